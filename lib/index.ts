@@ -46,11 +46,13 @@ export type { LiveEvent, TaskEvent, TaskEventKind } from './execution/events/eve
 export { DistributedExecutor, type Executor } from './execution/executor.js';
 export { LocalExecutor, type LocalExecutorOptions } from './execution/local-executor.js';
 export type { PlanOutcome, PlanResult, RunOutcome, RunResult } from './execution/results.js';
+export { type InspectedEvents, type InspectionObserver, inspectRun } from './execution/run/inspect-run.js';
 export type { ExecutionOptions, PlanInputs, RunInputs } from './execution/run-inputs.js';
+export type { ChartEdge, ChartNode, Statechart } from './runs/inspection/statechart.js';
 export type { RunRecord } from './runs/record.js';
 export { RunRegistry } from './runs/registry.js';
-export type { RerunRequest } from './runs/rerun.js';
-export type { RerunReport } from './runs/rerun-report.js';
+export type { RerunRequest } from './runs/rerun/rerun.js';
+export type { RerunReport } from './runs/rerun/rerun-report.js';
 export type { ItemPage, ItemRecord, TaskPage, TaskRecord } from './runs/tasks/task-record.js';
 
 // Blackboards

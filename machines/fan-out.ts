@@ -1,6 +1,6 @@
 import type { Snapshot } from 'xstate';
 import { type FanOutInput, FanOutState } from './fan-out-state.js';
-import { type ChildEnd, isChildEnd, type Logic, persistChildren, STOP } from './logic.js';
+import { type ChildEnd, isChildEnd, type Logic, type LogicChart, persistChildren, STOP } from './logic.js';
 import { runPorts } from './ports.js';
 import type { TaskResult } from './types.js';
 
@@ -22,6 +22,22 @@ type FanOutEvent =
   | { readonly type: 'abort' }
   | { readonly type: typeof STOP }
   | ChildEnd;
+
+export const fanOutChart: LogicChart<FanOutSnapshot['value'], FanOutEvent['type']> = {
+  initial: 'invoking',
+  states: {
+    invoking: {
+      'fan-out.continue': 'invoking',
+      'xstate.done.actor.*': 'invoking',
+      abort: 'invoking',
+      'fan-out.settled': { succeeded: 'ok', failed: 'not ok' },
+      'xstate.stop': 'stopped',
+    },
+    succeeded: 'final',
+    failed: 'final',
+    stopped: 'final',
+  },
+};
 
 export const fanOutLogic: Logic<FanOutSnapshot, FanOutEvent, FanOutInput> = {
   getInitialSnapshot({ self }, input) {

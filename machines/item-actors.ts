@@ -1,5 +1,5 @@
 import { type ActorRefFrom, type AnyActorRef, createActor, type Snapshot } from 'xstate';
-import { type Logic, STOP } from './logic.js';
+import { type Logic, type LogicChart, STOP } from './logic.js';
 import type { TaskResult } from './types.js';
 
 /** A fan-out of at most this many items has one actor per item; a larger one has one per {@link CHUNK_SIZE} items. */
@@ -61,6 +61,21 @@ export type ItemMachineEvent =
   | { readonly type: 'item.resumes' }
   | { readonly type: 'item.settled'; readonly result: TaskResult }
   | { readonly type: typeof STOP };
+
+export const itemChart: LogicChart<ItemSnapshot['value'], ItemMachineEvent['type']> = {
+  initial: 'invoking',
+  states: {
+    invoking: {
+      'item.waits': 'waiting',
+      'item.settled': { succeeded: 'ok', failed: 'not ok' },
+      'xstate.stop': 'stopped',
+    },
+    waiting: { 'item.resumes': 'invoking', 'item.settled': 'failed', 'xstate.stop': 'stopped' },
+    succeeded: 'final',
+    failed: 'final',
+    stopped: 'final',
+  },
+};
 
 const itemLogic: Logic<ItemSnapshot, ItemMachineEvent, undefined> = {
   getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined, value: 'invoking' }),
@@ -140,6 +155,15 @@ type ChunkSnapshot = Snapshot<undefined> & {
 };
 
 type ChunkEvent = { readonly type: 'chunk.settled' } | { readonly type: typeof STOP };
+
+export const chunkChart: LogicChart<ChunkSnapshot['value'], ChunkEvent['type']> = {
+  initial: 'invoking',
+  states: {
+    invoking: { 'chunk.settled': 'settled', 'xstate.stop': 'stopped' },
+    settled: 'final',
+    stopped: 'final',
+  },
+};
 
 const chunkLogic: Logic<ChunkSnapshot, ChunkEvent, { readonly from: number; readonly to: number }> = {
   getInitialSnapshot: (_, { from, to }) => ({

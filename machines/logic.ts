@@ -16,6 +16,20 @@ export type Logic<
   I extends NonReducibleUnknown,
 > = ActorLogic<S, E, I>;
 
+/**
+ * The states of a hand-written logic and what each event leads to, declared for whoever draws or watches the actors; a
+ * logic does not read its own. A spec proves each of them against what the actors do.
+ */
+export interface LogicChart<State extends string, EventType extends string> {
+  /** What leads to the first states. */
+  readonly initial: Targets<State>;
+  /** A final state takes no event. A type that ends in `*` stands for all that begin like it. */
+  readonly states: Readonly<Record<State, 'final' | { readonly [type in EventType]?: Targets<State> }>>;
+}
+
+/** One state, or several with the condition of each, in words. A state that leads to itself stays as it is. */
+type Targets<State extends string> = State | { readonly [state in State]?: string };
+
 /** The event that XState sends to an actor that its parent stops; XState exports no constant for it. */
 export const STOP = 'xstate.stop';
 
@@ -41,8 +55,15 @@ export function toTaskResult(end: ChildEnd): TaskResult {
 /** Sends an event to the parent, which a snapshot does not hold: it would keep the parent as long as the snapshot. */
 export function sendToParent(self: AnyActorRef, event: EventObject): void {
   // oxlint-disable-next-line no-underscore-dangle -- XState has no public name for the parent
-  self._parent?.send(event);
+  const parent = self._parent;
+  // As XState does it for the actions of machines, so that an inspector sees who has sent the event.
+  // oxlint-disable-next-line no-underscore-dangle -- XState has no public name for it
+  if (parent !== undefined) (self.system as RelaySystem)._relay(self, parent, event);
 }
+
+type RelaySystem = AnyActorRef['system'] & {
+  _relay(source: AnyActorRef, target: AnyActorRef, event: EventObject): void;
+};
 
 /** Snapshots of children, by id, in XState's own shape. */
 type PersistedChildren = Record<string, { readonly snapshot: unknown; readonly src: string }>;
@@ -53,4 +74,21 @@ export function persistChildren(children: ReadonlyMap<string, AnyActorRef>): Per
     return [id, { snapshot: child.getPersistedSnapshot(), src }] as const;
   });
   return Object.fromEntries(persisted);
+}
+
+/** Where the snapshots of machines and of these logics keep the actors at work. */
+interface WithChildren {
+  readonly children?: Readonly<Record<string, AnyActorRef>>;
+  readonly live?: ReadonlyMap<string, AnyActorRef>;
+  readonly fanOut?: AnyActorRef;
+  readonly state?: { readonly actors: { readonly live: ReadonlyMap<string, AnyActorRef> } };
+}
+
+/** Iterates over the actors that an actor has at work; some may end, and others start, meanwhile. */
+export function* childrenOf(actor: AnyActorRef): Generator<AnyActorRef, void, undefined> {
+  const { children, live, fanOut, state }: WithChildren = actor.getSnapshot();
+  if (children !== undefined) yield* Object.values(children);
+  if (live !== undefined) yield* live.values();
+  if (fanOut !== undefined) yield fanOut;
+  if (state !== undefined) yield* state.actors.live.values();
 }

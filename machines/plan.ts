@@ -10,6 +10,10 @@ export type PlanEvent =
   | { readonly type: 'begin' }
   | { readonly type: 'cancel' }
   | { readonly type: 'force' }
+  /** Lets the runs go on that have paused, to their next breakpoints. */
+  | { readonly type: 'continue' }
+  /** Lets each of them run one wave. */
+  | { readonly type: 'step' }
   | SubRunsSettled;
 
 export interface PlanContext {
@@ -33,6 +37,8 @@ export const planMachine = setup({
     beginSubRuns: sendTo('sub-runs', { type: 'sub-runs.begin' as const }),
     cancelSubRuns: sendTo('sub-runs', { type: 'cancel' as const }),
     abortSubRuns: sendTo('sub-runs', { type: 'abort' as const }),
+    continueSubRuns: sendTo('sub-runs', { type: 'continue' as const }),
+    stepSubRuns: sendTo('sub-runs', { type: 'step' as const }),
   },
 }).createMachine({
   id: 'plan',
@@ -56,6 +62,8 @@ export const planMachine = setup({
         'sub-runs.settled': [{ guard: 'allSucceeded', target: 'succeeded' }, { target: 'failed' }],
         cancel: { target: 'draining', actions: 'cancelSubRuns' },
         force: { target: 'draining', actions: 'abortSubRuns' },
+        continue: { actions: 'continueSubRuns' },
+        step: { actions: 'stepSubRuns' },
       },
     },
     draining: {

@@ -14,13 +14,32 @@ import { type WaveSettled, waveLogic } from './wave.js';
  *
  * One wave actor lives as long as the run, so that `draining` can wait for the wave that `running` began. `draining`
  * already has the status `cancelled`; it is not a final state, because XState stops the children of a machine that
- * enters one, and a wave that has started runs to completion (rule 12, D21).
+ * enters one, and a wave that has started runs to completion (rule 12, D21). `paused` has the status `running`: no wave is
+ * at work, and the next one waits for `continue` or `step`.
  */
 export type RunEvent =
   | { readonly type: 'begin' }
   | { readonly type: 'cancel' }
   | { readonly type: 'force' }
+  /** Goes on after a pause, to the next breakpoint. */
+  | { readonly type: 'continue' }
+  /** Runs one wave after a pause, and pauses again. */
+  | { readonly type: 'step' }
   | WaveSettled;
+
+/** Where a run pauses. */
+export interface RunBreakpoints {
+  /** Indexes of waves before which it pauses. */
+  readonly beforeWaves: readonly number[];
+  /** Pauses after a wave in which a task has failed, before the run fails. */
+  readonly onFailure: boolean;
+}
+
+export interface RunMachineInput {
+  readonly waves: RunContext['waves'];
+  /** Undefined for a run that never pauses. */
+  readonly breakpoints?: RunBreakpoints | undefined;
+}
 
 export interface RunContext {
   /** Task ids, wave by wave. */
@@ -29,6 +48,9 @@ export interface RunContext {
   readonly wavesExecuted: number;
   /** Ids of the tasks of the last wave that failed, in the order in which they settled. */
   readonly failed: readonly string[];
+  readonly breakpoints?: RunBreakpoints;
+  /** True when the run pauses after the current wave. */
+  readonly stepping?: boolean;
 }
 
 type WaveOutcome = Pick<RunContext, 'wavesExecuted' | 'failed'>;
@@ -40,34 +62,53 @@ function toWaveOutcome(event: RunEvent): WaveOutcome {
   return { wavesExecuted: event.wavesExecuted, failed: event.failed };
 }
 
+/** The outcome of the last wave, which the context has while no wave is at work. */
+function outcomeOf(context: RunContext, event: RunEvent): WaveOutcome {
+  return event.type === 'wave.settled' ? event : context;
+}
+
+function createContext({ waves, breakpoints }: RunMachineInput): RunContext {
+  return breakpoints === undefined ? { waves, ...NO_WAVE } : { waves, ...NO_WAVE, breakpoints };
+}
+
 const machine = setup({
   types: {
     context: {} as RunContext,
     events: {} as RunEvent,
-    input: {} as { readonly waves: RunContext['waves'] },
+    input: {} as RunMachineInput,
   },
   actors: { wave: waveLogic },
   guards: {
-    hasFailedTask: ({ event }) => toWaveOutcome(event).failed.length > 0,
+    hasFailedTask: ({ context, event }) => outcomeOf(context, event).failed.length > 0,
+    pausesOnFailure: ({ context, event }) =>
+      context.breakpoints?.onFailure === true && toWaveOutcome(event).failed.length > 0,
+    pausesBeforeWave: ({ context, event }) =>
+      context.stepping === true ||
+      context.breakpoints?.beforeWaves.includes(toWaveOutcome(event).wavesExecuted) === true,
     isLastWave: ({ context, event }) => toWaveOutcome(event).wavesExecuted >= context.waves.length,
   },
   actions: {
     beginWave: sendTo('wave', ({ context, event }) => ({
       type: 'wave.begin' as const,
-      taskIds: context.waves[toWaveOutcome(event).wavesExecuted] ?? [],
+      taskIds: context.waves[outcomeOf(context, event).wavesExecuted] ?? [],
     })),
     storeWaveOutcome: assign(({ event }) => toWaveOutcome(event)),
     abortWave: sendTo('wave', { type: 'abort' as const }),
+    runToBreakpoint: assign({ stepping: false }),
+    runOneWave: assign({ stepping: true }),
   },
 }).createMachine({
   id: 'run',
-  context: ({ input }) => ({ waves: input.waves, ...NO_WAVE }),
+  context: ({ input }) => createContext(input),
   invoke: { id: 'wave', src: 'wave' },
   initial: 'queued',
   states: {
     queued: {
       on: {
-        begin: { target: 'running', actions: 'beginWave' },
+        begin: [
+          { guard: 'pausesBeforeWave', target: 'paused' },
+          { target: 'running', actions: 'beginWave' },
+        ],
         cancel: 'cancelled',
         force: 'cancelled',
       },
@@ -75,16 +116,32 @@ const machine = setup({
     running: {
       on: {
         'wave.settled': [
+          { guard: 'pausesOnFailure', target: 'paused', actions: 'storeWaveOutcome' },
           {
             guard: 'hasFailedTask',
             target: 'failed',
             actions: 'storeWaveOutcome',
           },
           { guard: 'isLastWave', target: 'succeeded', actions: 'storeWaveOutcome' },
+          { guard: 'pausesBeforeWave', target: 'paused', actions: 'storeWaveOutcome' },
           { actions: 'beginWave' },
         ],
         cancel: 'draining',
         force: { target: 'draining', actions: 'abortWave' },
+      },
+    },
+    paused: {
+      on: {
+        continue: [
+          { guard: 'hasFailedTask', target: 'failed' },
+          { target: 'running', actions: ['runToBreakpoint', 'beginWave'] },
+        ],
+        step: [
+          { guard: 'hasFailedTask', target: 'failed' },
+          { target: 'running', actions: ['runOneWave', 'beginWave'] },
+        ],
+        cancel: 'cancelled',
+        force: 'cancelled',
       },
     },
     draining: {
@@ -117,13 +174,12 @@ const INITIAL_SNAPSHOT: SnapshotFrom<RunMachine> = createActor(machine, {
  */
 export const runMachine: RunMachine = Object.assign(machine, {
   getInitialSnapshot: ((scope, input) => {
-    const { waves } = input as { readonly waves: RunContext['waves'] };
     const options = { parent: scope.self, id: 'wave', src: 'wave', syncSnapshot: false };
     const wave = createActor(waveLogic, options);
     const params = { id: 'wave', systemId: undefined, actorRef: wave, src: 'wave', input: undefined };
     // Shows the action to an inspector. XState starts the children of the first state itself, so it executes nothing.
     scope.actionExecutor({ type: 'xstate.spawnChild', params, exec: undefined, info: NOT_EXECUTED });
-    return { ...INITIAL_SNAPSHOT, context: { waves, ...NO_WAVE }, children: { wave } };
+    return { ...INITIAL_SNAPSHOT, context: createContext(input as RunMachineInput), children: { wave } };
   }) as RunMachine['getInitialSnapshot'],
 });
 

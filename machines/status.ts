@@ -10,6 +10,7 @@ type StatusSnapshot = Pick<RunSnapshot, 'status' | 'value'>;
 const STATUS_BY_STATE: Readonly<Record<RunSnapshot['value'], RunStatus>> = {
   queued: 'queued',
   running: 'running',
+  paused: 'running',
   draining: 'cancelled',
   succeeded: 'succeeded',
   failed: 'failed',
@@ -43,6 +44,11 @@ export function toTaskStatus({ hasBegun, hasSucceeded, hasFailed, isOver }: Task
   if (hasSucceeded) return 'succeeded';
   if (hasBegun) return 'running';
   return isOver ? 'skipped' : 'pending';
+}
+
+/** Returns true while a run waits at a breakpoint. */
+export function isPaused(snapshot: StatusSnapshot): boolean {
+  return snapshot.value === 'paused';
 }
 
 /** Returns true when nothing of the run is at work any more. */

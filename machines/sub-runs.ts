@@ -1,16 +1,24 @@
 import { type ActorScope, createActor, type Snapshot } from 'xstate';
-import { type ChildEnd, isChildEnd, type Logic, persistChildren, sendToParent, STOP } from './logic.js';
+import {
+  type ChildEnd,
+  isChildEnd,
+  type Logic,
+  type LogicChart,
+  persistChildren,
+  sendToParent,
+  STOP,
+} from './logic.js';
 import { type EventLoopBudget, PortBinding } from './ports.js';
 import { Readiness, type SubPipelineNeeds } from './readiness.js';
-import { type RunActor, runMachine } from './run.js';
+import { type RunActor, runMachine, type RunMachineInput } from './run.js';
 import { toRunStatus } from './status.js';
 import type { RunStatus, TaskResult } from './types.js';
 
 /** The ports through which a plan's machines reach the world. No member throws. */
 export interface PlanPorts {
   readonly eventLoopBudget: EventLoopBudget;
-  /** Returns the task ids of a sub-pipeline, wave by wave. */
-  waves(subPipelineId: string): readonly (readonly string[])[];
+  /** Returns the input of the machine of a sub-pipeline. */
+  input(subPipelineId: string): RunMachineInput;
   /** Binds ports to the run of a sub-pipeline and starts it; it begins when its session has been read. */
   begin(subPipelineId: string, run: RunActor): void;
   /** Called when the run of a sub-pipeline was cancelled. */
@@ -51,9 +59,45 @@ export type SubRunsEvent =
   | { readonly type: 'sub-runs.concluded'; readonly result: TaskResult }
   | { readonly type: 'cancel' }
   | { readonly type: 'abort' }
+  | { readonly type: 'continue' | 'step' }
   | { readonly type: 'close.continue' }
   | { readonly type: typeof STOP }
   | ChildEnd;
+
+export const subRunsChart: LogicChart<SubRunsSnapshot['value'], SubRunsEvent['type']> = {
+  initial: 'idle',
+  states: {
+    idle: { 'sub-runs.begin': 'running', 'xstate.stop': 'stopped' },
+    running: {
+      'sub-runs.continue': {
+        running: 'runs are at work',
+        concluding: 'all have succeeded',
+        settled: 'none is at work',
+      },
+      'xstate.done.actor.*': {
+        running: 'runs are left',
+        concluding: 'all have succeeded',
+        settled: 'it is closed, none is at work',
+      },
+      cancel: 'running',
+      abort: 'running',
+      'close.continue': 'running',
+      continue: 'running',
+      step: 'running',
+      'xstate.stop': 'stopped',
+    },
+    concluding: {
+      'sub-runs.concluded': 'settled',
+      cancel: 'settled',
+      abort: 'settled',
+      continue: 'concluding',
+      step: 'concluding',
+      'xstate.stop': 'stopped',
+    },
+    settled: { 'xstate.stop': 'stopped' },
+    stopped: 'final',
+  },
+};
 
 interface CloseEvent {
   readonly type: 'cancel' | 'force';
@@ -114,6 +158,11 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
       case 'abort':
         close(runs, { type: 'force' }, scope);
         return runs;
+      case 'continue':
+      case 'step':
+        // Those that have not paused ignore it.
+        for (const run of runs.live.values()) run.send({ type: event.type });
+        return runs;
       case 'close.continue':
         closeRuns(runs, scope);
         return runs;
@@ -150,7 +199,7 @@ function beginReady(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
   for (let begun = 1; !runs.closed && runs.live.size < runs.concurrency; begun++) {
     const id = runs.readiness.next();
     if (id === undefined) return;
-    const run = createActor(runMachine, { parent: self, id, src: 'run', input: { waves: ports.waves(id) } });
+    const run = createActor(runMachine, { parent: self, id, src: 'run', input: ports.input(id) });
     runs.live.set(id, run);
     ports.begin(id, run);
     if (begun === RUNS_PER_TICK) {
@@ -210,6 +259,7 @@ function reportToPlan(runs: SubRunsSnapshot, ok: boolean, { self }: SubRunsScope
 }
 
 function summarize(this: SubRunsSnapshot): unknown {
-  const { status, value, live, ended } = this;
-  return { status, value, live: [...live.keys()], ended: Object.fromEntries(ended) };
+  const { status, value, closed, live, ended } = this;
+  // Counts, because an inspector reads this after every event, and there may be thousands of runs.
+  return { status, value, closed, live: live.size, ended: ended.size };
 }

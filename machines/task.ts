@@ -1,6 +1,6 @@
 import { type ActorRefFrom, createActor, type Snapshot } from 'xstate';
 import { fanOutLogic } from './fan-out.js';
-import { type ChildEnd, isChildEnd, type Logic, STOP, toTaskResult } from './logic.js';
+import { type ChildEnd, isChildEnd, type Logic, type LogicChart, STOP, toTaskResult } from './logic.js';
 import { type Abort, type Expansion, type RunPorts, runPorts, type Slot } from './ports.js';
 import type { TaskResult } from './types.js';
 
@@ -23,6 +23,33 @@ export type TaskMachineEvent =
   | { readonly type: 'abort' }
   | { readonly type: typeof STOP }
   | ChildEnd;
+
+export const taskChart: LogicChart<TaskSnapshot['value'], TaskMachineEvent['type']> = {
+  initial: { invoking: 'it is invoked once', 'fanning out': 'it has items' },
+  states: {
+    invoking: {
+      'task.waits': 'waiting',
+      'task.settled': { succeeded: 'ok', failed: 'not ok' },
+      abort: 'invoking',
+      'xstate.stop': 'stopped',
+    },
+    waiting: {
+      'task.resumes': 'invoking',
+      'task.settled': 'failed',
+      abort: 'waiting',
+      'xstate.stop': 'stopped',
+    },
+    'fanning out': {
+      'xstate.done.actor.fan-out': 'fanning out',
+      'task.settled': { succeeded: 'ok', failed: 'not ok' },
+      abort: 'fanning out',
+      'xstate.stop': 'stopped',
+    },
+    succeeded: 'final',
+    failed: 'final',
+    stopped: 'final',
+  },
+};
 
 export const taskLogic: Logic<TaskSnapshot, TaskMachineEvent, undefined> = {
   getInitialSnapshot: () => ({

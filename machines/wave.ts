@@ -3,6 +3,7 @@ import {
   type ChildEnd,
   isChildEnd,
   type Logic,
+  type LogicChart,
   persistChildren,
   sendToParent,
   STOP,
@@ -50,6 +51,31 @@ export type WaveMachineEvent =
   | { readonly type: 'abort.continue' }
   | { readonly type: typeof STOP }
   | ChildEnd;
+
+export const waveChart: LogicChart<WaveSnapshot['value'], WaveMachineEvent['type']> = {
+  initial: 'idle',
+  states: {
+    idle: {
+      'wave.begin': { settling: 'all tasks have started', starting: 'the slice is used up' },
+      abort: 'idle',
+      'xstate.stop': 'stopped',
+    },
+    starting: {
+      'wave.continue': { settling: 'all tasks have started', starting: 'the slice is used up' },
+      'xstate.done.actor.*': { starting: 'tasks are left', idle: 'it is aborted, no task is left' },
+      abort: { starting: 'tasks are at work', idle: 'none is' },
+      'xstate.stop': 'stopped',
+    },
+    settling: {
+      'xstate.done.actor.*': { settling: 'tasks are left, or the slice is used up', idle: 'no task is left' },
+      'wave.report': 'idle',
+      abort: { settling: 'tasks are at work', idle: 'none is' },
+      'abort.continue': 'settling',
+      'xstate.stop': 'stopped',
+    },
+    stopped: 'final',
+  },
+};
 
 /** Reports to the run that the wave has settled. */
 export interface WaveSettled {

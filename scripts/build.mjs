@@ -1,7 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { buildStatelyPage } from './stately-page.mjs';
 import { copySwaggerUi } from './swagger-ui.mjs';
 
 // The library's dependencies stay external, so that the host application shares them. The command is one file with all
@@ -13,6 +15,7 @@ const lastOutput = join(root, 'dist', 'types', 'lib', 'index.d.ts');
 if (process.argv.includes('--if-changed') && (isUpToDate() || hasNoBuilder())) process.exit();
 
 const { build } = await import('esbuild');
+const { buildInspector } = await import('./web.mjs');
 
 const shared = {
   absWorkingDir: root,
@@ -52,9 +55,17 @@ const serverPackages = [
   'koa2-swagger-ui',
   'pino',
   'prom-client',
+  'ws',
 ];
 
 rmSync(join(root, 'dist'), { recursive: true, force: true });
+
+/** Draws the statecharts of the machines, in a process of its own while the bundles are built. */
+const statecharts = promisify(execFile)(
+  process.execPath,
+  ['--import', 'tsx', 'scripts/statecharts/write.ts'],
+  { cwd: root },
+);
 
 /** The packages of model providers are bundled: few runs need them, and installed they would take 40 MB. */
 const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -108,6 +119,8 @@ const apart = await build({
 });
 
 copySwaggerUi();
+await buildStatelyPage();
+const inspector = await buildInspector();
 // The worker processes run files of their own.
 await build({
   ...shared,
@@ -130,9 +143,12 @@ writeFileSync(
     ...Object.keys(command.metafile.inputs),
     ...Object.keys(library.metafile.inputs),
     ...Object.keys(apart.metafile.inputs),
+    ...inspector,
     'node_modules/swagger-ui-dist/',
   ]),
 );
+
+await statecharts;
 
 execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
   cwd: root,
@@ -157,7 +173,7 @@ function keepSdksApart(build) {
 function isUpToDate() {
   if (!existsSync(lastOutput)) return false;
   const builtAt = statSync(lastOutput).mtimeMs;
-  const sources = ['lib', 'machines', 'scripts'].flatMap((folder) =>
+  const sources = ['lib', 'machines', 'scripts', 'web'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
   );
   const inputs = [...sources, 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];

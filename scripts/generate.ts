@@ -11,7 +11,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const check = process.argv.includes('--check');
 const stale: string[] = [];
 
-for (const [path, content] of Object.entries(generateAll())) {
+for (const [path, content] of Object.entries(await generateAll())) {
   const file = join(root, path);
   if (readIfPresent(file) === content) continue;
   stale.push(path);

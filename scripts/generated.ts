@@ -1,7 +1,7 @@
-import { generateCharts } from './machine-charts.js';
+import { drawStatecharts } from './statecharts/statecharts.js';
 import { generateValidators } from './validators.js';
 
 /** Generates all files: path to content. */
-export function generateAll(): Record<string, string> {
-  return { ...generateValidators(), ...generateCharts() };
+export async function generateAll(): Promise<Record<string, string>> {
+  return { ...generateValidators(), ...(await drawStatecharts()) };
 }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { BaseContext } from 'clipanion';
@@ -25,6 +26,8 @@ export type CliContext = BaseContext & {
   /** Does something when the command has ended, before the process exits. */
   readonly atEnd: (close: () => Promise<void>) => void;
   readonly processEvents: ProcessEvents;
+  /** Opens a page in the browser of this machine, if there is one. */
+  readonly openUrl: (url: string) => void;
   /** Creates a unique id. */
   readonly newId: () => string;
   /** Creates `count` unpredictable bytes. */
@@ -49,7 +52,17 @@ export type CliContext = BaseContext & {
 /** What commands do with runs: they reach runs through the registry alone (law L2). */
 export type RegistryApi = Pick<
   RunRegistry,
-  'submit' | 'submitPlan' | 'settled' | 'cancel' | 'forget' | 'cacheWritten' | 'tasks' | 'task' | 'item'
+  | 'submit'
+  | 'submitPlan'
+  | 'settled'
+  | 'record'
+  | 'cancel'
+  | 'resume'
+  | 'forget'
+  | 'cacheWritten'
+  | 'tasks'
+  | 'task'
+  | 'item'
 > & { artifacts(runId: string): Pick<RunFiles, 'find'> };
 
 /** Creates the context of this process. */
@@ -65,12 +78,27 @@ export function systemContext(): CliContext {
     clock: systemClock,
     atEnd: () => undefined,
     processEvents: process,
+    openUrl: openInBrowser,
     newId: () => randomUUID(),
     secretBytes: randomBytes,
     openCatalog,
     modelLimiters,
     openRegistry: (...options) => openRegistry(modelLimiters, ...options),
   };
+}
+
+/** The command of each platform that opens an address. */
+const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  darwin: ['open'],
+  win32: ['explorer.exe'],
+};
+
+function openInBrowser(url: string): void {
+  const [command, ...words] = OPENERS[process.platform] ?? ['xdg-open'];
+  const child = spawn(command, [...words, url], { detached: true, stdio: 'ignore' });
+  // The address was printed: whoever has no browser here opens it elsewhere.
+  child.on('error', () => undefined);
+  child.unref();
 }
 
 const openCatalog: CliContext['openCatalog'] = async (specifiers, cwd) => {

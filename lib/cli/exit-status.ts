@@ -36,6 +36,7 @@ const STATUS_BY_CODE: Record<ErrorCode, ExitStatus> = {
   run_not_found: EXIT.usage,
   run_already_terminal: EXIT.usage,
   run_not_settled: EXIT.usage,
+  run_not_paused: EXIT.usage,
   task_not_found: EXIT.usage,
   artifact_not_found: EXIT.usage,
   nothing_to_rerun: EXIT.usage,

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Json } from '../common/json.js';
 import type { ImportModule } from '../tools/loading/load-tools.js';
 
 /** The name of this program on the command line. */
@@ -34,4 +36,10 @@ export function packageEntry(): string {
 /** Finds a file in the package's dist folder. */
 export function distFile(name: string): string {
   return join(dirname(createRequire(import.meta.url).resolve('wavetrain/package.json')), 'dist', name);
+}
+
+/** Reads the charts of the machines that the build has drawn; there are none where it has not run. */
+export async function readStatecharts(): Promise<readonly Json[]> {
+  const file = distFile('statecharts.json');
+  return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : [];
 }

@@ -4,9 +4,10 @@ import type { CompileResult } from '../compile/result.js';
 import type { Graph } from '../pipelines/graph.js';
 import type { ValidationReport } from '../pipelines/report.js';
 import type { PlanReport } from '../plans/report.js';
+import type { InspectionList } from '../runs/inspection/entry.js';
 import type { RunPage } from '../runs/listing.js';
 import type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
-import type { AcceptedRerun } from '../runs/rerun-report.js';
+import type { AcceptedRerun } from '../runs/rerun/rerun-report.js';
 import type { ArtifactPage } from '../runs/run-files.js';
 import type { ItemPage, ItemRecord, TaskPage, TaskRecord } from '../runs/tasks/task-record.js';
 import { requestCompilation } from './compilation.js';
@@ -26,6 +27,7 @@ import {
   taskPath,
 } from './http-request.js';
 import type {
+  ActorSnapshot,
   ArtifactListQuery,
   AsyncPlanRunRequest,
   AsyncRunRequest,
@@ -33,6 +35,7 @@ import type {
   ChangeOptions,
   CompileRequestOptions,
   DefinitionOrText,
+  InspectionQuery,
   ListQuery,
   PlanRunRequest,
   RecordOptions,
@@ -62,6 +65,8 @@ export interface ClientOptions {
 
 /** Seconds that one request waits for a run to settle. */
 const WAIT_SECONDS = 30;
+
+const ANY_TYPE = { accept: '*/*' };
 /** Minimum delay between two of those requests, for servers that respond at once. */
 const MIN_POLL_DELAY_MS = 250;
 
@@ -250,9 +255,32 @@ export class WavetrainClient {
     return this.#transport.open(getRequest(artifactPath(runId, name), options));
   }
 
+  /**
+   * Returns what the actors of a run have done so far, from entry `after` on. The server records a run while somebody asks
+   * for it; of one that settled unwatched it infers the entries from its events.
+   */
+  async inspection(runId: string, { signal, ...query }: InspectionQuery = {}): Promise<InspectionList> {
+    return this.#get(`${runPath(runId)}/inspection${formatQuery(query)}`, { signal });
+  }
+
+  /** Downloads a recording of a run, for `wavetrain inspect`: JSON lines, as text or as a stream. */
+  async recording(runId: string, options: RequestOptions = {}): Promise<Response> {
+    return this.#transport.open({ ...getRequest(`${runPath(runId)}/recording`, options), headers: ANY_TYPE });
+  }
+
   /** Cancels a run. The current wave finishes first, unless `force` stops its tools. */
   async cancel(runId: string, { force, ...options }: CancelOptions = {}): Promise<RunRecord> {
     return this.#post(`${runPath(runId)}/cancel`, { force }, options);
+  }
+
+  /** Lets a paused run go on to its next breakpoint. Rejects with `run_not_paused`. */
+  async continue(runId: string, options: RequestOptions = {}): Promise<RunRecord> {
+    return this.#post(`${runPath(runId)}/continue`, {}, options);
+  }
+
+  /** Lets a paused run execute one wave, and pause again. Rejects with `run_not_paused`. */
+  async step(runId: string, options: RequestOptions = {}): Promise<RunRecord> {
+    return this.#post(`${runPath(runId)}/step`, {}, options);
   }
 
   /**
@@ -273,7 +301,7 @@ export class WavetrainClient {
   }
 
   /** Returns the persisted XState snapshot of a run and its actors. */
-  async snapshot(runId: string, options: RequestOptions = {}): Promise<Record<string, unknown>> {
+  async snapshot(runId: string, options: RequestOptions = {}): Promise<ActorSnapshot> {
     return this.#get(`${runPath(runId)}/snapshot`, options);
   }
 

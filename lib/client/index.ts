@@ -4,6 +4,7 @@ export type { ClientOptions } from './client.js';
 export type { EventOptions, GapNotice, StreamedEvent } from './event-feed.js';
 export { type ErrorDetail, FailedRunError, RequestError } from './errors.js';
 export type {
+  ActorSnapshot,
   ArtifactListQuery,
   AsyncPlanRunRequest,
   AsyncRunRequest,
@@ -11,6 +12,7 @@ export type {
   ChangeOptions,
   CompileRequestOptions,
   DefinitionOrText,
+  InspectionQuery,
   ListQuery,
   PlanRunRequest,
   RecordOptions,
@@ -38,10 +40,16 @@ export type { Graph } from '../pipelines/graph.js';
 export type { ValidationReport } from '../pipelines/report.js';
 export type { PlanReport } from '../plans/report.js';
 export type { PlanStatistics } from '../plans/statistics.js';
+export type {
+  ActorStatus,
+  InspectionEntry,
+  InspectionList,
+  InspectionOrigin,
+} from '../runs/inspection/entry.js';
 export type { RunPage } from '../runs/listing.js';
 export type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
 export type { ArtifactPage } from '../runs/run-files.js';
-export type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../runs/rerun-report.js';
+export type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../runs/rerun/rerun-report.js';
 export type {
   AttemptRecord,
   ItemCounts,

@@ -105,6 +105,21 @@ export interface TaskRequestOptions extends RequestOptions, TaskOptions {}
 /** Pages the files of a run. */
 export interface ArtifactListQuery extends RequestOptions, ArtifactQuery {}
 
+/** Pages the entries of an inspection. */
+export interface InspectionQuery extends RequestOptions {
+  /** Number of the last entry that the caller has. Default 0. */
+  readonly after?: number | undefined;
+  /** Largest number of entries; default 1000, at most 10,000. */
+  readonly limit?: number | undefined;
+}
+
+/** The snapshot of one actor, with those of its children. */
+export interface ActorSnapshot {
+  readonly status: string;
+  readonly value?: unknown;
+  readonly children?: Readonly<Record<string, { readonly src: string; readonly snapshot: ActorSnapshot }>>;
+}
+
 export interface CancelOptions extends RequestOptions {
   /** Also stops the tools in flight. */
   readonly force?: boolean | undefined;

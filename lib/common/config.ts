@@ -52,6 +52,11 @@ const SERVER = {
     '',
     'folder for the files of runs; default the folder for temporary files',
   ),
+  pause: serverVariable(
+    'SERVICE_PAUSE_SECONDS',
+    '3600',
+    'seconds after which a run that waits at a breakpoint is cancelled',
+  ),
   shutdown: serverVariable('SERVICE_SHUTDOWN_SECONDS', '10', 'grace period for runs at shutdown, in seconds'),
   memory: serverVariable(
     'SERVICE_MEMORY',
@@ -297,6 +302,8 @@ export interface ServerConfig {
   readonly eventBuffer: number;
   /** Folder in which the server creates one for the files of its runs (D63); undefined: that for temporary files. */
   readonly artifactFolder: string | undefined;
+  /** A run that waits at a breakpoint for longer is cancelled (D42). */
+  readonly pauseMs: number;
   /** Grace period for runs when the server shuts down. */
   readonly shutdownMs: number;
   /** The memory limit of requests, runs and responses together. */
@@ -382,6 +389,7 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
     runKeep: integer(SERVER.runKeep, 0, 1_000_000),
     eventBuffer: integer(SERVER.eventBuffer, 100, 1_000_000),
     artifactFolder: text(SERVER.artifacts) || undefined,
+    pauseMs: integer(SERVER.pause, 1, 7 * 86_400) * 1000,
     shutdownMs: integer(SERVER.shutdown, 0, 3600) * 1000,
     memoryBytes: readMemory(isMemorySet ? memory : undefined, tenantShare, heapLimitBytes),
     tenantShare,

@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'run_not_found'
   | 'run_already_terminal'
   | 'run_not_settled'
+  | 'run_not_paused'
   | 'task_not_found'
   | 'artifact_not_found'
   | 'nothing_to_rerun'

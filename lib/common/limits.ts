@@ -304,3 +304,32 @@ export const EXPORT_LIMITS = {
   /** Memory of that thread. */
   workbookMiB: 512,
 } as const;
+
+/** The limits of the WebSockets that inform the official Stately inspector about runs. */
+export const INSPECTOR_LIMITS = {
+  /** WebSockets that may be open at once, also those that have sent no key yet. */
+  sockets: 200,
+  /** Those that are informed about a run. */
+  viewers: 50,
+  /** What a page may not have read yet; it takes this much memory of its tenant. */
+  bufferBytes: 2 * 2 ** 20,
+  /** Time for the first message, with the key. */
+  keyMs: 5000,
+  /** Between two looks whether the page is still there. */
+  heartbeatMs: 30_000,
+} as const;
+
+/** The limits of inspecting a run: what is kept of the events of its actors, of which there may be hundreds of thousands. */
+export const INSPECTION_LIMITS = {
+  /** Entries kept of one run, and their length as JSON together, in characters: half of them are dropped at a time. */
+  entries: 50_000,
+  length: 32 * 2 ** 20,
+  /** Length of a snapshot in an entry, as JSON, and of the data of an event. */
+  snapshotLength: 4000,
+  dataLength: 1000,
+  /** Time for which a run is still recorded after its last viewer has left, who may come back. */
+  lingerMs: 10_000,
+  /** Size of a recording, in bytes, and its entries, when it is written or read. */
+  recordingBytes: 100 * 2 ** 20,
+  recordingEntries: 1_000_000,
+} as const;

@@ -247,6 +247,18 @@ export class LocalExecutor implements Executor {
   }
 
   /**
+   * Lets a paused run go on, to its next breakpoint or by one wave.
+   *
+   * @throws WavetrainError `run_not_found` or `run_not_paused`
+   */
+  resume(runId: string, by: 'continue' | 'step'): void {
+    const run = this.getRun(runId);
+    if (!run.isPaused)
+      throw new WavetrainError('run_not_paused', `run ${runId} does not wait at a breakpoint`);
+    run.resume(by);
+  }
+
+  /**
    * Returns the run, with its actor and its journal.
    *
    * @throws WavetrainError `run_not_found`

@@ -40,9 +40,14 @@ export class MemoryBudget {
       : 'all the memory that the server has for this run';
   }
 
-  /** @param reclaim frees some memory that the run can do without; returns false when there is none */
+  /**
+   * Adds something that frees memory which the run can do without; what was added last is asked first.
+   *
+   * @param reclaim returns false when there is none
+   */
   onPressure(reclaim: () => boolean): void {
-    this.#reclaim = reclaim;
+    const earlier = this.#reclaim;
+    this.#reclaim = earlier === NOTHING_TO_RECLAIM ? reclaim : () => reclaim() || earlier();
   }
 
   /**

@@ -18,6 +18,14 @@ export interface ExecutionOptions {
   readonly cache?: boolean;
 }
 
+/** Where a run pauses until somebody lets it go on, to be looked at (D42). */
+export interface Breakpoints {
+  /** Ids of tasks before whose wave the run pauses; in a plan, `sub_pipeline/task`. At most 100. */
+  readonly before?: readonly string[];
+  /** Pauses when a task has failed and its wave has settled, before the run fails. Default false. */
+  readonly on_failure?: boolean;
+}
+
 /** The inputs of a run (Run inputs). */
 export interface RunInputs {
   readonly pipeline: Pipeline;
@@ -28,6 +36,7 @@ export interface RunInputs {
   /** Readable as `{{session.KEY}}` before any task runs. */
   readonly session?: JsonObject;
   readonly options?: ExecutionOptions;
+  readonly breakpoints?: Breakpoints;
   /** Collects the start, finish and fail events of every task. Default false. */
   readonly collect_events?: boolean;
   /** Namespace on the blackboard. Default `default`. */
@@ -36,7 +45,7 @@ export interface RunInputs {
 
 /** The inputs of a plan run. `inputs` override those of the plan, which passes them to its sub-pipelines (D44). */
 export interface PlanInputs
-  extends Pick<RunInputs, 'inputs' | 'session' | 'options' | 'collect_events' | 'tenant_id'> {
+  extends Pick<RunInputs, 'inputs' | 'session' | 'options' | 'breakpoints' | 'collect_events' | 'tenant_id'> {
   readonly plan: Plan;
   /** Maximum number of sub-pipelines that run together; overrides the plan's own (D45). */
   readonly plan_concurrency?: number;

@@ -1,15 +1,17 @@
 import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { WavetrainError } from '../common/errors.js';
-import { MAX_HEADERS } from './connection-limits.js';
+import { MAX_HEADERS } from './security/connection-limits.js';
+import { statelyPageRoutes } from './inspector/stately-page.js';
 import { errorResponse, internalErrorResponse } from './errors/error-response.js';
 import { REQUEST_MESSAGE } from './logging/log.js';
 import { ResponseSender } from './responses/response-sender.js';
 import { artifactRoutes } from './routes/artifacts.js';
 import { compileRoutes } from './routes/compile.js';
-import { docsRoutes, documentRoutes } from './routes/docs.js';
-import { eventRoutes } from './routes/events.js';
+import { eventRoutes } from './routes/following/events.js';
 import { healthRoutes, metricsRoutes } from './routes/health.js';
+import { docsRoutes, documentRoutes } from './routes/pages/docs.js';
+import { inspectorRoutes } from './routes/pages/inspector.js';
 import { pipelineRoutes, pipelineRunRoutes } from './routes/pipelines.js';
 import { planRoutes } from './routes/plans.js';
 import { runActionRoutes, runRoutes } from './routes/runs.js';
@@ -34,6 +36,8 @@ export function createRoutes(services: HttpServices): Route[] {
     ...healthRoutes(services),
     ...metricsRoutes(services),
     ...docsRoutes(),
+    ...statelyPageRoutes(),
+    ...inspectorRoutes(),
     ...documentRoutes(services, () => routes),
   ];
   return routes;

@@ -20,8 +20,10 @@ import type { FileAccess } from '../tools/tool.js';
 import { createApp } from './app.js';
 import { createAuthenticator } from './auth/authenticate.js';
 import type { ApiKey } from './auth/authenticate.js';
+import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './listener.js';
 import { type Log, logFailedRun } from './logging/log.js';
+import type { HttpServices } from './services.js';
 import { BrowserGuard, isLoopback } from './security/browser-guard.js';
 
 /** Observes every run, in addition to the server's own metrics and log: tracing, for example. */
@@ -53,6 +55,8 @@ export interface ServerOptions {
   readonly newId: () => string;
   /** Version of this package. */
   readonly version: string;
+  /** Reads the charts that recordings contain. Default: there are none. */
+  readonly statecharts?: HttpServices['statecharts'];
   readonly observer?: RunObserver | undefined;
   /**
    * Compares every short response with its schema, and responds with an internal error instead of one that differs. For
@@ -96,6 +100,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     newId,
     version,
+    statecharts,
     observer,
     checkResponses = false,
   } = options;
@@ -117,6 +122,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     memory,
     admission: config,
     retention: { maxRuns: config.runKeep, ttlMs: config.runTtlMs },
+    pauseTimeoutMs: config.pauseMs,
     idempotency: { ttlMs: config.idempotencyTtlMs, keys: shareOf(MAX_IDEMPOTENCY_KEYS) },
     eventBuffer: config.eventBuffer,
     ...(config.artifactFolder !== undefined && { artifactFolder: resolve(config.artifactFolder) }),
@@ -138,7 +144,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   metrics.watchMemory(memory);
   let ready = true;
   const work = new WorkInHand(clock);
-  const handle = createApp({
+  const services: HttpServices = {
     registry,
     catalog,
     pipelines: new ValidationCache(catalog),
@@ -156,8 +162,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     isReady: () => ready,
     newId,
     version,
-  }).callback();
-  const listener = await listen((request, response) => void handle(request, response), config, clock);
+    statecharts,
+  };
+  const handle = createApp(services).callback();
+  const sockets = new StatelySockets(services);
+  const listener = await listen(
+    (request, response) => void handle(request, response),
+    (request, socket, head) => sockets.upgrade(request, socket, head),
+    config,
+    clock,
+  );
   return {
     url: listener.url,
     registry,
@@ -165,6 +179,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       ready = false;
       await Promise.all([registry.close(graceMs), work.close(graceMs)]);
       metrics.close();
+      sockets.close();
       await listener.close();
     },
   };

@@ -1,4 +1,5 @@
 import type { Clock } from '../common/clock.js';
+import type { Json } from '../common/json.js';
 import type { MemoryPool } from '../common/queues/memory-pool.js';
 import type { Limit } from '../common/queues/shared-limit.js';
 import type { WorkInHand } from '../common/queues/work-in-hand.js';
@@ -40,4 +41,6 @@ export interface HttpServices {
   readonly newId: () => string;
   /** Version of this package. */
   readonly version: string;
+  /** Reads the charts that recordings contain. Default: there are none. */
+  readonly statecharts?: (() => Promise<readonly Json[]>) | undefined;
 }

@@ -18,6 +18,8 @@ export interface RunRecord {
   readonly run_id: string;
   readonly kind: 'pipeline' | 'plan';
   readonly status: RunStatus;
+  /** It waits at a breakpoint until it is continued or cancelled; its status is `running`. */
+  readonly paused: boolean;
   /** Id of the pipeline or of the plan. */
   readonly pipeline_id: string;
   readonly tenant_id: string;
@@ -93,6 +95,7 @@ export function toRunSummary(run: BaseRun): RunSummary {
     run_id: run.id,
     kind: run.kind,
     status: run.status,
+    paused: run.isPaused,
     pipeline_id: run.definitionId,
     tenant_id: run.tenantId,
     goal: run.goal,

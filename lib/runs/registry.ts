@@ -3,30 +3,27 @@ import type { RunStatus } from '../../machines/types.js';
 import { type Clock, completeClock } from '../common/clock.js';
 import { LinkedMap } from '../common/queues/linked-map.js';
 import type { Steps } from '../common/steps.js';
-import type { LiveEvent } from '../execution/events/event.js';
-import {
-  type AnyRun,
-  LocalExecutor,
-  type LocalExecutorOptions,
-  runNotFound,
-} from '../execution/local-executor.js';
+import { type AnyRun, LocalExecutor, runNotFound } from '../execution/local-executor.js';
 import type { ErrorRecord } from '../execution/invocation/thrown-error.js';
 import type { StepRunner } from '../execution/prepare/step-runner.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
-import { Admission, type AdmissionLimits, UNLIMITED_ADMISSION } from './admission.js';
+import { Admission, UNLIMITED_ADMISSION } from './admission.js';
 import { RunFiles } from './run-files.js';
 import type { EventLog } from './event-log.js';
 import { fairYield, runInTurns } from './fair-yield.js';
+import type { OpenInspection } from './inspection/inspection.js';
+import { openInspection } from './inspection/rebuilt-inspection.js';
 import {
   type IdempotencyKey,
-  type IdempotencyLimits,
   IdempotencyStore,
   type OnceAcceptedRun,
   type Reservation,
 } from './idempotency.js';
+import { StatelyFeed, type StatelyMessage } from './inspection/stately-feed.js';
 import { countStatuses, paginate, type RunPage, type RunQuery } from './listing.js';
 import { type AcceptedRun, type RunRecord, toRunRecord } from './record.js';
+import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import {
   assertSettled,
   createRerun,
@@ -35,10 +32,10 @@ import {
   type RerunChanges,
   type RerunRequest,
   type RerunValues,
-} from './rerun.js';
-import { describeRerun, type RerunReport } from './rerun-report.js';
-import { Retention, type RetentionLimits, UNLIMITED_RETENTION } from './retention.js';
-import { RunEntry, type RunEventListener } from './run-entry.js';
+} from './rerun/rerun.js';
+import { describeRerun, type RerunReport } from './rerun/rerun-report.js';
+import { Retention, UNLIMITED_RETENTION } from './retention.js';
+import { RunEntry } from './run-entry.js';
 import { findError, findFailedCall, getItem, getTask, listItems, listTasks } from './tasks/task-pages.js';
 import type {
   CallRecord,
@@ -50,29 +47,8 @@ import type {
   TaskRecord,
 } from './tasks/task-record.js';
 
-export interface RegistryOptions extends LocalExecutorOptions {
-  /** Default: any number of runs at once. */
-  readonly admission?: AdmissionLimits;
-  /** Default: keeps every settled run until it is forgotten. */
-  readonly retention?: RetentionLimits;
-  /** How long, and how many, idempotency keys outlive their runs. Default: a day, 100,000 keys. */
-  readonly idempotency?: IdempotencyLimits;
-  /** Events kept per run, for event streams and long polling. Default 0: none. */
-  readonly eventBuffer?: number;
-  readonly onEvent?: RunEventListener;
-}
-
-export interface SubmissionOptions {
-  /** Receives every event of the run, from the first on. */
-  readonly onEvent?: ((event: LiveEvent) => void) | undefined;
-  readonly idempotency?: IdempotencyKey | undefined;
-  /** Receives what `settled` returns before the run can start, so that the run cannot be evicted before. */
-  readonly onAccepted?: ((settled: Promise<RunRecord>) => void) | undefined;
-  /** Of `submitOnce`, which passes it to the submission. */
-  readonly reservation?: Reservation | undefined;
-}
-
 export { runInTurns } from './fair-yield.js';
+export { recordingFormat } from './inspection/recording.js';
 
 /** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {
@@ -279,6 +255,16 @@ export class RunRegistry {
     return this.#entry(runId).run.getActorTree();
   }
 
+  /** Informs the Stately inspector about a run, until it is closed. Throws `run_not_found`. */
+  statelyFeed(runId: string, send: (message: StatelyMessage) => void): StatelyFeed {
+    return new StatelyFeed(this.#entry(runId).run, this.#clock, send);
+  }
+
+  /** What the actors of a run do, for an inspector (D35). Rejects with `run_not_found` and `memory_full`. */
+  async inspection(runId: string): Promise<OpenInspection> {
+    return openInspection(this.#entry(runId), this.#clock, this.#options.memory);
+  }
+
   /** Resolves with the record once the run has settled. Rejects with `run_not_found`, also when it is forgotten before. */
   async settled(runId: string): Promise<RunRecord> {
     const { run } = this.#entry(runId);
@@ -291,6 +277,17 @@ export class RunRegistry {
   async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<RunRecord> {
     const { run } = this.#entry(runId);
     await this.#executor.cancel(runId, options);
+    return toRunRecord(run);
+  }
+
+  /**
+   * Lets a paused run go on, to its next breakpoint or by one wave, and returns its record.
+   *
+   * @throws WavetrainError `run_not_found` or `run_not_paused`
+   */
+  resume(runId: string, by: 'continue' | 'step'): RunRecord {
+    const { run } = this.#entry(runId);
+    this.#executor.resume(runId, by);
     return toRunRecord(run);
   }
 
@@ -362,7 +359,7 @@ export class RunRegistry {
   }
 
   #accept(tenantId: string, submission: SubmissionOptions, createRun: () => AnyRun): string {
-    const { reservation, onEvent, onAccepted } = submission;
+    const { reservation, onEvent, onAccepted, onInspection } = submission;
     this.#retention.sweep();
     this.#admission.checkCapacity(tenantId);
     const run = createRun();
@@ -370,7 +367,9 @@ export class RunRegistry {
     this.#entries.add(run.id, entry);
     if (reservation) this.#idempotencyKeys.assign(reservation, run.id);
     onAccepted?.(this.settled(run.id));
+    if (onInspection) onInspection(entry.inspection(this.#clock).openNow(), toRunRecord(run));
     void run.settled.then(() => this.#onSettled(entry));
+    entry.limitPauses(this.#clock, this.#options.pauseTimeoutMs);
     entry.announce(onEvent, this.#options.onEvent);
     this.#admission.admit(entry);
     return run.id;

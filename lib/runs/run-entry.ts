@@ -1,8 +1,10 @@
 import type { RunStatus } from '../../machines/types.js';
+import type { Clock } from '../common/clock.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { AnyRun } from '../execution/local-executor.js';
 import type { SubPipelineStatuses } from '../execution/results.js';
 import { EventLog } from './event-log.js';
+import { RunInspection } from './inspection/inspection.js';
 
 /** The run that an event belongs to. */
 export interface RunIdentity {
@@ -20,6 +22,7 @@ export class RunEntry {
   readonly log: EventLog;
   /** Counts submissions; orders the list of runs. */
   readonly sequence: number;
+  #inspection: RunInspection | undefined;
   /** Number of responses that are being sent from the memory of the run. */
   #readers = 0;
   #isDropped = false;
@@ -40,6 +43,27 @@ export class RunEntry {
       journal.subscribe((event) => onAnyEvent(event, identity));
     }
     this.run.emitStatus();
+  }
+
+  /**
+   * Cancels the run when it has paused for too long: it holds its place among the running ones, and its memory.
+   *
+   * @param timeoutMs undefined: it may pause for as long as it likes
+   */
+  limitPauses(clock: Clock, timeoutMs: number | undefined): void {
+    const { run } = this;
+    if (timeoutMs === undefined || !run.mayPause) return;
+    let timer: unknown;
+    run.journal.subscribe((event) => {
+      if (event.kind !== 'run') return;
+      if (timer !== undefined) clock.clearTimeout(timer);
+      timer = event.paused === true ? clock.setTimeout(() => run.cancel(false), timeoutMs) : undefined;
+    });
+  }
+
+  /** What inspectors share. Created when somebody looks: most runs have none. */
+  inspection(clock: Clock): RunInspection {
+    return (this.#inspection ??= new RunInspection(this.run, clock));
   }
 
   /** True while a response is being sent, so that evicting the run would free no memory. */
@@ -71,12 +95,18 @@ export class RunEntry {
 
   /** Changes whenever the record does: built from every part of the record that changes. */
   get version(): string {
-    const { status, isSettled, progress, failures, journal, artifacts } = this.run;
+    const { status, isSettled, isPaused, progress, failures, journal, artifacts } = this.run;
     const { invocations, waves_executed, tasks_settled, sub_pipelines_settled = 0 } = progress;
     const counts = [invocations, waves_executed, tasks_settled, sub_pipelines_settled, failures.length];
     if (artifacts.length > 0) counts.push(artifacts.length);
     if (this.run.kind === 'plan') counts.push(sumStages(this.run.subPipelines));
-    return [status, ...(isSettled ? ['settled'] : []), ...counts, journal.events?.length ?? 0].join('.');
+    return [
+      status,
+      ...(isSettled ? ['settled'] : []),
+      ...(isPaused ? ['paused'] : []),
+      ...counts,
+      journal.events?.length ?? 0,
+    ].join('.');
   }
 }
 

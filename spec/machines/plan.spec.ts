@@ -242,8 +242,9 @@ describe('planMachine', () => {
       expect(JSON.parse(JSON.stringify(subRuns))).to.deep.equal({
         status: 'active',
         value: 'running',
-        live: ['b', 'c'],
-        ended: { a: 'succeeded' },
+        closed: false,
+        live: 2,
+        ended: 1,
       });
     });
 
@@ -251,7 +252,14 @@ describe('planMachine', () => {
       const many = Array.from({ length: 50 }, (_, index) => ({ id: `s${index}`, needs: [] }));
       const { actor } = startPlanMachine(many, { concurrency: 50 });
       expect(Object.keys(actor.getSnapshot().children)).to.deep.equal(['sub-runs']);
-      expect([...planMachine.events].sort()).to.deep.equal(['begin', 'cancel', 'force', 'sub-runs.settled']);
+      expect([...planMachine.events].sort()).to.deep.equal([
+        'begin',
+        'cancel',
+        'continue',
+        'force',
+        'step',
+        'sub-runs.settled',
+      ]);
     });
   });
 

@@ -140,5 +140,6 @@ function status({ actor }: ReturnType<typeof startRunMachine>): string {
 }
 
 function toStatus(state: string): string {
+  if (state === 'paused') return 'running';
   return state === 'draining' ? 'cancelled' : state;
 }

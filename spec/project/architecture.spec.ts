@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Import, type SourceFile, sourceFiles } from './imports.js';
+import { type Import, pageFiles, type SourceFile, sourceFiles } from './imports.js';
 import { filesBelow, read } from './files.js';
 import { LISTED_THROWS, PACKAGES, ROOMS, SURROUNDINGS } from './laws.js';
 
@@ -64,6 +64,29 @@ describe('The architecture', () => {
         expect(found).to.deep.equal([]);
       });
     }
+  });
+
+  describe('web/ runs in the browser and talks to the server by HTTP alone', () => {
+    const found = pageFiles().flatMap((file) => file.imports.map((one): [SourceFile, Import] => [file, one]));
+
+    it('imports types of lib, and no code of it: the page must stay small', () => {
+      const foreign = found.filter(([, { target, isPackage, isType }]) => {
+        return !isPackage && roomOf(target) !== 'web' && !(isType && target.startsWith('lib/'));
+      });
+      expect(foreign.map(shown)).to.deep.equal([]);
+    });
+
+    it('imports no package but preact and its signals', () => {
+      const packages = found.filter(([, { isPackage }]) => isPackage).map(([, { target }]) => target);
+      expect([...new Set(packages)].sort()).to.deep.equal(['@preact/signals', 'preact']);
+    });
+
+    it('has no import cycle, and sets no HTML', () => {
+      expect(findCycle(pageFiles())).to.deep.equal([]);
+      expect(linesOf(pageFiles(), /innerHTML|outerHTML|insertAdjacent|\beval\b|new Function/)).to.deep.equal(
+        [],
+      );
+    });
   });
 
   describe('machines/ knows when things happen, never what (law L1)', () => {

@@ -16,7 +16,8 @@ describe('The browser specs', function () {
 
   before(() => requireBuild());
 
-  for (const file of filesBelow('spec/project/browser', '.ts')) {
+  const files = ['spec/project/browser', 'spec/web/browser'].flatMap((folder) => filesBelow(folder, '.ts'));
+  for (const file of files) {
     it(`${file} passes`, async function () {
       const report = await run(file);
       const told = report.failures.map(({ fullTitle, err }) => `${fullTitle}\n${err.stack ?? ''}`);

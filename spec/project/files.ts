@@ -32,6 +32,7 @@ export function requireBuild(): void {
     'dist/types/lib/index.d.ts',
     'dist/client.js',
     'dist/swagger-ui/VERSION',
+    'dist/web/VERSION',
     'dist/document-process.cjs',
     'dist/expression-process.cjs',
     'dist/parsing-process.cjs',

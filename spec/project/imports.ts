@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { filesBelow, read } from './files.js';
+import { filesBelow, read, ROOT } from './files.js';
 
-/** A source file of lib or machines, with its imports. */
+/** A source file of lib, machines or web, with its imports. */
 export interface SourceFile {
   /** Relative to the root. */
   readonly path: string;
@@ -24,8 +25,17 @@ export interface Import {
 /** The output of `npm run generate` does not count as source. */
 const GENERATED = 'lib/definition/generated/';
 
+/** Lists the files of the program that runs in Node.js. */
 export function sourceFiles(): SourceFile[] {
-  const paths = [...filesBelow('lib', '.ts'), ...filesBelow('machines', '.ts')];
+  return readSources([...filesBelow('lib', '.ts'), ...filesBelow('machines', '.ts')]);
+}
+
+/** Lists the files of the page that runs in the browser. */
+export function pageFiles(): SourceFile[] {
+  return readSources([...filesBelow('web', '.ts'), ...filesBelow('web', '.tsx')]);
+}
+
+function readSources(paths: readonly string[]): SourceFile[] {
   return paths.filter((path) => !path.startsWith(GENERATED)).map((path) => sourceFile(path, read(path)));
 }
 
@@ -66,7 +76,9 @@ function isTypeOnly(names: string): boolean {
 
 function importOf(path: string, specifier: string, how: Pick<Import, 'isType' | 'isLazy'>): Import {
   if (!specifier.startsWith('.')) return { target: packageName(specifier), isPackage: true, ...how };
-  const target = join(dirname(path), specifier).replaceAll('\\', '/').replace(/\.js$/, '.ts');
+  const source = join(dirname(path), specifier).replaceAll('\\', '/').replace(/\.js$/, '.ts');
+  const target =
+    !existsSync(join(ROOT, source)) && existsSync(join(ROOT, `${source}x`)) ? `${source}x` : source;
   return { target: target.startsWith(GENERATED) ? GENERATED : target, isPackage: false, ...how };
 }
 

@@ -213,6 +213,7 @@ interface Home {
 export const PACKAGES: Readonly<Record<string, Home>> = {
   xstate: {
     rooms: ['machines', 'execution', 'compile'],
+    types: ['runs'],
     reason: 'it defines the machines, and a run or a compilation starts one',
   },
   yaml: { rooms: ['definition'], reason: 'only definitions are YAML' },
@@ -256,6 +257,7 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
   '@opentelemetry/resources': { rooms: ['telemetry'], reason: 'loaded only when tracing is on' },
   'eventsource-parser': { rooms: ['client'], reason: 'a client reads event streams' },
   clipanion: { rooms: ['cli'], reason: 'it is the command line' },
+  ws: { rooms: ['http'], reason: 'the Stately inspector is told over a WebSocket' },
   typanion: { rooms: ['cli'], reason: 'clipanion requires it' },
   picocolors: { rooms: ['cli', 'http'], reason: 'only terminals have colours' },
   'get-east-asian-width': { rooms: ['cli'], reason: 'only terminals need the width of text' },

@@ -85,6 +85,14 @@ describe('The published package', function () {
     });
   });
 
+  it('contains the statecharts of all actors, for a server without elkjs', async () => {
+    const file = join(folder.path, 'node_modules', 'wavetrain', 'dist', 'statecharts.json');
+    const charts: { id: string; nodes: unknown[] }[] = JSON.parse(await readFile(file, 'utf8'));
+    expect(charts.map(({ id }) => id)).to.include.members(['plan', 'run', 'wave', 'task', 'item']);
+    expect(charts.filter(({ nodes }) => nodes.length < 3)).to.deep.equal([]);
+    expect(existsSync(join(folder.path, 'node_modules', 'elkjs'))).to.equal(false);
+  });
+
   it('runs its examples, including those with data files and own tools', async () => {
     const examples = join(folder.path, 'node_modules', 'wavetrain', 'examples');
     await mkdir(join(folder.path, 'mine'));

@@ -1,7 +1,7 @@
 import type { PlanInputs } from '../../lib/execution/run-inputs.js';
 import type { Plan } from '../../lib/plans/plan.js';
 import type { RunRecord } from '../../lib/runs/record.js';
-import type { RegistryOptions, SubmissionOptions } from '../../lib/runs/registry.js';
+import type { RegistryOptions, SubmissionOptions } from '../../lib/runs/registry-options.js';
 import { parsePlan, planText, type PlanEnvironment } from '../support/definitions/parse-plan.js';
 import type { PendingCall } from '../support/controlled-tool.js';
 import { formatCall } from '../support/runs/start-plan.js';

@@ -1,7 +1,8 @@
 import { eventLoopBudget } from '../../lib/execution/event-loop-budget.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
-import { type RegistryOptions, RunRegistry, type SubmissionOptions } from '../../lib/runs/registry.js';
+import { RunRegistry } from '../../lib/runs/registry.js';
+import type { RegistryOptions, SubmissionOptions } from '../../lib/runs/registry-options.js';
 import { settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { type PendingCall, ControlledTool } from '../support/controlled-tool.js';

@@ -23,6 +23,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
       run_id: runId,
       kind: 'plan',
       status: 'running',
+      paused: false,
       pipeline_id: 'plan',
       tenant_id: 'acme',
       goal: 'work together',

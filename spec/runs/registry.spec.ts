@@ -28,6 +28,7 @@ describe('RunRegistry (law L2)', () => {
       run_id: runId,
       kind: 'pipeline',
       status: 'running',
+      paused: false,
       pipeline_id: 'held',
       tenant_id: 'acme',
       goal: 'wait for Ada',

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MemoryPool } from '../../lib/common/queues/memory-pool.js';
-import type { RegistryOptions } from '../../lib/runs/registry.js';
+import type { RegistryOptions } from '../../lib/runs/registry-options.js';
 import { Metrics } from '../../lib/telemetry/metrics.js';
 import { ControlledRuns } from '../runs/controlled-runs.js';
 import { FakeMonitor } from './fake-monitor.js';

@@ -5,7 +5,7 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
-import type { RegistryOptions } from '../../lib/runs/registry.js';
+import type { RegistryOptions } from '../../lib/runs/registry-options.js';
 import { RunTracer } from '../../lib/telemetry/run-spans.js';
 import { Spans } from '../../lib/telemetry/spans.js';
 import { ManualClock } from '../support/manual-clock.js';

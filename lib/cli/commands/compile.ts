@@ -26,7 +26,7 @@ import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, formatCount, toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
-import { updateFile } from './update-file.js';
+import { updateFile } from '../render/update-file.js';
 
 const REPAIRS = { least: 0, most: COMPILE_LIMITS.mostRepairs, whole: true, unit: 'repairs', example: '2' };
 

@@ -5,12 +5,14 @@ import { CompileCommand } from './compile.js';
 import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';
 import { InitCommand } from './init.js';
+import { InspectCommand, RunsSnapshotCommand } from './inspect.js';
 import { KeysNewCommand } from './keys.js';
 import { McpCommand } from './mcp.js';
 import { RunCommand } from './run.js';
 import {
   RunsArtifactsCommand,
   RunsCancelCommand,
+  RunsContinueCommand,
   RunsDeleteCommand,
   RunsListCommand,
   RunsRerunCommand,
@@ -34,11 +36,14 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   RunsSubmitCommand,
   RunsListCommand,
   RunsShowCommand,
+  RunsSnapshotCommand,
   RunsArtifactsCommand,
   RunsWatchCommand,
   RunsCancelCommand,
+  RunsContinueCommand,
   RunsRerunCommand,
   RunsDeleteCommand,
+  InspectCommand,
   KeysNewCommand,
   ToolsCommand,
   GraphCommand,

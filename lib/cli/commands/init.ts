@@ -9,7 +9,7 @@ import { PROGRAM } from '../package-info.js';
 import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../usage-errors.js';
 import { SCHEMA_FILE, scaffold, type ScaffoldTemplate, TEMPLATES, TOOLS_FILE } from './init-scaffold.js';
-import { updateFile } from './update-file.js';
+import { updateFile } from '../render/update-file.js';
 
 export class InitCommand extends Command<CliContext> {
   static override paths = [['init']];

@@ -7,7 +7,7 @@ import { EXIT, type ExitStatus } from '../exit-status.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../usage-errors.js';
-import { updateFile } from './update-file.js';
+import { updateFile } from '../render/update-file.js';
 
 export class KeysNewCommand extends Command<CliContext> {
   static override paths = [['keys', 'new']];

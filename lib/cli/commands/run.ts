@@ -11,8 +11,15 @@ import { PROGRAM } from '../package-info.js';
 import { StopSignals } from '../process-events.js';
 import { PipelineRunView } from '../progress/run-view.js';
 import { pipelineFailureLines, planFailureLines } from '../render/run-summary.js';
-import { type DisplayedRun, executeRun, type RunBackend } from '../run/execute-run.js';
-import { assertFlagsFit, checkParams, readRunValues } from '../run/run-flags.js';
+import { type DisplayedRun, executeRun } from '../run/execute-run.js';
+import type { RunBackend } from '../run/run-backend.js';
+import {
+  assertCanAsk,
+  assertFlagsFit,
+  checkParams,
+  hasBreakpoints,
+  readRunValues,
+} from '../run/run-flags.js';
 import { ServerBackend } from '../run/server-backend.js';
 import { prepareSubmission } from '../run/submission.js';
 import { findFilesHere } from '../run/written-files.js';
@@ -39,6 +46,9 @@ export class RunCommand extends RunFileCommand {
       your own tools. This command forgets its run; a run on a server (wavetrain serve, then --server) can be looked at
       and rerun from where it failed.
 
+      --break-before TASK and --break-on-failure pause the run: type "show TASK" to see inputs and outputs, "continue"
+      or "step" to let it go on. Without anybody to type, a run that pauses is cancelled.
+
       Ctrl-C cancels the run: the current wave finishes and nothing else starts. A second Ctrl-C stops at once.
 
       The exit status is 0 if the run succeeded, 1 for an invalid pipeline or plan, 2 for bad flags or params, 3 if
@@ -54,6 +64,8 @@ export class RunCommand extends RunFileCommand {
       ['only the outputs as JSON, for other programs', '$0 run pipeline.yaml --json > outputs.json'],
       ['one output, as a file', '$0 run pipeline.yaml --output report > report.md'],
       ['save every event', '$0 run pipeline.yaml --events events.jsonl'],
+      ['stop before a task, to look at its inputs', '$0 run pipeline.yaml --break-before summary'],
+      ['record the run for a bug report', '$0 run pipeline.yaml --record out.wtrec'],
       ['a plan, two sub-pipelines at once', '$0 run plan.yaml --plan-concurrency 2'],
       ['with your own tools', '$0 run pipeline.yaml --tools tools.ts'],
       ['on a server, with its tools', '$0 run pipeline.yaml --server http://127.0.0.1:8000'],
@@ -80,6 +92,15 @@ export class RunCommand extends RunFileCommand {
     description:
       '<FILE> write each event to this file as it happens, one JSON document per line; overwrites the file',
   });
+  record = Option.String('--record', {
+    description:
+      '<FILE> record what the actors of the run do, for wavetrain inspect and bug reports; secrets are masked; overwrites the file',
+  });
+  inspect = Option.String('--inspect', {
+    tolerateBoolean: true,
+    description:
+      'show what the actors of the run do on a page of this machine, and keep the page after the run until Enter or Ctrl-C; --inspect=wait begins the run when the page is open',
+  });
   artifacts = Option.String('--artifacts', {
     description:
       '<FOLDER> write the files of tools such as export to this folder; default outputs; with --server, download them to this folder (without it, they stay on the server)',
@@ -94,6 +115,7 @@ export class RunCommand extends RunFileCommand {
   /** Runs a pipeline or plan file: checks flags, definition and params, then executes the run and prints its result. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
+    assertCanAsk(this);
     const signals = new StopSignals(context.processEvents);
     try {
       // A signal before the run begins ends the command with the same status as a later one (D40).
@@ -110,7 +132,8 @@ export class RunCommand extends RunFileCommand {
   async #prepare(): Promise<DisplayedRun | ExitStatus> {
     const { context } = this;
     const values = await readRunValues(this, context);
-    const { options, params, planConcurrency } = values;
+    const { options, params, planConcurrency, breakpoints } = values;
+    const mayPause = hasBreakpoints(this);
     const loaded = await loadDefinition(this, context);
     assertFlagsFit(loaded.kind, values);
     const { kind, check, inputs, session, fileRoots } = loaded;
@@ -126,6 +149,7 @@ export class RunCommand extends RunFileCommand {
       ...(inputs && { inputs }),
       ...(session && { session }),
       ...(this.tenant !== undefined && { tenant_id: this.tenant }),
+      ...(breakpoints && { breakpoints }),
     };
     if (kind === 'pipeline') {
       const { pipeline } = check;
@@ -133,7 +157,7 @@ export class RunCommand extends RunFileCommand {
       const pipelineInputs = { pipeline, params: params ?? {}, ...commonInputs };
       const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder);
       const displayed = displayPipeline(pipelineInputs, registry, listFilesRead(this, loaded, context));
-      return { ...displayed, outputFolder, mask };
+      return { ...displayed, outputFolder, mask, mayPause };
     }
     const { plan } = check;
     if (plan === undefined) return EXIT.invalid;
@@ -144,7 +168,7 @@ export class RunCommand extends RunFileCommand {
     };
     const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder);
     const displayed = await displayPlan(planInputs, registry, listFilesRead(this, loaded, context));
-    return { ...displayed, outputFolder, mask };
+    return { ...displayed, outputFolder, mask, mayPause };
   }
 
   /** Has a server run the file, and displays the run as if it ran here. */
@@ -154,6 +178,14 @@ export class RunCommand extends RunFileCommand {
       throw new UsageError(
         '--model does not go with --server',
         'a server has its own models: set WAVETRAIN_MODEL in its environment, or write "model" in the task',
+      );
+    }
+    const flag =
+      this.record !== undefined ? '--record' : this.inspect !== undefined ? '--inspect' : undefined;
+    if (flag !== undefined) {
+      throw new UsageError(
+        `${flag} does not go with --server`,
+        `a server records its own runs: ${PROGRAM} inspect RUN_ID shows one, and GET /pipelines/runs/{run_id}/recording downloads it`,
       );
     }
     assertNoOwnTools(this);
@@ -170,6 +202,7 @@ export class RunCommand extends RunFileCommand {
           backend: new ServerBackend(client, clock, { submit, signals, server, announce, outputFolder }),
           filesRead: listFilesRead(this, submission.definition, context),
           outputFolder,
+          mayPause: hasBreakpoints(this),
           ...(await submission.describe()),
         };
       };
@@ -183,8 +216,10 @@ export class RunCommand extends RunFileCommand {
 function runHere(registry: RegistryApi, start: RunBackend['start']): RunBackend {
   return {
     start,
+    record: (runId) => registry.record(runId),
     settled: (runId) => registry.settled(runId),
     cancel: (runId, options) => registry.cancel(runId, options),
+    resume: async (runId, by) => void registry.resume(runId, by),
     tasks: (runId, query) => registry.tasks(runId, query),
     task: (runId, taskId, options) => registry.task(runId, taskId, options),
     item: (runId, taskId, item, options) => registry.item(runId, taskId, item, options),
@@ -218,7 +253,9 @@ function displayPipeline(
 ): Omit<DisplayedRun, 'outputFolder'> {
   const { pipeline } = inputs;
   return {
-    backend: runHere(registry, ({ onEvent }) => registry.submit(inputs, { onEvent })),
+    backend: runHere(registry, ({ onEvent, onInspection }) =>
+      registry.submit(inputs, { onEvent, onInspection }),
+    ),
     hasParallelWaves: false,
     filesRead,
     createView: () => new PipelineRunView(pipeline.waves),
@@ -237,7 +274,9 @@ async function displayPlan(
   const concurrency = inputs.plan_concurrency ?? definition.plan_concurrency ?? 1;
   const waves = new Map([...subPipelines].map(([id, { pipeline }]) => [id, pipeline.waves]));
   return {
-    backend: runHere(registry, ({ onEvent }) => registry.submitPlan(inputs, { onEvent })),
+    backend: runHere(registry, ({ onEvent, onInspection }) =>
+      registry.submitPlan(inputs, { onEvent, onInspection }),
+    ),
     hasParallelWaves: subPipelines.size > 1 && concurrency > 1,
     filesRead,
     createView: () => new PlanRunView(subPipelines.size, waves),

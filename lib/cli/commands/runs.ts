@@ -25,9 +25,9 @@ import {
   VERBOSE_OPTION,
 } from '../input/shared-options.js';
 
-const RUN_ID = { name: 'RUN_ID', required: true } as const;
+export const RUN_ID = { name: 'RUN_ID', required: true } as const;
 
-const RUN_ID_DETAILS = `
+export const RUN_ID_DETAILS = `
   RUN_ID is the id of a run, or its last 4 or more characters (ids begin with the time, so their start is often the
   same). If the server requires an API key, set WAVETRAIN_API_KEY.
 `;
@@ -213,6 +213,34 @@ export class RunsCancelCommand extends ServerCommand {
       ? 'its tools were asked to stop'
       : `${describeDraining(record)} first (${PROGRAM} runs cancel ${run_id}${serverFlag(this.server)} --force stops the tools)`;
     this.context.stderr.write(`cancelled ${run_id}${settled ? '' : `: ${remaining}`}\n`);
+    return EXIT.done;
+  }
+}
+
+export class RunsContinueCommand extends ServerCommand {
+  static override paths = [['runs', 'continue']];
+  static override usage = Command.Usage({
+    description: 'lets a run go on that waits at a breakpoint',
+    details: `${RUN_ID_DETAILS}
+      Until then runs show RUN_ID --task TASK shows the inputs of the tasks that come next, and what there is so far.`,
+    examples: [
+      ['to its next breakpoint, or its end', '$0 runs continue 3f9c1a'],
+      ['by one wave', '$0 runs continue 3f9c1a --step'],
+    ],
+  });
+
+  runId = Option.String(RUN_ID);
+  step = Option.Boolean('--step', false, { description: 'run one wave, and pause again' });
+
+  /** Prints where the run is. */
+  override async execute(): Promise<ExitStatus> {
+    const record = await callServer(this, this.context, async (client) => {
+      const id = await resolveRunId(client, this.runId);
+      return this.step ? client.step(id) : client.continue(id);
+    });
+    const { run_id, progress } = record;
+    const wave = `wave ${progress.waves_executed + 1} of ${progress.waves}`;
+    this.context.stderr.write(`${run_id} goes on${record.settled ? '' : ` with ${wave}`}\n`);
     return EXIT.done;
   }
 }

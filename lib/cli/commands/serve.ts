@@ -25,7 +25,7 @@ import { DEFAULT_TENANT, openServerSecrets } from '../input/secrets.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
-import { distFile, PROGRAM, readPackageJson } from '../package-info.js';
+import { distFile, PROGRAM, readPackageJson, readStatecharts } from '../package-info.js';
 import { detectTerminal } from '../render/terminal.js';
 import { wrapLine } from '../render/text.js';
 import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
@@ -225,6 +225,7 @@ function createServerOptions(
     clock: context.clock,
     newId: context.newId,
     version: readPackageJson().version,
+    statecharts: readStatecharts,
   };
 }
 

@@ -71,5 +71,12 @@ export abstract class RunValuesCommand extends Command<CliContext> {
 /** Base of the commands that start the run of a file, here or on a server. */
 export abstract class RunFileCommand extends RunValuesCommand {
   file = Option.String({ name: 'FILE' });
+  breakBefore = Option.Array('--break-before', {
+    description:
+      '<TASK> pause before the wave of this task, to look at the run; in a plan SUB_PIPELINE/TASK; can be repeated',
+  });
+  breakOnFailure = Option.Boolean('--break-on-failure', false, {
+    description: 'pause when a task has failed, before the run fails',
+  });
   tenant = Option.String('--tenant', { description: '<ID> namespace on the blackboard; default "default"' });
 }

@@ -3,6 +3,7 @@ export { TextParser } from '../../definition/parsing/text-parser.js';
 export { countTenants } from '../../http/auth/authenticate.js';
 export { readKeysFile } from '../../http/auth/keys-file.js';
 export { createLog } from '../../http/logging/log.js';
+export { serveShownRun } from '../../http/routes/following/shown-run.js';
 export { startServer } from '../../http/server.js';
 export { runInTurns } from '../../runs/registry.js';
 export { allowConfiguredModels } from '../../models/choose-model.js';

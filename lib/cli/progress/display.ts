@@ -13,6 +13,10 @@ export interface Display {
   onEvent(event: LiveEvent): void;
   /** Prints a line among the events, or above the live view. */
   print(line: string): void;
+  /** Stops drawing, so that somebody can type, and prints lines at once. May be called twice. */
+  hold(): void;
+  /** Draws again after {@link hold}. May be called twice. */
+  release(): void;
   /** Leaves the final state of the run on the screen and stops drawing. May be called twice. */
   close(): void;
 }
@@ -38,6 +42,8 @@ function createLineDisplay(verbose: boolean, style: Style, { stderr }: CliContex
     wantsEvents: verbose,
     onEvent: verbose ? (event) => print(formatEvent(event, style)) : () => undefined,
     print,
+    hold: () => undefined,
+    release: () => undefined,
     close: () => undefined,
   };
 }
@@ -58,6 +64,7 @@ export class LiveDisplay implements Display {
   #frame = 0;
   #lastRowCount = 0;
   #isOpen = true;
+  #isHeld = false;
 
   constructor(view: RunView, verbose: boolean, context: CliContext) {
     this.#view = view;
@@ -74,7 +81,24 @@ export class LiveDisplay implements Display {
 
   print(line: string): void {
     this.#lines.push(line);
-    if (!this.#isOpen) this.#writeLines();
+    if (!this.#isOpen || this.#isHeld) this.#writeLines();
+  }
+
+  hold(): void {
+    if (this.#isHeld || !this.#isOpen) return;
+    this.#isHeld = true;
+    this.#context.clock.clearTimeout(this.#timer);
+    this.#logUpdate?.clear();
+    this.#lines.push(...this.#view.render(this.#viewport()));
+    this.#writeLines();
+    this.#logUpdate?.done();
+    this.#lastRowCount = 0;
+  }
+
+  release(): void {
+    if (!this.#isHeld || !this.#isOpen) return;
+    this.#isHeld = false;
+    this.#scheduleRedraw();
   }
 
   close(): void {
@@ -94,7 +118,7 @@ export class LiveDisplay implements Display {
 
   async #redraw(): Promise<void> {
     const { createLogUpdate } = await import('log-update');
-    if (!this.#isOpen) return;
+    if (!this.#isOpen || this.#isHeld) return;
     this.#logUpdate ??= createLogUpdate(this.#context.stderr);
     this.#frame += 1;
     const rows = this.#view.render(this.#viewport());
@@ -126,9 +150,9 @@ export function formatEvent(event: LiveEvent, style: Style): string {
 function describeEvent(event: LiveEvent, style: Style): string {
   switch (event.kind) {
     case 'run':
-      return `run ${event.status}${formatError(event)}`;
+      return `run ${event.paused ? 'paused' : event.status}${formatError(event)}`;
     case 'sub_pipeline':
-      return `sub-pipeline ${event.sub_pipeline} ${event.status}${formatError(event)}`;
+      return `sub-pipeline ${event.sub_pipeline} ${event.paused ? 'paused' : event.status}${formatError(event)}`;
     case 'wave': {
       const change = event.phase === 'start' ? 'started' : 'settled';
       return `${formatParents(event, ' ')}wave ${event.wave + 1} ${change} (${formatCount(event.tasks, 'task')})`;

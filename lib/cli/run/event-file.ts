@@ -8,34 +8,46 @@ import type { LiveEvent } from '../../execution/events/event.js';
 import { STANDARD_INPUT } from '../input/read-file.js';
 import { UsageError } from '../usage-errors.js';
 
-/** The file of `--events`: one JSON document per line, written as events happen (D42). */
+type LineFlag = '--events' | '--record';
+
+const EXAMPLES: Readonly<Record<LineFlag, string>> = { '--events': 'events.jsonl', '--record': 'out.wtrec' };
+
+/** The file of `--events` or of `--record`: one JSON document per line, written as things happen (D42). */
 export class EventFile {
   readonly #stream: WriteStream;
   readonly #name: string;
+  readonly #flag: LineFlag;
   #error: Error | undefined;
 
   /**
    * Opens the file and empties it.
    *
    * @param filesRead what the run was read from, which must not be overwritten
+   * @param flag that named the file
    * @throws UsageError when the file cannot be opened or is one of `filesRead`
    */
-  static async open(name: string, filesRead: readonly string[], cwd: string): Promise<EventFile> {
+  static async open(
+    name: string,
+    filesRead: readonly string[],
+    cwd: string,
+    flag: LineFlag = '--events',
+  ): Promise<EventFile> {
     const path = resolve(cwd, name);
-    if (name === '-') throw new UsageError('--events takes a file', 'as in --events events.jsonl');
+    if (name === '-') throw new UsageError(`${flag} takes a file`, `as in ${flag} ${EXAMPLES[flag]}`);
     const same = await findSameFile(path, filesRead, cwd);
-    if (same !== undefined) throw new UsageError(describeOverwriting(name, same));
+    if (same !== undefined) throw new UsageError(describeOverwriting(flag, name, same));
     const stream = createWriteStream(path);
     try {
       await once(stream, 'open');
     } catch (error) {
-      throw new UsageError(describeFailure(name, error));
+      throw new UsageError(describeFailure(flag, name, error));
     }
-    return new EventFile(stream, name);
+    return new EventFile(stream, name, flag);
   }
 
-  private constructor(stream: WriteStream, name: string) {
+  private constructor(stream: WriteStream, name: string, flag: LineFlag) {
     this.#stream = stream;
+    this.#flag = flag;
     this.#name = name;
     stream.on('error', (error) => {
       this.#error ??= error;
@@ -43,7 +55,12 @@ export class EventFile {
   }
 
   write(event: LiveEvent): void {
-    if (this.#error === undefined) this.#stream.write(`${JSON.stringify(event)}\n`);
+    this.writeText(`${JSON.stringify(event)}\n`);
+  }
+
+  /** Writes whole lines. */
+  writeText(lines: string): void {
+    if (this.#error === undefined) this.#stream.write(lines);
   }
 
   /** Waits until everything is written. Returns what went wrong, for example that the disk is full. */
@@ -53,7 +70,7 @@ export class EventFile {
       this.#stream.end();
       await closed;
     }
-    return this.#error === undefined ? undefined : describeFailure(this.#name, this.#error);
+    return this.#error === undefined ? undefined : describeFailure(this.#flag, this.#name, this.#error);
   }
 }
 
@@ -78,15 +95,15 @@ async function identify(path: string): Promise<BigIntStats | undefined> {
   return stats?.isFile() === true ? stats : undefined;
 }
 
-function describeOverwriting(name: string, file: string): string {
+function describeOverwriting(flag: LineFlag, name: string, file: string): string {
   const what = file === STANDARD_INPUT ? 'the standard input' : file;
   return name === file
-    ? `--events would overwrite ${name}, which the run is read from`
-    : `--events would overwrite ${what}, which the run is read from: ${name} is the same file`;
+    ? `${flag} would overwrite ${name}, which the run is read from`
+    : `${flag} would overwrite ${what}, which the run is read from: ${name} is the same file`;
 }
 
-function describeFailure(name: string, error: unknown): string {
-  return `cannot write the --events file ${name}: ${describeWriteError(name, error)}`;
+function describeFailure(flag: LineFlag, name: string, error: unknown): string {
+  return `cannot write the ${flag} file ${name}: ${describeWriteError(name, error)}`;
 }
 
 /** A missing file is created, so "no such file" means that its folder is missing. */

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { errorCode, errorMessage } from '../../common/errors.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunRecord } from '../../runs/record.js';
-import type { CliContext, RegistryApi } from '../context.js';
+import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
 import { reportUncaughtToolErrors, type StopSignals } from '../process-events.js';
@@ -12,32 +12,16 @@ import { describeCurrentWaves } from '../render/run-summary.js';
 import { captureStdout, drain } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, wrapLine } from '../render/text.js';
+import { BreakpointPrompt } from './breakpoint-prompt.js';
 import { EventFile } from './event-file.js';
-import { type InspectedRun, inspectRun, type TaskReader } from './inspect-run.js';
+import { type InspectedRun, readRunEnd } from './inspect-run.js';
+import { LiveInspector } from './live-inspector.js';
+import { RecordingFile } from './recording-file.js';
+import { printTransitions, wantsTransitions } from '../runs/inspection/transitions.js';
 import { assertOutputName, type FormatFailures, printRunEnd, wantsDetails } from './print-run-end.js';
+import type { RunBackend, StartOptions } from './run-backend.js';
 import type { RunFlags } from './run-flags.js';
 import { printWrittenFiles, type WrittenFiles } from './written-files.js';
-
-/** What executes a run: the registry of this process, or a server. */
-export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel'>, TaskReader {
-  /** Starts the run. Resolves with the run id. */
-  start(options: StartOptions): Promise<string>;
-  /**
-   * Finds the files of a settled run, or downloads them. Call before `release`.
-   *
-   * @param signals the first one ends a download
-   */
-  writtenFiles(record: RunRecord, signals: Pick<StopSignals, 'first'>): Promise<WrittenFiles>;
-  /** Call when nobody needs the run any more. Resolves when the process may end. */
-  release(runId: string): Promise<void>;
-}
-
-export interface StartOptions {
-  /** Receives each event; undefined when nobody wants them, so that the run need not create any. */
-  readonly onEvent: ((event: LiveEvent) => void) | undefined;
-  /** Prints a line among the events. */
-  readonly print: (line: string) => void;
-}
 
 /** A run of a pipeline or a plan, ready to be submitted, and how the terminal displays it. */
 export interface DisplayedRun {
@@ -52,6 +36,8 @@ export interface DisplayedRun {
   readonly formatFailures: FormatFailures;
   /** The folder of this machine for the files of the run; undefined when they stay on a server. */
   readonly outputFolder: string | undefined;
+  /** It may pause at breakpoints. */
+  readonly mayPause?: boolean | undefined;
   /** The names that `--output` takes; undefined if they are not known before the run. */
   readonly listOutputs: (() => string[]) | undefined;
 }
@@ -60,6 +46,8 @@ export interface DisplayedRun {
 interface RunListeners {
   readonly display: Display;
   readonly eventFile: EventFile | undefined;
+  readonly recording: RecordingFile | undefined;
+  readonly inspector: LiveInspector | undefined;
 }
 
 /**
@@ -76,6 +64,13 @@ export async function executeRun(
   if (flags.output !== undefined && run.listOutputs) assertOutputName(flags.output, run.listOutputs());
   const eventFile =
     flags.events === undefined ? undefined : await EventFile.open(flags.events, run.filesRead, context.cwd);
+  const recording =
+    flags.record === undefined ? undefined : await RecordingFile.open(flags.record, run.filesRead, context);
+  const inspector =
+    flags.inspect === undefined || flags.inspect === false
+      ? undefined
+      : await LiveInspector.open(flags.inspect, context);
+  await inspector?.announce(signals);
   const display = openDisplay(flags, run.createView, context);
   // Stops after the outputs are printed: otherwise a late error of a tool would end the process and truncate them.
   const stopReporting = reportUncaughtToolErrors(
@@ -84,60 +79,101 @@ export async function executeRun(
     run.mask,
   );
   try {
-    const { inspected, files } = await submitAndWait(run, flags, { display, eventFile }, signals, context);
+    const { inspected, files } = await submitAndWait(
+      run,
+      flags,
+      { display, eventFile, recording, inspector },
+      signals,
+      context,
+    );
     printRunEnd(inspected, flags, run.formatFailures, context);
     const filesStatus = printWrittenFiles(files, flags, run.outputFolder, context);
     await drain(context.stdout);
-    const eventsStatus = await closeEventFile(eventFile, context);
+    await inspector?.linger(signals);
+    const eventsStatus = await closeFile(eventFile, context);
+    const recordingStatus = await closeFile(recording, context);
     const runStatus = exitStatusForRun(inspected.record.status);
     if (runStatus !== EXIT.done) return runStatus;
-    return filesStatus === EXIT.done ? eventsStatus : filesStatus;
+    return [filesStatus, eventsStatus, recordingStatus].find((status) => status !== EXIT.done) ?? EXIT.done;
   } finally {
     stopReporting();
     await eventFile?.close();
+    await recording?.close();
+    await inspector?.close();
   }
 }
 
 /** Starts a run, waits until it settles or a second signal stops it, and forgets it (law L2). */
 async function submitAndWait(
-  { backend, hasParallelWaves, mask = String }: DisplayedRun,
+  { backend, hasParallelWaves, mayPause = false, mask = String }: DisplayedRun,
   flags: RunFlags,
   listeners: RunListeners,
   signals: StopSignals,
   context: CliContext,
 ): Promise<{ readonly inspected: InspectedRun; readonly files: WrittenFiles }> {
-  const { display } = listeners;
+  const { display, recording, inspector } = listeners;
   const releaseStdout = captureStdout(context.stdout, (line) =>
     display.print(escapeControlCharacters(stripVTControlCharacters(mask(line)))),
   );
+  const print = (text: string): void => {
+    const terminal = detectTerminal(context.stderr, context.env);
+    for (const line of text.split('\n')) {
+      for (const part of wrapLine(escapeControlCharacters(line), terminal)) display.print(part);
+    }
+  };
+  const screen = { print, hold: () => display.hold(), release: () => display.release() };
+  const prompt = mayPause ? new BreakpointPrompt(backend, context.stdin, screen) : undefined;
   try {
     const runId = await backend.start({
-      onEvent: createEventListener(listeners),
+      onEvent: createEventListener(listeners, prompt),
+      onInspection: createInspectionListener(listeners, backend, context),
       print: (line) => display.print(line),
     });
-    const print = (text: string): void => {
-      for (const line of wrapLine(text, detectTerminal(context.stderr, context.env))) display.print(line);
-    };
+    prompt?.begin(runId);
     const stopped = cancelOnSignal(signals, backend, runId, hasParallelWaves, print);
     const record = await Promise.race([backend.settled(runId), stopped]);
+    prompt?.close();
+    display.release();
     const { json, partial, output } = flags;
     const outputs = json || partial || output !== undefined;
     const wanted = { outputs, json, verbose: wantsDetails(flags, context) };
-    const inspected = await inspectRun(record, backend, wanted);
+    const inspected = await readRunEnd(record, backend, wanted);
+    recording?.end(record);
+    inspector?.end(record);
     const files = await backend.writtenFiles(record, signals);
     await backend.release(runId);
     return { inspected, files };
   } finally {
+    prompt?.close();
     releaseStdout();
     display.close();
   }
 }
 
+/** Without a listener the actors of the run are not recorded. */
+function createInspectionListener(
+  { display, recording, inspector }: RunListeners,
+  backend: RunBackend,
+  { env }: CliContext,
+): StartOptions['onInspection'] {
+  const prints = wantsTransitions(env);
+  if (recording === undefined && inspector === undefined && !prints) return undefined;
+  return (inspection, record) => {
+    recording?.begin(inspection, record);
+    inspector?.begin(inspection, record, backend);
+    if (prints) printTransitions(inspection, (line) => display.print(line));
+  };
+}
+
 /** Without a listener the run creates no events. */
-function createEventListener({ display, eventFile }: RunListeners): ((event: LiveEvent) => void) | undefined {
-  if (eventFile === undefined && !display.wantsEvents) return undefined;
+function createEventListener(
+  { display, eventFile }: RunListeners,
+  prompt: BreakpointPrompt | undefined,
+): ((event: LiveEvent) => void) | undefined {
+  if (eventFile === undefined && prompt === undefined && !display.wantsEvents) return undefined;
   return (event) => {
     eventFile?.write(event);
+    prompt?.onEvent(event);
     display.onEvent(event);
   };
 }
@@ -180,8 +216,11 @@ async function cancelUnlessSettled(
   }
 }
 
-async function closeEventFile(eventFile: EventFile | undefined, { stderr }: CliContext): Promise<ExitStatus> {
-  const problem = await eventFile?.close();
+async function closeFile(
+  file: Pick<EventFile, 'close'> | undefined,
+  { stderr }: CliContext,
+): Promise<ExitStatus> {
+  const problem = await file?.close();
   if (problem === undefined) return EXIT.done;
   stderr.write(`${PROGRAM}: ${problem}\n`);
   return EXIT.failed;

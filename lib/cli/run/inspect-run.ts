@@ -43,7 +43,7 @@ const MAX_PAGE_SIZE = 500;
  * Reads what a run leaves: the inputs of what failed, and the outputs that there are (D59). Call before the run is
  * forgotten. What cannot be read does not hide the failure: the details say why.
  */
-export async function inspectRun(
+export async function readRunEnd(
   record: RunRecord,
   reader: TaskReader,
   wanted: Wanted,

@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../common/json.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { PipelineDefinition } from '../../definition/schema/schema.js';
-import type { ExecutionOptions } from '../../execution/run-inputs.js';
+import type { Breakpoints, ExecutionOptions } from '../../execution/run-inputs.js';
 import type { CliContext } from '../context.js';
 import { type NumberRule, readJsonObject, readNumber } from '../input/flags.js';
+import { STANDARD_INPUT } from '../input/read-file.js';
 import { formatCount } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 
@@ -11,6 +12,8 @@ import { UsageError } from '../usage-errors.js';
 export interface RunFlags {
   readonly json: boolean;
   readonly events?: string | undefined;
+  readonly record?: string | undefined;
+  readonly inspect?: string | boolean | undefined;
   readonly output?: string | undefined;
   readonly partial: boolean;
   readonly verbose: boolean;
@@ -28,6 +31,8 @@ export interface RunValueFlags {
   readonly retryBaseDelay?: string | undefined;
   readonly maxRetryDelay?: string | undefined;
   readonly noCache?: boolean | undefined;
+  readonly breakBefore?: readonly string[] | undefined;
+  readonly breakOnFailure?: boolean | undefined;
 }
 
 /** What those flags say. */
@@ -35,6 +40,8 @@ export interface ParsedValues {
   readonly options: ExecutionOptions;
   readonly params: JsonObject | undefined;
   readonly planConcurrency: number | undefined;
+  /** Undefined for a run that never pauses. */
+  readonly breakpoints: Breakpoints | undefined;
 }
 
 /**
@@ -45,7 +52,44 @@ export async function readRunValues(flags: RunValueFlags, context: CliContext): 
   const planConcurrency = readNumber('--plan-concurrency', flags.planConcurrency, PLAN_CONCURRENCY);
   if (flags.tenant === '') throw new UsageError('--tenant must not be empty', 'for example --tenant acme');
   const params = await readJsonObject('--params', flags.params, context);
-  return { options, params, planConcurrency };
+  return { options, params, planConcurrency, breakpoints: readBreakpoints(flags) };
+}
+
+/** Whether a run may pause. */
+export function hasBreakpoints(flags: RunValueFlags): boolean {
+  return readBreakpoints(flags) !== undefined;
+}
+
+/** The flags that may say `-` or `@-`, and then read standard input. */
+interface InputFlags extends RunValueFlags {
+  readonly file: string;
+  readonly inputs?: string | undefined;
+  readonly session?: string | undefined;
+  readonly sessionFile?: string | undefined;
+  readonly envFile?: string | undefined;
+}
+
+/**
+ * Checks that a paused run can ask on standard input how it goes on.
+ *
+ * @throws UsageError when the file or a value is read from there
+ */
+export function assertCanAsk(flags: InputFlags): void {
+  const { file, params, inputs, session, sessionFile, envFile } = flags;
+  const texts = [params, inputs, session].map((json) => json?.replace(/^@/, ''));
+  if (![file, sessionFile, envFile, ...texts].includes(STANDARD_INPUT) || !hasBreakpoints(flags)) return;
+  throw new UsageError(
+    'a run with breakpoints asks on standard input how it goes on, so nothing else can be read from there',
+    'put it into a file, and name the file',
+  );
+}
+
+function readBreakpoints({
+  breakBefore = [],
+  breakOnFailure = false,
+}: RunValueFlags): Breakpoints | undefined {
+  if (breakBefore.length === 0 && !breakOnFailure) return undefined;
+  return { before: breakBefore, on_failure: breakOnFailure };
 }
 
 /** @throws UsageError for a flag of the other kind of definition */

@@ -12,7 +12,7 @@ import { PROGRAM } from '../package-info.js';
 import type { StopSignals } from '../process-events.js';
 import { serverFlag } from '../render/run-summary.js';
 import { followEvents, type ServerClock } from '../runs/watch.js';
-import type { RunBackend, StartOptions } from './execute-run.js';
+import type { RunBackend, StartOptions } from './run-backend.js';
 import type { Submission } from './submission.js';
 import { filesOnServer, type WrittenFiles } from './written-files.js';
 
@@ -82,6 +82,10 @@ export class ServerBackend implements RunBackend {
     } finally {
       this.#clock.clearTimeout(timer);
     }
+  }
+
+  async resume(runId: string, by: 'continue' | 'step'): Promise<void> {
+    await this.#client[by](runId);
   }
 
   tasks(runId: string, query: TaskQuery): Promise<TaskPage> {

@@ -60,6 +60,7 @@ export async function prepareSubmission(
     ...(inputs && { inputs }),
     ...(session && { session }),
     ...(flags.tenant !== undefined && { tenant_id: flags.tenant }),
+    ...(values.breakpoints && { breakpoints: values.breakpoints }),
   };
   const key = { idempotencyKey: context.newId() };
   if (definition.kind === 'pipeline') {

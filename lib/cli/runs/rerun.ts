@@ -3,7 +3,7 @@ import type { RequestError } from '../../client/errors.js';
 import type { RerunOptions } from '../../client/requests.js';
 import { errorCode, errorMessage } from '../../common/errors.js';
 import { joinFirst } from '../../common/text.js';
-import type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../../runs/rerun-report.js';
+import type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../../runs/rerun/rerun-report.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type DefinitionFile, readDefinition, readValues } from '../input/load-definition.js';

@@ -5,6 +5,7 @@ import type { RunRecord } from '../../runs/record.js';
 import type { AttemptRecord, CallRecord, ItemCounts, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
+import { PROGRAM } from '../package-info.js';
 import { type FailureDetails, failureLines, formatCall } from '../render/failures.js';
 import { printOutputs } from '../render/outputs.js';
 import {
@@ -30,7 +31,7 @@ import {
   wrapLine,
   wrapText,
 } from '../render/text.js';
-import { inspectRun, readTasks } from '../run/inspect-run.js';
+import { readRunEnd, readTasks } from '../run/inspect-run.js';
 import { artifactLine } from '../run/written-files.js';
 import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
 
@@ -46,7 +47,7 @@ export async function showRun(
       printJson(record, context);
       return EXIT.done;
     }
-    const { details } = await inspectRun(record, client, { outputs: false, json: false, verbose: false });
+    const { details } = await readRunEnd(record, client, { outputs: false, json: false, verbose: false });
     const lines = [
       ...fieldLines(listFields(record, terminal.style), terminal),
       ...(record.status === 'succeeded' ? [] : await taskTable(record, client, terminal)),
@@ -215,10 +216,11 @@ function describeError({ error, failures, kind }: RunRecord): string | null {
 }
 
 function describeStatus(record: RunRecord, style: Style): string {
-  const { status, settled, started_at, finished_at } = record;
+  const { status, paused, settled, started_at, finished_at } = record;
   const isDraining = status === 'cancelled' && !settled && started_at !== null && finished_at === null;
   const draining = isDraining ? `, ${describeDraining(record)}` : '';
-  return `${statusFormatter(status, style)(status)}${formatElapsed(record)}${draining}`;
+  const pause = paused ? `, paused at a breakpoint (${PROGRAM} runs continue ${record.run_id})` : '';
+  return `${statusFormatter(status, style)(status)}${formatElapsed(record)}${draining}${pause}`;
 }
 
 function describeProgress(record: RunRecord): string {

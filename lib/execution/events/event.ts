@@ -47,6 +47,8 @@ export interface TaskEvent extends LocatedEvent {
 interface RunStatusEvent extends EventStamp {
   readonly kind: 'run';
   readonly status: RunStatus;
+  /** True when it waits at a breakpoint. */
+  readonly paused?: true;
   readonly error?: string;
   /** The task that failed the run (D59). */
   readonly failed_task?: FailedTask;
@@ -57,6 +59,8 @@ export interface SubPipelineEvent extends EventStamp {
   readonly kind: 'sub_pipeline';
   readonly sub_pipeline: string;
   readonly status: RunStatus;
+  /** True when it waits at a breakpoint. */
+  readonly paused?: true;
   readonly error?: string;
   /** The task that failed the sub-pipeline. */
   readonly failed_task?: FailedTask;

@@ -191,6 +191,7 @@ export class NestedJournal extends Journal {
 /** What the events of a run itself say about it. */
 interface RunState {
   readonly status: RunStatus;
+  readonly isPaused: boolean;
   readonly error: string | null;
   readonly failedTask: FailedTask | null;
 }
@@ -200,6 +201,7 @@ export class LifecycleEvents {
   readonly #journal: Journal;
   readonly #waves: readonly (readonly string[])[];
   #lastStatus: RunStatus | undefined;
+  #wasPaused = false;
   #openWave: number | undefined;
 
   constructor(journal: Journal, waves: readonly (readonly string[])[]) {
@@ -209,11 +211,13 @@ export class LifecycleEvents {
 
   /** Writes the status, unless it is the last one written. */
   writeStatus(run: RunState): void {
-    const { status } = run;
-    if (!this.#journal.isObserved || status === this.#lastStatus) return;
+    const { status, isPaused } = run;
+    if (!this.#journal.isObserved || (status === this.#lastStatus && isPaused === this.#wasPaused)) return;
     this.#lastStatus = status;
+    this.#wasPaused = isPaused;
     const { error, failedTask } = run;
-    if (error === null) this.#journal.write({ kind: 'run', status });
+    if (isPaused) this.#journal.write({ kind: 'run', status, paused: true });
+    else if (error === null) this.#journal.write({ kind: 'run', status });
     else if (failedTask === null) this.#journal.write({ kind: 'run', status, error });
     else this.#journal.write({ kind: 'run', status, error, failed_task: failedTask });
   }

@@ -119,7 +119,7 @@ const PACKAGE_PATHS = [...CODE_URLS, ...CODE_URLS.map((url) => fileURLToPath(url
 export const DEPENDENCIES: readonly string[] =
   `@koa/router ajv clipanion csv-parse eventsource-parser fastest-levenshtein get-east-asian-width
   htmlparser2 ipaddr.js jiti jsonata koa koa-bodyparser koa2-swagger-ui log-update mammoth
-  picocolors pino prom-client re2js read-excel-file typanion typebox undici unpdf write-excel-file
+  picocolors pino prom-client re2js read-excel-file typanion typebox undici unpdf write-excel-file ws
   xstate yaml`.split(/\s+/);
 const CALL_IN_DEPENDENCY = new RegExp(`[\\\\/]node_modules[\\\\/](${DEPENDENCIES.join('|')})[\\\\/]`);
 

@@ -74,6 +74,15 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     return { waves, tasks, sub_pipelines: this.prepared.subRuns.size, ...progress };
   }
 
+  get mayPause(): boolean {
+    return [...this.prepared.subRuns.values()].some(({ breakpoints }) => breakpoints !== undefined);
+  }
+
+  get isPaused(): boolean {
+    for (const run of this.subRuns.begun.values()) if (run.isPaused) return true;
+    return false;
+  }
+
   get subPipelines(): SubPipelineStatuses {
     const { begun } = this.subRuns;
     const statuses = [...this.prepared.subRuns.keys()].map((id) => [id, begun.get(id)?.status ?? null]);

@@ -1,5 +1,5 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
-import type { RunActor } from '../../../machines/run.js';
+import type { RunActor, RunMachineInput } from '../../../machines/run.js';
 import type { PlanPorts } from '../../../machines/sub-runs.js';
 import type { TaskResult } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
@@ -12,7 +12,7 @@ import type { MemoryBudget } from '../memory-budget.js';
 import { NestedRunLimiter } from '../nested/nested-run-limiter.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
-import { PipelineRun } from '../run/pipeline-run.js';
+import { PipelineRun, toMachineInput } from '../run/pipeline-run.js';
 import type { ParentRunContext, RunDependencies } from '../run-context.js';
 import { assertRecord } from '../session/session.js';
 import { SessionOverrides } from '../session/session-overrides.js';
@@ -59,8 +59,8 @@ export class SubRuns implements PlanPorts {
     this.nestedRunLimiter = new NestedRunLimiter(budget, dependencies.maxNestedPipelines);
   }
 
-  waves(subPipelineId: string): readonly (readonly string[])[] {
-    return this.#getPrepared(subPipelineId).pipeline.waves;
+  input(subPipelineId: string): RunMachineInput {
+    return toMachineInput(this.#getPrepared(subPipelineId));
   }
 
   begin(subPipelineId: string, actor: RunActor): void {
@@ -72,6 +72,7 @@ export class SubRuns implements PlanPorts {
     );
     this.begun.set(subPipelineId, run);
     this.#writePlanStatus();
+    if (run.mayPause) actor.subscribe(() => this.#writePlanStatus());
     void run.begin();
   }
 

@@ -17,6 +17,7 @@ import {
   RUN_BYTES,
   type WithSubmittedKeys,
 } from './prepare-run.js';
+import { resolvePlanBreakpoints } from './breakpoints.js';
 import type { PlanRerunSource } from './rerun-source.js';
 
 /** Checked plan inputs, for the plan and for each of its sub-pipelines. */
@@ -68,6 +69,7 @@ export function preparePlan(
   const ownsBlackboard = providedBlackboard === undefined;
   const id = createRunId(clock.now());
   const secrets = new RunSecrets(secretSource, readTenantId(run));
+  const breakpointsOf = resolvePlanBreakpoints(plan, run.breakpoints);
   const subRuns = [...plan.subPipelines.values()].map((subPipeline): [string, PreparedRun] => {
     const prepared = prepareSubRun(
       subPipeline,
@@ -77,7 +79,8 @@ export function preparePlan(
       clock,
       secrets,
     );
-    return [subPipeline.id, { ...prepared, id, session: session.json, ownsBlackboard }];
+    const breakpoints = breakpointsOf(subPipeline.id);
+    return [subPipeline.id, { ...prepared, id, breakpoints, session: session.json, ownsBlackboard }];
   });
   return {
     id,

@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import type { RunBreakpoints } from '../../../machines/run.js';
 import type { Blackboard } from '../session/blackboard.js';
 import type { Clock } from '../../common/clock.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
@@ -11,6 +12,7 @@ import type { Steps } from '../../common/steps.js';
 import { RunSecrets, type SecretSource } from '../../definition/secrets/run-secrets.js';
 import { copyToJson, copyToJsonInSteps } from '../json-output.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../run-inputs.js';
+import { resolveBreakpoints } from './breakpoints.js';
 import { type Options, readOptions } from './options.js';
 import { type RunDefinition, measureSource, type RerunSource } from './rerun-source.js';
 
@@ -22,6 +24,8 @@ export interface PreparedRun extends RunDefinition {
   readonly tenantId: string;
   readonly options: Options;
   readonly submittedKeys: SubmittedKeys;
+  /** Undefined for a run that never pauses. */
+  readonly breakpoints: RunBreakpoints | undefined;
   /** The options as they were submitted, for a rerun. */
   readonly submittedOptions: ExecutionOptions;
   /** Memory of the run before it begins, in bytes. */
@@ -83,6 +87,7 @@ export function prepareRun(
     session: session.json,
     goal,
     options: readOptions(run.options),
+    breakpoints: run.breakpoints && resolveBreakpoints(pipeline, run.breakpoints),
     submittedKeys: readSubmittedKeys(run),
     submittedOptions: run.options === undefined ? NO_OPTIONS : { ...run.options },
     sizeBytes:

@@ -1,4 +1,4 @@
-import type { ActorRef, AnyMachineSnapshot } from 'xstate';
+import type { ActorRef, AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate';
 import { createEndedActor, detachSnapshot } from '../../../machines/ended.js';
 import type { PortBinding } from '../../../machines/ports.js';
 import { isSettled, type RunSnapshot, toRunStatus } from '../../../machines/status.js';
@@ -14,7 +14,7 @@ type StatusSnapshot = AnyMachineSnapshot & Pick<RunSnapshot, 'status' | 'value'>
 
 /** The events that runs of pipelines and of plans receive from outside. */
 interface ControlEvent {
-  readonly type: 'begin' | 'cancel' | 'force';
+  readonly type: 'begin' | 'cancel' | 'force' | 'continue' | 'step';
 }
 
 const NO_OP = (): void => {};
@@ -42,6 +42,10 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   /** In the order in which they happened. */
   abstract readonly failures: readonly TaskFailure[];
   abstract readonly progress: RunProgress;
+  /** True while it waits at a breakpoint; a plan, while one of its sub-pipelines does. */
+  abstract readonly isPaused: boolean;
+  /** True when it has breakpoints. */
+  abstract readonly mayPause: boolean;
   /** In declaration order; null for a pipeline. */
   abstract readonly subPipelines: SubPipelineStatuses | null;
   /** Set only when succeeded. */
@@ -87,6 +91,20 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     return this.#actor ?? createEndedActor(this.snapshot);
   }
 
+  /**
+   * Passes the inspection events of all actors of the run to an observer, which must not throw. Costs nothing before.
+   *
+   * @returns the actor of the run, and a function that detaches the observer; undefined when the run has ended
+   */
+  inspect(
+    observer: (event: InspectionEvent) => void,
+  ): { readonly root: AnyActorRef; readonly detach: () => void } | undefined {
+    const root = this.#actor;
+    if (root === undefined) return undefined;
+    const subscription = root.system.inspect(observer);
+    return { root, detach: () => subscription.unsubscribe() };
+  }
+
   get status(): RunStatus {
     return toRunStatus(this.snapshot);
   }
@@ -116,6 +134,11 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   cancel(force: boolean): void {
     this.#send(force ? 'force' : 'cancel');
     this.cancelNestedRuns();
+  }
+
+  /** Lets a paused run go on: to its next breakpoint, or by one wave. Does nothing otherwise. */
+  resume(by: 'continue' | 'step'): void {
+    this.#send(by);
   }
 
   /** Stops the run at once, with its tools. */
@@ -169,7 +192,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     this.lifecycle.writeStatus(this);
   }
 
-  #send(type: 'begin' | 'cancel' | 'force'): void {
+  #send(type: ControlEvent['type']): void {
     this.#actor?.send({ type });
     this.emitStatus();
   }

@@ -1,7 +1,7 @@
 import { createActor } from 'xstate';
 import { runPorts } from '../../../machines/ports.js';
-import { runMachine } from '../../../machines/run.js';
-import { countWavesExecuted, type RunSnapshot } from '../../../machines/status.js';
+import { runMachine, type RunMachineInput } from '../../../machines/run.js';
+import { countWavesExecuted, isPaused, type RunSnapshot } from '../../../machines/status.js';
 import { MemoryBlackboard, OwnBlackboard } from '../session/memory-blackboard.js';
 import { Timeline } from '../../common/clock.js';
 import { errorMessage, findCause, type TaskFailure } from '../../common/errors.js';
@@ -40,8 +40,10 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     this.#services = new RunServices(prepared, dependencies, this.timeline, budget, parent);
     this.lifecycle = new LifecycleEvents(this.journal, prepared.pipeline.waves);
     this.work = new RunWork(this.#services, (wave) => this.lifecycle.beginWave(wave, this));
-    const actor = parent?.actor ?? createActor(runMachine, { input: { waves: prepared.pipeline.waves } });
+    const actor = parent?.actor ?? createActor(runMachine, { input: toMachineInput(prepared) });
     this.start(actor, runPorts, this.work);
+    // Nobody else learns of a pause: no wave begins, and nothing was sent to the run.
+    if (this.mayPause) actor.subscribe(() => this.#onTransition());
   }
 
   get definitionId(): string {
@@ -85,6 +87,14 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     };
   }
 
+  get mayPause(): boolean {
+    return this.prepared.breakpoints !== undefined;
+  }
+
+  get isPaused(): boolean {
+    return isPaused(this.snapshot);
+  }
+
   get result(): RunOutcome | null {
     return this.status === 'succeeded' ? this.outcome : null;
   }
@@ -100,6 +110,13 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
 
   get budget(): MemoryBudget {
     return this.#services.budget;
+  }
+
+  #onTransition(): void {
+    // Its end is written when everything else of it is.
+    if (this.isSettled) return;
+    if (this.isPaused) this.lifecycle.closeWave();
+    this.emitStatus();
   }
 
   /** Called when the plan that contains this run is cancelled; the plan's machine has cancelled its actor already. */
@@ -130,6 +147,11 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     this.lifecycle.closeWave();
     this.#services.close();
   }
+}
+
+/** What the machine of a run is given. */
+export function toMachineInput({ pipeline: { waves }, breakpoints }: PreparedRun): RunMachineInput {
+  return { waves, breakpoints };
 }
 
 /** What the invocations of one run share. A sub-run or nested run takes some of it from the run that contains it. */

@@ -72,6 +72,7 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
     meaning: 'The response is not available in any media type of the header `Accept`.',
   },
   request_timeout: { status: 408, meaning: 'The request did not arrive completely in time.' },
+  run_not_paused: { status: 409, meaning: 'The run does not wait at a breakpoint.' },
   run_not_settled: { status: 409, meaning: 'The run is still active: wait for it, or cancel it.' },
   run_cancelled: { status: 409, meaning: 'The run was cancelled while the request waited for its result.' },
   idempotency_conflict: { status: 409, meaning: 'The idempotency key was used with another body.' },

@@ -81,7 +81,7 @@ function invalidRequest(message: string): WavetrainError {
 }
 
 /** Writes an error where Node.js has created no response object, then closes the connection. */
-function writeError(error: WavetrainError, socket: Duplex): void {
+export function writeError(error: WavetrainError, socket: Duplex): void {
   // Node.js has removed its own listener, and the sender may disconnect at any time.
   socket.on('error', () => socket.destroy());
   if (!socket.writable) return void socket.destroy();

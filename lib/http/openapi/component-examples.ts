@@ -30,6 +30,7 @@ const SUMMARY = {
   run_id: RUN_ID,
   kind: 'pipeline',
   status: SUCCEEDED,
+  paused: false,
   pipeline_id: 'hello',
   tenant_id: 'default',
   goal: 'greet Ada',

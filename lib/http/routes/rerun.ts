@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
-import type { RerunRequest } from '../../runs/rerun.js';
+import type { RerunRequest } from '../../runs/rerun/rerun.js';
 import { authorizeRun } from '../auth/authenticate.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { RerunRequestSchema, RunIdParams } from '../schemas/request.js';

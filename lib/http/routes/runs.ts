@@ -7,7 +7,7 @@ import { RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.
 import { anyJsonObject } from '../schemas/wire.js';
 import type { HttpServices } from '../services.js';
 import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../responses/conditional-get.js';
-import { LongPolls } from './long-poll.js';
+import { LongPolls } from './following/long-poll.js';
 import { rerunRoute } from './rerun.js';
 
 /** Routes that read runs. */
@@ -130,7 +130,13 @@ function snapshot({ registry }: HttpServices): Route {
 
 /** Routes that change runs. */
 export function runActionRoutes(services: HttpServices): Route[] {
-  return [cancel(services), rerunRoute(services), remove(services)];
+  return [
+    cancel(services),
+    resume(services, 'continue'),
+    resume(services, 'step'),
+    rerunRoute(services),
+    remove(services),
+  ];
 }
 
 function cancel({ registry }: HttpServices): Route {
@@ -150,6 +156,28 @@ function cancel({ registry }: HttpServices): Route {
     handle: async ({ params, body = {}, caller }) => {
       const runId = authorizeRun(registry, caller, params.run_id);
       return { body: await registry.cancel(runId, body), isRunData: true, runId };
+    },
+  });
+}
+
+function resume({ registry }: HttpServices, by: 'continue' | 'step'): Route {
+  const isStep = by === 'step';
+  return defineRoute({
+    method: 'POST',
+    path: `/pipelines/runs/{run_id}/${by}`,
+    id: `${by}Run`,
+    tag: 'Runs',
+    summary: isStep ? 'Let a paused run execute one wave' : 'Let a paused run go on',
+    description: isStep
+      ? 'It pauses again before the wave after it. Of a plan, each paused sub-pipeline executes one wave.'
+      : 'It pauses again at its next breakpoint. Of a plan, all paused sub-pipelines go on.',
+    access: 'run',
+    params: RunIdParams,
+    responses: { 200: { description: 'The record of the run.', schema: RunRecordSchema } },
+    errors: ['run_not_found', 'run_not_paused'],
+    handle: ({ params, caller }) => {
+      const runId = authorizeRun(registry, caller, params.run_id);
+      return { body: registry.resume(runId, by), isRunData: true, runId };
     },
   });
 }

@@ -78,18 +78,24 @@ function liveEvent<K extends string, P extends TProperties>(kind: K, properties:
   return Type.Object({ kind: Type.Literal(kind), ...common, ...properties });
 }
 
+const paused = Type.Optional(
+  Type.Literal(true, { description: 'It waits at a breakpoint until it is continued.' }),
+);
+
 const LiveEventSchema = schemaFor<LiveEvent>()(
   Type.Union(
     [
       TaskEventSchema,
       liveEvent('run', {
         status,
+        paused,
         error: Type.Optional(Type.String()),
         failed_task: Type.Optional(FailedTaskSchema),
       }),
       liveEvent('sub_pipeline', {
         sub_pipeline: subPipeline,
         status,
+        paused,
         error: Type.Optional(Type.String()),
         failed_task: Type.Optional(FailedTaskSchema),
       }),

@@ -74,10 +74,34 @@ const YAML_TEXT = Type.String({
     'The definition as YAML or JSON text of at most 256 KiB, instead of `pipeline`. Problems then have line numbers.',
 });
 
+const BreakpointsSchema = Type.Object(
+  {
+    before: optionalField(
+      Type.Array(Type.String({ maxLength: 257 }), {
+        maxItems: 100,
+        description: 'Ids of tasks before whose wave the run pauses; of a plan, `sub_pipeline/task`.',
+      }),
+    ),
+    on_failure: optionalField(
+      Type.Boolean({
+        default: false,
+        description: 'Pause when a task has failed and its wave has settled, before the run fails.',
+      }),
+    ),
+  },
+  {
+    title: 'Breakpoints',
+    additionalProperties: false,
+    description:
+      'Where the run pauses, to be looked at, until `continue` or `step`. A paused run holds its place among the running ones.',
+  },
+);
+
 /** Fields of every request that runs a pipeline or a plan. */
 const runFields = {
   session: optionalField(anyJsonObject('Initial values of the session, read as `{{session.KEY}}`.')),
   options: optionalField(ExecutionOptionsSchema),
+  breakpoints: optionalField(BreakpointsSchema),
   collect_events: optionalField(
     Type.Boolean({
       default: false,

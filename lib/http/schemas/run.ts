@@ -4,7 +4,7 @@ import type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from
 import type { ArtifactPage } from '../../runs/run-files.js';
 import type { RunPage } from '../../runs/listing.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';
-import type { AcceptedRerun } from '../../runs/rerun-report.js';
+import type { AcceptedRerun } from '../../runs/rerun/rerun-report.js';
 import { FailedTaskSchema, TaskFailureSchema } from './error.js';
 import { ModelUsageSchema, TaskEventSchema } from './event.js';
 import { ProblemSchema } from './report.js';
@@ -76,6 +76,9 @@ const summary = {
   run_id: RunId,
   kind: Type.Enum(['pipeline', 'plan']),
   status: RunStatusSchema,
+  paused: Type.Boolean({
+    description: 'True while the run waits at a breakpoint; its status is `running`.',
+  }),
   pipeline_id: Type.String({ description: 'The id of the pipeline or plan.' }),
   tenant_id: Type.String(),
   goal: Type.String({ description: 'The goal, with params filled in; empty for a plan without a goal.' }),

@@ -1,6 +1,4 @@
 import type { RunStatus } from '../../../machines/types.js';
-import type { LiveEvent } from '../../execution/events/event.js';
-import type { EventLog } from '../../runs/event-log.js';
 
 /** Milliseconds that a client waits before it reconnects. */
 const RETRY_MS = 1000;
@@ -30,6 +28,24 @@ export function formatNamedFrame(name: string, data: object): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
+/** Numbered events, in order: those of a run, or what its actors do. */
+export interface NumberedLog {
+  /** Number of the newest event; 0 before the first. */
+  readonly lastSeq: number;
+  /** No further event will follow. */
+  readonly isClosed: boolean;
+  /** The events after number `seq`, at most `limit` of them, and whether events before them were dropped. */
+  readAfter(seq: number, limit: number): { readonly events: readonly StreamedItem[]; readonly gap: boolean };
+  /** Calls the subscriber after every event and when the log closes. Returns the unsubscribe function. */
+  subscribe(subscriber: () => void): () => void;
+}
+
+/** An event, or its JSON where that is what is kept. */
+interface StreamedItem {
+  readonly seq: number;
+  readonly json?: string;
+}
+
 /** Limits on a chunk, which stays in memory while its reader has stopped reading. */
 const MAX_CHUNK_EVENTS = 256;
 const MAX_CHUNK_CHARACTERS = 64 * 1024;
@@ -44,7 +60,7 @@ export interface EventChunk {
 }
 
 /** Formats the events after number `after`, preceded by a gap if some were dropped; undefined when there are none. */
-export function readChunk(log: EventLog, after: number): EventChunk | undefined {
+export function readChunk(log: NumberedLog, after: number): EventChunk | undefined {
   const { events, gap } = log.readAfter(after, MAX_CHUNK_EVENTS);
   if (events.length === 0 && !gap) return undefined;
   let text = gap ? formatGapFrame(after, events[0]?.seq ?? log.lastSeq + 1) : '';
@@ -63,6 +79,6 @@ function formatGapFrame(after: number, next: number): string {
 }
 
 /** The number of the event is its `id`, which clients send back as Last-Event-ID. */
-function formatEventFrame(event: LiveEvent): string {
-  return `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
+function formatEventFrame(event: StreamedItem): string {
+  return `id: ${event.seq}\ndata: ${event.json ?? JSON.stringify(event)}\n\n`;
 }

@@ -1,15 +1,21 @@
 import type { ServerResponse } from 'node:http';
 import type { RunStatus } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
-import type { EventLog } from '../../runs/event-log.js';
 import type { SlowReaders } from '../responses/slow-readers.js';
-import { type EventChunk, formatEndFrame, HEARTBEAT_FRAME, OPENING_FRAME, readChunk } from './frames.js';
+import {
+  type EventChunk,
+  formatEndFrame,
+  HEARTBEAT_FRAME,
+  OPENING_FRAME,
+  readChunk,
+  type NumberedLog,
+} from './frames.js';
 
 /** The run whose events are streamed. */
 export interface EventSource {
   readonly runId: string;
   readonly tenantId: string;
-  readonly log: EventLog;
+  readonly log: NumberedLog;
   /** Returns undefined when the run has been deleted. */
   readonly status: () => RunStatus | undefined;
 }

@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
 import { type Limit, SharedLimit } from '../../common/queues/shared-limit.js';
-import type { EventLog } from '../../runs/event-log.js';
 import { SlowReaders } from '../responses/slow-readers.js';
 import type { HttpServices } from '../services.js';
+import type { NumberedLog } from './frames.js';
 import { EventChannel, type EventSource, EventStream, type StreamServices } from './stream.js';
 
 /** Delay from a new event until the streams are flushed: events that follow in the meantime are written with it. */
@@ -18,7 +18,7 @@ export class EventStreams {
   readonly #clock: Clock;
   readonly #streamServices: StreamServices;
   readonly #limit: SharedLimit;
-  readonly #channels = new Map<EventLog, EventChannel>();
+  readonly #channels = new Map<NumberedLog, EventChannel>();
   /** Channels with new events. */
   readonly #pendingChannels = new Set<EventChannel>();
   /** Streams that may have something to write, in the order in which they are flushed. */
@@ -84,7 +84,7 @@ export class EventStreams {
     return channel;
   }
 
-  #close(log: EventLog, channel: EventChannel): void {
+  #close(log: NumberedLog, channel: EventChannel): void {
     this.#channels.delete(log);
     this.#pendingChannels.delete(channel);
     if (this.#pendingChannels.size > 0) return;

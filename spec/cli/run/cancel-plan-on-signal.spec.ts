@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { RegistryApi } from '../../../lib/cli/context.js';
 import type { PlanInputs } from '../../../lib/execution/run-inputs.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
-import type { SubmissionOptions } from '../../../lib/runs/registry.js';
+import type { SubmissionOptions } from '../../../lib/runs/registry-options.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { settle } from '../../support/deferred.js';
 import { ControlledTool } from '../../support/controlled-tool.js';

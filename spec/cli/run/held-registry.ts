@@ -10,6 +10,7 @@ export const RUNNING: RunRecord = {
   run_id: 'r1',
   kind: 'pipeline',
   status: 'running',
+  paused: false,
   pipeline_id: 'p',
   tenant_id: 'default',
   goal: 'g',
@@ -32,6 +33,10 @@ export const RUNNING: RunRecord = {
 
 /** A registry with one run, which the spec settles by hand. */
 export class HeldRegistry implements RegistryApi {
+  record(): never {
+    throw new Error('nobody looks at a held run');
+  }
+
   readonly submitted: RunInputs[] = [];
   readonly cancelled: boolean[] = [];
   readonly forgotten: string[] = [];
@@ -74,6 +79,10 @@ export class HeldRegistry implements RegistryApi {
 
   artifacts(): { find(): undefined } {
     return { find: () => undefined };
+  }
+
+  resume(): RunRecord {
+    return RUNNING;
   }
 
   forget(runId: string): void {

@@ -264,6 +264,8 @@ describe('The help of wavetrain runs', () => {
   it('is replaced by a hint, with exit status 2, if the subcommand is missing', async () => {
     const { status, stderr } = await invoke(['runs']);
     expect(status).to.equal(2);
-    expect(stderr).to.contain('write wavetrain runs submit or list or show or artifacts or watch');
+    expect(stderr).to.contain(
+      'write wavetrain runs submit or list or show or snapshot or artifacts or watch',
+    );
   });
 });

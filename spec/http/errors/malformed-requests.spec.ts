@@ -79,8 +79,8 @@ describe('A malformed request (D32)', () => {
     it(`with ${what} gets ${status}`, async () => expectError(await sendText(text), status, code));
   }
 
-  it('that asks for a protocol upgrade is handled as plain HTTP', async () => {
-    const upgrade = `${HEALTH}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
+  it('that asks for a protocol which the server does not speak is handled as plain HTTP', async () => {
+    const upgrade = `${HEALTH}Connection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n`;
     expect(await sendText(upgrade)).to.include({ status: 200, body: '{"status":"ok"}' });
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { DocsAssets } from '../../../lib/http/openapi/swagger-ui.js';
-import { docsRoutes } from '../../../lib/http/routes/docs.js';
+import { docsRoutes } from '../../../lib/http/routes/pages/docs.js';
 import { catchRejection } from '../../support/rejection.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';

@@ -47,6 +47,12 @@ describe('The OpenAPI document', () => {
       '/',
       '/docs',
       '/docs-assets/{version}/{file}',
+      '/inspect/stately/{run_id}',
+      '/inspect/stately-assets/{file}',
+      '/inspect/statecharts.json',
+      '/inspect/assets/{version}/{file}',
+      '/inspect',
+      '/inspect/{run_id}',
     ]);
   });
 

@@ -45,6 +45,7 @@ describe('POST /plans/run_async', () => {
       run_id: body.run_id,
       kind: 'plan',
       status: 'succeeded',
+      paused: false,
       pipeline_id: 'letter',
       tenant_id: 'acme',
       goal: 'write a letter',

@@ -46,6 +46,7 @@ describe('POST /pipelines/run_async', () => {
       run_id: body.run_id,
       kind: 'pipeline',
       status: 'succeeded',
+      paused: false,
       pipeline_id: 'p',
       tenant_id: 'acme',
       goal: 'greet Bo',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { countAllowedConnections } from '../../../lib/http/connection-limits.js';
+import { countAllowedConnections } from '../../../lib/http/security/connection-limits.js';
 import { settle } from '../../support/deferred.js';
 import { RawSocket } from '../../support/http/raw-socket.js';
 import { ControlledServer } from '../support/controlled-server.js';

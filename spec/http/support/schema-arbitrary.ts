@@ -10,7 +10,7 @@ export type Knowledge = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 /** Words that say nothing about values, and those that are read together with `type`. */
 const READ = new Set(
   `description title default examples required properties additionalProperties items pattern minLength maxLength
-  minimum maximum exclusiveMinimum minItems type`.split(/\s+/),
+  minimum maximum exclusiveMinimum minItems maxItems type`.split(/\s+/),
 );
 
 /**
@@ -64,7 +64,7 @@ export class SchemaArbitrary {
       case 'array':
         return fc.array(this.of(schema['items']), {
           minLength: readNumber(schema, 'minItems') ?? 0,
-          maxLength: 4,
+          maxLength: Math.min(4, readNumber(schema, 'maxItems') ?? 4),
         });
       case 'string':
         return createString(schema);

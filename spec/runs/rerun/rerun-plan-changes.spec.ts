@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Plan } from '../../../lib/plans/plan.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
-import type { RerunRequest } from '../../../lib/runs/rerun.js';
+import type { RerunRequest } from '../../../lib/runs/rerun/rerun.js';
 import { parsePlan, planText, subPipelineText } from '../../support/definitions/parse-plan.js';
 import { catchRejection } from '../../support/rejection.js';
 import { storeTask } from '../../support/runs/start-plan.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
-import type { RegistryOptions } from '../../../lib/runs/registry.js';
+import type { RegistryOptions } from '../../../lib/runs/registry-options.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { catchRejection } from '../../support/rejection.js';

@@ -4,8 +4,8 @@ import type { Json } from '../../../lib/common/json.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
-import type { RerunRequest } from '../../../lib/runs/rerun.js';
-import type { RerunReport } from '../../../lib/runs/rerun-report.js';
+import type { RerunRequest } from '../../../lib/runs/rerun/rerun.js';
+import type { RerunReport } from '../../../lib/runs/rerun/rerun-report.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 
 /** A registry with one tool, `echo`, which returns its input and records its calls. */

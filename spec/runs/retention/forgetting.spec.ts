@@ -5,7 +5,8 @@ import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboa
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { Json } from '../../../lib/common/json.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
-import { type RegistryOptions, RunRegistry } from '../../../lib/runs/registry.js';
+import { RunRegistry } from '../../../lib/runs/registry.js';
+import type { RegistryOptions } from '../../../lib/runs/registry-options.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ControlledTool } from '../../support/controlled-tool.js';

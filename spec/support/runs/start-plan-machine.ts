@@ -2,7 +2,7 @@ import { type Actor, createActor, type InspectionEvent } from 'xstate';
 import { planMachine } from '../../../machines/plan.js';
 import type { SubPipelineNeeds } from '../../../machines/readiness.js';
 import { type EventLoopBudget, runPorts } from '../../../machines/ports.js';
-import type { RunActor } from '../../../machines/run.js';
+import type { RunActor, RunMachineInput } from '../../../machines/run.js';
 import { planPorts, type PlanPorts } from '../../../machines/sub-runs.js';
 import type { TaskResult } from '../../../machines/types.js';
 import { FakeRunPorts } from './fake-ports.js';
@@ -32,8 +32,8 @@ export class FakePlanPorts implements PlanPorts {
     },
   };
 
-  waves(): readonly (readonly string[])[] {
-    return [['t']];
+  input(): RunMachineInput {
+    return { waves: [['t']] };
   }
 
   begin(id: string, run: RunActor): void {

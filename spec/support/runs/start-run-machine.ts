@@ -1,6 +1,6 @@
 import { type Actor, createActor, type InspectionEvent } from 'xstate';
 import { runPorts } from '../../../machines/ports.js';
-import { runMachine } from '../../../machines/run.js';
+import { type RunBreakpoints, runMachine } from '../../../machines/run.js';
 import { FakeRunPorts } from './fake-ports.js';
 
 export interface StartedRunMachine {
@@ -13,13 +13,17 @@ export function startRunMachine(
   waves: readonly (readonly string[])[],
   options: {
     readonly begin?: boolean;
+    readonly breakpoints?: RunBreakpoints;
     readonly ports?: FakeRunPorts;
     readonly inspect?: (event: InspectionEvent) => void;
   } = {},
 ): StartedRunMachine {
   const ports = options.ports ?? new FakeRunPorts();
   const inspection = options.inspect === undefined ? {} : { inspect: options.inspect };
-  const actor = createActor(runMachine, { input: { waves }, ...inspection });
+  const actor = createActor(runMachine, {
+    input: { waves, breakpoints: options.breakpoints },
+    ...inspection,
+  });
   runPorts.bind(actor, ports);
   actor.start();
   if (options.begin ?? true) actor.send({ type: 'begin' });

@@ -1,0 +1,56 @@
+import { Command, Option } from 'clipanion';
+import type { ExitStatus } from '../exit-status.js';
+import { ServerCommand } from '../input/shared-options.js';
+import { inspect } from '../runs/inspection/inspect.js';
+import { showSnapshot } from '../runs/inspection/snapshot.js';
+import { RUN_ID, RUN_ID_DETAILS } from './runs.js';
+
+export class InspectCommand extends ServerCommand {
+  static override paths = [['inspect']];
+  static override usage = Command.Usage({
+    description: 'shows what the actors of a run have done, in a browser',
+    details: `
+      WHAT is a recording, as run --record writes it, or the id of a run of a server. Of a recording the command serves the
+      page on a free port of this machine, prints its address, and ends with Ctrl-C; no server is needed. Of a run it prints
+      the address of the page on the server.
+    `,
+    examples: [
+      ['a recording from another machine', '$0 inspect out.wtrec'],
+      ['a run of a server, by the end of its id', '$0 inspect 3f9c1a --open'],
+    ],
+  });
+
+  what = Option.String({ name: 'WHAT', required: true });
+  open = Option.Boolean('--open', false, { description: 'open the page in the browser of this machine' });
+
+  override execute(): Promise<ExitStatus> {
+    return inspect(this, this.context);
+  }
+}
+
+export class RunsSnapshotCommand extends ServerCommand {
+  static override paths = [['runs', 'snapshot']];
+  static override usage = Command.Usage({
+    description: 'shows the actors of a run and their states, for debugging',
+    details: `${RUN_ID_DETAILS}
+      An actor has a path, such as run/wave/summary or plan/sub-runs/extract/wave. Ctrl-C stops watching; the run continues.`,
+    examples: [
+      ['all actors', '$0 runs snapshot 3f9c1a'],
+      ['one of them, whole', '$0 runs snapshot 3f9c1a --actor run/wave/summary --json'],
+      ['every event that actors receive, as it happens', '$0 runs snapshot 3f9c1a --watch'],
+    ],
+  });
+
+  runId = Option.String(RUN_ID);
+  actor = Option.String('--actor', { description: '<PATH> only this actor and those below it' });
+  watch = Option.Boolean('--watch', false, {
+    description: 'print what the actors receive, and their states, until the run has settled',
+  });
+  json = Option.Boolean('--json', false, {
+    description: 'print the snapshot as one JSON document; with --watch, one per line',
+  });
+
+  override execute(): Promise<number> {
+    return showSnapshot(this, this.context);
+  }
+}

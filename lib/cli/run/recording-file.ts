@@ -1,0 +1,87 @@
+import { toIsoTime } from '../../common/clock.js';
+import { INSPECTION_LIMITS } from '../../common/limits.js';
+import type { OpenInspection } from '../../runs/inspection/inspection.js';
+import type { RunRecord } from '../../runs/record.js';
+import type { CliContext } from '../context.js';
+import { readPackageJson, readStatecharts } from '../package-info.js';
+import { EventFile } from './event-file.js';
+
+/** Writes the lines of a recording, which know nothing of files. */
+type RecordingFormat = typeof import('../lazy/execution.js').recordingFormat;
+
+/** The file of `--record`: what the actors of a run do, written as it happens (D42). */
+export class RecordingFile {
+  readonly #file: EventFile;
+  readonly #format: RecordingFormat;
+  readonly #writeHead: (record: RunRecord, origin: OpenInspection['origin']) => void;
+  #inspection: OpenInspection | undefined;
+  #lastSeq = 0;
+  #entries = 0;
+  #length = 0;
+
+  /**
+   * Opens the file and empties it.
+   *
+   * @param filesRead what the run was read from, which must not be overwritten
+   * @throws UsageError when the file cannot be opened or is one of `filesRead`
+   */
+  static async open(name: string, filesRead: readonly string[], context: CliContext): Promise<RecordingFile> {
+    const file = await EventFile.open(name, filesRead, context.cwd, '--record');
+    const { recordingFormat } = await import('../lazy/execution.js');
+    const statecharts = await readStatecharts();
+    return new RecordingFile(file, recordingFormat, (run, origin) => {
+      const { version } = readPackageJson();
+      const head = { version, recorded_at: toIsoTime(context.clock.now()), run, statecharts, origin };
+      file.writeText(recordingFormat.formatHead(head));
+    });
+  }
+
+  private constructor(
+    file: EventFile,
+    format: RecordingFormat,
+    writeHead: (record: RunRecord, origin: OpenInspection['origin']) => void,
+  ) {
+    this.#file = file;
+    this.#format = format;
+    this.#writeHead = writeHead;
+  }
+
+  /** Writes the entries that there are, and each further one. */
+  begin(inspection: OpenInspection, record: RunRecord): void {
+    this.#inspection = inspection;
+    this.#writeHead(record, inspection.origin);
+    inspection.log.subscribe(() => this.#writeNew(inspection));
+    this.#writeNew(inspection);
+  }
+
+  /** Call when the run has settled, or is not waited for any more. */
+  end(record: RunRecord): void {
+    const inspection = this.#inspection;
+    if (inspection === undefined) return;
+    this.#inspection = undefined;
+    const dropped = inspection.log.lastSeq - this.#entries;
+    this.#file.writeText(this.#format.formatEnd({ entries: this.#entries, dropped, run: record }));
+    inspection.close();
+  }
+
+  /** Waits until everything is written. Returns what went wrong, for example that the disk is full. */
+  close(): Promise<string | undefined> {
+    return this.#file.close();
+  }
+
+  /** Leaves out what a reader would refuse. */
+  #writeNew({ log }: OpenInspection): void {
+    if (this.#inspection === undefined) return;
+    const { events } = log.readAfter(this.#lastSeq, Number.POSITIVE_INFINITY);
+    for (const { seq, json } of events) {
+      this.#lastSeq = seq;
+      this.#length += json.length;
+      if (this.#entries >= INSPECTION_LIMITS.recordingEntries || this.#length > MAX_LENGTH) return;
+      this.#file.writeText(`${json}\n`);
+      this.#entries++;
+    }
+  }
+}
+
+/** A character may take three bytes; the head and the end have room besides. */
+const MAX_LENGTH = (INSPECTION_LIMITS.recordingBytes - 4 * 2 ** 20) / 3;

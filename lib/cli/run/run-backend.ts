@@ -1,0 +1,34 @@
+import type { LiveEvent } from '../../execution/events/event.js';
+import type { OpenInspection } from '../../runs/inspection/inspection.js';
+import type { RunRecord } from '../../runs/record.js';
+import type { RegistryApi } from '../context.js';
+import type { StopSignals } from '../process-events.js';
+import type { TaskReader } from './inspect-run.js';
+import type { WrittenFiles } from './written-files.js';
+
+/** What executes a run: the registry of this process, or a server. */
+export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel'>, TaskReader {
+  /** Lets a paused run go on. Rejects with `run_not_paused`. */
+  resume(runId: string, by: 'continue' | 'step'): Promise<void>;
+  /** The record of a run of this process; undefined for one of a server. */
+  readonly record?: ((runId: string) => RunRecord) | undefined;
+  /** Starts the run. Resolves with the run id. */
+  start(options: StartOptions): Promise<string>;
+  /**
+   * Finds the files of a settled run, or downloads them. Call before `release`.
+   *
+   * @param signals the first one ends a download
+   */
+  writtenFiles(record: RunRecord, signals: Pick<StopSignals, 'first'>): Promise<WrittenFiles>;
+  /** Call when nobody needs the run any more. Resolves when the process may end. */
+  release(runId: string): Promise<void>;
+}
+
+export interface StartOptions {
+  /** Receives each event; undefined when nobody wants them, so that the run need not create any. */
+  readonly onEvent: ((event: LiveEvent) => void) | undefined;
+  /** Receives what the actors do, for a recording; undefined when nobody wants it. Only in this process. */
+  readonly onInspection?: ((inspection: OpenInspection, record: RunRecord) => void) | undefined;
+  /** Prints a line among the events. */
+  readonly print: (line: string) => void;
+}

@@ -1,0 +1,105 @@
+import type { WavetrainClient } from '../../../client/client.js';
+import type { ActorSnapshot } from '../../../client/requests.js';
+import { delay } from '../../../common/clock.js';
+import type { CliContext } from '../../context.js';
+import { EXIT, type ExitStatus } from '../../exit-status.js';
+import { StopSignals } from '../../process-events.js';
+import { printJson } from '../../render/stdout.js';
+import { toSingleLine } from '../../render/text.js';
+import { UsageError } from '../../usage-errors.js';
+import { formatEntry } from './transitions.js';
+import { callServer, resolveRunId, type RunIdFlags } from '../server-client.js';
+
+interface SnapshotFlags extends RunIdFlags {
+  /** Path of an actor: only this one, and those below it. */
+  readonly actor: string | undefined;
+  readonly watch: boolean;
+  readonly json: boolean;
+}
+
+/** Prints the actors of a run with their states, or what happens to them. */
+export async function showSnapshot(flags: SnapshotFlags, context: CliContext): Promise<ExitStatus> {
+  return callServer(flags, context, async (client) => {
+    const runId = await resolveRunId(client, flags.runId);
+    if (flags.watch) return watchActors(client, runId, flags, context);
+    const { kind } = await client.record(runId);
+    const root = kind === 'plan' ? 'plan' : 'run';
+    const path = flags.actor ?? root;
+    const found = findActor(await client.snapshot(runId), root, path);
+    if (flags.json) printJson(found, context);
+    else context.stdout.write(`${treeLines(path, found).join('\n')}\n`);
+    return EXIT.done;
+  });
+}
+
+/** @throws UsageError that names the actors where the path leaves the tree */
+function findActor(snapshot: ActorSnapshot, root: string, path: string): ActorSnapshot {
+  const [first, ...ids] = path.split('/');
+  if (first !== root) throw new UsageError(`there is no actor "${path}"`, `the actors are below "${root}"`);
+  let found = snapshot;
+  let at = root;
+  for (const id of ids) {
+    const children = found.children ?? {};
+    const child = Object.hasOwn(children, id) ? children[id] : undefined;
+    if (child === undefined) {
+      const names = Object.keys(children).slice(0, MAX_NAMED);
+      const hint = names.length === 0 ? 'has none below it' : `has ${names.join(', ')}`;
+      throw new UsageError(`there is no actor "${path}"`, `"${at}" ${hint}`);
+    }
+    found = child.snapshot;
+    at += `/${id}`;
+  }
+  return found;
+}
+
+const MAX_NAMED = 10;
+
+/** Children of one actor that are printed one by one. */
+const MAX_CHILDREN = 50;
+
+/** Formats an actor and those below it, each with its state. */
+function treeLines(name: string, { status, value, children = {} }: ActorSnapshot, indent = ''): string[] {
+  const state = typeof value === 'string' ? value : status;
+  const lines = [`${indent}${toSingleLine(name)}  ${state}`];
+  const entries = Object.entries(children);
+  for (const [id, child] of entries.slice(0, MAX_CHILDREN))
+    lines.push(...treeLines(id, child.snapshot, `${indent}  `));
+  const rest = entries.length - MAX_CHILDREN;
+  if (rest > 0) lines.push(`${indent}  … and ${rest.toLocaleString('en')} more`);
+  return lines;
+}
+
+const POLL_MS = 500;
+
+/** Prints entries as they come, until the run has settled or Ctrl-C. */
+async function watchActors(
+  client: WavetrainClient,
+  runId: string,
+  { actor, json }: SnapshotFlags,
+  context: CliContext,
+): Promise<ExitStatus> {
+  const abort = new AbortController();
+  const signals = new StopSignals(context.processEvents);
+  const interrupted = signals.first.then(() => abort.abort());
+  void interrupted;
+  const { signal } = abort;
+  try {
+    for (let after = 0; ; ) {
+      const { entries, gap, closed, last_seq: last } = await client.inspection(runId, { after, signal });
+      if (gap) context.stderr.write('some entries were dropped\n');
+      for (const entry of entries) {
+        const isShown = actor === undefined || `${entry.actor}/`.startsWith(`${actor}/`);
+        if (isShown) context.stdout.write(`${json ? JSON.stringify(entry) : formatEntry(entry)}\n`);
+      }
+      after = entries.at(-1)?.seq ?? last;
+      if (after < last) continue;
+      if (closed) return EXIT.done;
+      await delay(POLL_MS, { clock: context.clock, signal });
+    }
+  } catch (error) {
+    if (signal.aborted) return EXIT.interrupted;
+    throw error;
+  } finally {
+    signals.close();
+  }
+}

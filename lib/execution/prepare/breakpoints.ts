@@ -1,0 +1,107 @@
+import type { RunBreakpoints } from '../../../machines/run.js';
+import { WavetrainError } from '../../common/errors.js';
+import { describeKind } from '../../common/json.js';
+import { cutText } from '../../common/text.js';
+import { didYouMean, nearest } from '../../definition/suggest.js';
+import type { Pipeline } from '../../pipelines/pipeline.js';
+import type { Plan } from '../../plans/plan.js';
+import type { Breakpoints } from '../run-inputs.js';
+
+/** Maximum number of tasks before which a run pauses. */
+const MAX_BREAKPOINTS = 100;
+
+/** Characters of a name that a message quotes. */
+const MAX_QUOTED_LENGTH = 100;
+
+/** Separates a sub-pipeline from its task. Neither id can contain it. */
+const SEPARATOR = '/';
+
+/**
+ * Finds the waves before which a run pauses.
+ *
+ * @returns undefined for a run that never pauses
+ * @throws WavetrainError `invalid_options` for a task that the pipeline does not have
+ */
+export function resolveBreakpoints(
+  pipeline: Pipeline,
+  breakpoints: Breakpoints | undefined,
+): RunBreakpoints | undefined {
+  const { before, onFailure } = readBreakpoints(breakpoints);
+  for (const task of before) assertKnown(task, pipeline.tasks, `pipeline "${pipeline.definition.id}" has`);
+  return toRunBreakpoints(pipeline, before, onFailure);
+}
+
+/**
+ * Finds the waves before which the runs of a plan's sub-pipelines pause: `sub_pipeline/task`.
+ *
+ * @throws WavetrainError `invalid_options` for a sub-pipeline or a task that the plan does not have
+ */
+export function resolvePlanBreakpoints(
+  plan: Plan,
+  breakpoints: Breakpoints | undefined,
+): (subPipelineId: string) => RunBreakpoints | undefined {
+  const { before, onFailure } = readBreakpoints(breakpoints);
+  const tasks = new Map<string, string[]>();
+  for (const path of before) {
+    const [id = '', task = '', ...rest] = path.split(SEPARATOR);
+    if (task === '' || rest.length > 0) {
+      throw invalid(`${quote(path)} is no task of a plan: name it as SUB_PIPELINE/TASK`);
+    }
+    assertKnown(id, plan.subPipelines, 'the plan has', 'sub-pipeline');
+    assertKnown(task, plan.subPipelines.get(id)?.pipeline.tasks ?? new Map(), `sub-pipeline "${id}" has`);
+    tasks.set(id, [...(tasks.get(id) ?? []), task]);
+  }
+  return (id) => {
+    const pipeline = plan.subPipelines.get(id)?.pipeline;
+    return pipeline && toRunBreakpoints(pipeline, tasks.get(id) ?? [], onFailure);
+  };
+}
+
+function toRunBreakpoints(
+  { waves }: Pipeline,
+  before: readonly string[],
+  onFailure: boolean,
+): RunBreakpoints | undefined {
+  if (before.length === 0 && !onFailure) return undefined;
+  const tasks = new Set(before);
+  const beforeWaves = waves.flatMap((ids, wave) => (ids.some((id) => tasks.has(id)) ? [wave] : []));
+  return { beforeWaves, onFailure };
+}
+
+/** The values come from callers of the library, too, which nothing has checked. */
+function readBreakpoints(breakpoints: Breakpoints = {}): {
+  readonly before: readonly string[];
+  readonly onFailure: boolean;
+} {
+  const before: unknown = breakpoints.before ?? [];
+  if (!Array.isArray(before)) {
+    throw invalid(`"before" must be a list of ids of tasks, not ${describeKind(before)}`);
+  }
+  if (before.length > MAX_BREAKPOINTS) {
+    throw invalid(`"before" names ${before.length} tasks; the limit is ${MAX_BREAKPOINTS}`);
+  }
+  const wrong = before.find((id) => typeof id !== 'string');
+  if (wrong !== undefined) throw invalid(`"before" must list ids of tasks, not ${describeKind(wrong)}`);
+  return { before: before as string[], onFailure: breakpoints.on_failure ?? false };
+}
+
+function assertKnown(
+  id: string,
+  known: ReadonlyMap<string, unknown>,
+  owner: string,
+  what: 'task' | 'sub-pipeline' = 'task',
+): void {
+  if (known.has(id)) return;
+  const suggestion = nearest(id, known.keys());
+  const hint = suggestion === undefined ? '' : ` (${didYouMean(suggestion)})`;
+  throw invalid(`${owner} no ${what} ${quote(id)}${hint}`);
+}
+
+/** A name of a caller, who may have sent anything. */
+function quote(name: string): string {
+  return `"${cutText(name, MAX_QUOTED_LENGTH)}"`;
+}
+
+function invalid(message: string): WavetrainError {
+  return new WavetrainError('invalid_options', `breakpoints: ${message}`);
+}

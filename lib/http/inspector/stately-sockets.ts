@@ -1,0 +1,208 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { WebSocket, WebSocketServer } from 'ws';
+import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
+import { isObject } from '../../common/json.js';
+import { INSPECTOR_LIMITS } from '../../common/limits.js';
+import { SharedLimit } from '../../common/queues/shared-limit.js';
+import { authorizeRun } from '../auth/authenticate.js';
+import { MAX_HEADERS } from '../security/connection-limits.js';
+import { writeError } from '../errors/malformed-requests.js';
+import { REQUEST_MESSAGE } from '../logging/log.js';
+import { countHeaders } from '../routing/endpoint.js';
+import type { HttpServices } from '../services.js';
+import { StatelyViewer } from './stately-viewer.js';
+
+/** The path of the WebSocket; `run` in its query names the run. */
+const SOCKET_PATH = '/inspect/ws';
+
+/** The first message is the only one: `{"key": "…"}`, with a key if the server needs one. */
+const MAX_MESSAGE_BYTES = 4096;
+
+/** Why a server closes a WebSocket, for the page to say: the statuses of HTTP, among the numbers that are free for it. */
+const CLOSE_CODES: Readonly<Record<string, number>> = {
+  invalid_request: 4400,
+  unauthorized: 4401,
+  forbidden: 4403,
+  run_not_found: 4404,
+  too_many_streams: 4429,
+  memory_full: 4503,
+};
+const INTERNAL_ERROR = 1011;
+const GOING_AWAY = 1001;
+
+/** The WebSockets over which pages of this server are informed about runs, for the official Stately inspector. */
+export class StatelySockets {
+  readonly #services: HttpServices;
+  readonly #viewers: SharedLimit;
+  readonly #open = new Set<WebSocket>();
+  #server: Promise<WebSocketServer> | undefined;
+
+  constructor(services: HttpServices) {
+    this.#services = services;
+    this.#viewers = new SharedLimit(services.shareOf(INSPECTOR_LIMITS.viewers));
+  }
+
+  /** Handles a request for a WebSocket: refuses it as any other request, or opens it. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy());
+    const startedAt = this.#services.clock.monotonicNow();
+    try {
+      this.#check(request);
+    } catch (thrown) {
+      this.#log(request, startedAt, 'refused', errorCode(thrown));
+      return writeError(thrown as WavetrainError, socket);
+    }
+    socket.once('close', () => this.#log(request, startedAt, 'closed'));
+    void this.#accept(request, socket, head);
+  }
+
+  /** Closes all of them. */
+  close(): void {
+    for (const socket of this.#open) {
+      socket.close(GOING_AWAY, 'the server shuts down');
+      socket.terminate();
+    }
+  }
+
+  /**
+   * A page of another origin may open a WebSocket to any server and read what it sends, so the Origin is checked as for
+   * requests that change something (D38).
+   */
+  #check({ url = '', headers, rawHeaders }: IncomingMessage): void {
+    if (rawHeaders.length > 2 * MAX_HEADERS || countHeaders(rawHeaders, 'host') > 1) {
+      throw new WavetrainError('invalid_request', 'the request has too many headers');
+    }
+    const { host = '', origin = '', 'sec-fetch-site': fetchSite = '' } = headers;
+    this.#services.guard.check({ method: 'POST', host, origin, fetchSite });
+    if (url.split('?')[0] !== SOCKET_PATH) {
+      throw new WavetrainError('not_found', `there is no WebSocket here, only at ${SOCKET_PATH}`);
+    }
+    if (this.#open.size < INSPECTOR_LIMITS.sockets) return;
+    throw new WavetrainError(
+      'too_many_streams',
+      `${this.#open.size} WebSockets are open already: close some inspectors`,
+      {
+        fault: 'service',
+      },
+    );
+  }
+
+  async #accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    this.#server ??= createServer();
+    const server = await this.#server;
+    server.handleUpgrade(request, socket, head, (opened) => {
+      this.#open.add(opened);
+      opened.once('close', () => this.#open.delete(opened));
+      // A frame that is too large or malformed: the package has closed the connection.
+      opened.on('error', () => opened.terminate());
+      void this.#serve(opened, readRunId(request));
+    });
+  }
+
+  async #serve(socket: WebSocket, runId: string): Promise<void> {
+    const { log, newId } = this.#services;
+    try {
+      const key = await this.#receiveKey(socket);
+      if (key !== undefined) await this.#watch(socket, runId, key);
+    } catch (thrown) {
+      const code = CLOSE_CODES[errorCode(thrown) ?? ''];
+      if (code !== undefined) return close(socket, code, errorMessage(thrown));
+      const id = newId();
+      log.error({ err: thrown, id }, 'internal error');
+      close(socket, INTERNAL_ERROR, `internal error ${id}: see the log of the server`);
+    }
+  }
+
+  /** Informs the page about a run until it has settled, or the page is closed. */
+  async #watch(socket: WebSocket, wanted: string, key: string): Promise<void> {
+    const { registry, memory } = this.#services;
+    const runId = this.#authorize(wanted, key);
+    const tenantId = registry.tenantId(runId);
+    if (!this.#viewers.tryAcquire(tenantId)) {
+      throw new WavetrainError('too_many_streams', 'too many inspectors are open: close some');
+    }
+    try {
+      memory.reserve(tenantId, INSPECTOR_LIMITS.bufferBytes, 'inspector');
+      try {
+        await new StatelyViewer(socket, this.#services).watch(runId);
+      } finally {
+        memory.release(tenantId, INSPECTOR_LIMITS.bufferBytes);
+      }
+    } finally {
+      this.#viewers.release(tenantId);
+    }
+  }
+
+  /** Returns the id of the run if the key may read it. */
+  #authorize(runId: string, key: string): string {
+    const { registry, authenticate } = this.#services;
+    const caller = authenticate({ headersDistinct: key === '' ? {} : { 'x-api-key': [key] } });
+    if (caller === undefined) {
+      const message = key === '' ? 'this server needs an API key' : 'the API key is unknown';
+      throw new WavetrainError('unauthorized', message);
+    }
+    if (!caller.scopes.includes('read')) {
+      throw new WavetrainError('forbidden', 'this key lacks the scope "read"');
+    }
+    return authorizeRun(registry, caller, runId);
+  }
+
+  /** Resolves with the key of the first message, empty when it has none; with undefined when the socket is closed. */
+  #receiveKey(socket: WebSocket): Promise<string | undefined> {
+    const { clock } = this.#services;
+    return new Promise((resolve, reject) => {
+      const refuse = (message: string): void => reject(new WavetrainError('invalid_request', message));
+      const timer = clock.setTimeout(() => {
+        refuse(`no key came within ${INSPECTOR_LIMITS.keyMs / 1000} s: send {"key": "…"} first, or {}`);
+      }, INSPECTOR_LIMITS.keyMs);
+      socket.once('close', () => {
+        clock.clearTimeout(timer);
+        resolve(undefined);
+      });
+      socket.once('message', (data: Buffer) => {
+        clock.clearTimeout(timer);
+        // Whoever sends more would only keep the server busy.
+        socket.once('message', () => socket.terminate());
+        const key = readKey(String(data));
+        if (key === undefined) refuse('the first message must be {"key": "…"}, or {}');
+        else resolve(key);
+      });
+    });
+  }
+
+  #log(request: IncomingMessage, startedAt: number, end: 'refused' | 'closed', code?: string): void {
+    const { clock, log } = this.#services;
+    const durationMs = Math.round(clock.monotonicNow() - startedAt);
+    const path = request.url?.split('?')[0];
+    const facts = { method: 'GET', path, websocket: end, duration_ms: durationMs };
+    log.info(code === undefined ? facts : { ...facts, code }, REQUEST_MESSAGE);
+  }
+}
+
+/** Imported for the first WebSocket, because most servers open none. */
+async function createServer(): Promise<WebSocketServer> {
+  const { WebSocketServer } = await import('ws');
+  return new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
+}
+
+function readRunId({ url = '' }: IncomingMessage): string {
+  return new URLSearchParams(url.slice(SOCKET_PATH.length)).get('run') ?? '';
+}
+
+function readKey(text: string): string | undefined {
+  try {
+    const message: unknown = JSON.parse(text);
+    if (!isObject(message)) return undefined;
+    const { key = '' } = message;
+    return typeof key === 'string' ? key : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A reason takes at most 123 bytes. */
+function close(socket: WebSocket, code: number, reason: string): void {
+  const bytes = Buffer.from(reason).subarray(0, 120);
+  socket.close(code, bytes.toString().replace(/\uFFFD+$/, ''));
+}

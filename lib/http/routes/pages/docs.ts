@@ -1,0 +1,173 @@
+import Type from 'typebox';
+import { pipelineJsonSchema, planJsonSchema } from '../../../definition/schema/json-schema.js';
+import { createOpenApiDocument } from '../../openapi/open-api.js';
+import { DOCS_ASSETS_PATH, DocsAssets, type DocsPage, renderDocsPage } from '../../openapi/swagger-ui.js';
+import { defineRoute, type Route } from '../../routing/route.js';
+import { anyJsonObject } from '../../schemas/wire.js';
+import type { HttpServices } from '../../services.js';
+import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../../responses/conditional-get.js';
+
+/** The documentation for people, which loads nothing from other hosts (D39). */
+export function docsRoutes(assets = new DocsAssets()): Route[] {
+  return [home(), page(assets), asset(assets)];
+}
+
+function home(): Route {
+  const html = '<a href="/docs">/docs</a>';
+  return defineRoute({
+    method: 'GET',
+    path: '/',
+    id: 'home',
+    tag: 'Documents',
+    summary: 'Redirect to the documentation',
+    isPage: true,
+    access: 'open',
+    responses: {
+      302: {
+        description: 'The documentation is at /docs.',
+        media: { 'text/html': html },
+        headers: { Location: '/docs' },
+      },
+    },
+    handle: () => ({ text: html, headers: { Location: '/docs' } }),
+  });
+}
+
+function page(assets: DocsAssets): Route {
+  let rendered: Promise<DocsPage> | undefined;
+  return defineRoute({
+    method: 'GET',
+    path: '/docs',
+    id: 'docs',
+    tag: 'Documents',
+    summary: 'Read this document, and send requests from it',
+    isPage: true,
+    access: 'open',
+    headers: IfNoneMatch,
+    responses: {
+      200: { description: 'Swagger UI.', media: { 'text/html': '<!DOCTYPE html>' } },
+      304: NOT_MODIFIED,
+    },
+    errors: ['not_found'],
+    handle: async ({ headers: requestHeaders }) => {
+      const version = assets.version();
+      rendered ??= renderDocsPage(version);
+      const { html, policy } = await rendered;
+      const headers = {
+        ETag: hashEtag(html),
+        'Cache-Control': 'no-cache',
+        'Content-Security-Policy': policy,
+      };
+      return returnIfModified(requestHeaders, { headers }, () => ({ bytes: html }));
+    },
+  });
+}
+
+/** The path of an asset contains its version, so its content never changes. */
+const IMMUTABLE = { 'Cache-Control': 'public, max-age=31536000, immutable' };
+
+function asset(assets: DocsAssets): Route {
+  return defineRoute({
+    method: 'GET',
+    path: `${DOCS_ASSETS_PATH}/{version}/{file}`,
+    id: 'docsAsset',
+    tag: 'Documents',
+    summary: 'Get a file of Swagger UI',
+    isPage: true,
+    access: 'open',
+    params: Type.Object({ version: Type.String(), file: Type.String() }),
+    responses: {
+      200: {
+        description: 'The file.',
+        media: { 'text/css': '', 'text/javascript': '', 'image/png': '' },
+      },
+    },
+    errors: ['not_found'],
+    handle: async ({ params: { version, file } }) => ({
+      ...(await assets.read(version, file)),
+      headers: IMMUTABLE,
+    }),
+  });
+}
+
+/** The documents for programs. `routes` returns every route of the server, including these. */
+export function documentRoutes(
+  { version, catalog }: Pick<HttpServices, 'version' | 'catalog'>,
+  routes: () => readonly Route[],
+): Route[] {
+  return [
+    document({
+      path: '/openapi.json',
+      id: 'getOpenApi',
+      summary: 'Get this document',
+      description: 'An OpenAPI 3.1 document.',
+      access: 'open',
+      create: () => createOpenApiDocument(routes(), version),
+    }),
+    document({
+      path: '/schemas/pipeline.json',
+      id: 'getPipelineSchema',
+      summary: 'Get the JSON Schema of pipeline files, for editors',
+      description: 'A JSON Schema, with the names and inputs of the tools of this server.',
+      access: 'any',
+      create: () => pipelineJsonSchema(catalog.toolSchemas()),
+    }),
+    document({
+      path: '/schemas/plan.json',
+      id: 'getPlanSchema',
+      summary: 'Get the JSON Schema of plan files, for editors',
+      description: 'A JSON Schema, with the names and inputs of the tools of this server.',
+      access: 'any',
+      create: () => planJsonSchema(catalog.toolSchemas()),
+    }),
+  ];
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The text of a document, which all responses share. */
+interface DocumentContent {
+  readonly bytes: Buffer;
+  readonly etag: string;
+}
+
+function createContent(document: Record<string, unknown>): DocumentContent {
+  const bytes = Buffer.from(JSON.stringify(document));
+  return { bytes, etag: hashEtag(bytes) };
+}
+
+interface DocumentDeclaration extends Pick<Route, 'path' | 'id' | 'summary' | 'access'> {
+  readonly description: string;
+  readonly create: () => Record<string, unknown>;
+}
+
+/** A document that is created at the first request and never changes. */
+function document({ path, id, summary, description, access, create }: DocumentDeclaration): Route {
+  let content: DocumentContent | undefined;
+  return defineRoute({
+    method: 'GET',
+    path,
+    id,
+    tag: 'Documents',
+    summary,
+    access,
+    headers: IfNoneMatch,
+    responses: {
+      200: {
+        description,
+        schema: anyJsonObject(description),
+        headers: {
+          ETag: 'Identifies the version. Send it as If-None-Match.',
+          'Cache-Control': '`no-cache`: revalidate before each use.',
+        },
+      },
+      304: NOT_MODIFIED,
+    },
+    handle: ({ headers: requestHeaders }) => {
+      content ??= createContent(create());
+      const { bytes, etag } = content;
+      const headers = { ETag: etag, 'Cache-Control': 'no-cache' };
+      return returnIfModified(requestHeaders, { headers }, () => ({ bytes, type: JSON_TYPE }));
+    },
+  });
+}

@@ -1,0 +1,46 @@
+import Type from 'typebox';
+import type { InspectionEntry, InspectionList } from '../../runs/inspection/entry.js';
+import { anyJson, count, nullable, RunId, schemaFor, Time } from './wire.js';
+
+const path = (description: string) => Type.String({ description, examples: ['run/wave/summary'] });
+
+const EntrySchema = schemaFor<InspectionEntry>()(
+  Type.Object(
+    {
+      seq: Type.Integer({ minimum: 1, description: 'Number of the entry within the run, from 1.' }),
+      time: Time,
+      actor: path('Where the actor is in the tree of the run.'),
+      src: Type.String({
+        description: 'Its statechart: `run`, `wave`, `task`, `fan-out`, `item` and so on.',
+      }),
+      event: Type.String({
+        description:
+          'Type of the event that the actor received; `@created` when it was created, `@attached` when recording began later.',
+      }),
+      data: anyJson('The other fields of the event, cut.'),
+      source: nullable(path('The actor that sent the event; null for one from outside.')),
+      from: nullable(Type.String({ description: 'The state before; null when the actor was created.' })),
+      state: Type.String({ description: 'The state after.' }),
+      status: Type.Enum(['active', 'done', 'error', 'stopped']),
+      snapshot: anyJson('The snapshot of the actor after the event, cut.'),
+    },
+    { title: 'InspectionEntry', description: 'An event that an actor of the run received.' },
+  ),
+);
+
+export const InspectionListSchema = schemaFor<InspectionList>()(
+  Type.Object(
+    {
+      run_id: RunId,
+      entries: Type.Array(EntrySchema),
+      last_seq: count('Number of the newest entry.'),
+      gap: Type.Boolean({ description: 'Entries between `after` and the first one here have been dropped.' }),
+      closed: Type.Boolean({ description: 'There will be no more entries.' }),
+      origin: Type.Enum(['live', 'events'], {
+        description:
+          '`live`: recorded while the run was at work; `events`: inferred from the events of a run that nobody watched.',
+      }),
+    },
+    { title: 'InspectionList' },
+  ),
+);

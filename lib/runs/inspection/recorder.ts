@@ -1,0 +1,216 @@
+import type { AnyActorRef, EventObject, InspectionEvent } from 'xstate';
+import { childrenOf } from '../../../machines/logic.js';
+import type { Steps } from '../../common/steps.js';
+import { toIsoTime } from '../../common/clock.js';
+import { type ActorView, readEventData, viewActor } from './cut-snapshot.js';
+import { ATTACHED, CREATED, type InspectionEntry } from './entry.js';
+
+/** What XState calls the event that starts an actor, and the one that reports to a parent that an actor has crashed. */
+const START = 'xstate.init';
+const CRASH = /^xstate\.error\.actor\./;
+
+/** An actor that has not ended. */
+interface KnownActor {
+  readonly path: string;
+  readonly src: string;
+  /** The state after its last event; null before the first. */
+  state: string | null;
+  /** Events that it has received and not handled yet, in this order. */
+  readonly received: Draft[];
+}
+
+/** An event that was sent to an actor, from then until the actor has handled it. */
+interface Draft {
+  readonly time: string;
+  readonly event: EventObject;
+  readonly source: string | null;
+  /** Set when it was handled, or never will be. */
+  result?: Omit<InspectionEntry, 'seq'> | 'dropped';
+  /** It took too long: others that came later were written before it. */
+  isLate?: true;
+}
+
+/** Events that may be waited for before what came after them is written. */
+const MAX_DRAFTS = 10_000;
+
+/** Actors that are found in one step. */
+const ACTORS_PER_STEP = 100;
+
+interface RecorderOptions {
+  /** The name of the root actor: `run` or `plan`. */
+  readonly rootName: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Replaces secrets (D61). */
+  readonly mask: (text: string) => string;
+  readonly write: (entry: Omit<InspectionEntry, 'seq'>) => void;
+}
+
+/**
+ * Makes entries of the inspection events of XState. XState reports that an event is sent when it is sent, and the new
+ * snapshot when everything that followed from it has happened: the entries are written in the order of the former.
+ */
+export class Recorder {
+  readonly #options: RecorderOptions;
+  /** By session id. */
+  readonly #known = new Map<string, KnownActor>();
+  /** In the order in which the events were sent. */
+  #drafts: Draft[] = [];
+  /** Index of the first draft that was not written. */
+  #first = 0;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  /** Receives every inspection event. Takes the same short time for every event. */
+  receive(event: InspectionEvent): void {
+    const actor = event.actorRef as AnyActorRef;
+    if (event.type === '@xstate.event') this.#onSent(actor, event.event, event.sourceRef);
+    else if (event.type === '@xstate.snapshot') this.#onHandled(actor, event.event);
+  }
+
+  /** Writes an entry for every actor that exists already, parents first. */
+  *attach(root: AnyActorRef): Steps<void> {
+    const waiting = [[root].values() as Iterator<AnyActorRef>];
+    let count = 0;
+    for (let top = waiting.at(-1); top !== undefined; top = waiting.at(-1)) {
+      const { value: actor, done } = top.next();
+      if (done === true) waiting.pop();
+      else if (actor.getSnapshot().status === 'active') {
+        this.#know(actor);
+        waiting.push(childrenOf(actor));
+        if (++count % ACTORS_PER_STEP === 0) yield;
+      }
+    }
+  }
+
+  /** Call when the run has ended: writes what is left. */
+  finish(): void {
+    for (const { received } of this.#known.values()) drop(received);
+    this.#known.clear();
+    this.#write();
+  }
+
+  #onSent(actor: AnyActorRef, event: EventObject, sender: unknown): void {
+    const source = sender as AnyActorRef | undefined;
+    if (source !== undefined && CRASH.test(event.type)) this.#onCrash(source);
+    if (actor.getSnapshot().status !== 'active') return;
+    if (event.type !== START) this.#know(actor);
+    const known = this.#known.get(actor.sessionId) ?? this.#add(actor);
+    const draft: Draft = { time: this.#time(), event, source: source ? this.#pathOf(source) : null };
+    known.received.push(draft);
+    this.#drafts.push(draft);
+  }
+
+  #onHandled(actor: AnyActorRef, event: EventObject): void {
+    const known = this.#known.get(actor.sessionId) ?? this.#add(actor);
+    const view = viewActor(actor, this.#options.mask);
+    const index = known.received.findIndex((draft) => draft.event === event);
+    if (index !== -1) {
+      drop(known.received.splice(0, index));
+      this.#complete(known.received.shift(), known, view);
+    } else if (event.type !== START) {
+      // A parent stops its children without sending anything.
+      // oxlint-disable-next-line no-underscore-dangle -- XState has no public name for the parent
+      const parent = actor._parent;
+      this.#writeNow(
+        { time: this.#time(), event, source: parent ? this.#pathOf(parent) : null },
+        known,
+        view,
+      );
+    }
+    known.state = view.state;
+    if (view.status !== 'active') this.#forget(actor, known);
+    this.#write();
+  }
+
+  /** XState reports nothing more of an actor that has thrown. */
+  #onCrash(actor: AnyActorRef): void {
+    const known = this.#known.get(actor.sessionId);
+    if (known === undefined) return;
+    this.#complete(known.received.shift(), known, viewActor(actor, this.#options.mask));
+    this.#forget(actor, known);
+  }
+
+  /** Writes that recording began later than the actor, unless it is known. */
+  #know(actor: AnyActorRef): void {
+    if (this.#known.has(actor.sessionId)) return;
+    const known = this.#add(actor);
+    const view = viewActor(actor, this.#options.mask);
+    this.#writeNow({ time: this.#time(), event: { type: ATTACHED }, source: null }, known, view);
+    known.state = view.state;
+    this.#write();
+  }
+
+  #add(actor: AnyActorRef): KnownActor {
+    const { src } = actor;
+    const known: KnownActor = {
+      path: this.#pathOf(actor),
+      src: typeof src === 'string' ? src : this.#options.rootName,
+      state: null,
+      received: [],
+    };
+    this.#known.set(actor.sessionId, known);
+    return known;
+  }
+
+  #forget(actor: AnyActorRef, { received }: KnownActor): void {
+    drop(received);
+    this.#known.delete(actor.sessionId);
+  }
+
+  #pathOf(actor: AnyActorRef): string {
+    const known = this.#known.get(actor.sessionId);
+    if (known !== undefined) return known.path;
+    // oxlint-disable-next-line no-underscore-dangle -- XState has no public name for the parent
+    const parent = actor._parent;
+    return parent === undefined ? this.#options.rootName : `${this.#pathOf(parent)}/${actor.id}`;
+  }
+
+  #writeNow(draft: Draft, known: KnownActor, view: ActorView): void {
+    this.#drafts.push(draft);
+    this.#complete(draft, known, view);
+  }
+
+  #complete(draft: Draft | undefined, { path, src, state }: KnownActor, view: ActorView): void {
+    if (draft === undefined) return;
+    const { time, event, source } = draft;
+    const isStart = event.type === START;
+    const result = {
+      time,
+      actor: path,
+      src,
+      event: isStart ? CREATED : event.type,
+      data: isStart ? null : readEventData(event, this.#options.mask),
+      source,
+      from: state,
+      ...view,
+    };
+    draft.result = result;
+    if (draft.isLate) this.#options.write(result);
+  }
+
+  /** Writes what was handled, up to the first that was not. */
+  #write(): void {
+    const drafts = this.#drafts;
+    for (; this.#first < drafts.length; this.#first++) {
+      const draft = drafts[this.#first] as Draft;
+      if (draft.result === undefined) {
+        if (drafts.length - this.#first <= MAX_DRAFTS) break;
+        draft.isLate = true;
+      } else if (draft.result !== 'dropped') this.#options.write(draft.result);
+    }
+    if (this.#first < drafts.length && this.#first < MAX_DRAFTS) return;
+    this.#drafts = drafts.slice(this.#first);
+    this.#first = 0;
+  }
+
+  #time(): string {
+    return toIsoTime(this.#options.now());
+  }
+}
+
+function drop(drafts: readonly Draft[]): void {
+  for (const draft of drafts) draft.result = 'dropped';
+}

@@ -1,0 +1,44 @@
+import type { LiveEvent } from '../execution/events/event.js';
+import type { LocalExecutorOptions } from '../execution/local-executor.js';
+import type { AdmissionLimits } from './admission.js';
+import type { IdempotencyKey, IdempotencyLimits, Reservation } from './idempotency.js';
+import type { OpenInspection } from './inspection/inspection.js';
+import type { RunRecord } from './record.js';
+import type { RetentionLimits } from './retention.js';
+import type { RunEventListener } from './run-entry.js';
+
+/** How a registry keeps runs. */
+export interface RegistryOptions extends LocalExecutorOptions {
+  /** Default: any number of runs at once. */
+  readonly admission?: AdmissionLimits;
+  /** Default: keeps every settled run until it is forgotten. */
+  readonly retention?: RetentionLimits;
+  /** How long, and how many, idempotency keys outlive their runs. Default: a day, 100,000 keys. */
+  readonly idempotency?: IdempotencyLimits;
+  /** Events kept per run, for event streams and long polling. Default 0: none. */
+  readonly eventBuffer?: number;
+  /** Receives every event of every run. An error that it throws is a warning, and ends no run. */
+  readonly onEvent?: RunEventListener;
+  /**
+   * Milliseconds after which a run that waits at a breakpoint is cancelled (D42): it holds a place among the running ones,
+   * and its memory. Default: never.
+   */
+  readonly pauseTimeoutMs?: number | undefined;
+}
+
+/** How one run is submitted. None of it changes what the run does, and what is left out costs it nothing. */
+export interface SubmissionOptions {
+  /** Receives every event of the run, from the first on. */
+  readonly onEvent?: ((event: LiveEvent) => void) | undefined;
+  /** A key that was used before gives the run of the first submission (D36). */
+  readonly idempotency?: IdempotencyKey | undefined;
+  /**
+   * Records what its actors do from the first event on (D35), and receives the entries before the run can start. The
+   * receiver closes them when it needs no more of them; they are kept with the run.
+   */
+  readonly onInspection?: ((inspection: OpenInspection, record: RunRecord) => void) | undefined;
+  /** Receives what `settled` returns before the run can start, so that the run cannot be evicted before. */
+  readonly onAccepted?: ((settled: Promise<RunRecord>) => void) | undefined;
+  /** Of `submitOnce`, which passes it to the submission. */
+  readonly reservation?: Reservation | undefined;
+}

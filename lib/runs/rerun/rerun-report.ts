@@ -1,0 +1,118 @@
+import type { Steps } from '../../common/steps.js';
+import type { AnyRun } from '../../execution/local-executor.js';
+import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
+import type { RerunSource } from '../../execution/prepare/rerun-source.js';
+import { Reuse } from '../../execution/run/reuse.js';
+import type { AcceptedRun } from '../record.js';
+
+/** A task of a rerun. */
+export interface RerunTask {
+  /** Set in a plan only. */
+  readonly sub_pipeline?: string;
+  readonly task_id: string;
+}
+
+/** A task that runs again, or that may: when it begins, it is reused if what it reads is as it was. */
+export interface RerunningTask extends RerunTask {
+  /** As the end of a sentence that begins with the task: `has failed`, `reads {{params.city}}, which has changed`. */
+  readonly reason: string;
+  /** The largest number of items of a fan-out that are reused. */
+  readonly reusable_items: number;
+}
+
+/** What is known of a rerun before it begins (D60). */
+export interface RerunReport {
+  /** The tasks whose earlier output is certainly used. */
+  readonly reused: readonly RerunTask[];
+  readonly runs: readonly RerunningTask[];
+  /** Warnings about a changed definition. */
+  readonly warnings: PreparedRun['pipeline']['warnings'];
+}
+
+/** The response to a rerun. */
+export interface AcceptedRerun extends AcceptedRun {
+  /** Null for a repeated request whose run is no longer kept. */
+  readonly rerun: RerunReport | null;
+}
+
+/** Whether a rerun runs any task, in steps. */
+export function* hasRunningTask(prepared: AnyRun['prepared']): Steps<boolean> {
+  const { runs } = yield* describeAllTasks(prepared, 1);
+  return runs.length > 0;
+}
+
+/** Describes what a rerun reuses and what it runs, in steps: its tasks may be thousands. */
+export function* describeRerun(prepared: AnyRun['prepared']): Steps<RerunReport> {
+  const report = yield* describeAllTasks(prepared, Number.POSITIVE_INFINITY);
+  if (!('subRuns' in prepared)) {
+    const { pipeline, rerunSource } = prepared;
+    return { ...report, warnings: rerunSource?.given?.pipeline === pipeline ? [] : pipeline.warnings };
+  }
+  const isSame = [...prepared.subRuns.values()].every(
+    ({ pipeline, rerunSource }) => rerunSource?.given?.pipeline === pipeline,
+  );
+  return { ...report, warnings: isSame ? [] : prepared.plan.warnings };
+}
+
+interface DescribedTasks {
+  readonly reused: RerunTask[];
+  readonly runs: RerunningTask[];
+}
+
+/** @param limit stops when so many tasks run */
+function* describeAllTasks(prepared: AnyRun['prepared'], limit: number): Steps<DescribedTasks> {
+  const tasks: DescribedTasks = { reused: [], runs: [] };
+  const changedKeys = new Set<string>();
+  if (!('subRuns' in prepared)) {
+    yield* describeTasks(prepared, {}, changedKeys, tasks, limit);
+    return tasks;
+  }
+  for (const id of prepared.plan.statistics.order) {
+    const subRun = prepared.subRuns.get(id);
+    if (subRun !== undefined) yield* describeTasks(subRun, { sub_pipeline: id }, changedKeys, tasks, limit);
+  }
+  return tasks;
+}
+
+/** @param changedKeys keys that may have another value than before; those of this pipeline are added */
+function* describeTasks(
+  prepared: PreparedRun,
+  location: Pick<RerunTask, 'sub_pipeline'>,
+  changedKeys: Set<string>,
+  { reused, runs }: DescribedTasks,
+  limit: number,
+): Steps<void> {
+  const { pipeline, rerunSource } = prepared;
+  if (rerunSource === undefined) return;
+  const source = { ...rerunSource, changedKeys };
+  // As if nothing of the rerun had run: whatever depends on a task that is not reused is not reused either.
+  const reuse = new Reuse(prepared, source, () => undefined);
+  const running = new Set<string>();
+  for (const taskId of pipeline.waves.flat()) {
+    const task = pipeline.tasks.get(taskId);
+    if (runs.length >= limit) return;
+    if (task === undefined) continue;
+    yield;
+    const located = { ...location, task_id: taskId };
+    if (reuse.inherit(task) !== undefined) {
+      reused.push(located);
+      continue;
+    }
+    running.add(taskId);
+    const outcome = source.outcomes.get(taskId);
+    for (const { key } of outcome?.writes ?? []) changedKeys.add(key);
+    for (const [key, storing] of pipeline.contract.stores) if (storing === taskId) changedKeys.add(key);
+    const dependency = task.upstream.find((id) => running.has(id));
+    const reason =
+      reuse.findChange(task) ??
+      describeState(taskId, source) ??
+      (dependency === undefined ? 'reads a key that may change' : `depends on "${dependency}"`);
+    runs.push({ ...located, reason, reusable_items: reuse.countReusableItems(task) });
+  }
+}
+
+function describeState(taskId: string, { outcomes, items, failed }: RerunSource): string | undefined {
+  if (outcomes.has(taskId)) return undefined;
+  if (items.has(taskId)) return 'has items that have not succeeded';
+  return failed.has(taskId) ? 'has failed' : 'has not run';
+}

@@ -1,0 +1,313 @@
+import type { Clock } from '../../common/clock.js';
+import { WavetrainError } from '../../common/errors.js';
+import { type JsonObject, setOwn } from '../../common/json.js';
+import { MAX_RERUN_VALUES } from '../../common/limits.js';
+import type { Steps } from '../../common/steps.js';
+import { joinFirst } from '../../common/text.js';
+import type { AnyRun, LocalExecutor } from '../../execution/local-executor.js';
+import type { PlanRun } from '../../execution/plan/plan-run.js';
+import { preparePlan } from '../../execution/prepare/prepare-plan.js';
+import {
+  freezeInSteps,
+  hasLongValues,
+  prepareRun,
+  type WithSubmittedKeys,
+} from '../../execution/prepare/prepare-run.js';
+import type { PlanRerunSource, RerunSource } from '../../execution/prepare/rerun-source.js';
+import type { BaseRun } from '../../execution/run/base-run.js';
+import type { PipelineRun } from '../../execution/run/pipeline-run.js';
+import type { PlanInputs, RunInputs } from '../../execution/run-inputs.js';
+import type { SecretSource } from '../../definition/secrets/run-secrets.js';
+import { hasRunningTask } from './rerun-report.js';
+import { collectRerunSource } from './collect-rerun-source.js';
+
+/** What a rerun does differently from the run that it repeats (D60). */
+export interface RerunChanges
+  extends Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options'>,
+    Pick<PlanInputs, 'plan_concurrency'> {
+  /** A changed definition, for the run of a pipeline. Values are merged over the earlier ones, key by key. */
+  readonly pipeline?: RunInputs['pipeline'];
+  /** A changed definition, for the run of a plan. */
+  readonly plan?: PlanInputs['plan'];
+}
+
+export interface RerunRequest extends RerunChanges {
+  /**
+   * `failed` runs what has not succeeded; the id of a task (of a plan: of a sub-pipeline) runs that one, everything that
+   * depends on it, and everything that has not succeeded. Undefined runs everything, or with changes is like `failed`.
+   * Whatever was changed runs in any case.
+   */
+  readonly from?: string | undefined;
+}
+
+/** The run that a rerun will be: values that are not checked yet, and what it can reuse. */
+export type Rerun =
+  | { readonly kind: 'pipeline'; inputs: RunInputs & WithSubmittedKeys; readonly source: RerunSource }
+  | { readonly kind: 'plan'; inputs: PlanInputs & WithSubmittedKeys; readonly source: PlanRerunSource };
+
+/** What a changed definition is checked with. */
+export interface RerunValues {
+  readonly inputs: JsonObject;
+  readonly session: JsonObject;
+}
+
+/**
+ * Prepares a rerun of a settled run with the same values, but for the changes (D35, D60), in steps.
+ *
+ * @throws WavetrainError `run_not_settled`, `nothing_to_rerun`, `invalid_request`, and as `prepareRun`
+ */
+export function* prepareRerun(
+  run: AnyRun,
+  request: RerunRequest,
+  clock: Clock,
+  secrets?: SecretSource,
+): Steps<Rerun> {
+  assertSettled(run);
+  assertChangesFit(run, request);
+  const rerun = yield* run.kind === 'plan'
+    ? preparePlanRerun(run, request)
+    : preparePipelineRerun(run, request);
+  if (!hasChanges(request)) return rerun;
+  if (hasLongValues(rerun.inputs)) rerun.inputs = yield* freezeInSteps(rerun.inputs);
+  if (run.status === 'succeeded') yield* assertRuns(run.id, rerun, clock, secrets);
+  return rerun;
+}
+
+/** @throws WavetrainError `nothing_to_rerun` when no task is, and none reads, anything that has changed */
+function* assertRuns(id: string, rerun: Rerun, clock: Clock, secrets?: SecretSource): Steps<void> {
+  const prepared =
+    rerun.kind === 'plan'
+      ? preparePlan(rerun.inputs, rerun.source, undefined, clock, secrets)
+      : prepareRun(rerun.inputs, rerun.source, undefined, clock, secrets);
+  if (yield* hasRunningTask(prepared)) return;
+  const message = `run ${id} succeeded, and nothing that its tasks are or read has changed: name a task in "from", or rerun it without changes`;
+  throw new WavetrainError('nothing_to_rerun', message);
+}
+
+/** Creates the run of a rerun, queued. Throws as `createRun`. */
+export function createRerun(executor: LocalExecutor, rerun: Rerun): AnyRun {
+  return rerun.kind === 'plan'
+    ? executor.createPlanRun(rerun.inputs, rerun.source)
+    : executor.createRun(rerun.inputs, rerun.source);
+}
+
+/** @throws WavetrainError `run_not_settled` */
+export function assertSettled({ id, isSettled, status }: BaseRun): void {
+  if (isSettled) return;
+  const state = status === 'queued' ? 'is still queued' : 'still has tasks running';
+  throw new WavetrainError('run_not_settled', `run ${id} ${state}: wait until it settles, or cancel it`);
+}
+
+/** @throws WavetrainError `invalid_request` for changes of the other kind of run */
+function assertChangesFit({ id, kind }: BaseRun, changes: RerunChanges): void {
+  const misplaced =
+    kind === 'plan' ? (['pipeline', 'params'] as const) : (['plan', 'plan_concurrency'] as const);
+  for (const field of misplaced) {
+    if (changes[field] === undefined) continue;
+    const message = `run ${id} belongs to a ${kind}: a rerun of it cannot have "${field}"`;
+    throw new WavetrainError('invalid_request', message);
+  }
+}
+
+/** Whether a rerun brings anything but `from`. */
+function hasChanges({ from: _, ...changes }: RerunRequest): boolean {
+  return Object.values(changes).some((change) => change !== undefined);
+}
+
+/** The inputs and session values that a changed definition is checked and run with. */
+export function* mergeValues({ prepared }: AnyRun, { inputs, session }: RerunChanges): Steps<RerunValues> {
+  return {
+    inputs: yield* merge(prepared.inputs, inputs, prepared.submittedKeys.inputs),
+    session: yield* merge(prepared.session, session),
+  };
+}
+
+/** What reruns of pipelines and of plans take over, with the changes. */
+function* mergeCommon(
+  run: AnyRun,
+  request: RerunRequest,
+): Steps<
+  Pick<RunInputs, 'inputs' | 'session' | 'options' | 'collect_events' | 'tenant_id'> & WithSubmittedKeys
+> {
+  const { inputs, session, submittedKeys, submittedOptions, collectEvents, tenantId } = run.prepared;
+  const isRedefined = request.pipeline !== undefined || request.plan !== undefined;
+  const values = isRedefined
+    ? yield* mergeValues(run, request)
+    : {
+        inputs: yield* merge(inputs, request.inputs),
+        session: yield* merge(session, request.session),
+      };
+  return {
+    ...values,
+    options: { ...submittedOptions, ...request.options },
+    collect_events: collectEvents,
+    tenant_id: tenantId,
+    submittedKeys: {
+      params: mergeKeys(submittedKeys.params, request.params),
+      inputs: mergeKeys(submittedKeys.inputs, request.inputs),
+    },
+  };
+}
+
+function mergeKeys(keys: readonly string[], changes: JsonObject = {}): readonly string[] {
+  return [...new Set([...keys, ...Object.keys(changes)])];
+}
+
+function* preparePipelineRerun(run: PipelineRun, request: RerunRequest): Steps<Rerun> {
+  const { prepared } = run;
+  const pipeline = request.pipeline ?? prepared.pipeline;
+  const params = yield* merge(keepParams(run, pipeline), request.params);
+  const { tasks, waves } = pipeline;
+  const forced = findForced(run, request, {
+    ids: [...tasks.keys()],
+    order: waves.flat(),
+    dependencies: (id) => tasks.get(id)?.upstream ?? [],
+  });
+  const options = { forced, changedKeys: new Set<string>(), ...sourceOptions(request) };
+  return {
+    kind: 'pipeline',
+    inputs: { pipeline, params, ...(yield* mergeCommon(run, request)) },
+    source: yield* collectRerunSource(run.id, prepared, run.work, pipeline, options),
+  };
+}
+
+function* preparePlanRerun(run: PlanRun, request: RerunRequest): Steps<Rerun> {
+  const { plan: earlier, subRuns: prepared, concurrency } = run.prepared;
+  const plan = request.plan ?? earlier;
+  const wasDefault = concurrency === (earlier.definition.plan_concurrency ?? 1);
+  const chosen = request.plan_concurrency ?? (wasDefault ? undefined : concurrency);
+  const { subPipelines, statistics } = plan;
+  const forced = findForced(run, request, {
+    ids: [...subPipelines.keys()],
+    order: statistics.order,
+    dependencies: (id) => subPipelines.get(id)?.needs ?? [],
+  });
+  const changedKeys = new Set<string>();
+  const subRuns = new Map<string, RerunSource>();
+  for (const { id, pipeline } of subPipelines.values()) {
+    const reason = forced.get(id);
+    const forcedTasks = reason === undefined ? [] : [...pipeline.tasks.keys()];
+    const tasks = new Map(forcedTasks.map((task) => [task, `is part of "${id}", which ${reason}`]));
+    const options = { forced: tasks, changedKeys, ...sourceOptions(request) };
+    const work = run.subRuns.begun.get(id)?.work;
+    subRuns.set(id, yield* collectRerunSource(run.id, prepared.get(id), work, pipeline, options));
+  }
+  return {
+    kind: 'plan',
+    inputs: {
+      plan,
+      ...(yield* mergeCommon(run, request)),
+      ...(chosen !== undefined && { plan_concurrency: chosen }),
+    },
+    source: { runId: run.id, subRuns },
+  };
+}
+
+function sourceOptions(request: RerunRequest): { isChanged: boolean; rerunsFailedItems: boolean } {
+  return { isChanged: hasChanges(request), rerunsFailedItems: readFrom(request) === FROM_FAILED };
+}
+
+/** The tasks of a pipeline, or the sub-pipelines of a plan. */
+interface RerunGraph {
+  /** In declared order. */
+  readonly ids: readonly string[];
+  /** Each after its dependencies. */
+  readonly order: readonly string[];
+  readonly dependencies: (id: string) => readonly string[];
+}
+
+/** The value of `from` that reuses the outputs of all tasks that succeeded. */
+const FROM_FAILED = 'failed';
+
+/** What a rerun starts from; undefined when everything runs again. */
+function readFrom(request: RerunRequest): string | undefined {
+  return request.from ?? (hasChanges(request) ? FROM_FAILED : undefined);
+}
+
+/** Maximum number of ids in an error message. */
+const MAX_LISTED_PARTS = 20;
+
+/**
+ * Selects the parts that run again even if they succeeded and were not changed, with the reason.
+ *
+ * @throws WavetrainError `nothing_to_rerun` or `invalid_request`
+ */
+function findForced(run: BaseRun, request: RerunRequest, graph: RerunGraph): ReadonlyMap<string, string> {
+  const { id, kind, status, failures } = run;
+  const part = kind === 'plan' ? 'sub-pipeline' : 'task';
+  const from = readFrom(request);
+  if (from === undefined) {
+    const reason = 'runs, as everything does without "from" and changes';
+    return new Map(graph.ids.map((partId) => [partId, reason]));
+  }
+  if (from === FROM_FAILED) {
+    if (status !== 'succeeded' || failures.length > 0 || hasChanges(request)) return new Map();
+    const message = `run ${id} succeeded: name a ${part}, or rerun the whole ${kind}`;
+    throw new WavetrainError('nothing_to_rerun', message);
+  }
+  if (graph.ids.includes(from)) return withDependents(from, graph);
+  const message = `the ${kind} has no ${part} "${from}"; its ${part}s are ${joinFirst(graph.ids, MAX_LISTED_PARTS)}`;
+  throw new WavetrainError('invalid_request', message);
+}
+
+/** A part and everything that depends on it, directly or indirectly. */
+function withDependents(id: string, { order, dependencies }: RerunGraph): ReadonlyMap<string, string> {
+  const found = new Map([[id, 'is named in "from"']]);
+  for (const other of order) {
+    if (!found.has(other) && dependencies(other).some((needed) => found.has(needed))) {
+      found.set(other, `depends on "${id}", which is named in "from"`);
+    }
+  }
+  return found;
+}
+
+/**
+ * The params that a rerun takes over from the earlier run. Of a changed definition it takes the defaults, and it has no
+ * use for values of params that are gone.
+ */
+function keepParams({ prepared }: PipelineRun, pipeline: RunInputs['pipeline']): JsonObject {
+  const { params, pipeline: earlier, submittedKeys } = prepared;
+  if (pipeline === earlier) return params;
+  const declared = pipeline.definition.params ?? {};
+  const kept: JsonObject = {};
+  for (const name of submittedKeys.params)
+    if (Object.hasOwn(declared, name)) setOwn(kept, name, params[name]);
+  return kept;
+}
+
+/** Values that are merged in one step. */
+const VALUES_PER_STEP = 500;
+
+/**
+ * Merges changes over the values of the earlier run, in steps: those of a chain of reruns add up.
+ *
+ * @param keys of the earlier values that are taken over; default: all
+ * @throws WavetrainError `invalid_inputs` when there are too many
+ */
+function* merge(
+  earlier: JsonObject,
+  changes: JsonObject | undefined,
+  keys?: readonly string[],
+): Steps<JsonObject> {
+  if (changes === undefined && keys === undefined) return earlier;
+  const merged: JsonObject = {};
+  let count = 0;
+  for (const [values, names] of [
+    [earlier, keys ?? Object.keys(earlier)],
+    [changes ?? {}, Object.keys(changes ?? {})],
+  ] as const) {
+    for (const name of names) {
+      const value = Object.hasOwn(values, name) ? values[name] : undefined;
+      if (value === undefined) continue;
+      if (!Object.hasOwn(merged, name) && ++count > MAX_RERUN_VALUES) throw tooManyValues();
+      setOwn(merged, name, value);
+      if (count % VALUES_PER_STEP === 0) yield;
+    }
+  }
+  return merged;
+}
+
+function tooManyValues(): WavetrainError {
+  const message = `a rerun can have at most ${MAX_RERUN_VALUES} inputs and as many session values, with those of the run that it repeats: submit a run of its own`;
+  return new WavetrainError('invalid_inputs', message);
+}

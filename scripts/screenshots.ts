@@ -1,0 +1,116 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import { FakeRun, FakeServer } from '../spec/web/fake-server.js';
+import { RunScript, writeEnd, writePausedRun } from '../spec/web/run-script.js';
+
+/**
+ * Takes screenshots of the inspector: `node --import tsx scripts/screenshots.ts FOLDER [NAME…]`. The command must be
+ * built.
+ */
+const [folder = 'screenshots', ...names] = process.argv.slice(2);
+
+interface Shot {
+  readonly path: string;
+  readonly scheme?: 'light' | 'dark';
+  readonly width?: number;
+  readonly height?: number;
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+const SHOTS: Readonly<Record<string, Shot>> = {
+  runs: { path: '/inspect' },
+  'runs-dark': { path: '/inspect', scheme: 'dark' },
+  paused: { path: '/inspect/paused' },
+  'paused-dark': { path: '/inspect/paused', scheme: 'dark' },
+  'time-travel': { path: '/inspect/settled#seq=23&actor=run/wave/each/fan-out/3' },
+  values: {
+    path: '/inspect/settled#actor=run/wave/fetch',
+    prepare: (page) => page.getByRole('tab', { name: 'Values' }).click(),
+  },
+  changed: { path: '/inspect/paused#actor=run' },
+  many: {
+    path: '/inspect/many#actor=run/wave/each/fan-out',
+    prepare: (page) => page.getByRole('treeitem').filter({ hasText: 'failed' }).first().click(),
+  },
+  narrow: { path: '/inspect/paused', width: 420, height: 1500 },
+  missing: { path: '/inspect/none' },
+  rebuilt: { path: '/inspect/rebuilt', scheme: 'dark' },
+  failure: { path: '/inspect/failed#actor=run/wave/bad' },
+};
+
+const server = await FakeServer.start();
+addRuns(server);
+mkdirSync(folder, { recursive: true });
+const browser = await chromium.launch({
+  executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+  chromiumSandbox: false,
+});
+for (const [name, shot] of Object.entries(SHOTS)) {
+  if (names.length === 0 || names.includes(name)) await take(name, shot);
+}
+await browser.close();
+await server.close();
+
+async function take(name: string, { path, scheme = 'light', width = 1360, height = 820, prepare }: Shot) {
+  const context = await browser.newContext({ colorScheme: scheme, viewport: { width, height } });
+  const page = await context.newPage();
+  page.on('console', (message) => console.log(name, message.text()));
+  page.on('pageerror', (error) => console.log(name, String(error)));
+  await page.goto(server.url + path);
+  await page.locator('[role=treeitem], table, .card').first().waitFor();
+  await prepare?.(page);
+  await page.waitForTimeout(400);
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+  await context.close();
+}
+
+function addRuns({ runs }: FakeServer): void {
+  const add = (run: FakeRun, script: RunScript): FakeRun => {
+    run.add(script.entries);
+    runs.set(run.id, run);
+    return run;
+  };
+  add(new FakeRun('paused', { paused: true }), writePausedRun());
+  const settled = add(
+    new FakeRun('settled', { status: 'succeeded', settled: true }),
+    writeEnd(writePausedRun()),
+  );
+  settled.close();
+  settled.answers.set('tasks/fetch', {
+    status: 'succeeded',
+    inputs: { url: 'https://example.com/pages.json', headers: { accept: 'application/json' } },
+    inputs_error: null,
+    output: { rows: 8, titles: ['Summer', 'Autumn'] },
+    error: null,
+    attempts: [],
+    cut: [],
+    started_at: '2026-01-01T12:00:00.000Z',
+    finished_at: '2026-01-01T12:00:00.420Z',
+  });
+  add(new FakeRun('many'), writePausedRun(10_000));
+  const rebuilt = add(
+    new FakeRun('rebuilt', { status: 'succeeded', settled: true }),
+    writeEnd(writePausedRun()),
+  );
+  rebuilt.origin = 'events';
+  rebuilt.close();
+  const error = 'task "bad" failed: the server answered 503 after 3 attempts';
+  const failed = add(new FakeRun('failed', { status: 'failed', settled: true, error }), writeFailure());
+  failed.close();
+}
+
+function writeFailure(): RunScript {
+  const result = { ok: false, error: 'the server answered 503' };
+  return new RunScript()
+    .create('run', 'run', 'queued')
+    .create('run/wave', 'wave', 'idle')
+    .send('run', 'begin', 'running')
+    .send('run/wave', 'wave.begin', 'starting', { source: 'run' })
+    .succeed('run/wave/good')
+    .create('run/wave/bad', 'task', 'invoking')
+    .send('run/wave/bad', 'task.settled', 'failed', { status: 'done', data: { result } })
+    .settled('run/wave/bad')
+    .send('run/wave', 'wave.report', 'idle')
+    .send('run', 'wave.settled', 'failed', { source: 'run/wave', status: 'done' });
+}

@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { EventEmitter } from 'node:events';
+import { ControlledTool } from '../../support/controlled-tool.js';
+import { HELD, type RunsServer, runsServer } from './runs-server.js';
+
+describe('runs snapshot (D35, D42)', () => {
+  const controlled = new ControlledTool();
+  let server: RunsServer;
+  before(async () => {
+    server = await runsServer({ tools: [controlled.tool] });
+  });
+  after(() => server.close(0));
+
+  it('prints the actors of a run as a tree with their states, or one of them', async () => {
+    const runId = await server.submit(HELD);
+    await controlled.started(1);
+    const all = await server.runs(`snapshot ${runId}`);
+    expect(all).to.deep.equal({
+      status: 0,
+      stdout: 'run  running\n  wave  settling\n    a  invoking\n',
+      stderr: '',
+    });
+    const one = await server.runs(`snapshot ${runId} --actor run/wave/a --json`);
+    expect(JSON.parse(one.stdout)).to.include({ status: 'active', value: 'invoking' });
+    const none = await server.runs(`snapshot ${runId} --actor run/wave/b`);
+    expect(none).to.include({ status: 2, stdout: '' });
+    expect(none.stderr).to.include('there is no actor "run/wave/b"').and.include('has a');
+    controlled.last.resolve(1);
+    await server.registry.settled(runId);
+  });
+
+  it('prints what actors receive until the run has settled, with --watch', async () => {
+    const runId = await server.submit(HELD);
+    const view = await server.registry.inspection(runId);
+    controlled.last.resolve(1);
+    await server.registry.settled(runId);
+    view.close();
+    const watched = await server.runs(`snapshot ${runId} --watch --actor run/wave/a`, {
+      processEvents: new EventEmitter(),
+    });
+    expect(watched.status, watched.stderr).to.equal(0);
+    expect(watched.stdout.split('\n').map((line) => line.slice(13))).to.deep.equal([
+      'run/wave/a invoking @attached',
+      'run/wave/a invoking > succeeded task.settled',
+      '',
+    ]);
+    const json = await server.runs(`snapshot ${runId} --watch --json`);
+    expect(JSON.parse(json.stdout.split('\n')[0] ?? '')).to.include({ seq: 1, actor: 'run' });
+  });
+});

@@ -1,0 +1,12 @@
+import type { InspectionEntry } from '../../../lib/runs/inspection/entry.js';
+import type { InspectionLog } from '../../../lib/runs/inspection/inspection-log.js';
+
+/** Every entry that a log has. */
+export function entriesOf(log: InspectionLog): InspectionEntry[] {
+  return log.readAfter(0, Number.POSITIVE_INFINITY).events.map(({ json }) => JSON.parse(json));
+}
+
+/** Entries as short lines: `run begin: queued > running`. */
+export function toLines(entries: readonly InspectionEntry[]): string[] {
+  return entries.map(({ actor, event, from, state }) => `${actor} ${event}: ${from ?? ''} > ${state}`);
+}

@@ -1,0 +1,30 @@
+import type { Locator, Page } from 'playwright-core';
+
+const LONGEST_WAIT_MS = 15_000;
+
+/** Waits until a condition holds, which the page brings about sooner or later. */
+export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + LONGEST_WAIT_MS;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`this never came true: ${String(condition)}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Waits until the first element has the text. */
+export async function expectText(locator: Locator, text: string): Promise<void> {
+  let last = '';
+  try {
+    await eventually(async () => {
+      last = (await locator.first().textContent())?.trim() ?? '';
+      return last === text;
+    });
+  } catch (error) {
+    throw new Error(`expected "${text}", and found "${last}"`, { cause: error });
+  }
+}
+
+/** Waits until the address of the page has the hash. */
+export async function expectHash(page: Page, hash: string): Promise<void> {
+  await eventually(() => new URL(page.url()).hash === hash);
+}

@@ -1,0 +1,25 @@
+import { render } from 'preact';
+import { Server } from './server/server.js';
+import { BrowserFrames } from './session/frame-loop.js';
+import { RunSession } from './session/run-session.js';
+import { RunList } from './views/run-list.js';
+import { RunInspector } from './views/run-inspector.js';
+
+const page = document.getElementById('page');
+if (page) render(createPage(), page);
+
+function createPage() {
+  const server = new Server(window.sessionStorage, (path, init) => window.fetch(path, init));
+  const runId = decodePart(window.location.pathname.split('/')[2] ?? '');
+  if (runId === '') return <RunList server={server} />;
+  return <RunInspector session={new RunSession(server, runId, new BrowserFrames(), window.location.hash)} />;
+}
+
+/** An address that is badly encoded names no run, and is shown as it is. */
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,74 @@
+import type { RunTimeline, TimelineEntry } from './timeline.js';
+
+/** Which entries the sequence shows. */
+export interface SequenceFilter {
+  /** Part of the path of the actor or the sender; empty for all. */
+  readonly actor: string;
+  /** Only this actor and those below it; empty for all. */
+  readonly below: string;
+  /** Type of the event; empty for all. */
+  readonly event: string;
+}
+
+/** Shows all entries. */
+export const NO_FILTER: SequenceFilter = { actor: '', below: '', event: '' };
+
+/** The entries that pass a filter, kept up to date entry by entry. */
+export class FilteredSequence {
+  entries: TimelineEntry[] = [];
+  /** Numbers of entries by type of event, of the whole timeline; of the first 100 types. */
+  readonly types = new Map<string, number>();
+  #filter = NO_FILTER;
+  #lastSeq = 0;
+
+  /** Takes the entries that the timeline has got since, and drops those that it has dropped. */
+  update(timeline: RunTimeline, filter: SequenceFilter): void {
+    if (filter !== this.#filter || timeline.lastSeq < this.#lastSeq) this.#restart(filter);
+    const from = timeline.countUpTo(this.#lastSeq);
+    for (let index = from; index < timeline.entries.length; index++) {
+      const entry = timeline.entries[index] as TimelineEntry;
+      const type = typeOf(entry.event);
+      const known = this.types.get(type);
+      if (known !== undefined || this.types.size < MOST_TYPES) this.types.set(type, (known ?? 0) + 1);
+      if (passes(entry, filter)) this.entries.push(entry);
+    }
+    this.#lastSeq = timeline.lastSeq;
+    const { firstSeq } = timeline;
+    if ((this.entries[0]?.seq ?? firstSeq) < firstSeq) {
+      this.entries = this.entries.filter(({ seq }) => seq >= firstSeq);
+    }
+  }
+
+  /** Index of the last entry up to `seq`; -1 when there is none. */
+  indexUpTo(seq: number): number {
+    let low = 0;
+    let high = this.entries.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.entries[middle]?.seq ?? 0) <= seq) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+
+  #restart(filter: SequenceFilter): void {
+    this.#filter = filter;
+    this.entries = [];
+    this.types.clear();
+    this.#lastSeq = 0;
+  }
+}
+
+/** More types than that would be no choice, and slow to show. */
+const MOST_TYPES = 100;
+
+/** XState names the end of each child by the child: they are one type. */
+function typeOf(event: string): string {
+  return event.replace(/^(xstate\.(?:done|error)\.actor)\..*$/s, '$1.*');
+}
+
+function passes({ actor, source, event }: TimelineEntry, filter: SequenceFilter): boolean {
+  if (filter.event !== '' && typeOf(event) !== filter.event) return false;
+  if (filter.below !== '' && actor !== filter.below && !actor.startsWith(`${filter.below}/`)) return false;
+  return filter.actor === '' || actor.includes(filter.actor) || source?.includes(filter.actor) === true;
+}

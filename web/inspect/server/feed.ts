@@ -1,0 +1,169 @@
+import type { InspectionOrigin } from '../../../lib/runs/inspection/entry.js';
+import { FrameReader, type Frame } from './frames.js';
+import { messageOf, type Server, ServerError } from './server.js';
+
+/** How the connection to the entries of a run stands. */
+export type FeedState =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'live' }
+  /** The last entry is there, and no more will follow. */
+  | { readonly kind: 'ended' }
+  /** The connection broke; it is tried again after `seconds`. */
+  | { readonly kind: 'lost'; readonly seconds: number }
+  | { readonly kind: 'missing' }
+  /** The server knew the run before, and does not know it any more. */
+  | { readonly kind: 'restarted' }
+  | { readonly kind: 'key' }
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** What a feed tells. */
+export interface FeedListener {
+  /** The JSON text of an entry. */
+  onEntry(text: string): void;
+  onState(state: FeedState): void;
+  /** The server has dropped entries between the numbers. */
+  onGap(after: number, next: number): void;
+  onOrigin(origin: InspectionOrigin): void;
+  /** Resolves when the listener can take more entries. */
+  keepUp(): Promise<void>;
+}
+
+/** Waits, and can be cut short. */
+export interface Waiter {
+  wait(milliseconds: number, signal: AbortSignal): Promise<void>;
+}
+
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 10_000;
+
+/** An id after every entry: a list after it is empty, and says what the list is. */
+const AFTER_ALL = String(Number.MAX_SAFE_INTEGER);
+
+/**
+ * Reads the inspection entries of a run, and connects again where it left off when the connection breaks. It ends with
+ * the last entry, or when there is nothing to wait for.
+ */
+export class Feed {
+  readonly #server: Server;
+  readonly #path: string;
+  readonly #listener: FeedListener;
+  readonly #waiter: Waiter;
+  readonly #end = new AbortController();
+  #retry = new AbortController();
+  #lastId = 0;
+  #wasConnected = false;
+  /** Whether this connection has asked. */
+  #hasAskedOrigin = false;
+
+  constructor(server: Server, runId: string, listener: FeedListener, waiter: Waiter) {
+    this.#server = server;
+    this.#path = `/pipelines/runs/${encodeURIComponent(runId)}/inspection`;
+    this.#listener = listener;
+    this.#waiter = waiter;
+  }
+
+  /** Runs until the last entry was read, the feed was closed, or there is nothing to wait for. */
+  async run(): Promise<void> {
+    let delay = FIRST_DELAY_MS;
+    while (!this.#end.signal.aborted) {
+      const before = this.#lastId;
+      const state = await this.#readOnce();
+      if (this.#end.signal.aborted) return;
+      if (state.kind !== 'lost') return this.#listener.onState(state);
+      if (this.#lastId > before) delay = FIRST_DELAY_MS;
+      this.#listener.onState({ kind: 'lost', seconds: delay / 1000 });
+      this.#retry = new AbortController();
+      await this.#waiter.wait(delay, AbortSignal.any([this.#end.signal, this.#retry.signal]));
+      delay = Math.min(delay * 2, LONGEST_DELAY_MS);
+    }
+  }
+
+  /** Tries again at once. */
+  retry(): void {
+    this.#retry.abort();
+  }
+
+  close(): void {
+    this.#end.abort();
+  }
+
+  async #readOnce(): Promise<FeedState> {
+    try {
+      this.#hasAskedOrigin = false;
+      const headers: Record<string, string> = { Accept: 'text/event-stream' };
+      if (this.#lastId > 0) headers['Last-Event-ID'] = String(this.#lastId);
+      const response = await this.#server.open(this.#path, { headers }, this.#end.signal);
+      if (response.status === 204) return { kind: 'ended' };
+      this.#wasConnected = true;
+      this.#listener.onState({ kind: 'live' });
+      return (await this.#readFrames(response)) ? { kind: 'ended' } : { kind: 'lost', seconds: 0 };
+    } catch (error) {
+      return this.#toState(error);
+    }
+  }
+
+  /** Returns whether the last frame was read. */
+  async #readFrames(response: Response): Promise<boolean> {
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const frames = new FrameReader();
+    for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
+      for (const frame of frames.read(piece.value)) {
+        if (frame.name === 'end') return this.#finish();
+        this.#take(frame);
+      }
+      await this.#readOrigin();
+      await this.#listener.keepUp();
+    }
+    return false;
+  }
+
+  async #finish(): Promise<true> {
+    await this.#readOrigin();
+    return true;
+  }
+
+  #take({ id, name, data }: Frame): void {
+    if (name === 'gap') {
+      const { after, next } = JSON.parse(data) as { after: number; next: number };
+      this.#listener.onGap(after, next);
+      return;
+    }
+    if (name !== 'message') return;
+    this.#listener.onEntry(data);
+    this.#lastId = Number(id) || this.#lastId;
+  }
+
+  /** The stream does not say whether the entries were recorded or rebuilt; a list does. */
+  async #readOrigin(): Promise<void> {
+    if (this.#hasAskedOrigin) return;
+    this.#hasAskedOrigin = true;
+    try {
+      const headers = { 'Last-Event-ID': AFTER_ALL };
+      const { origin } = await this.#server.getJson<{ origin: InspectionOrigin }>(
+        this.#path,
+        headers,
+        this.#end.signal,
+      );
+      this.#listener.onOrigin(origin);
+    } catch (error) {
+      // The entries are there all the same; the next connection asks again.
+      if (!(error instanceof ServerError)) throw error;
+    }
+  }
+
+  #toState(error: unknown): FeedState {
+    if (error instanceof SyntaxError) {
+      return {
+        kind: 'refused',
+        message: 'the server has sent an entry that is not JSON: is it of another version?',
+      };
+    }
+    const status = error instanceof ServerError ? error.status : 0;
+    if (status === 401) return { kind: 'key' };
+    if (status === 404) return { kind: this.#wasConnected ? 'restarted' : 'missing' };
+    if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
+      return { kind: 'refused', message: messageOf(error) };
+    }
+    return { kind: 'lost', seconds: 0 };
+  }
+}

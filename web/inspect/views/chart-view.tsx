@@ -1,0 +1,189 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { ChartEdge, ChartNode, Statechart } from '../../../lib/runs/inspection/statechart.js';
+import { labelOf } from '../model/actor-tree.js';
+import { type LitChart, lightChart } from '../model/chart-state.js';
+import { toneOf } from '../model/tones.js';
+import type { RunSession } from '../session/run-session.js';
+
+const ZOOMS = [0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.6];
+
+/** A drawing that would be smaller to fit is scrolled to its active state instead: its labels must be readable. */
+const SMALLEST = 0.72;
+const LARGEST = 1.2;
+
+/** The statechart of the selected actor, with its active states and its last transition lit. */
+export function ChartView({ session }: { readonly session: RunSession }) {
+  void session.version.value;
+  const [zoom, setZoom] = useState<Zoom>('auto');
+  const path = session.shownActor;
+  const node = session.tree.get(path);
+  const entry = node?.entry;
+  const chart = session.charts.value.find(({ id }) => id === node?.src);
+  const { canvas, scale } = useScale(chart, zoom);
+  useActiveStateInSight(canvas, chart, entry?.state, scale);
+  const change = (by: number): void => {
+    const at = ZOOMS.findLastIndex((step) => step <= scale + 0.01) + by;
+    setZoom(ZOOMS[Math.max(0, Math.min(ZOOMS.length - 1, at))] ?? 1);
+  };
+  return (
+    <section class="panel chart" aria-label="Statechart">
+      <h2>
+        <bdi class="path">{path || 'Statechart'}</bdi>
+        {entry && <span class={`state ${toneOf(labelOf(entry))}`}>{labelOf(entry)}</span>}
+        <span class="tools">
+          <button type="button" aria-label="Smaller" onClick={() => change(-1)}>
+            −
+          </button>
+          <button
+            type="button"
+            aria-pressed={zoom === 'fit'}
+            onClick={() => setZoom(zoom === 'fit' ? 'auto' : 'fit')}
+          >
+            Fit
+          </button>
+          <button type="button" aria-label="Larger" onClick={() => change(1)}>
+            +
+          </button>
+        </span>
+      </h2>
+      <div class="canvas" ref={canvas} tabIndex={0} role="group" aria-label="Drawing">
+        {chart ? (
+          <Drawing chart={chart} lit={lightChart(chart, entry)} scale={scale} state={entry?.state ?? ''} />
+        ) : (
+          <p class="empty">{node ? 'There is no drawing of this kind of actor.' : 'Select an actor.'}</p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+type Zoom = number | 'auto' | 'fit';
+
+/** The scale of a drawing, which depends on the room that it has. */
+function useScale(chart: Statechart | undefined, zoom: Zoom) {
+  const canvas = useRef<HTMLDivElement>(null);
+  const [room, setRoom] = useState({ width: 600, height: 300 });
+  useLayoutEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    const measure = (): void =>
+      setRoom({ width: element.clientWidth - 24, height: element.clientHeight - 24 });
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const fit = chart ? Math.min(LARGEST, room.width / (chart.width + 8), room.height / (chart.height + 8)) : 1;
+  const auto = Math.max(SMALLEST, fit);
+  return { canvas, scale: zoom === 'auto' ? auto : zoom === 'fit' ? fit : zoom };
+}
+
+/** Scrolls to the active state whenever it changes. */
+function useActiveStateInSight(
+  canvas: { readonly current: HTMLDivElement | null },
+  chart: Statechart | undefined,
+  state: string | undefined,
+  scale: number,
+): void {
+  useLayoutEffect(() => {
+    const element = canvas.current;
+    const node = chart?.nodes.find(({ key, kind }) => key === state && kind !== 'root');
+    if (!element || !node) return;
+    element.scrollLeft = (node.x + node.width / 2) * scale - element.clientWidth / 2;
+    element.scrollTop = (node.y + node.height / 2) * scale - element.clientHeight / 2;
+  }, [canvas, chart, state, scale]);
+}
+
+interface DrawingProps {
+  readonly chart: Statechart;
+  readonly lit: LitChart;
+  readonly scale: number;
+  readonly state: string;
+}
+
+function Drawing({ chart, lit, scale, state }: DrawingProps) {
+  const { width, height, nodes, edges, title } = chart;
+  const fired = lit.edges.map(({ label }) => label || 'always').join(', or ');
+  const transition = fired === '' ? '' : `; last transition: ${fired}`;
+  return (
+    <svg
+      viewBox={`-4 -4 ${width + 8} ${height + 8}`}
+      width={(width + 8) * scale}
+      height={(height + 8) * scale}
+      role="img"
+      aria-label={`${title}: ${state === '' ? 'not created' : state}${transition}`}
+    >
+      <defs>
+        <Arrow id="arrow" />
+        <Arrow id="arrow-lit" />
+      </defs>
+      {nodes.map((node) => (
+        <State key={node.id} node={node} isActive={lit.active.has(node.id)} />
+      ))}
+      {edges.map((edge) => (
+        <Transition key={edge.id} edge={edge} isLit={false} />
+      ))}
+      {lit.edges.map((edge) => (
+        // Drawn once more, above the others.
+        <Transition key={`${edge.id} lit`} edge={edge} isLit />
+      ))}
+    </svg>
+  );
+}
+
+function Arrow({ id }: { readonly id: string }) {
+  return (
+    <marker
+      id={id}
+      class={id}
+      viewBox="0 0 8 8"
+      refX={7}
+      refY={4}
+      markerWidth={7}
+      markerHeight={7}
+      orient="auto"
+    >
+      <path d="M0.5,0.8L7.2,4L0.5,7.2z" />
+    </marker>
+  );
+}
+
+function State({ node, isActive }: { readonly node: ChartNode; readonly isActive: boolean }) {
+  const { kind, x, y, width, height, key, lines } = node;
+  if (kind === 'initial') {
+    return <circle class="initial" cx={x + width / 2} cy={y + height / 2} r={Math.min(width, height) / 2} />;
+  }
+  return (
+    <g class={`node ${kind}${isActive ? ' lit' : ''}`} data-state={node.id}>
+      <rect x={x} y={y} width={width} height={height} rx={7} />
+      {kind === 'final' && (
+        <rect class="inner" x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx={5} />
+      )}
+      <text class="key" x={x + 12} y={y + 19}>
+        {key}
+      </text>
+      {lines.map((line, index) => (
+        <text key={line} class="line" x={x + 12} y={y + 36 + index * 16}>
+          {line}
+        </text>
+      ))}
+    </g>
+  );
+}
+
+function Transition({ edge, isLit }: { readonly edge: ChartEdge; readonly isLit: boolean }) {
+  const { points, label, labelBox } = edge;
+  const line = points.map(([x, y], index) => `${index === 0 ? 'M' : 'L'}${x},${y}`).join('');
+  return (
+    <g class={`edge${isLit ? ' lit' : ''}`}>
+      <path d={line} marker-end={isLit ? 'url(#arrow-lit)' : 'url(#arrow)'} />
+      {labelBox && (
+        <>
+          <rect x={labelBox.x} y={labelBox.y} width={labelBox.width} height={labelBox.height} rx={3} />
+          <text x={labelBox.x + labelBox.width / 2} y={labelBox.y + labelBox.height / 2}>
+            {label}
+          </text>
+        </>
+      )}
+    </g>
+  );
+}

@@ -1,0 +1,121 @@
+import { useMemo, useState } from 'preact/hooks';
+import { taskOfActor } from '../model/addresses.js';
+import { readDetail, type TimelineEntry } from '../model/timeline.js';
+import type { RunSession } from '../session/run-session.js';
+import { formatOffset } from './format.js';
+import { JsonTree } from './json-view.js';
+import { TaskValues } from './task-values.js';
+
+const TABS = ['snapshot', 'event', 'values'] as const;
+type Tab = (typeof TABS)[number];
+
+const TITLES: Readonly<Record<Tab, string>> = { snapshot: 'Snapshot', event: 'Event', values: 'Values' };
+
+/** The selected actor at the moment shown: its snapshot, the event that it has received, and the values of its task. */
+export function DetailView({ session }: { readonly session: RunSession }) {
+  void session.version.value;
+  const [tab, setTab] = useState<Tab>('snapshot');
+  const path = session.shownActor;
+  const entry = session.tree.get(path)?.entry;
+  const task = taskOfActor(path);
+  const tabs = TABS.filter((name) => name !== 'values' || task !== undefined);
+  const current = tabs.includes(tab) ? tab : 'snapshot';
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    const next = tabs[(tabs.indexOf(current) + by + tabs.length) % tabs.length];
+    if (by === 0 || next === undefined) return;
+    setTab(next);
+    document.getElementById(`tab-${next}`)?.focus();
+  };
+  return (
+    <section class="panel detail" aria-label="Details">
+      <div class="tabs" role="tablist" aria-label="Details" onKeyDown={onKeyDown}>
+        {tabs.map((name) => (
+          <button
+            key={name}
+            id={`tab-${name}`}
+            type="button"
+            role="tab"
+            aria-selected={name === current}
+            aria-controls="detail"
+            tabIndex={name === current ? 0 : -1}
+            onClick={() => setTab(name)}
+          >
+            {TITLES[name]}
+          </button>
+        ))}
+        {entry && (
+          <span class="at">
+            #{entry.seq} {formatOffset(entry.time - (session.timeline.entries[0]?.time ?? entry.time))}
+          </span>
+        )}
+      </div>
+      <div class="content" id="detail" role="tabpanel" aria-labelledby={`tab-${current}`} tabIndex={0}>
+        {entry === undefined ? (
+          <p class="empty">
+            {path === '' ? 'Select an actor.' : 'This actor does not exist at this moment.'}
+          </p>
+        ) : current === 'snapshot' ? (
+          <SnapshotTab key={path} entry={entry} />
+        ) : current === 'event' ? (
+          <EventTab entry={entry} session={session} />
+        ) : (
+          task && <TaskValues key={path} session={session} task={task} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function SnapshotTab({ entry }: { readonly entry: TimelineEntry }) {
+  const { value, before } = useMemo(() => compareSnapshots(entry), [entry]);
+  return (
+    <>
+      <p class="about">
+        after <bdi class="event">{entry.event}</bdi>
+        {before ? ', compared with the event before' : ', the first of this actor'}
+      </p>
+      <JsonTree value={value} before={before} label="Snapshot" />
+    </>
+  );
+}
+
+function compareSnapshots(entry: TimelineEntry) {
+  const { previous } = entry;
+  const before = previous && { value: readDetail(previous).snapshot };
+  return { value: readDetail(entry).snapshot, before };
+}
+
+function EventTab({ entry, session }: { readonly entry: TimelineEntry; readonly session: RunSession }) {
+  const { event, source, actor, from, state, status, seq } = entry;
+  const data = useMemo(() => readDetail(entry).data, [entry]);
+  return (
+    <>
+      <dl class="facts">
+        <Fact name="event">{event}</Fact>
+        <Fact name="from">{source ?? 'outside of the run'}</Fact>
+        <Fact name="to">{actor}</Fact>
+        <Fact name="state">{from === null || from === state ? state : `${from} → ${state}`}</Fact>
+        <Fact name="status">{status}</Fact>
+        <Fact name="number">{seq}</Fact>
+      </dl>
+      {source !== null && (
+        <button type="button" class="link" onClick={() => session.reveal(source)}>
+          Show the sender
+        </button>
+      )}
+      <JsonTree key={seq} value={data} label="Data of the event" />
+    </>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: string | number }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        <bdi>{children}</bdi>
+      </dd>
+    </>
+  );
+}

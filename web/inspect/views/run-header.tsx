@@ -1,0 +1,114 @@
+import { useState } from 'preact/hooks';
+import { messageOf } from '../server/server.js';
+import { toneOf } from '../model/tones.js';
+import type { RunSession } from '../session/run-session.js';
+
+/** Which run it is and how it stands, with what can be done to it. */
+export function RunHeader({ session }: { readonly session: RunSession }) {
+  const record = session.record.value;
+  const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const report = (work: Promise<void>): void => {
+    setBusy(true);
+    setProblem('');
+    work.catch((error: unknown) => setProblem(messageOf(error))).finally(() => setBusy(false));
+  };
+  const act = (action: 'continue' | 'step' | 'cancel', body?: object): void =>
+    report(session.act(action, body));
+  const label = record?.paused ? 'paused' : (record?.status ?? '');
+  return (
+    <header class="top">
+      <a class="home" href="/inspect">
+        Wavetrain
+      </a>
+      <h1>
+        <bdi>{record?.pipeline_id ?? 'Run'}</bdi>
+      </h1>
+      {label !== '' && <span class={`badge ${toneOf(label)}`}>{label}</span>}
+      <code class="id">{session.runId}</code>
+      {record && (
+        <span class="progress">
+          {record.progress.tasks_settled.toLocaleString('en')}/{record.progress.tasks.toLocaleString('en')}{' '}
+          tasks, wave {record.progress.waves_executed.toLocaleString('en')}/
+          {record.progress.waves.toLocaleString('en')}
+        </span>
+      )}
+      <span class="actions">
+        {record?.paused && (
+          <>
+            <button type="button" class="primary" disabled={isBusy} onClick={() => act('continue')}>
+              Continue
+            </button>
+            <button type="button" disabled={isBusy} onClick={() => act('step')}>
+              Step
+            </button>
+          </>
+        )}
+        {record && !record.settled && (
+          <button
+            type="button"
+            disabled={isBusy}
+            onClick={() => act('cancel', record.status === 'cancelled' ? { force: true } : {})}
+          >
+            {record.status === 'cancelled' ? 'Abort tools' : 'Cancel'}
+          </button>
+        )}
+        <RecordingLink session={session} onProblem={setProblem} />
+      </span>
+      {problem !== '' && (
+        <p class="problem" role="alert">
+          <bdi>{problem}</bdi>
+          <button type="button" class="link" onClick={() => setProblem('')}>
+            Close
+          </button>
+        </p>
+      )}
+      {record?.error != null && <FirstError message={record.error} />}
+    </header>
+  );
+}
+
+const LONGEST_MESSAGE = 600;
+
+function FirstError({ message }: { readonly message: string }) {
+  const shown = message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message;
+  return (
+    <p class="failure">
+      <bdi>{shown}</bdi>
+    </p>
+  );
+}
+
+interface RecordingLinkProps {
+  readonly session: RunSession;
+  readonly onProblem: (problem: string) => void;
+}
+
+/** A link cannot carry the key, so the file is fetched first where there is one. */
+function RecordingLink({ session, onProblem }: RecordingLinkProps) {
+  const path = session.path('/recording');
+  const name = `${session.runId}.wtrec`;
+  const fetchFile = async (): Promise<void> => {
+    const response = await session.server.open(path);
+    const address = URL.createObjectURL(await response.blob());
+    const link = document.createElement('a');
+    link.href = address;
+    link.download = name;
+    link.click();
+    URL.revokeObjectURL(address);
+  };
+  return (
+    <a
+      class="button"
+      href={path}
+      download={name}
+      onClick={(event) => {
+        if (!session.server.hasKey) return;
+        event.preventDefault();
+        fetchFile().catch((error: unknown) => onProblem(messageOf(error)));
+      }}
+    >
+      Download recording
+    </a>
+  );
+}
