@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
+import { inspectionTimes } from './inspection.js';
 import { pdfTimes, searchTimes } from './tools/documents.js';
 import { measureToolRequests, runWithLimit } from './fan-out-limit.js';
 import { runFloor } from './floor.js';
@@ -84,6 +85,20 @@ row(
   `${perHit.toFixed(1)} µs`,
   '100 µs',
   `${(hits.cached / 10).toFixed(2)} µs an item, ${(hits.called / 10).toFixed(2)} µs when a no-op is called`,
+);
+
+const inspected = await inspectionTimes();
+row(
+  'chain of 100 tasks that nobody inspects any more, against one that nobody inspected',
+  `${(inspected.left / inspected.never).toFixed(2)}x`,
+  '1.1x',
+  `${(inspected.left * 10).toFixed(2)} µs a task, ${(inspected.never * 10).toFixed(2)} µs; ${(inspected.always * 10).toFixed(2)} µs while it is recorded`,
+);
+row(
+  'recording a fan-out of 10,000 items: time per entry against one of 1,000',
+  `${(inspected.usPerEntry / inspected.usPerEntryOfTenth).toFixed(2)}x`,
+  '2x',
+  `${inspected.usPerEntry.toFixed(2)} µs against ${inspected.usPerEntryOfTenth.toFixed(2)} µs`,
 );
 
 const requests = await measureToolRequests();
