@@ -2,8 +2,9 @@ import type { AnyActorRef, EventObject, InspectionEvent } from 'xstate';
 import { childrenOf } from '../../../machines/logic.js';
 import type { Steps } from '../../common/steps.js';
 import { toIsoTime } from '../../common/clock.js';
-import { type ActorView, readEventData, viewActor } from './cut-snapshot.js';
+import { type ActorView, readEventData, viewActor, viewSnapshot } from './cut-snapshot.js';
 import { ATTACHED, CREATED, type InspectionEntry } from './entry.js';
+import type { SettledActor, SettledActors } from './settled-actors.js';
 
 /** What XState calls the event that starts an actor, and the one that reports to a parent that an actor has crashed. */
 const START = 'xstate.init';
@@ -58,6 +59,8 @@ export class Recorder {
   #drafts: Draft[] = [];
   /** Index of the first draft that was not written. */
   #first = 0;
+  /** Paths of the actors that have ended since recording began, until every actor has an entry. */
+  #ended: Set<string> | undefined;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -70,8 +73,10 @@ export class Recorder {
     else if (event.type === '@xstate.snapshot') this.#onHandled(actor, event.event);
   }
 
-  /** Writes an entry for every actor that exists already, parents first. */
-  *attach(root: AnyActorRef): Steps<void> {
+  /** Writes an entry for every actor that exists already and for those that have ended, parents first. */
+  *attach(root: AnyActorRef, settled: SettledActors): Steps<void> {
+    const ended = new Set<string>();
+    this.#ended = ended;
     const waiting = [[root].values() as Iterator<AnyActorRef>];
     let count = 0;
     for (let top = waiting.at(-1); top !== undefined; top = waiting.at(-1)) {
@@ -79,10 +84,16 @@ export class Recorder {
       if (done === true) waiting.pop();
       else if (actor.getSnapshot().status === 'active') {
         this.#know(actor);
-        waiting.push(childrenOf(actor));
         if (++count % ACTORS_PER_STEP === 0) yield;
+        for (const one of settled.below(actor, this.#pathOf(actor))) {
+          // What has settled meanwhile was recorded.
+          if (one !== undefined && !ended.has(one.path)) this.#writeSettled(one);
+          if (one === undefined || ++count % ACTORS_PER_STEP === 0) yield;
+        }
+        waiting.push(childrenOf(actor));
       }
     }
+    this.#ended = undefined;
   }
 
   /** Call when the run has ended: writes what is left. */
@@ -143,6 +154,14 @@ export class Recorder {
     this.#write();
   }
 
+  #writeSettled({ path, src, snapshot, data }: SettledActor): void {
+    const view = viewSnapshot(snapshot, this.#options.mask);
+    const event = { ...data, type: ATTACHED };
+    const actor = { path, src, state: null, received: [] };
+    this.#writeNow({ time: this.#time(), event, source: null }, actor, view);
+    this.#write();
+  }
+
   #add(actor: AnyActorRef): KnownActor {
     const { src } = actor;
     const known: KnownActor = {
@@ -155,8 +174,9 @@ export class Recorder {
     return known;
   }
 
-  #forget(actor: AnyActorRef, { received }: KnownActor): void {
+  #forget(actor: AnyActorRef, { received, path }: KnownActor): void {
     drop(received);
+    this.#ended?.add(path);
     this.#known.delete(actor.sessionId);
   }
 
