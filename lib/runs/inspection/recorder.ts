@@ -5,6 +5,7 @@ import { toIsoTime } from '../../common/clock.js';
 import { type ActorView, readEventData, viewActor, viewSnapshot } from './cut-snapshot.js';
 import { ATTACHED, CREATED, type InspectionEntry } from './entry.js';
 import type { SettledActor, SettledActors } from './settled-actors.js';
+import { idOfFirstTransition, idOfLogicTransition, idOfTransition } from './transition-id.js';
 
 /** What XState calls the event that starts an actor, and the one that reports to a parent that an actor has crashed. */
 const START = 'xstate.init';
@@ -18,6 +19,8 @@ interface KnownActor {
   state: string | null;
   /** Events that it has received and not handled yet, in this order. */
   readonly received: Draft[];
+  /** Of a machine: the transition that it has taken by the event that it handles. */
+  transition: string | null;
 }
 
 /** An event that was sent to an actor, from then until the actor has handled it. */
@@ -71,6 +74,12 @@ export class Recorder {
     const actor = event.actorRef as AnyActorRef;
     if (event.type === '@xstate.event') this.#onSent(actor, event.event, event.sourceRef);
     else if (event.type === '@xstate.snapshot') this.#onHandled(actor, event.event);
+    else if (event.type === '@xstate.microstep') {
+      const known = this.#known.get(actor.sessionId);
+      // oxlint-disable-next-line no-underscore-dangle -- the name that XState gives it
+      const last = event._transitions.at(-1);
+      if (known !== undefined && last !== undefined) known.transition = idOfTransition(last);
+    }
   }
 
   /** Writes an entry for every actor that exists already and for those that have ended, parents first. */
@@ -132,6 +141,7 @@ export class Recorder {
       );
     }
     known.state = view.state;
+    known.transition = null;
     if (view.status !== 'active') this.#forget(actor, known);
     this.#write();
   }
@@ -157,7 +167,7 @@ export class Recorder {
   #writeSettled({ path, src, snapshot, data }: SettledActor): void {
     const view = viewSnapshot(snapshot, this.#options.mask);
     const event = { ...data, type: ATTACHED };
-    const actor = { path, src, state: null, received: [] };
+    const actor = { path, src, state: null, received: [], transition: null };
     this.#writeNow({ time: this.#time(), event, source: null }, actor, view);
     this.#write();
   }
@@ -169,6 +179,7 @@ export class Recorder {
       src: typeof src === 'string' ? src : this.#options.rootName,
       state: null,
       received: [],
+      transition: null,
     };
     this.#known.set(actor.sessionId, known);
     return known;
@@ -193,8 +204,9 @@ export class Recorder {
     this.#complete(draft, known, view);
   }
 
-  #complete(draft: Draft | undefined, { path, src, state }: KnownActor, view: ActorView): void {
+  #complete(draft: Draft | undefined, known: KnownActor, view: ActorView): void {
     if (draft === undefined) return;
+    const { path, src, state } = known;
     const { time, event, source } = draft;
     const isStart = event.type === START;
     const result = {
@@ -205,6 +217,9 @@ export class Recorder {
       data: isStart ? null : readEventData(event, this.#options.mask),
       source,
       from: state,
+      transition: isStart
+        ? idOfFirstTransition(src, view.state)
+        : (known.transition ?? idOfLogicTransition(src, state, event.type, view.state)),
       ...view,
     };
     draft.result = result;

@@ -24,7 +24,7 @@ const STREAM_EXAMPLE = [
   'retry: 1000',
   '',
   'id: 1',
-  'data: {"seq":1,"time":"2026-01-01T00:00:00.000Z","actor":"run","src":"run","event":"@attached","data":{},"source":null,"from":null,"state":"running","status":"active","snapshot":{}}',
+  'data: {"seq":1,"time":"2026-01-01T00:00:00.000Z","actor":"run","src":"run","event":"@attached","data":{},"source":null,"from":null,"state":"running","transition":null,"status":"active","snapshot":{}}',
   '',
   '',
 ].join('\n');
