@@ -42,8 +42,8 @@ export function handleUpgrades(server: Server, handle: UpgradeHandler): () => vo
     };
     waiting.add(connection);
     connection.on('error', ignoreError).on('drain', forwardDrain);
-    // The parser of the request is at work until the next tick: a new connection could be given the same one.
-    process.nextTick(goOn);
+    // The parser of the request is still at work: a new connection could be given the same one.
+    setImmediate(goOn);
   });
   return () => {
     for (const connection of waiting) connection.destroy();

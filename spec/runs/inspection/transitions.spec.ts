@@ -25,7 +25,7 @@ async function finish(runs: ControlledRuns, runId: string, failing: readonly str
       if (failing.includes(call.context.task_id)) call.reject(new Error('no luck'));
       else call.resolve(1);
     }
-    if (runs.registry.record(runId).paused) await runs.registry.resume(runId, 'step');
+    if (runs.registry.record(runId).paused) runs.registry.resume(runId, 'step');
     await runs.waitUntilIdle();
   }
 }

@@ -24,6 +24,9 @@ export interface TimelineEntry {
   readonly text: string;
 }
 
+/** Older recordings do not say which transition was taken. */
+type ReceivedEntry = Omit<InspectionEntry, 'transition'> & Partial<Pick<InspectionEntry, 'transition'>>;
+
 /** What of an entry is read when it is looked at. */
 export interface EntryDetail {
   readonly data: Json;
@@ -76,7 +79,7 @@ export class RunTimeline {
 
   /** Adds the next entry; one that is there already is ignored. */
   add(text: string): void {
-    const parsed = JSON.parse(text) as Partial<Pick<InspectionEntry, 'transition'>> & InspectionEntry;
+    const parsed = JSON.parse(text) as ReceivedEntry;
     const { seq, time, actor, src, event, source, from, state, transition = null, status } = parsed;
     if (seq <= this.lastSeq) return;
     const previous = this.#last.get(actor);
