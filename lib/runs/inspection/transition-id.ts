@@ -50,7 +50,7 @@ export function idOfFirstTransition(src: string, to: string): string | null {
 
 /**
  * Names the transition that a hand-written logic has made. Its chart has at most one for each event between two states, so
- * these tell which. Returns null for a machine, and when the chart has none.
+ * these suffice. Returns null for a machine, and when the chart has none.
  */
 export function idOfLogicTransition(
   src: string,

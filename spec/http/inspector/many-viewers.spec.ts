@@ -31,7 +31,7 @@ describe('A hundred viewers of one run', () => {
     fixture.clock.advance(INSPECTION_LIMITS.lingerMs);
   });
 
-  it('receive the same over WebSockets, as many as there may be, and the others are told why not', async () => {
+  it('receive the same over WebSockets, as many as there may be, and the others learn why not', async () => {
     const runId = await fixture.submit();
     const url = `${fixture.server.url.replace('http:', 'ws:')}/inspect/ws?run=${runId}`;
     let refused = 0;
