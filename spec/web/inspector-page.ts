@@ -14,7 +14,8 @@ export class InspectorPage {
   }
 
   static async open(browser: Browser): Promise<InspectorPage> {
-    const page = await browser.newPage({ viewport: { width: 1360, height: 820 } });
+    const context = await browser.newContext({ viewport: { width: 1360, height: 820 } });
+    const page = await context.newPage();
     page.setDefaultTimeout(20_000);
     return new InspectorPage(page);
   }
@@ -81,6 +82,6 @@ export class InspectorPage {
   }
 
   close(): Promise<void> {
-    return this.page.close();
+    return this.page.context().close();
   }
 }
