@@ -130,7 +130,7 @@ async function submitAndWait(
     }
   };
   const screen = { print, hold: () => display.hold(), release: () => display.release() };
-  const prompt = mayPause ? new BreakpointPrompt(backend, context.stdin, screen) : undefined;
+  const prompt = mayPause ? new BreakpointPrompt(backend, context.stdin, screen, inspector?.url) : undefined;
   try {
     const runId = await backend.start({
       onEvent: createEventListener(listeners, prompt),

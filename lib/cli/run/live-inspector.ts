@@ -63,6 +63,10 @@ export class LiveInspector {
     this.#show = show;
   }
 
+  get url(): string {
+    return this.#server.url;
+  }
+
   /** Prints the address and, if it was asked for, waits until somebody has opened it, presses Enter or Ctrl-C. */
   async announce(signals: StopSignals): Promise<void> {
     const { stderr } = this.#context;
