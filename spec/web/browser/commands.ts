@@ -112,7 +112,7 @@ describe('The page that the commands open, in a browser without network (D42)', 
     expectQuiet(url);
   });
 
-  it('"run --inspect=wait" begins when the page is open, pauses, and goes on from the page', async () => {
+  it('"run --inspect=wait" begins when the page is open, and shows every event since', async () => {
     const url = await start('run', 'p.yaml', '--quiet', '--inspect=wait');
     await tab.show(url);
     await expectText(tab.badge, 'failed');
@@ -123,7 +123,7 @@ describe('The page that the commands open, in a browser without network (D42)', 
 
   it('"run --inspect" shows the inputs of a task while the run waits before it, and after its end', async () => {
     const url = await start('run', 'p.yaml', '--quiet', '--inspect', '--break-before', 'loaf');
-    await tab.show(`${url}`);
+    await tab.show(url);
     await expectText(tab.badge, 'paused');
     await tab.button('Step').click();
     await tab.row(/^loaf/).waitFor();

@@ -43,8 +43,8 @@ describe('The inspector on a real server in trouble, in a browser without networ
 
   after(() => browser?.close());
 
-  async function submit(pipeline: object = TWO_WAVES, more: object = {}): Promise<string> {
-    const runId = await fixture.submit(pipeline, more);
+  async function submit(pipeline: object = TWO_WAVES): Promise<string> {
+    const runId = await fixture.submit(pipeline);
     await fixture.controlled.started(1);
     return runId;
   }
@@ -130,7 +130,7 @@ describe('The inspector on a real server in trouble, in a browser without networ
 
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`has nothing that axe-core calls serious, wide and narrow, in ${colorScheme} colours`, async () => {
-      const runId = await submit(TWO_WAVES, { breakpoints: { before: ['b'] } });
+      const runId = await submit();
       await fixture.complete(runId);
       await tab.page.emulateMedia({ colorScheme });
       for (const width of [1360, 400]) {
