@@ -6,7 +6,7 @@ import type { LiveEvent } from '../../execution/events/event.js';
 import type { TaskRecord } from '../../runs/tasks/task-record.js';
 import type { Display } from '../progress/display.js';
 import { formatCall } from '../render/failures.js';
-import type { TaskReader } from './inspect-run.js';
+import type { TaskReader } from './run-end.js';
 import type { RunBackend } from './run-backend.js';
 
 /** Lets a paused run go on. */
@@ -16,6 +16,11 @@ interface PausableRun extends Pick<RunBackend, 'resume' | 'cancel'>, TaskReader 
 interface PromptScreen extends Pick<Display, 'hold' | 'release'> {
   /** @param text perhaps of several lines */
   print(text: string): void;
+}
+
+interface PromptOptions {
+  /** Somebody may let the run go on from its page (`--inspect`). */
+  readonly hasPage?: boolean;
 }
 
 const HELP = 'continue (c), step (s, one wave), show TASK, or quit (q, cancels the run), then Enter';
@@ -33,14 +38,15 @@ const WHOLE_RUN = '';
 const GONE_ON = ['run_not_paused', 'run_not_found', 'run_already_terminal'];
 
 /**
- * Asks on standard input how a run goes on that waits at a breakpoint (D42). Without anybody to ask, it cancels the run:
- * nothing else could end the pause.
+ * Asks on standard input how a run goes on that waits at a breakpoint (D42). Without anybody to ask, and without a page, it
+ * cancels the run: nothing else could end the pause.
  */
 export class BreakpointPrompt {
   readonly #run: PausableRun;
   #runId = '';
   readonly #screen: PromptScreen;
   readonly #input: Interface;
+  readonly #hasPage: boolean;
   /** Lines that nobody has read yet: they may have been piped in before the run has paused. */
   readonly #lines: string[] = [];
   /** Ids of the sub-pipelines that wait, or {@link WHOLE_RUN}; true once the prompt has said so. */
@@ -49,8 +55,14 @@ export class BreakpointPrompt {
   #isPaused = false;
   #isAtWork = false;
 
-  constructor(run: PausableRun, stdin: Readable, screen: PromptScreen) {
+  constructor(
+    run: PausableRun,
+    stdin: Readable,
+    screen: PromptScreen,
+    { hasPage = false }: PromptOptions = {},
+  ) {
     this.#run = run;
+    this.#hasPage = hasPage;
     this.#screen = screen;
     this.#input = createInterface({ input: stdin });
     this.#input.on('line', (line) => {
@@ -102,8 +114,9 @@ export class BreakpointPrompt {
         }
         const line = this.#lines.shift();
         if (line !== undefined) await this.#execute(line);
-        else if (this.#hasEnded) await this.#cancel('standard input has ended, so nobody can continue it');
-        else return;
+        else if (!this.#hasEnded) return;
+        else if (this.#hasPage) return this.#leaveToPage();
+        else await this.#cancel('standard input has ended, so nobody can continue it');
       }
     } finally {
       this.#isAtWork = false;
@@ -116,6 +129,12 @@ export class BreakpointPrompt {
     this.#screen.hold();
     this.#screen.print(`paused ${await this.#describePlace(place)}`);
     if (!this.#hasEnded && isFirst) this.#screen.print(HELP);
+  }
+
+  #leaveToPage(): void {
+    this.#screen.print('nobody can type here, since standard input has ended: continue it on the page');
+    this.#screen.release();
+    this.#isPaused = false;
   }
 
   async #describePlace(place: string): Promise<string> {

@@ -4,14 +4,14 @@ import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { readPackageJson, readStatecharts } from '../package-info.js';
-import { EventFile } from './event-file.js';
+import type { LineFile } from './line-file.js';
 
 /** Writes the lines of a recording, which know nothing of files. */
 type RecordingFormat = typeof import('../lazy/execution.js').recordingFormat;
 
 /** The file of `--record`: what the actors of a run do, written as it happens (D42). */
 export class RecordingFile {
-  readonly #file: EventFile;
+  readonly #file: LineFile;
   readonly #format: RecordingFormat;
   readonly #writeHead: (record: RunRecord, origin: OpenInspection['origin']) => void;
   #inspection: OpenInspection | undefined;
@@ -19,14 +19,8 @@ export class RecordingFile {
   #entries = 0;
   #length = 0;
 
-  /**
-   * Opens the file and empties it.
-   *
-   * @param filesRead what the run was read from, which must not be overwritten
-   * @throws UsageError when the file cannot be opened or is one of `filesRead`
-   */
-  static async open(name: string, filesRead: readonly string[], context: CliContext): Promise<RecordingFile> {
-    const file = await EventFile.open(name, filesRead, context.cwd, '--record');
+  /** @param file is closed with the recording */
+  static async create(file: LineFile, context: CliContext): Promise<RecordingFile> {
     const { recordingFormat } = await import('../lazy/execution.js');
     const statecharts = await readStatecharts();
     return new RecordingFile(file, recordingFormat, (run, origin) => {
@@ -37,7 +31,7 @@ export class RecordingFile {
   }
 
   private constructor(
-    file: EventFile,
+    file: LineFile,
     format: RecordingFormat,
     writeHead: (record: RunRecord, origin: OpenInspection['origin']) => void,
   ) {

@@ -31,7 +31,7 @@ import {
   wrapLine,
   wrapText,
 } from '../render/text.js';
-import { readRunEnd, readTasks } from '../run/inspect-run.js';
+import { readRunEnd, readTasks } from '../run/run-end.js';
 import { artifactLine } from '../run/written-files.js';
 import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
 

@@ -48,7 +48,13 @@ async function inspectFile({ what, open }: InspectFlags, context: CliContext): P
     },
     subscribe: () => () => undefined,
   };
-  const run = Promise.resolve({ record: () => record, log, origin });
+  const { version, recorded_at } = head;
+  const run = Promise.resolve({
+    record: () => record,
+    log,
+    origin,
+    describe: () => ({ version, recorded_at }),
+  });
   const server = await serveShownRun({ run, statecharts, webFolder: distFile('web') });
   const url = `${server.url}/${record.run_id}`;
   try {

@@ -42,6 +42,22 @@ describe('run --record FILE and inspect FILE (D42)', () => {
     expect(readLines().join('')).to.include('refused ***').and.not.include('hunter2');
   });
 
+  it('does not write into the file of --events, whatever name it has there', async () => {
+    folder.write('old.jsonl', 'older events');
+    for (const [events, recorded] of [
+      ['new.jsonl', './new.jsonl'],
+      ['old.jsonl', folder.at('old.jsonl')],
+    ] as const) {
+      const argv = ['run', 'p.yaml', '--events', events, '--record', recorded];
+      const { status, stderr } = await invoke(argv, { cwd: folder.path });
+      expect(status).to.equal(2);
+      expect(stderr.replaceAll(/\s+/g, ' ')).to.include(
+        `--record would overwrite ${events}, which --events writes`,
+      );
+    }
+    expect(readFileSync(folder.at('old.jsonl'), 'utf8')).to.equal('older events');
+  });
+
   it('does not overwrite what the run is read from, and does not go with --server', async () => {
     const own = await invoke(['run', 'p.yaml', '--record', 'p.yaml'], { cwd: folder.path });
     expect(own).to.include({ status: 2 });
