@@ -1,5 +1,6 @@
 import { toIsoTime } from '../../common/clock.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
+import type { InspectionEntry } from '../../runs/inspection/entry.js';
 import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
@@ -17,7 +18,8 @@ export class RecordingFile {
   #inspection: OpenInspection | undefined;
   #lastSeq = 0;
   #entries = 0;
-  #length = 0;
+  /** Size of the entries in the file. */
+  #bytes = 0;
 
   /** @param file is closed with the recording */
   static async create(file: LineFile, context: CliContext): Promise<RecordingFile> {
@@ -63,19 +65,37 @@ export class RecordingFile {
     return this.#file.close();
   }
 
-  /** Leaves out what a reader would refuse. */
+  /**
+   * Leaves out what a reader would refuse. When there is no room for everything any more, it still writes what says how the
+   * run goes on and ends, and what fails.
+   */
   #writeNew({ log }: OpenInspection): void {
     if (this.#inspection === undefined) return;
     const { events } = log.readAfter(this.#lastSeq, Number.POSITIVE_INFINITY);
     for (const { seq, json } of events) {
       this.#lastSeq = seq;
-      this.#length += json.length;
-      if (this.#entries >= INSPECTION_LIMITS.recordingEntries || this.#length > MAX_LENGTH) return;
+      const bytes = Buffer.byteLength(json) + 1;
+      const fits = this.#entries < MAX_ENTRIES && this.#bytes + bytes <= MAX_BYTES;
+      const hasRoom =
+        fits && this.#entries < ROOM_FOR_ALL * MAX_ENTRIES && this.#bytes + bytes <= ROOM_FOR_ALL * MAX_BYTES;
+      if (!hasRoom && !(fits && tellsOutcome(JSON.parse(json) as InspectionEntry))) continue;
+      this.#bytes += bytes;
       this.#file.writeText(`${json}\n`);
       this.#entries++;
     }
   }
 }
 
-/** A character may take three bytes; the head and the end have room besides. */
-const MAX_LENGTH = (INSPECTION_LIMITS.recordingBytes - 4 * 2 ** 20) / 3;
+/** The head and the end have room besides. */
+const MAX_BYTES = INSPECTION_LIMITS.recordingBytes - 4 * 2 ** 20;
+const MAX_ENTRIES = INSPECTION_LIMITS.recordingEntries;
+
+/** The part of a recording that all entries fill, before the rest is kept for those that tell the outcome. */
+const ROOM_FOR_ALL = 0.8;
+
+/** The actors that say how far a run is. */
+const LEADING: readonly string[] = ['plan', 'run', 'wave', 'sub-runs'];
+
+function tellsOutcome({ src, status, state }: InspectionEntry): boolean {
+  return LEADING.includes(src) || status === 'error' || state === 'failed';
+}

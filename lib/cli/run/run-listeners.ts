@@ -20,6 +20,7 @@ export class RunListeners {
   #eventFile: LineFile | undefined;
   #recording: RecordingFile | undefined;
   #inspector: LiveInspector | undefined;
+  #isOver = false;
 
   /**
    * Opens what the flags ask for, and nothing when one of it cannot be opened.
@@ -100,6 +101,7 @@ export class RunListeners {
 
   /** Call with the last record, before the run is forgotten. */
   end(record: RunRecord): void {
+    this.#isOver = true;
     this.#recording?.end(record);
     this.#inspector?.end(record);
   }
@@ -112,6 +114,8 @@ export class RunListeners {
   /** Closes everything. Prints what could not be written, and returns the exit status of that. May be called twice. */
   async close(): Promise<ExitStatus> {
     const { stderr } = this.#context;
+    const { record, json, quiet } = this.#flags;
+    const isRecorded = this.#recording !== undefined && this.#isOver;
     const files = [this.#eventFile, this.#recording];
     this.#eventFile = this.#recording = undefined;
     let status: ExitStatus = EXIT.done;
@@ -120,6 +124,9 @@ export class RunListeners {
       if (problem === undefined) continue;
       stderr.write(`${PROGRAM}: ${problem}\n`);
       status = EXIT.failed;
+    }
+    if (isRecorded && status === EXIT.done && !json && !quiet) {
+      stderr.write(`recorded in ${record}: ${PROGRAM} inspect ${record} shows it\n`);
     }
     await this.#inspector?.close();
     this.#inspector = undefined;
