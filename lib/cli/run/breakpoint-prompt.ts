@@ -1,11 +1,9 @@
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { errorCode, errorMessage } from '../../common/errors.js';
-import { joinFirst } from '../../common/text.js';
 import type { LiveEvent } from '../../execution/events/event.js';
-import type { TaskRecord } from '../../runs/tasks/task-record.js';
 import type { Display } from '../progress/display.js';
-import { formatCall } from '../render/failures.js';
+import { describePause } from '../runs/describe-pause.js';
 import type { TaskReader } from './run-end.js';
 import type { RunBackend } from './run-backend.js';
 
@@ -25,8 +23,8 @@ interface PromptOptions {
 
 const HELP = 'continue (c), step (s, one wave), show TASK, or quit (q, cancels the run), then Enter';
 
-/** Tasks that the prompt names. */
-const MAX_NAMED_TASKS = 10;
+/** Lines that are kept until the run has paused: of more, as a program may send, the rest waits in the pipe. */
+const MAX_WAITING_LINES = 100;
 
 /** Characters of a value that `show` prints. */
 const MAX_SHOWN_LENGTH = 4000;
@@ -67,6 +65,7 @@ export class BreakpointPrompt {
     this.#input = createInterface({ input: stdin });
     this.#input.on('line', (line) => {
       this.#lines.push(line.trim());
+      if (this.#lines.length >= MAX_WAITING_LINES) this.#input.pause();
       void this.#work();
     });
     this.#input.on('close', () => {
@@ -113,6 +112,7 @@ export class BreakpointPrompt {
           continue;
         }
         const line = this.#lines.shift();
+        if (this.#lines.length === 0 && !this.#hasEnded) this.#input.resume();
         if (line !== undefined) await this.#execute(line);
         else if (!this.#hasEnded) return;
         else if (this.#hasPage) return this.#leaveToPage();
@@ -127,7 +127,9 @@ export class BreakpointPrompt {
     const isFirst = ![...this.#places.values()].includes(true);
     this.#places.set(place, true);
     this.#screen.hold();
-    this.#screen.print(`paused ${await this.#describePlace(place)}`);
+    this.#screen.print(
+      `paused ${await describePause(this.#run, this.#runId, place === WHOLE_RUN ? undefined : place)}`,
+    );
     if (!this.#hasEnded && isFirst) this.#screen.print(HELP);
   }
 
@@ -135,21 +137,6 @@ export class BreakpointPrompt {
     this.#screen.print('nobody can type here, since standard input has ended: continue it on the page');
     this.#screen.release();
     this.#isPaused = false;
-  }
-
-  async #describePlace(place: string): Promise<string> {
-    const query = { limit: MAX_NAMED_TASKS, ...(place !== WHOLE_RUN && { sub_pipeline: place }) };
-    const list = async (status: TaskRecord['status']): Promise<readonly TaskRecord[]> =>
-      (await this.#run.tasks(this.#runId, { ...query, status })).tasks;
-    try {
-      const failed = await list('failed');
-      if (failed.length > 0) return `after a failure: ${listTasks(failed)}`;
-      const pending = await list('pending');
-      const wave = pending[0]?.wave ?? 0;
-      return `before wave ${wave + 1}: ${listTasks(pending.filter((task) => task.wave === wave))}`;
-    } catch (error) {
-      return `(${errorMessage(error)})`;
-    }
   }
 
   async #execute(line: string): Promise<void> {
@@ -221,10 +208,6 @@ export class BreakpointPrompt {
     this.#screen.print(`inputs: ${problem ?? formatValue(inputs)}`);
     if (status === 'succeeded') this.#screen.print(`output: ${formatValue(output)}`);
   }
-}
-
-function listTasks(tasks: readonly TaskRecord[]): string {
-  return joinFirst(tasks.map(formatCall), MAX_NAMED_TASKS);
 }
 
 function formatValue(value: unknown): string {
