@@ -41,7 +41,7 @@ export class RunsRecordingCommand extends ServerCommand {
 
   runId = Option.String(RUN_ID);
   output = Option.String('-o,--output', {
-    description: '<FILE> write it to this file, which may exist; default RUN_ID.wtrec',
+    description: '<FILE> write it to this file, which may exist; - prints it; default RUN_ID.wtrec',
   });
 
   override execute(): Promise<ExitStatus> {

@@ -64,8 +64,7 @@ const HAS_MORE = 'the server has more runs: --limit N lists N of them, --all lis
 
 function readStatus({ status }: ListFlags): RunStatus | undefined {
   if (status === undefined) return undefined;
-  if (status === PAUSED) return 'running';
-  const valid = STATUSES.find((one) => one === status);
+  const valid = STATUSES.find((one) => one === status || (status === PAUSED && one === 'running'));
   if (valid !== undefined) return valid;
   throw new UsageError(`--status must be one of ${[...STATUSES, PAUSED].join(', ')}, not "${status}"`);
 }

@@ -10,19 +10,27 @@ import { PROGRAM } from '../package-info.js';
 import { toSingleLine } from '../render/text.js';
 import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
 
+/** As a file, it is standard output. */
+const STDOUT = '-';
+
 /** Downloads what the actors of a run of a server have done so far. A file is replaced only by a whole recording. */
 export async function downloadRecording(
   flags: RunIdFlags & { readonly output: string | undefined },
-  { stderr, cwd, ...context }: CliContext,
+  context: CliContext,
 ): Promise<ExitStatus> {
-  return callServer(flags, { stderr, cwd, ...context }, async (client) => {
+  return callServer(flags, context, async (client) => {
     const runId = await resolveRunId(client, flags.runId);
     const name = flags.output ?? `${runId}.wtrec`;
-    const path = resolve(cwd, name);
+    const path = resolve(context.cwd, name);
     const partial = `${path}.part`;
     const response = await client.recording(runId);
+    const body = Readable.fromWeb(response.body ?? new Blob([]).stream());
+    if (name === STDOUT) {
+      for await (const chunk of body) context.stdout.write(chunk as Uint8Array);
+      return EXIT.done;
+    }
     try {
-      await pipeline(Readable.fromWeb(response.body ?? new Blob([]).stream()), createWriteStream(partial));
+      await pipeline(body, createWriteStream(partial));
       await rename(partial, path);
     } catch (error) {
       await rm(partial, { force: true });
@@ -30,7 +38,9 @@ export async function downloadRecording(
         cause: error,
       });
     }
-    stderr.write(`recorded in ${toSingleLine(name)}: ${PROGRAM} inspect ${toSingleLine(name)} shows it\n`);
+    context.stderr.write(
+      `recorded in ${toSingleLine(name)}: ${PROGRAM} inspect ${toSingleLine(name)} shows it\n`,
+    );
     return EXIT.done;
   });
 }

@@ -15,8 +15,8 @@ interface Command {
   readonly ended: Promise<Invocation>;
   readonly stderr: Recorder;
   /** Resolves when standard error has the text. */
-  says(text: string): Promise<void>;
-  stop(): void;
+  readonly says: (text: string) => Promise<void>;
+  readonly stop: () => void;
 }
 
 function start(args: string, options: InvokeOptions): Command {
