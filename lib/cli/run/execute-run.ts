@@ -4,7 +4,6 @@ import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
-import { PROGRAM } from '../package-info.js';
 import { reportUncaughtToolErrors, type StopSignals } from '../process-events.js';
 import { type Display, openDisplay } from '../progress/display.js';
 import type { RunView } from '../progress/run-view.js';
