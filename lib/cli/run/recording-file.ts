@@ -78,7 +78,7 @@ export class RecordingFile {
       const fits = this.#entries < MAX_ENTRIES && this.#bytes + bytes <= MAX_BYTES;
       const hasRoom =
         fits && this.#entries < ROOM_FOR_ALL * MAX_ENTRIES && this.#bytes + bytes <= ROOM_FOR_ALL * MAX_BYTES;
-      if (!hasRoom && !(fits && tellsOutcome(JSON.parse(json) as InspectionEntry))) continue;
+      if (!hasRoom && !(fits && showsOutcome(JSON.parse(json) as InspectionEntry))) continue;
       this.#bytes += bytes;
       this.#file.writeText(`${json}\n`);
       this.#entries++;
@@ -90,12 +90,12 @@ export class RecordingFile {
 const MAX_BYTES = INSPECTION_LIMITS.recordingBytes - 4 * 2 ** 20;
 const MAX_ENTRIES = INSPECTION_LIMITS.recordingEntries;
 
-/** The part of a recording that all entries fill, before the rest is kept for those that tell the outcome. */
+/** The part of a recording that all entries fill, before the rest is kept for those that show the outcome. */
 const ROOM_FOR_ALL = 0.8;
 
 /** The actors that say how far a run is. */
 const LEADING: readonly string[] = ['plan', 'run', 'wave', 'sub-runs'];
 
-function tellsOutcome({ src, status, state }: InspectionEntry): boolean {
+function showsOutcome({ src, status, state }: InspectionEntry): boolean {
   return LEADING.includes(src) || status === 'error' || state === 'failed';
 }

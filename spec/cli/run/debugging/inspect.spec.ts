@@ -93,7 +93,7 @@ describe('run --inspect (D42)', () => {
     expect(stderr.text).to.not.include('stays until');
   });
 
-  it('offers Enter where somebody can press it, and hears all that is typed at a breakpoint after --inspect=wait', async () => {
+  it('offers Enter where somebody can press it, and reads all that is typed at a breakpoint after --inspect=wait', async () => {
     const stdin = new Keyboard();
     const { ended, stderr, says } = start('run p.yaml --inspect=wait --break-before a --quiet', {
       cwd: folder.path,
