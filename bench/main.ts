@@ -1,12 +1,12 @@
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
-import { inspectionTimes } from './inspection.js';
+import { inspectionTimes } from './runs/inspection.js';
 import { pdfTimes, searchTimes } from './tools/documents.js';
-import { measureToolRequests, runWithLimit } from './fan-out-limit.js';
-import { runFloor } from './floor.js';
+import { measureToolRequests, runWithLimit } from './runs/fan-out-limit.js';
+import { runFloor } from './runs/floor.js';
 import { measureModels } from './tools/models.js';
 import { compare, heapInUse, longestGap, median, timed } from './measure.js';
-import { runWavetrain } from './wavetrain.js';
+import { runWavetrain } from './runs/wavetrain.js';
 import { planChain, planCheckTime, planTimes } from './definitions/plans.js';
 import { chain, fanOut, waves } from './shapes.js';
 import { compareStart } from './start.js';

@@ -1,7 +1,7 @@
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
-import { runFloor } from '../floor.js';
+import { runFloor } from '../runs/floor.js';
 import { compare } from '../measure.js';
-import { runWavetrain } from '../wavetrain.js';
+import { runWavetrain } from '../runs/wavetrain.js';
 import { firstLine } from './load.js';
 import type { Peer, RunOnce } from './peer.js';
 

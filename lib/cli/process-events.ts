@@ -9,6 +9,9 @@ export interface ProcessEvents {
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
+/** The signals that mean something. */
+const COUNTED = 2;
+
 /** Counts requests to stop, from Ctrl-C (SIGINT) or SIGTERM: the first asks politely, the second insists. */
 export class StopSignals {
   /** Resolves on the first signal. */
@@ -24,6 +27,11 @@ export class StopSignals {
     this.first = this.#nextSignal();
     this.second = this.#nextSignal();
     for (const signal of SIGNALS) events.on(signal, this.#onSignal);
+  }
+
+  /** Whether a signal has come. */
+  get hasCome(): boolean {
+    return this.#waiting.length < COUNTED;
   }
 
   close(): void {

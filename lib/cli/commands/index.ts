@@ -5,7 +5,7 @@ import { CompileCommand } from './compile.js';
 import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';
 import { InitCommand } from './init.js';
-import { InspectCommand, RunsSnapshotCommand } from './inspect.js';
+import { InspectCommand, RunsRecordingCommand, RunsSnapshotCommand } from './inspect.js';
 import { KeysNewCommand } from './keys.js';
 import { McpCommand } from './mcp.js';
 import { RunCommand } from './run.js';
@@ -37,6 +37,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   RunsListCommand,
   RunsShowCommand,
   RunsSnapshotCommand,
+  RunsRecordingCommand,
   RunsArtifactsCommand,
   RunsWatchCommand,
   RunsCancelCommand,

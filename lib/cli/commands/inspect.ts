@@ -3,6 +3,7 @@ import type { ExitStatus } from '../exit-status.js';
 import { ServerCommand } from '../input/shared-options.js';
 import { inspect } from '../runs/inspection/inspect.js';
 import { showSnapshot } from '../runs/inspection/snapshot.js';
+import { downloadRecording } from '../runs/recording.js';
 import { RUN_ID, RUN_ID_DETAILS } from './runs.js';
 
 export class InspectCommand extends ServerCommand {
@@ -25,6 +26,26 @@ export class InspectCommand extends ServerCommand {
 
   override execute(): Promise<ExitStatus> {
     return inspect(this, this.context);
+  }
+}
+
+export class RunsRecordingCommand extends ServerCommand {
+  static override paths = [['runs', 'recording']];
+  static override usage = Command.Usage({
+    description: 'downloads what the actors of a run have done, for wavetrain inspect and bug reports',
+    details: `${RUN_ID_DETAILS}
+      The recording of a run that is at work ends with what it has done so far. Secrets are masked; the result and the
+      failures of the run are in the file.`,
+    examples: [['to look at it on another machine', '$0 runs recording 3f9c1a --output out.wtrec']],
+  });
+
+  runId = Option.String(RUN_ID);
+  output = Option.String('-o,--output', {
+    description: '<FILE> write it to this file, which may exist; - prints it; default RUN_ID.wtrec',
+  });
+
+  override execute(): Promise<ExitStatus> {
+    return downloadRecording(this, this.context);
   }
 }
 

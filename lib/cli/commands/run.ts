@@ -185,7 +185,7 @@ export class RunCommand extends RunFileCommand {
     if (flag !== undefined) {
       throw new UsageError(
         `${flag} does not go with --server`,
-        `a server records its own runs: ${PROGRAM} inspect RUN_ID shows one, and GET /pipelines/runs/{run_id}/recording downloads it`,
+        `a server records its own runs: ${PROGRAM} inspect RUN_ID shows one, and ${PROGRAM} runs recording RUN_ID downloads it`,
       );
     }
     assertNoOwnTools(this);

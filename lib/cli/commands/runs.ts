@@ -101,7 +101,8 @@ export class RunsListCommand extends ServerCommand {
   });
 
   status = Option.String('--status', {
-    description: '<STATUS> only runs that are queued, running, succeeded, failed or cancelled',
+    description:
+      '<STATUS> only runs that are queued, running, paused (at a breakpoint), succeeded, failed or cancelled',
   });
   pipeline = Option.String('--pipeline', { description: '<ID> only runs of this pipeline or plan' });
   tenant = Option.String('--tenant', { description: '<ID> only runs of this tenant' });
@@ -238,9 +239,10 @@ export class RunsContinueCommand extends ServerCommand {
       const id = await resolveRunId(client, this.runId);
       return this.step ? client.step(id) : client.continue(id);
     });
-    const { run_id, progress } = record;
-    const wave = `wave ${progress.waves_executed + 1} of ${progress.waves}`;
-    this.context.stderr.write(`${run_id} goes on${record.settled ? '' : ` with ${wave}`}\n`);
+    const { run_id, kind, status, settled, progress } = record;
+    const wave = kind === 'plan' ? '' : ` with wave ${progress.waves_executed + 1} of ${progress.waves}`;
+    const isOver = settled || status !== 'running';
+    this.context.stderr.write(isOver ? `${run_id} has ended: ${status}\n` : `${run_id} goes on${wave}\n`);
     return EXIT.done;
   }
 }

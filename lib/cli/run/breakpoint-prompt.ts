@@ -1,12 +1,10 @@
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { errorCode, errorMessage } from '../../common/errors.js';
-import { joinFirst } from '../../common/text.js';
 import type { LiveEvent } from '../../execution/events/event.js';
-import type { TaskRecord } from '../../runs/tasks/task-record.js';
 import type { Display } from '../progress/display.js';
-import { formatCall } from '../render/failures.js';
-import type { TaskReader } from './inspect-run.js';
+import { describePause } from '../runs/describe-pause.js';
+import type { TaskReader } from './run-end.js';
 import type { RunBackend } from './run-backend.js';
 
 /** Lets a paused run go on. */
@@ -18,10 +16,15 @@ interface PromptScreen extends Pick<Display, 'hold' | 'release'> {
   print(text: string): void;
 }
 
+interface PromptOptions {
+  /** Somebody may let the run go on from its page (`--inspect`). */
+  readonly hasPage?: boolean;
+}
+
 const HELP = 'continue (c), step (s, one wave), show TASK, or quit (q, cancels the run), then Enter';
 
-/** Tasks that the prompt names. */
-const MAX_NAMED_TASKS = 10;
+/** Lines that are kept until the run has paused: of more, as a program may send, the rest waits in the pipe. */
+const MAX_WAITING_LINES = 100;
 
 /** Characters of a value that `show` prints. */
 const MAX_SHOWN_LENGTH = 4000;
@@ -33,15 +36,15 @@ const WHOLE_RUN = '';
 const GONE_ON = ['run_not_paused', 'run_not_found', 'run_already_terminal'];
 
 /**
- * Asks on standard input how a run goes on that waits at a breakpoint (D42). Without anybody to ask, it cancels the run,
- * unless a page can let it go on: nothing else could end the pause.
+ * Asks on standard input how a run goes on that waits at a breakpoint (D42). Without anybody to ask, and without a page, it
+ * cancels the run: nothing else could end the pause.
  */
 export class BreakpointPrompt {
   readonly #run: PausableRun;
   #runId = '';
   readonly #screen: PromptScreen;
-  readonly #pageUrl: string | undefined;
   readonly #input: Interface;
+  readonly #hasPage: boolean;
   /** Lines that nobody has read yet: they may have been piped in before the run has paused. */
   readonly #lines: string[] = [];
   /** Ids of the sub-pipelines that wait, or {@link WHOLE_RUN}; true once the prompt has said so. */
@@ -50,14 +53,19 @@ export class BreakpointPrompt {
   #isPaused = false;
   #isAtWork = false;
 
-  /** @param pageUrl of the page from which the run can be continued too */
-  constructor(run: PausableRun, stdin: Readable, screen: PromptScreen, pageUrl: string | undefined) {
-    this.#pageUrl = pageUrl;
+  constructor(
+    run: PausableRun,
+    stdin: Readable,
+    screen: PromptScreen,
+    { hasPage = false }: PromptOptions = {},
+  ) {
     this.#run = run;
+    this.#hasPage = hasPage;
     this.#screen = screen;
     this.#input = createInterface({ input: stdin });
     this.#input.on('line', (line) => {
       this.#lines.push(line.trim());
+      if (this.#lines.length >= MAX_WAITING_LINES) this.#input.pause();
       void this.#work();
     });
     this.#input.on('close', () => {
@@ -73,11 +81,7 @@ export class BreakpointPrompt {
       else this.#places.delete(event.sub_pipeline);
     } else if (event.kind === 'run') {
       this.#isPaused = event.paused === true;
-      if (!this.#isPaused) {
-        this.#places.clear();
-        // It may have gone on from elsewhere.
-        this.#screen.release();
-      }
+      if (!this.#isPaused) this.#places.clear();
       // A plan has said before which of its sub-pipelines waits.
       else if (this.#places.size === 0) this.#places.set(WHOLE_RUN, false);
     } else return;
@@ -108,10 +112,11 @@ export class BreakpointPrompt {
           continue;
         }
         const line = this.#lines.shift();
+        if (this.#lines.length === 0 && !this.#hasEnded) this.#input.resume();
         if (line !== undefined) await this.#execute(line);
-        else if (this.#hasEnded && this.#pageUrl === undefined)
-          await this.#cancel('standard input has ended, so nobody can continue it');
-        else return;
+        else if (!this.#hasEnded) return;
+        else if (this.#hasPage) return this.#leaveToPage();
+        else await this.#cancel('standard input has ended, so nobody can continue it');
       }
     } finally {
       this.#isAtWork = false;
@@ -122,25 +127,16 @@ export class BreakpointPrompt {
     const isFirst = ![...this.#places.values()].includes(true);
     this.#places.set(place, true);
     this.#screen.hold();
-    this.#screen.print(`paused ${await this.#describePlace(place)}`);
-    if (!isFirst) return;
-    if (!this.#hasEnded) this.#screen.print(HELP);
-    else if (this.#pageUrl !== undefined) this.#screen.print(`continue it at ${this.#pageUrl}`);
+    this.#screen.print(
+      `paused ${await describePause(this.#run, this.#runId, place === WHOLE_RUN ? undefined : place)}`,
+    );
+    if (!this.#hasEnded && isFirst) this.#screen.print(HELP);
   }
 
-  async #describePlace(place: string): Promise<string> {
-    const query = { limit: MAX_NAMED_TASKS, ...(place !== WHOLE_RUN && { sub_pipeline: place }) };
-    const list = async (status: TaskRecord['status']): Promise<readonly TaskRecord[]> =>
-      (await this.#run.tasks(this.#runId, { ...query, status })).tasks;
-    try {
-      const failed = await list('failed');
-      if (failed.length > 0) return `after a failure: ${listTasks(failed)}`;
-      const pending = await list('pending');
-      const wave = pending[0]?.wave ?? 0;
-      return `before wave ${wave + 1}: ${listTasks(pending.filter((task) => task.wave === wave))}`;
-    } catch (error) {
-      return `(${errorMessage(error)})`;
-    }
+  #leaveToPage(): void {
+    this.#screen.print('nobody can type here, since standard input has ended: continue it on the page');
+    this.#screen.release();
+    this.#isPaused = false;
   }
 
   async #execute(line: string): Promise<void> {
@@ -212,10 +208,6 @@ export class BreakpointPrompt {
     this.#screen.print(`inputs: ${problem ?? formatValue(inputs)}`);
     if (status === 'succeeded') this.#screen.print(`output: ${formatValue(output)}`);
   }
-}
-
-function listTasks(tasks: readonly TaskRecord[]): string {
-  return joinFirst(tasks.map(formatCall), MAX_NAMED_TASKS);
 }
 
 function formatValue(value: unknown): string {

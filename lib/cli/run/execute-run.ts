@@ -4,7 +4,6 @@ import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
-import { PROGRAM } from '../package-info.js';
 import { reportUncaughtToolErrors, type StopSignals } from '../process-events.js';
 import { type Display, openDisplay } from '../progress/display.js';
 import type { RunView } from '../progress/run-view.js';
@@ -13,14 +12,11 @@ import { captureStdout, drain } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, wrapLine } from '../render/text.js';
 import { BreakpointPrompt } from './breakpoint-prompt.js';
-import { EventFile } from './event-file.js';
-import { type InspectedRun, readRunEnd } from './inspect-run.js';
-import { LiveInspector } from './live-inspector.js';
-import { RecordingFile } from './recording-file.js';
-import { printTransitions, wantsTransitions } from '../runs/inspection/transitions.js';
+import { type InspectedRun, readRunEnd } from './run-end.js';
 import { assertOutputName, type FormatFailures, printRunEnd, wantsDetails } from './print-run-end.js';
-import type { RunBackend, StartOptions } from './run-backend.js';
+import type { RunBackend } from './run-backend.js';
 import type { RunFlags } from './run-flags.js';
+import { RunListeners } from './run-listeners.js';
 import { printWrittenFiles, type WrittenFiles } from './written-files.js';
 
 /** A run of a pipeline or a plan, ready to be submitted, and how the terminal displays it. */
@@ -42,14 +38,6 @@ export interface DisplayedRun {
   readonly listOutputs: (() => string[]) | undefined;
 }
 
-/** The receivers of a run's events. */
-interface RunListeners {
-  readonly display: Display;
-  readonly eventFile: EventFile | undefined;
-  readonly recording: RecordingFile | undefined;
-  readonly inspector: LiveInspector | undefined;
-}
-
 /**
  * Executes a run, displays its progress and prints its result. Returns the exit status of the run (D40).
  *
@@ -62,15 +50,24 @@ export async function executeRun(
   context: CliContext,
 ): Promise<ExitStatus> {
   if (flags.output !== undefined && run.listOutputs) assertOutputName(flags.output, run.listOutputs());
-  const eventFile =
-    flags.events === undefined ? undefined : await EventFile.open(flags.events, run.filesRead, context.cwd);
-  const recording =
-    flags.record === undefined ? undefined : await RecordingFile.open(flags.record, run.filesRead, context);
-  const inspector =
-    flags.inspect === undefined || flags.inspect === false
-      ? undefined
-      : await LiveInspector.open(flags.inspect, context);
-  await inspector?.announce(signals);
+  const listeners = await RunListeners.open(flags, run.filesRead, context);
+  try {
+    if (await listeners.waitForViewer(signals))
+      return await executeAndPrint(run, flags, listeners, signals, context);
+    context.stderr.write('nothing has run\n');
+    return EXIT.interrupted;
+  } finally {
+    await listeners.close();
+  }
+}
+
+async function executeAndPrint(
+  run: DisplayedRun,
+  flags: RunFlags,
+  listeners: RunListeners,
+  signals: StopSignals,
+  context: CliContext,
+): Promise<ExitStatus> {
   const display = openDisplay(flags, run.createView, context);
   // Stops after the outputs are printed: otherwise a late error of a tool would end the process and truncate them.
   const stopReporting = reportUncaughtToolErrors(
@@ -82,44 +79,41 @@ export async function executeRun(
     const { inspected, files, release } = await submitAndWait(
       run,
       flags,
-      { display, eventFile, recording, inspector },
+      display,
+      listeners,
       signals,
       context,
     );
     printRunEnd(inspected, flags, run.formatFailures, context);
     const filesStatus = printWrittenFiles(files, flags, run.outputFolder, context);
     await drain(context.stdout);
-    await inspector?.linger(signals);
-    await release?.();
-    const eventsStatus = await closeFile(eventFile, context);
-    const recordingStatus = await closeFile(recording, context);
+    await listeners.keepOpen(signals);
+    await release();
+    const closeStatus = await listeners.close();
     const runStatus = exitStatusForRun(inspected.record.status);
     if (runStatus !== EXIT.done) return runStatus;
-    return [filesStatus, eventsStatus, recordingStatus].find((status) => status !== EXIT.done) ?? EXIT.done;
+    return filesStatus === EXIT.done ? closeStatus : filesStatus;
   } finally {
     stopReporting();
-    await eventFile?.close();
-    await recording?.close();
-    await inspector?.close();
   }
 }
 
 interface EndedRun {
   readonly inspected: InspectedRun;
   readonly files: WrittenFiles;
-  /** Forgets the run; undefined when it is forgotten already. While its page is open, its values can be read. */
-  readonly release: (() => Promise<void>) | undefined;
+  /** Forgets the run (law L2). While its page is open, its values can be read. */
+  release(): Promise<void>;
 }
 
-/** Starts a run, waits until it settles or a second signal stops it, and forgets it (law L2). */
+/** Starts a run, and waits until it settles or a second signal stops it. */
 async function submitAndWait(
   { backend, hasParallelWaves, mayPause = false, mask = String }: DisplayedRun,
   flags: RunFlags,
+  display: Display,
   listeners: RunListeners,
   signals: StopSignals,
   context: CliContext,
 ): Promise<EndedRun> {
-  const { display, recording, inspector } = listeners;
   const releaseStdout = captureStdout(context.stdout, (line) =>
     display.print(escapeControlCharacters(stripVTControlCharacters(mask(line)))),
   );
@@ -130,62 +124,58 @@ async function submitAndWait(
     }
   };
   const screen = { print, hold: () => display.hold(), release: () => display.release() };
-  const prompt = mayPause ? new BreakpointPrompt(backend, context.stdin, screen, inspector?.url) : undefined;
+  const prompt = mayPause
+    ? new BreakpointPrompt(backend, context.stdin, screen, { hasPage: listeners.hasPage })
+    : undefined;
+  const over = new AbortController();
   try {
+    const printLine = (line: string): void => display.print(line);
     const runId = await backend.start({
-      onEvent: createEventListener(listeners, prompt),
-      onInspection: createInspectionListener(listeners, backend, context),
-      print: (line) => display.print(line),
+      onEvent: createEventListener(display, listeners, prompt),
+      onInspection: listeners.onInspection(backend, printLine),
+      print: printLine,
     });
     prompt?.begin(runId);
-    const stopped = cancelOnSignal(signals, backend, runId, hasParallelWaves, print);
+    const stopped = cancelOnSignal(signals, backend, runId, { hasParallelWaves, over: over.signal, print });
     const record = await Promise.race([backend.settled(runId), stopped]);
+    over.abort();
+    // Before anything else is read, so that what was recorded has an end whatever fails.
+    listeners.end(record);
     prompt?.close();
     display.release();
     const { json, partial, output } = flags;
     const outputs = json || partial || output !== undefined;
     const wanted = { outputs, json, verbose: wantsDetails(flags, context) };
     const inspected = await readRunEnd(record, backend, wanted);
-    recording?.end(record);
-    inspector?.end(record);
     const files = await backend.writtenFiles(record, signals);
-    const release = (): Promise<void> => backend.release(runId);
-    if (inspector !== undefined) return { inspected, files, release };
-    await release();
-    return { inspected, files, release: undefined };
+    return { inspected, files, release: () => backend.release(runId) };
   } finally {
+    over.abort();
     prompt?.close();
     releaseStdout();
     display.close();
   }
 }
 
-/** Without a listener the actors of the run are not recorded. */
-function createInspectionListener(
-  { display, recording, inspector }: RunListeners,
-  backend: RunBackend,
-  { env }: CliContext,
-): StartOptions['onInspection'] {
-  const prints = wantsTransitions(env);
-  if (recording === undefined && inspector === undefined && !prints) return undefined;
-  return (inspection, record) => {
-    recording?.begin(inspection, record);
-    inspector?.begin(inspection, record, backend);
-    if (prints) printTransitions(inspection, (line) => display.print(line));
-  };
-}
-
 /** Without a listener the run creates no events. */
 function createEventListener(
-  { display, eventFile }: RunListeners,
+  display: Display,
+  { onEvent: write }: RunListeners,
   prompt: BreakpointPrompt | undefined,
 ): ((event: LiveEvent) => void) | undefined {
-  if (eventFile === undefined && prompt === undefined && !display.wantsEvents) return undefined;
+  if (write === undefined && prompt === undefined && !display.wantsEvents) return undefined;
   return (event) => {
-    eventFile?.write(event);
+    write?.(event);
     prompt?.onEvent(event);
     display.onEvent(event);
   };
+}
+
+interface CancelOptions {
+  readonly hasParallelWaves: boolean;
+  /** Aborted when the run has settled: then a signal ends the command, and is no business of the run. */
+  readonly over: AbortSignal;
+  readonly print: (text: string) => void;
 }
 
 /**
@@ -198,18 +188,19 @@ async function cancelOnSignal(
   signals: StopSignals,
   backend: RunBackend,
   runId: string,
-  hasParallelWaves: boolean,
-  print: (text: string) => void,
+  { hasParallelWaves, over, print }: CancelOptions,
 ): Promise<RunRecord> {
+  const never = new Promise<never>(() => undefined);
   await signals.first;
+  if (over.aborted) return never;
   print(`cancelling: ${describeCurrentWaves(hasParallelWaves)} first; Ctrl-C again stops at once`);
   cancelUnlessSettled(backend, runId, false).catch((error: unknown) => {
     print(`the run could not be cancelled: ${errorMessage(error)}`);
   });
   await signals.second;
+  if (over.aborted) return never;
   print('stopping at once');
-  const record = await cancelUnlessSettled(backend, runId, true);
-  return record ?? new Promise(() => undefined);
+  return (await cancelUnlessSettled(backend, runId, true)) ?? never;
 }
 
 /** Returns undefined for a run that has settled in the meantime: it keeps its status. */
@@ -224,14 +215,4 @@ async function cancelUnlessSettled(
     if (errorCode(error) === 'run_already_terminal') return undefined;
     throw error;
   }
-}
-
-async function closeFile(
-  file: Pick<EventFile, 'close'> | undefined,
-  { stderr }: CliContext,
-): Promise<ExitStatus> {
-  const problem = await file?.close();
-  if (problem === undefined) return EXIT.done;
-  stderr.write(`${PROGRAM}: ${problem}\n`);
-  return EXIT.failed;
 }

@@ -14,7 +14,7 @@ import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
-import type { InspectedRun } from './inspect-run.js';
+import type { InspectedRun } from './run-end.js';
 
 /** Describes a run that failed or was cancelled. */
 export type FormatFailures = (record: RunRecord, terminal: Terminal, details: FailureDetails) => string[];

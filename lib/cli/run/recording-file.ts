@@ -1,32 +1,28 @@
 import { toIsoTime } from '../../common/clock.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
+import type { InspectionEntry } from '../../runs/inspection/entry.js';
 import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { readPackageJson, readStatecharts } from '../package-info.js';
-import { EventFile } from './event-file.js';
+import type { LineFile } from './line-file.js';
 
 /** Writes the lines of a recording, which know nothing of files. */
 type RecordingFormat = typeof import('../lazy/execution.js').recordingFormat;
 
 /** The file of `--record`: what the actors of a run do, written as it happens (D42). */
 export class RecordingFile {
-  readonly #file: EventFile;
+  readonly #file: LineFile;
   readonly #format: RecordingFormat;
   readonly #writeHead: (record: RunRecord, origin: OpenInspection['origin']) => void;
   #inspection: OpenInspection | undefined;
   #lastSeq = 0;
   #entries = 0;
-  #length = 0;
+  /** Size of the entries in the file. */
+  #bytes = 0;
 
-  /**
-   * Opens the file and empties it.
-   *
-   * @param filesRead what the run was read from, which must not be overwritten
-   * @throws UsageError when the file cannot be opened or is one of `filesRead`
-   */
-  static async open(name: string, filesRead: readonly string[], context: CliContext): Promise<RecordingFile> {
-    const file = await EventFile.open(name, filesRead, context.cwd, '--record');
+  /** @param file is closed with the recording */
+  static async create(file: LineFile, context: CliContext): Promise<RecordingFile> {
     const { recordingFormat } = await import('../lazy/execution.js');
     const statecharts = await readStatecharts();
     return new RecordingFile(file, recordingFormat, (run, origin) => {
@@ -37,7 +33,7 @@ export class RecordingFile {
   }
 
   private constructor(
-    file: EventFile,
+    file: LineFile,
     format: RecordingFormat,
     writeHead: (record: RunRecord, origin: OpenInspection['origin']) => void,
   ) {
@@ -69,19 +65,37 @@ export class RecordingFile {
     return this.#file.close();
   }
 
-  /** Leaves out what a reader would refuse. */
+  /**
+   * Leaves out what a reader would refuse. When there is no room for everything any more, it still writes what says how the
+   * run goes on and ends, and what fails.
+   */
   #writeNew({ log }: OpenInspection): void {
     if (this.#inspection === undefined) return;
     const { events } = log.readAfter(this.#lastSeq, Number.POSITIVE_INFINITY);
     for (const { seq, json } of events) {
       this.#lastSeq = seq;
-      this.#length += json.length;
-      if (this.#entries >= INSPECTION_LIMITS.recordingEntries || this.#length > MAX_LENGTH) return;
+      const bytes = Buffer.byteLength(json) + 1;
+      const fits = this.#entries < MAX_ENTRIES && this.#bytes + bytes <= MAX_BYTES;
+      const hasRoom =
+        fits && this.#entries < ROOM_FOR_ALL * MAX_ENTRIES && this.#bytes + bytes <= ROOM_FOR_ALL * MAX_BYTES;
+      if (!hasRoom && !(fits && showsOutcome(JSON.parse(json) as InspectionEntry))) continue;
+      this.#bytes += bytes;
       this.#file.writeText(`${json}\n`);
       this.#entries++;
     }
   }
 }
 
-/** A character may take three bytes; the head and the end have room besides. */
-const MAX_LENGTH = (INSPECTION_LIMITS.recordingBytes - 4 * 2 ** 20) / 3;
+/** The head and the end have room besides. */
+const MAX_BYTES = INSPECTION_LIMITS.recordingBytes - 4 * 2 ** 20;
+const MAX_ENTRIES = INSPECTION_LIMITS.recordingEntries;
+
+/** The part of a recording that all entries fill, before the rest is kept for those that show the outcome. */
+const ROOM_FOR_ALL = 0.8;
+
+/** The actors that say how far a run is. */
+const LEADING: readonly string[] = ['plan', 'run', 'wave', 'sub-runs'];
+
+function showsOutcome({ src, status, state }: InspectionEntry): boolean {
+  return LEADING.includes(src) || status === 'error' || state === 'failed';
+}

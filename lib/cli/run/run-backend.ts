@@ -3,7 +3,7 @@ import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { RegistryApi } from '../context.js';
 import type { StopSignals } from '../process-events.js';
-import type { TaskReader } from './inspect-run.js';
+import type { TaskReader } from './run-end.js';
 import type { WrittenFiles } from './written-files.js';
 
 /** What executes a run: the registry of this process, or a server. */

@@ -20,6 +20,24 @@ export interface RunFlags {
   readonly quiet: boolean;
 }
 
+/** How `--inspect` shows a run: `wait` begins it when its page is open. */
+export type InspectMode = 'show' | 'wait';
+
+/**
+ * Reads `--inspect`; undefined without it.
+ *
+ * @throws UsageError for a mode that there is not
+ */
+export function readInspectMode({ inspect = false }: Pick<RunFlags, 'inspect'>): InspectMode | undefined {
+  if (inspect === false) return undefined;
+  if (inspect === true) return 'show';
+  if (inspect === 'wait') return inspect;
+  throw new UsageError(
+    `--inspect=${inspect} is not known`,
+    'write --inspect, or --inspect=wait to wait for the page',
+  );
+}
+
 /** The flags that say how a run executes and with which values, unparsed. */
 export interface RunValueFlags {
   readonly params?: string | undefined;

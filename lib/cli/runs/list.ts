@@ -27,6 +27,9 @@ interface ListFlags extends ServerFlags {
   readonly json: boolean;
 }
 
+/** Of a run that waits at a breakpoint, which is `running` in its record. */
+const PAUSED = 'paused';
+
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
 const DEFAULT_LIMIT = 20;
 const LIMIT = { least: 1, whole: true, unit: 'runs', example: '50' } as const;
@@ -37,7 +40,12 @@ export async function listRuns(flags: ListFlags, context: CliContext): Promise<E
   if (flags.all && flags.limit !== undefined) throw new UsageError('give --limit or --all, not both');
   const query = { status: readStatus(flags), pipeline_id: flags.pipeline, tenant_id: flags.tenant };
   const most = flags.all ? Number.POSITIVE_INFINITY : limit;
-  const { runs, hasMore } = await callServer(flags, context, (client) => listNewestRuns(client, query, most));
+  const { runs, hasMore } = await callServer(flags, context, async (client) => {
+    if (flags.status !== PAUSED) return listNewestRuns(client, query, most);
+    const running = await listNewestRuns(client, query, Number.POSITIVE_INFINITY);
+    const paused = running.runs.filter((run) => run.paused);
+    return { runs: paused.slice(0, most), hasMore: paused.length > most };
+  });
   if (flags.json) {
     printJson({ runs }, context);
     return EXIT.done;
@@ -56,9 +64,9 @@ const HAS_MORE = 'the server has more runs: --limit N lists N of them, --all lis
 
 function readStatus({ status }: ListFlags): RunStatus | undefined {
   if (status === undefined) return undefined;
-  const valid = STATUSES.find((one) => one === status);
+  const valid = STATUSES.find((one) => one === status || (status === PAUSED && one === 'running'));
   if (valid !== undefined) return valid;
-  throw new UsageError(`--status must be one of ${STATUSES.join(', ')}, not "${status}"`);
+  throw new UsageError(`--status must be one of ${[...STATUSES, PAUSED].join(', ')}, not "${status}"`);
 }
 
 const HEADINGS = ['RUN ID', 'STATUS', 'AGE', 'TASKS', 'PIPELINE'];
@@ -90,9 +98,10 @@ function formatRunTable(runs: readonly RunSummary[], terminal: Terminal, now: nu
     });
     const line = [...before, truncateMiddle(row.at(-1) ?? '', room)].join('  ').trimEnd();
     const cut = interactive ? truncateToWidth(line, columns - 1) : line;
-    const status = runs[index - 1]?.status;
-    if (status === undefined) return style.dim(cut);
-    return cut.replace(` ${status} `, ` ${statusFormatter(status, style)(status)} `);
+    const run = runs[index - 1];
+    if (run === undefined) return style.dim(cut);
+    const word = stateOf(run);
+    return cut.replace(` ${word} `, ` ${statusFormatter(run.status, style)(word)} `);
   });
 }
 
@@ -113,11 +122,15 @@ function chooseColumns(
   return { shown: HEADINGS.filter((heading) => !dropped.includes(heading)), room };
 }
 
+function stateOf({ status, paused }: RunSummary): string {
+  return paused ? PAUSED : status;
+}
+
 function formatCells(run: RunSummary, now: number): string[] {
   const { tasks, tasks_settled } = run.progress;
   return [
     run.run_id,
-    run.status,
+    stateOf(run),
     formatDuration(now - Date.parse(run.created_at)),
     `${tasks_settled}/${tasks}`,
     `${toSingleLine(run.pipeline_id)}${run.kind === 'plan' ? ' (plan)' : ''}`,

@@ -5,7 +5,7 @@ import type { PlanDefinition } from '../../definition/schema/plan-schema.js';
 import { nearest } from '../../definition/suggest.js';
 import type { DefinitionFile } from '../input/load-definition.js';
 import { formatCall } from '../render/failures.js';
-import { readTasks } from '../run/inspect-run.js';
+import { readTasks } from '../run/run-end.js';
 
 /** Finds the task of a run that was probably meant, such as `write`; in a run of a plan `report/write`. */
 export function nearestTask(

@@ -31,8 +31,9 @@ import {
   wrapLine,
   wrapText,
 } from '../render/text.js';
-import { readRunEnd, readTasks } from '../run/inspect-run.js';
+import { readRunEnd, readTasks } from '../run/run-end.js';
 import { artifactLine } from '../run/written-files.js';
+import { describePause } from './describe-pause.js';
 import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
 
 /** Shows one run with its outputs, or with its tasks and its failures. */
@@ -49,7 +50,7 @@ export async function showRun(
     }
     const { details } = await readRunEnd(record, client, { outputs: false, json: false, verbose: false });
     const lines = [
-      ...fieldLines(listFields(record, terminal.style), terminal),
+      ...fieldLines(listFields(record, await describePlace(record, client), terminal.style), terminal),
       ...(record.status === 'succeeded' ? [] : await taskTable(record, client, terminal)),
       ...failureSection(record, details, flags.server, terminal),
       ...artifactSection(record, terminal),
@@ -190,10 +191,21 @@ function alignedLines(head: string, text: string, { interactive, columns }: Term
   return lines.map((line, index) => (index === 0 ? head : ' '.repeat(indent)) + line);
 }
 
-function listFields(record: RunRecord, style: Style): Field[] {
+/** Where a paused run stands, and how the inputs of what comes next are seen. */
+async function describePlace(
+  { run_id: runId, paused }: RunRecord,
+  client: WavetrainClient,
+): Promise<string | null> {
+  if (!paused) return null;
+  const command = `${PROGRAM} runs show ${runId} --task TASK`;
+  return `${await describePause(client, runId)} (${command} shows its inputs)`;
+}
+
+function listFields(record: RunRecord, pause: string | null, style: Style): Field[] {
   return [
     ['run', record.run_id],
     ['status', describeStatus(record, style)],
+    ['paused', pause],
     [record.kind, toSingleLine(record.pipeline_id)],
     ['goal', record.goal === '' ? null : toSingleLine(record.goal)],
     ['tenant', toSingleLine(record.tenant_id)],

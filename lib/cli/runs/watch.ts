@@ -5,13 +5,14 @@ import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
-import { type DisplayFlags, openDisplay } from '../progress/display.js';
+import { type Display, type DisplayFlags, openDisplay } from '../progress/display.js';
 import { PipelineRunView, type RunView } from '../progress/run-view.js';
 import { serverFailureLines, serverFlag } from '../render/run-summary.js';
 import { StopSignals } from '../process-events.js';
-import { type InspectedRun, readRunEnd } from '../run/inspect-run.js';
+import { type InspectedRun, readRunEnd } from '../run/run-end.js';
 import { type FormatFailures, printRunEnd, wantsDetails } from '../run/print-run-end.js';
 import { filesOnServer, printWrittenFiles } from '../run/written-files.js';
+import { describePause } from './describe-pause.js';
 import { callServer, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
 
 type WatchFlags = DisplayFlags & Pick<ServerFlags, 'server'>;
@@ -72,12 +73,17 @@ async function displayUntilSettled(
   const view = await createRunView(await client.record(runId, { signal }));
   const display = openDisplay(flags, () => view, { ...context, clock });
   const listener: EventListener = {
-    onEvent: (event) => display.onEvent(event),
+    onEvent: (event) => {
+      display.onEvent(event);
+      if (event.kind === 'run' && event.paused) void printPause(client, runId, flags, display);
+    },
     print: (line) => display.print(line),
     clock,
   };
   try {
-    if (display.wantsEvents) await followEvents(client, runId, listener, signal);
+    // Without a display, too, somebody wants to know that the run waits.
+    if (display.wantsEvents || !(flags.json || flags.quiet))
+      await followEvents(client, runId, listener, signal);
     return await client.settled(runId, { signal });
   } finally {
     if (signal.aborted) {
@@ -86,6 +92,18 @@ async function displayUntilSettled(
     }
     display.close();
   }
+}
+
+/** Says where a run waits, and how it goes on. Of a plan, the sub-pipelines that wait may be several. */
+async function printPause(
+  client: WavetrainClient,
+  runId: string,
+  { server }: WatchFlags,
+  display: Pick<Display, 'print'>,
+): Promise<void> {
+  const command = `${PROGRAM} runs continue ${runId}${serverFlag(server)}`;
+  const place = await describePause(client, runId);
+  display.print(`paused ${place}; ${command} lets it go on, by one wave with --step`);
 }
 
 interface EventListener {

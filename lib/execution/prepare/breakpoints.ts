@@ -82,7 +82,11 @@ function readBreakpoints(breakpoints: Breakpoints = {}): {
   }
   const wrong = before.find((id) => typeof id !== 'string');
   if (wrong !== undefined) throw invalid(`"before" must list ids of tasks, not ${describeKind(wrong)}`);
-  return { before: before as string[], onFailure: breakpoints.on_failure ?? false };
+  const onFailure: unknown = breakpoints.on_failure ?? false;
+  if (typeof onFailure !== 'boolean') {
+    throw invalid(`"on_failure" must be true or false, not ${describeKind(onFailure)}`);
+  }
+  return { before: before as string[], onFailure };
 }
 
 function assertKnown(

@@ -75,6 +75,14 @@ describe('a run with breakpoints (D42)', () => {
     expect(run.runs.registry.record(run.runId).progress).to.include({ waves_executed: 1 });
   });
 
+  it('refuses a value of on_failure that is no boolean, which a caller of the library may send (D42)', async () => {
+    const failed = await start({ on_failure: 'yes' as never }).catch((error: unknown) => error);
+    expect(failed)
+      .to.be.instanceOf(Error)
+      .with.property('message')
+      .that.includes('"on_failure" must be true or false');
+  });
+
   it('pauses on a failure, with what the task failed of, and then fails', async () => {
     const run = await start({ on_failure: true });
     run.runs.controlled.calls[0]?.reject(new Error('boom'));

@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { WavetrainClient } from '../../../client/client.js';
 import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { distFile, readStatecharts } from '../../package-info.js';
 import { StopSignals } from '../../process-events.js';
+import { formatNumber } from '../../render/text.js';
 import { callServer, resolveRunId, type ServerFlags } from '../server-client.js';
 import { readClientConfig } from '../../../common/config.js';
 import { readRecording } from './read-recording.js';
@@ -13,12 +16,13 @@ interface InspectFlags extends ServerFlags {
   readonly open: boolean;
 }
 
-/** A recording is a file: anything that does not look like the id of a run. */
+/** What looks like the id of a run, or a part of it, unless there is a file of that name. */
 const RUN_ID = /^[0-9a-f][0-9a-f-]{3,35}$/;
 
 /** Shows a recording, or prints where the server shows a run. */
 export async function inspect(flags: InspectFlags, context: CliContext): Promise<ExitStatus> {
-  if (!RUN_ID.test(flags.what)) return inspectFile(flags, context);
+  if (!RUN_ID.test(flags.what) || existsSync(resolve(context.cwd, flags.what)))
+    return inspectFile(flags, context);
   const url = await callServer(flags, context, async (client: WavetrainClient) => {
     const runId = await resolveRunId(client, flags.what);
     const base = flags.server ?? readClientConfig(context.env).url ?? 'http://127.0.0.1:8000';
@@ -31,31 +35,38 @@ export async function inspect(flags: InspectFlags, context: CliContext): Promise
 
 /** Serves the page over a file until Ctrl-C. */
 async function inspectFile({ what, open }: InspectFlags, context: CliContext): Promise<ExitStatus> {
-  const { head, entries, dropped } = await readRecording(what, context.cwd);
+  const { head, entries, dropped, isWhole } = await readRecording(what, context.cwd);
   const { serveShownRun } = await import('../../lazy/server.js');
   const { run: record, origin } = head;
   // Those of the version that recorded it, which may have had other machines.
   const statecharts = head.statecharts.length > 0 ? head.statecharts : await readStatecharts();
   const signals = new StopSignals(context.processEvents);
-  const lastSeq = entries.at(-1)?.seq ?? 0;
-  const firstSeq = entries[0]?.seq ?? 1;
+  const total = isWhole ? entries.length + dropped : (entries.at(-1)?.seq ?? 0) + 1;
   const log = {
-    lastSeq,
+    lastSeq: total,
     isClosed: true,
-    readAfter: (seq: number, limit: number) => {
-      const found = findAfter(entries, seq);
-      return { events: entries.slice(found, found + limit), gap: dropped > 0 && seq < firstSeq - 1 };
-    },
+    readAfter: (seq: number, limit: number) => readAfter(entries, seq, { limit, total }),
     subscribe: () => () => undefined,
   };
-  const run = Promise.resolve({ record: () => record, log, origin });
+  const { version, recorded_at } = head;
+  const run = Promise.resolve({
+    record: () => record,
+    log,
+    origin,
+    describe: () => ({ version, recorded_at }),
+  });
   const server = await serveShownRun({ run, statecharts, webFolder: distFile('web') });
   const url = `${server.url}/${record.run_id}`;
   try {
     context.stdout.write(`${url}\n`);
+    const status = isWhole ? record.status : `was ${record.status} when its recording began`;
     context.stderr.write(
-      `run ${record.run_id} ${record.status}, ${entries.length} entries; Ctrl-C ends this\n`,
+      `run ${record.run_id} ${status}, ${formatNumber(entries.length)} entries; Ctrl-C ends this\n`,
     );
+    if (!isWhole)
+      context.stderr.write(`the recording ends after entry ${total - 1}, without its end: ${ENDED}\n`);
+    else if (dropped > 0)
+      context.stderr.write(`${formatNumber(dropped)} of its ${formatNumber(total)} ${LEFT_OUT}\n`);
     if (open) context.openUrl(url);
     await signals.first;
   } finally {
@@ -65,8 +76,30 @@ async function inspectFile({ what, open }: InspectFlags, context: CliContext): P
   return EXIT.done;
 }
 
+const ENDED = 'the program that wrote it was ended, or the file was not copied whole';
+const LEFT_OUT = 'entries are not in the recording: there were too many';
+
+type Entries = readonly { readonly seq: number; readonly json: string }[];
+
+/**
+ * The entries after number `seq`, up to the next that is missing, and whether some are missing before them.
+ *
+ * @param total number of entries with those that are missing; the last of them may be missing too
+ */
+function readAfter(
+  entries: Entries,
+  seq: number,
+  { limit, total }: { readonly limit: number; readonly total: number },
+): { readonly events: Entries; readonly gap: boolean } {
+  const found = findAfter(entries, seq);
+  const first = entries[found]?.seq ?? total + 1;
+  let count = 0;
+  while (count < limit && entries[found + count]?.seq === first + count) count++;
+  return { events: entries.slice(found, found + count), gap: seq < total && first > seq + 1 };
+}
+
 /** Index of the first entry after number `seq`, by halves: there may be a million. */
-function findAfter(entries: readonly { readonly seq: number }[], seq: number): number {
+function findAfter(entries: Entries, seq: number): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,15 +8,18 @@ import { INSPECTION_LIMITS } from '../../../common/limits.js';
 import { formatMebibytes } from '../../../common/text.js';
 import type { InspectionEntry } from '../../../runs/inspection/entry.js';
 import type { RecordingEnd, RecordingHead } from '../../../runs/inspection/recording.js';
-import { PROGRAM } from '../../package-info.js';
+import { PROGRAM, readPackageJson } from '../../package-info.js';
 import { UsageError } from '../../usage-errors.js';
 
-/** A recording that was read whole. */
+/** What was read of a recording: everything, or what there is of one whose program was ended. */
 export interface ReadRecording {
   readonly head: RecordingHead;
   /** The entries as JSON, in order; their numbers grow. */
   readonly entries: readonly { readonly seq: number; readonly json: string }[];
+  /** Number of entries that its writer left out, or has dropped. */
   readonly dropped: number;
+  /** It has the line of its end; without it, nobody knows how many entries are missing. */
+  readonly isWhole: boolean;
 }
 
 const VERSION = 1;
@@ -35,7 +38,9 @@ export async function readRecording(name: string, cwd: string): Promise<ReadReco
   const size = await stat(path).then(
     (stats) => (stats.isFile() ? stats.size : undefined),
     (error: unknown) => {
-      throw new UsageError(`cannot read ${name}: ${describeErrno(error)}`);
+      const meant = `${name}${EXTENSION}`;
+      const hint = existsSync(resolve(cwd, meant)) ? `did you mean ${meant}?` : undefined;
+      throw new UsageError(`cannot read ${name}: ${describeErrno(error)}`, hint);
     },
   );
   if (size === undefined) throw refuse('is not a file', NOT_ONE_HINT);
@@ -49,6 +54,7 @@ export async function readRecording(name: string, cwd: string): Promise<ReadReco
   const input = createReadStream(path, { encoding: 'utf8' });
   try {
     const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+    // The last line may be half written: it is added when there is another one, or by `end`.
     for await (const line of lines) reader.add(line);
   } finally {
     input.destroy();
@@ -56,10 +62,16 @@ export async function readRecording(name: string, cwd: string): Promise<ReadReco
   return reader.end();
 }
 
+const EXTENSION = '.wtrec';
+
 const NOT_ONE_HINT = `${PROGRAM} run FILE --record out.wtrec writes a recording`;
 const FORGED_HINT = 'it was damaged or changed: record the run again';
-const CUT_HINT =
-  'the program that wrote it was ended, or the file was not copied whole: record the run again';
+
+/** Files are often packed before they are mailed: gzip and zip begin so, the first as it is read as text. */
+function hintFor(text: string): string {
+  const isPacked = text.startsWith('\u001f') || text.startsWith('PK');
+  return isPacked ? 'it is packed: unpack it first' : NOT_ONE_HINT;
+}
 
 class RecordingReader {
   readonly #refuse: (problem: string, hint: string) => UsageError;
@@ -67,6 +79,8 @@ class RecordingReader {
   #head: RecordingHead | undefined;
   #end: RecordingEnd | undefined;
   #line = 0;
+  /** A line that is not JSON: refused unless it is the last one. */
+  #cutLine: number | undefined;
 
   constructor(refuse: (problem: string, hint: string) => UsageError) {
     this.#refuse = refuse;
@@ -75,9 +89,13 @@ class RecordingReader {
   add(text: string): void {
     this.#line++;
     if (this.#line > 1 && text === '') return;
+    if (this.#cutLine !== undefined) {
+      throw this.#refuse(`is cut or damaged: line ${this.#cutLine} is not JSON`, FORGED_HINT);
+    }
     if (this.#end !== undefined)
       throw this.#refuse(`goes on after its end, in line ${this.#line}`, FORGED_HINT);
     const value = this.#parse(text);
+    if (value === undefined) return;
     if (this.#head === undefined) this.#head = this.#readHead(value);
     else if (isObject(value) && value['end'] === true) this.#end = this.#readEnd(value);
     else this.#addEntry(value, text);
@@ -85,13 +103,12 @@ class RecordingReader {
 
   end(): ReadRecording {
     if (this.#head === undefined) throw this.#refuse('is empty', NOT_ONE_HINT);
-    if (this.#end === undefined) {
-      throw this.#refuse(`is cut: it ends after line ${this.#line}, without the line of its end`, CUT_HINT);
-    }
-    const run = this.#end.run ?? this.#head.run;
-    return { head: { ...this.#head, run }, entries: this.#entries, dropped: this.#end.dropped };
+    const { run = this.#head.run, dropped = 0 } = this.#end ?? {};
+    const head = { ...this.#head, run };
+    return { head, entries: this.#entries, dropped, isWhole: this.#end !== undefined };
   }
 
+  /** Undefined for a line that is not JSON. */
   #parse(text: string): unknown {
     if (text.length <= MAX_LINE_LENGTH) {
       try {
@@ -100,8 +117,9 @@ class RecordingReader {
         // Reported below, where it is known what was read before.
       }
     }
-    if (this.#head === undefined) throw this.#refuse('is not a recording', NOT_ONE_HINT);
-    throw this.#refuse(`is cut or damaged: line ${this.#line} is not JSON`, CUT_HINT);
+    if (this.#head === undefined) throw this.#refuse('is not a recording', hintFor(text));
+    this.#cutLine = this.#line;
+    return undefined;
   }
 
   #readHead(value: unknown): RecordingHead {
@@ -112,7 +130,7 @@ class RecordingReader {
     if (typeof version === 'number' && version > VERSION) {
       const writer = typeof value['version'] === 'string' ? ` ${value['version'].slice(0, 40)}` : '';
       throw this.#refuse(
-        `was recorded by a newer version of ${PROGRAM}${writer}`,
+        `was recorded by ${PROGRAM}${writer}, in a format that is newer than this ${PROGRAM} ${readPackageJson().version}`,
         `update ${PROGRAM} to open it`,
       );
     }

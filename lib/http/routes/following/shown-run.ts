@@ -2,11 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { errorCode, errorMessage, WavetrainError } from '../../../common/errors.js';
-import type { Json } from '../../../common/json.js';
+import { WavetrainError } from '../../../common/errors.js';
+import { isObject, type Json } from '../../../common/json.js';
 import type { InspectionOrigin } from '../../../runs/inspection/entry.js';
+import type { RecordingHead } from '../../../runs/inspection/recording.js';
 import type { RunRecord } from '../../../runs/record.js';
-import type { TaskOptions } from '../../../runs/tasks/task-record.js';
+import { recordingFormat } from '../../../runs/registry.js';
+import type { ItemRecord, TaskOptions, TaskRecord } from '../../../runs/tasks/task-record.js';
+import { errorResponse } from '../../errors/error-response.js';
 import { SECURITY_HEADERS } from '../../security/browser-guard.js';
 import {
   formatEndFrame,
@@ -23,17 +26,19 @@ export interface ShownRun {
     readAfter(seq: number, limit: number): { readonly events: readonly { readonly json: string }[] };
   };
   readonly origin: InspectionOrigin;
-  /** Lets a run go on that has paused, or cancels it. Undefined for a recording. */
-  readonly act?: ((action: 'continue' | 'step' | 'cancel') => Promise<void>) | undefined;
-  /** Reads the inputs and the output of a task or an item. Undefined for a recording, which has none. */
-  readonly readTask?: ((call: ShownCall) => Promise<unknown>) | undefined;
+  /** What a recording of it says of its making. */
+  readonly describe: () => Pick<RecordingHead, 'version' | 'recorded_at'>;
+  /** What can be done with a run that is at work. Undefined for a recording. */
+  readonly live?: LiveRun | undefined;
 }
 
-/** A task, or an item of its fan-out. */
-interface ShownCall {
-  readonly taskId: string;
-  readonly item: number | undefined;
-  readonly options: TaskOptions;
+/** A run that is at work: it can be cancelled and continued, and has values. */
+interface LiveRun {
+  cancel(force: boolean): Promise<void>;
+  /** Lets the run go on that has paused. */
+  resume(by: 'continue' | 'step'): Promise<void>;
+  /** The record of a task, or of an item of it. */
+  call(taskId: string, item: number | undefined, options: TaskOptions): Promise<TaskRecord | ItemRecord>;
 }
 
 interface ShownRunOptions {
@@ -83,62 +88,95 @@ export async function serveShownRun(options: ShownRunOptions): Promise<ShownRunS
   };
 }
 
+type Pieces = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
+
 interface Answer {
   readonly status: number;
   readonly type: string;
   /** Pieces that are sent one after another, each when the connection has accepted the one before. */
-  readonly body: Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
+  readonly body: Pieces | ((response: ServerResponse) => Pieces);
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Never rejects: the command goes on, whatever one request does. */
 async function respond(
   pages: Pages,
   request: IncomingMessage,
   response: ServerResponse,
   port: number,
 ): Promise<void> {
-  const answer = await findAnswer(pages, request, port).catch((error: unknown) =>
-    toError(409, errorCode(error) ?? 'internal_error', errorMessage(error)),
-  );
-  response.writeHead(answer.status, { ...SECURITY_HEADERS, 'Content-Type': answer.type, ...answer.headers });
-  if (request.method === 'HEAD') return void response.end();
-  for await (const piece of answer.body) {
-    if (response.destroyed) return;
-    if (!response.write(piece)) {
-      await new Promise<void>((resolve) => {
-        response.once('drain', resolve).once('close', resolve);
-      });
+  try {
+    const answer = await findAnswer(pages, request, port).catch(toErrorAnswer);
+    const headers = { ...SECURITY_HEADERS, 'Content-Type': answer.type, ...answer.headers };
+    response.writeHead(answer.status, headers);
+    if (request.method === 'HEAD') return void response.end();
+    const body = typeof answer.body === 'function' ? answer.body(response) : answer.body;
+    for await (const piece of body) {
+      if (response.destroyed) return;
+      if (!response.write(piece)) {
+        await new Promise<void>((resolve) => {
+          response.once('drain', resolve).once('close', resolve);
+        });
+      }
     }
+    response.end();
+  } catch {
+    // Its end is missing, which the reader notices.
+    response.destroy();
   }
-  response.end();
 }
 
-async function findAnswer(
-  pages: Pages,
-  { method = '', headers, url = '/' }: IncomingMessage,
-  port: number,
-): Promise<Answer> {
+function toErrorAnswer(thrown: unknown): Answer {
+  const { status, body } =
+    errorResponse(thrown) ??
+    errorResponse(new WavetrainError('internal', 'the page cannot be served: run the command again'));
+  return toJson(body, status);
+}
+
+async function findAnswer(pages: Pages, request: IncomingMessage, port: number): Promise<Answer> {
+  const { method = '', headers, url = '/' } = request;
   // A name of an attacker may resolve to this machine (D38).
   if (![`${LOOPBACK}:${port}`, `localhost:${port}`].includes(headers.host ?? '')) {
-    return toError(421, 'foreign_host', 'this server has another name');
+    throw new WavetrainError('foreign_host', 'this server has another name: open the address that it prints');
   }
-  const { pathname, searchParams } = new URL(url, `http://${LOOPBACK}`);
-  const after = Number(headers['last-event-id'] ?? searchParams.get('after') ?? 0) || 0;
+  const base = `http://${LOOPBACK}`;
+  if (!URL.canParse(url, base)) throw new WavetrainError('invalid_request', 'the address is not one');
+  const { pathname, searchParams } = new URL(url, base);
   if (method !== 'GET' && method !== 'HEAD') {
-    const isForeign = headers.origin !== undefined && headers.origin !== `http://${headers.host}`;
-    if (isForeign) return toError(403, 'foreign_origin', 'a page of another origin may not change the run');
-    const answer = method === 'POST' ? await pages.act(pathname) : undefined;
-    return answer ?? toError(405, 'method_not_allowed', 'this can only be read');
+    if (headers.origin !== undefined && headers.origin !== `http://${headers.host}`) {
+      throw new WavetrainError('foreign_origin', 'a page of another origin may not change the run');
+    }
+    const answer = method === 'POST' ? await pages.act(pathname, () => readForce(request)) : undefined;
+    if (answer !== undefined) return answer;
+    throw new WavetrainError('method_not_allowed', 'this can only be read: a recording does not change');
   }
+  const after = Number(headers['last-event-id'] ?? searchParams.get('after') ?? 0) || 0;
   const wantsStream = headers.accept?.includes('application/json') !== true;
-  return (
-    (await pages.find(pathname, searchParams, after, wantsStream)) ??
-    toError(404, 'not_found', `there is no path ${pathname}`)
-  );
+  const answer = await pages.find(pathname, { after, wantsStream, searchParams });
+  return answer ?? Promise.reject(new WavetrainError('not_found', `there is no path ${pathname}`));
 }
 
-function toError(status: number, code: string, message: string): Answer {
-  return toJson({ detail: { code, message } }, status);
+/** Maximum length of the body of a request, which says only how to cancel. */
+const MAX_BODY_BYTES = 1024;
+
+/** Whether a request asks to stop the tools in flight, too: `{"force": true}`. */
+async function readForce(request: AsyncIterable<Buffer>): Promise<boolean> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of request) {
+    length += piece.length;
+    if (length > MAX_BODY_BYTES) {
+      throw new WavetrainError('body_too_large', `the body may have ${MAX_BODY_BYTES} bytes`);
+    }
+    pieces.push(piece);
+  }
+  if (length === 0) return false;
+  try {
+    const body: unknown = JSON.parse(Buffer.concat(pieces).toString('utf8'));
+    return isObject(body) && body['force'] === true;
+  } catch (error) {
+    throw new WavetrainError('invalid_request', 'the body is not JSON', { cause: error });
+  }
 }
 
 function toJson(value: unknown, status = 200): Answer {
@@ -157,9 +195,16 @@ const TYPES: Readonly<Record<string, string>> = {
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const TASK = /^\/tasks\/([\w-]+)(?:\/items\/(\d+))?$/;
+/** Of the page: what is done with a run, and the values of a task or of an item. */
+const ACTION = /^\/(continue|step|cancel)$/;
+const CALL = /^\/tasks\/([^/]+)(?:\/items\/(\d{1,9}))?$/;
 
-const ACTION = /\/(continue|step|cancel)$/;
+interface Query {
+  /** Number of the last entry that the reader has. */
+  readonly after: number;
+  readonly wantsStream: boolean;
+  readonly searchParams: URLSearchParams;
+}
 
 /** Entries of one list. */
 const MAX_LISTED = 10_000;
@@ -172,12 +217,7 @@ class Pages {
     this.#options = options;
   }
 
-  async find(
-    path: string,
-    query: URLSearchParams,
-    after: number,
-    wantsStream: boolean,
-  ): Promise<Answer | undefined> {
+  async find(path: string, query: Query): Promise<Answer | undefined> {
     const { statecharts, run: shown, onOpened } = this.#options;
     if (path === '/inspect/statecharts.json') return toJson(statecharts);
     const asset = ASSET.exec(path)?.[1];
@@ -197,19 +237,26 @@ class Pages {
       case base:
         return toJson(record);
       case `${base}/inspection`:
-        return wantsStream ? answerStream(run, after) : answerList(run, after);
+        return query.wantsStream ? answerStream(run, query.after) : answerList(run, query.after);
+      case `${base}/recording`:
+        return answerRecording(run, statecharts);
       default:
-        return path.startsWith(base) ? readTask(run, path.slice(base.length), query) : undefined;
+        return path.startsWith(base) ? findCall(run, path.slice(base.length), query.searchParams) : undefined;
     }
   }
 
-  /** Does something with the run; undefined when there is nothing to do. */
-  async act(path: string): Promise<Answer | undefined> {
-    const { record, act } = await this.#options.run;
-    const action = ACTION.exec(path)?.[1] as Parameters<NonNullable<typeof act>>[0] | undefined;
-    if (act === undefined || action === undefined) return undefined;
-    if (path !== `/pipelines/runs/${record().run_id}/${action}`) return undefined;
-    await act(action);
+  /**
+   * Does something with the run; undefined when there is nothing to do.
+   *
+   * @param readForce whether the request asks for it
+   */
+  async act(path: string, readForce: () => Promise<boolean>): Promise<Answer | undefined> {
+    const { record, live } = await this.#options.run;
+    const base = `/pipelines/runs/${record().run_id}`;
+    const action = path.startsWith(base) ? ACTION.exec(path.slice(base.length))?.[1] : undefined;
+    if (live === undefined || action === undefined) return undefined;
+    if (action === 'cancel') await live.cancel(await readForce());
+    else await live.resume(action === 'step' ? 'step' : 'continue');
     return toJson(record());
   }
 
@@ -226,41 +273,85 @@ class Pages {
   }
 }
 
-/** Answers as the routes of tasks do; undefined for another path, or a recording. */
-async function readTask(run: ShownRun, path: string, query: URLSearchParams): Promise<Answer | undefined> {
-  const [, taskId, item] = TASK.exec(path) ?? [];
-  if (run.readTask === undefined || taskId === undefined) return undefined;
-  const options = {
-    sub_pipeline: query.get('sub_pipeline') ?? undefined,
-    whole: query.get('whole') === 'true',
-  };
-  try {
-    return toJson(
-      await run.readTask({ taskId, item: item === undefined ? undefined : Number(item), options }),
-    );
-  } catch (error) {
-    return toError(404, errorCode(error) ?? 'internal_error', errorMessage(error));
-  }
-}
-
-function answerList({ record, log, origin, act, readTask: reader }: ShownRun, after: number): Answer {
+function answerList({ record, log, origin, live }: ShownRun, after: number): Answer {
   const { events, gap } = log.readAfter(after, MAX_LISTED);
   const { run_id } = record();
   // The page shows no buttons for what only a server can do.
-  const offers = [...(act ? ['actions'] : []), ...(reader ? ['values'] : [])];
+  const offers = ['recording', ...(live ? ['actions', 'values'] : [])];
   const end = { last_seq: log.lastSeq, gap, closed: log.isClosed, origin, offers };
   const [head, tail] = [{ run_id }, end].map((part) => JSON.stringify(part).slice(1, -1));
   const entries = events.map(({ json }) => json).join(',');
   return { ...toJson({}), body: [`{${head},"entries":[${entries}],${tail}}`] };
 }
 
+async function findCall(
+  { live }: ShownRun,
+  path: string,
+  query: URLSearchParams,
+): Promise<Answer | undefined> {
+  const [, taskId, item] = CALL.exec(path) ?? [];
+  if (taskId === undefined) return undefined;
+  if (live === undefined) {
+    throw new WavetrainError(
+      'not_found',
+      'a recording has no inputs and outputs of tasks: those of what failed are in the record of the run',
+    );
+  }
+  const options = {
+    sub_pipeline: query.get('sub_pipeline') ?? undefined,
+    whole: query.get('whole') === 'true',
+  };
+  return toJson(
+    await live.call(decodeTaskId(taskId), item === undefined ? undefined : Number(item), options),
+  );
+}
+
+function decodeTaskId(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    throw new WavetrainError('invalid_request', 'the address is not one', { cause: error });
+  }
+}
+
+function answerRecording(run: ShownRun, statecharts: readonly Json[]): Answer {
+  const { run_id: runId } = run.record();
+  const headers = { 'Content-Disposition': `attachment; filename="${runId}.wtrec"` };
+  return { status: 200, type: 'application/x-ndjson', headers, body: writeRecording(run, statecharts) };
+}
+
+/** The entries that there are when it begins. */
+function* writeRecording(
+  { record, log, origin, describe }: ShownRun,
+  statecharts: readonly Json[],
+): Generator<string> {
+  const last = log.lastSeq;
+  yield recordingFormat.formatHead({ ...describe(), run: record(), statecharts, origin });
+  let entries = 0;
+  for (let seq = 0; seq < last; ) {
+    const { events } = log.readAfter(seq, ENTRIES_PER_PIECE);
+    const written = events.filter((event) => event.seq <= last);
+    yield written.map(({ json }) => `${json}\n`).join('');
+    entries += written.length;
+    seq = events.at(-1)?.seq ?? last;
+  }
+  yield recordingFormat.formatEnd({ entries, dropped: last - entries });
+}
+
+const ENTRIES_PER_PIECE = 1000;
+
 function answerStream(run: ShownRun, after: number): Answer {
   const { log } = run;
   if (log.isClosed && after >= log.lastSeq) return { status: 204, type: 'text/event-stream', body: [] };
-  return { status: 200, type: 'text/event-stream', headers: STREAM_HEADERS, body: streamEntries(run, after) };
+  const body = (response: ServerResponse): Pieces => streamEntries(run, after, response);
+  return { status: 200, type: 'text/event-stream', headers: STREAM_HEADERS, body };
 }
 
-async function* streamEntries({ log, record }: ShownRun, after: number): AsyncGenerator<string | Buffer> {
+async function* streamEntries(
+  { log, record }: ShownRun,
+  after: number,
+  response: ServerResponse,
+): AsyncGenerator<string | Buffer> {
   yield OPENING_FRAME;
   for (let last = after; ; ) {
     const chunk = readChunk(log, last);
@@ -270,11 +361,16 @@ async function* streamEntries({ log, record }: ShownRun, after: number): AsyncGe
     } else if (log.isClosed) break;
     else {
       await new Promise<void>((resolve) => {
-        const unsubscribe = log.subscribe(() => {
+        const stop = (): void => {
           unsubscribe();
+          response.off('close', stop);
           resolve();
-        });
+        };
+        const unsubscribe = log.subscribe(stop);
+        // A page that has gone does not wait for the next entry, which may never come.
+        response.once('close', stop);
       });
+      if (response.destroyed) return;
     }
   }
   const { run_id, status } = record();

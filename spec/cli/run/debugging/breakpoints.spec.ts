@@ -1,7 +1,9 @@
+import { EventEmitter, once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
-import { invoke, type Invocation, type InvokeOptions } from '../../invoke.js';
+import { invoke, type Invocation, type InvokeOptions, Recorder } from '../../invoke.js';
 import { runsServer, type RunsServer } from '../../runs/runs-server.js';
 
 const THREE_WAVES = `
@@ -126,6 +128,25 @@ describe('wavetrain run with breakpoints (D42)', () => {
     expect(text).to.not.include('cancelling');
   });
 
+  it('leaves lines in the pipe while the run is at work, however many there are', async () => {
+    const stdin = new PassThrough();
+    const line = 'show dough\n';
+    const stderr = new Recorder();
+    folder.write(
+      'wait.yaml',
+      'id: w\ngoal: g\ntasks: [{id: a, tool: sleep, inputs: {seconds: 600}}, {id: b, tool: mock}]\n',
+    );
+    const processEvents = new EventEmitter();
+    const ended = run('wait.yaml --break-on-failure --verbose', '', { stdin, stderr, processEvents });
+    while (!stderr.text.includes('a started')) await once(stderr, 'data');
+    for (let count = 0; count < 20_000; count++) stdin.write(line);
+    await new Promise((next) => setImmediate(next));
+    expect(stdin.readableLength + stdin.writableLength).to.be.greaterThan(100_000);
+    processEvents.emit('SIGINT');
+    processEvents.emit('SIGINT');
+    await ended;
+  });
+
   describe('on a server', () => {
     let server: RunsServer;
     before(async () => {
@@ -159,12 +180,31 @@ describe('wavetrain run with breakpoints (D42)', () => {
       while (!(await paused())) await new Promise((next) => setImmediate(next));
       const shown = await server.runs(`show ${body.run_id}`);
       expect(shown.stdout).to.include('paused at a breakpoint').and.include('runs continue');
+      expect(shown.stdout).to.match(
+        /paused +before wave 1: a \(wavetrain runs show .* --task TASK shows its inputs/,
+      );
+      const listed = await server.runs('list --status paused');
+      expect(listed.stdout).to.include(body.run_id).and.include(' paused ');
+      expect((await server.runs('list --status succeeded')).stdout).to.not.include(body.run_id);
+      const watched = new Recorder();
+      const watching = server.runs(`watch ${body.run_id}`, { stderr: watched });
+      while (!watched.text.includes('paused before wave 1: a; wavetrain runs continue'))
+        await once(watched, 'data');
       const stepped = await server.runs(`continue ${body.run_id} --step`);
       expect(stepped.status, stepped.stderr).to.equal(0);
       while (!(await paused())) await new Promise((next) => setImmediate(next));
       const continued = await server.runs(`continue ${body.run_id}`);
       expect(continued.status).to.equal(0);
+      expect((await watching).status).to.equal(0);
       expect(await server.registry.settled(body.run_id)).to.include({ status: 'succeeded' });
+      const folderOf = new TemporaryFolder();
+      const saved = await server.runs(`recording ${body.run_id} -o out.wtrec`, {
+        cwd: folderOf.path,
+        env: { WAVETRAIN_SERVER: server.url },
+      });
+      expect(saved.stderr).to.include('recorded in out.wtrec');
+      expect(readFileSync(folderOf.at('out.wtrec'), 'utf8')).to.match(/^\{"wavetrain_recording":1,/);
+      folderOf.remove();
       const late = await server.runs(`continue ${body.run_id}`);
       expect(late.stderr).to.include('does not wait at a breakpoint');
       expect(late.status).to.not.equal(0);

@@ -1,7 +1,37 @@
 import { expect } from 'chai';
 import { EventEmitter, once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
-import { invoke, Recorder } from '../../invoke.js';
+import { invoke, type Invocation, type InvokeOptions, Recorder } from '../../invoke.js';
+
+/** Standard input of somebody at a terminal. */
+class Keyboard extends PassThrough {
+  readonly isTTY = true;
+}
+
+/** A command that is at work. */
+interface Command {
+  readonly ended: Promise<Invocation>;
+  readonly stderr: Recorder;
+  /** Resolves when standard error has the text. */
+  readonly says: (text: string) => Promise<void>;
+  readonly stop: () => void;
+}
+
+function start(args: string, options: InvokeOptions): Command {
+  const processEvents = new EventEmitter();
+  const stderr = new Recorder();
+  const ended = invoke(args.split(' '), { stderr, processEvents, ...options });
+  return {
+    ended,
+    stderr,
+    says: async (text) => {
+      while (!stderr.text.includes(text)) await once(stderr, 'data');
+    },
+    stop: () => void processEvents.emit('SIGINT'),
+  };
+}
 
 describe('run --inspect (D42)', () => {
   let folder: TemporaryFolder;
@@ -29,35 +59,83 @@ describe('run --inspect (D42)', () => {
     expect(await ended).to.include({ status: 0 });
   });
 
-  it('lets a run that has paused go on from the page when standard input has ended, and shows values until Ctrl-C', async () => {
-    folder.write(
-      'two.yaml',
-      `id: two
-goal: g
-tasks: [{id: a, tool: mock, inputs: {value: 1}}, {id: b, tool: mock, inputs: {of: '{{a.output.status}}'}}]
-`,
-    );
-    const processEvents = new EventEmitter();
-    const stderr = new Recorder();
-    const argv = ['run', 'two.yaml', '--inspect', '--break-before', 'b', '--quiet'];
-    const ended = invoke(argv, { cwd: folder.path, stderr, processEvents });
-    while (!stderr.text.includes('continue it at')) await once(stderr, 'data');
-    const page = new URL(/continue it at (\S+)/.exec(stderr.text)?.[1] ?? '');
-    const list = await fetch(new URL('/pipelines/runs', page)).then((response) => response.json() as never);
-    const { runs } = list as { runs: { run_id: string; paused: boolean }[] };
-    expect(runs[0]).to.include({ paused: true });
-    const base = `/pipelines/runs/${runs[0]?.run_id}`;
-    const read = (path: string): Promise<unknown> =>
-      fetch(new URL(base + path, page)).then((response) => response.json());
-    expect(await read('/tasks/b')).to.deep.include({ status: 'pending', inputs: { of: 'success' } });
-    expect(await read('/tasks/c')).to.have.nested.property('detail.code');
-    const continued = await fetch(new URL(`${base}/continue`, page), { method: 'POST' });
-    expect(continued.status).to.equal(200);
-    while (!stderr.text.includes('the run is over')) await once(stderr, 'data');
-    expect(await read('')).to.include({ status: 'succeeded' });
-    expect(await read('/tasks/b')).to.include({ status: 'succeeded' });
-    processEvents.emit('SIGINT');
+  it('runs nothing when Ctrl-C comes while --inspect=wait waits, and says so', async () => {
+    const { ended, stderr, says, stop } = start('run p.yaml --inspect=wait --record out.wtrec', {
+      cwd: folder.path,
+    });
+    await says('the run begins when the page is open');
+    stop();
+    expect(await ended).to.include({ status: 130, stdout: '' });
+    expect(stderr.text)
+      .to.include('nothing has run')
+      .and.not.include('cancel')
+      .and.not.include('stays until');
+    expect(readFileSync(folder.at('out.wtrec'), 'utf8')).to.equal('');
+  });
+
+  it('ends without a word with Ctrl-C after the run, with the status of the run', async () => {
+    const { ended, stderr, says, stop } = start('run p.yaml --inspect --quiet', { cwd: folder.path });
+    await says('stays until');
+    const before = stderr.text;
+    stop();
     expect(await ended).to.include({ status: 0 });
+    expect(stderr.text).to.equal(before);
+    expect(before).to.include('stays until Ctrl-C\n');
+  });
+
+  it('does not keep the page of a run that Ctrl-C has cancelled', async () => {
+    folder.write('slow.yaml', 'id: p\ngoal: g\ntasks: [{id: a, tool: sleep, inputs: {seconds: 600}}]\n');
+    const { ended, stderr, says, stop } = start('run slow.yaml --inspect --verbose', { cwd: folder.path });
+    await says('a started');
+    stop();
+    stop();
+    expect(await ended).to.include({ status: 130 });
+    expect(stderr.text).to.not.include('stays until');
+  });
+
+  it('offers Enter where somebody can press it, and reads all that is typed at a breakpoint after --inspect=wait', async () => {
+    const stdin = new Keyboard();
+    const { ended, stderr, says } = start('run p.yaml --inspect=wait --break-before a --quiet', {
+      cwd: folder.path,
+      stdin,
+    });
+    await says('or with Enter');
+    await fetch(/inspector: (\S+)/.exec(stderr.text)?.[1] ?? '', { redirect: 'manual' });
+    await says('then Enter');
+    stdin.write('show a\n');
+    await says('a: pending');
+    stdin.write('continue\n');
+    await says('stays until Enter or Ctrl-C');
+    stdin.write('\n');
+    expect(await ended).to.include({ status: 0 });
+  });
+
+  it('leaves a paused run to the page when nobody can type, and shows its values until Ctrl-C', async () => {
+    const { ended, stderr, says, stop } = start('run p.yaml --inspect --break-before a', {
+      cwd: folder.path,
+      input: '',
+    });
+    await says('paused before wave 1: a');
+    await says('continue it on the page');
+    const page = new URL(/inspector: (\S+)/.exec(stderr.text)?.[1] ?? '');
+    const opened = await fetch(page, { redirect: 'manual' });
+    const runId = opened.headers.get('location')?.replace('/inspect/', '') ?? '';
+    const continued = await fetch(new URL(`/pipelines/runs/${runId}/continue`, page), { method: 'POST' });
+    expect(continued.status).to.equal(200);
+    await says('stays until');
+    const task = await fetch(new URL(`/pipelines/runs/${runId}/tasks/a`, page));
+    expect(await task.json()).to.include({ task_id: 'a', status: 'succeeded' });
+    stop();
+    expect(await ended).to.include({ status: 0 });
+    expect(stderr.text).to.not.include('cancelling');
+  });
+
+  it('opens no file for a mode that there is not', async () => {
+    folder.write('out.wtrec', 'an older recording');
+    const argv = ['run', 'p.yaml', '--record', 'out.wtrec', '--events', 'e.jsonl', '--inspect=foo'];
+    expect(await invoke(argv, { cwd: folder.path })).to.include({ status: 2 });
+    expect(readFileSync(folder.at('out.wtrec'), 'utf8')).to.equal('an older recording');
+    expect(existsSync(folder.at('e.jsonl'))).to.equal(false);
   });
 
   it('refuses another mode, and a server', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { EventEmitter, once } from 'node:events';
-import { readFileSync, truncateSync, statSync } from 'node:fs';
+import { readFileSync, renameSync } from 'node:fs';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { invoke, Recorder } from '../../invoke.js';
 
@@ -40,6 +40,22 @@ describe('run --record FILE and inspect FILE (D42)', () => {
     expect(entries.map(({ seq }) => seq)).to.deep.equal(entries.map((_, index) => index + 1));
     expect(entries.findLast(({ actor }) => actor === 'run')).to.include({ state: 'failed' });
     expect(readLines().join('')).to.include('refused ***').and.not.include('hunter2');
+  });
+
+  it('does not write into the file of --events, whatever name it has there', async () => {
+    folder.write('old.jsonl', 'older events');
+    for (const [events, recorded] of [
+      ['new.jsonl', './new.jsonl'],
+      ['old.jsonl', folder.at('old.jsonl')],
+    ] as const) {
+      const argv = ['run', 'p.yaml', '--events', events, '--record', recorded];
+      const { status, stderr } = await invoke(argv, { cwd: folder.path });
+      expect(status).to.equal(2);
+      expect(stderr.replaceAll(/\s+/g, ' ')).to.include(
+        `--record would overwrite ${events}, which --events writes`,
+      );
+    }
+    expect(readFileSync(folder.at('old.jsonl'), 'utf8')).to.equal('older events');
   });
 
   it('does not overwrite what the run is read from, and does not go with --server', async () => {
@@ -147,9 +163,8 @@ sub_pipelines:
     [
       'is from a newer version',
       ([head = '', ...rest]) => [newer(head), ...rest],
-      'was recorded by a newer version of wavetrain 0.1.0',
+      'was recorded by wavetrain 0.1.0, in a format that is newer than this wavetrain',
     ],
-    ['lacks its end', (lines) => lines.slice(0, -1), 'is cut: it ends after line'],
     ['lacks an entry', (lines) => lines.toSpliced(3, 1), 'says that it has'],
     [
       'has an entry twice',
@@ -183,11 +198,85 @@ sub_pipelines:
     });
   }
 
-  it('refuses a file that was cut in the middle of a line, and one that is not there', async () => {
+  /** Opens a recording, reads the whole stream of its page, and ends the command. */
+  const open = async (name: string) => {
+    const processEvents = new EventEmitter();
+    const [stdout, stderr] = [new Recorder(), new Recorder()];
+    const ended = invoke(['inspect', name], { cwd: folder.path, stdout, stderr, processEvents });
+    await Promise.race([once(stdout, 'data'), ended]);
+    const page = new URL(stdout.text.trim());
+    const path = page.pathname.replace('/inspect/', '/pipelines/runs/');
+    const stream = await fetch(new URL(`${path}/inspection`, page)).then((response) => response.text());
+    const recording = await fetch(new URL(`${path}/recording`, page)).then((response) => response.text());
+    const values = await fetch(new URL(`${path}/tasks/check`, page)).then((response) => response.text());
+    processEvents.emit('SIGINT');
+    await ended;
+    return { stream, recording, values, stderr: stderr.text };
+  };
+
+  it('opens what is whole of a recording whose program was killed, and says that its end is missing', async () => {
     await record();
-    truncateSync(folder.at('out.wtrec'), statSync(folder.at('out.wtrec')).size - 30);
-    const cut = await invoke(['inspect', 'out.wtrec'], { cwd: folder.path });
-    expect(cut.stderr).to.include('is cut or damaged: line');
+    const lines = readLines().slice(0, -1);
+    folder.write('killed.wtrec', `${lines.join('\n')}\n`);
+    const killed = await open('killed.wtrec');
+    expect(killed.stderr).to.include(`ends after entry ${lines.length - 1}, without its end`);
+    expect(killed.stream).to.match(/event: gap\ndata: [^\n]+\n\nevent: end/);
+    folder.write('cut.wtrec', lines.join('\n').slice(0, -30));
+    const cut = await open('cut.wtrec');
+    expect(cut.stderr).to.include(`ends after entry ${lines.length - 2}, without its end`);
+    expect(cut.stream.match(/^id: /gm)).to.have.length(lines.length - 2);
+  });
+
+  it('says how many entries were not recorded at the end, in the terminal and to the page', async () => {
+    await record();
+    const [head = '', ...rest] = readLines();
+    const end = JSON.parse(rest.pop() ?? '');
+    const kept = rest.slice(0, -3);
+    const changed = JSON.stringify({ ...end, entries: kept.length, dropped: 3 });
+    folder.write('short.wtrec', [head, ...kept, changed].join('\n'));
+    const { stderr, stream } = await open('short.wtrec');
+    expect(stderr).to.include(`3 of its ${kept.length + 3} entries are not in the recording`);
+    const last = kept.length;
+    expect(stream).to.include(`event: gap\ndata: {"after":${last},"next":${last + 4}}`);
+  });
+
+  it('gives the recording back from its page, and says that it has no values', async () => {
+    await record();
+    const { recording, values } = await open('out.wtrec');
+    expect(recording.trimEnd().split('\n').slice(1, -1)).to.deep.equal(readLines().slice(1, -1));
+    expect(JSON.parse(recording.split('\n')[0] ?? '')).to.include({ wavetrain_recording: 1 });
+    expect(values).to.include('a recording has no inputs and outputs');
+  });
+
+  it('opens a file whose name looks like the id of a run', async () => {
+    await record();
+    renameSync(folder.at('out.wtrec'), folder.at('cafe'));
+    expect((await open('cafe')).stream).to.include('event: end');
+  });
+
+  it('suggests the file that was meant, and to unpack one', async () => {
+    await record();
+    const near = await invoke(['inspect', 'out'], { cwd: folder.path });
+    expect(near.stderr).to.include('did you mean out.wtrec?');
+    folder.write('out.wtrec.gz', '\u001f\u008b');
+    const packed = await invoke(['inspect', 'out.wtrec.gz'], { cwd: folder.path });
+    expect(packed.stderr).to.include('is not a recording').and.include('unpack it first');
+  });
+
+  it('says after the run that the recording is there, and how to open it', async () => {
+    const loud = await invoke(['run', 'p.yaml', '--record', 'out.wtrec'], {
+      cwd: folder.path,
+      env: { SECRET_KEY: 'hunter2-hunter2' },
+    });
+    expect(loud.stderr).to.include('recorded in out.wtrec: wavetrain inspect out.wtrec shows it');
+    expect((await record()).stderr).to.not.include('recorded in');
+  });
+
+  it('refuses a file that was damaged in the middle of a line, and one that is not there', async () => {
+    await record();
+    folder.write('bad.wtrec', readLines().with(2, '{"seq": 2, "time').join('\n'));
+    const cut = await invoke(['inspect', 'bad.wtrec'], { cwd: folder.path });
+    expect(cut.stderr).to.include('is cut or damaged: line 3');
     const missing = await invoke(['inspect', 'none.wtrec'], { cwd: folder.path });
     expect(missing).to.include({ status: 2 });
     expect(missing.stderr).to.include('cannot read none.wtrec');

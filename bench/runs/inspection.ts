@@ -1,9 +1,9 @@
-import { type Clock, systemClock } from '../lib/common/clock.js';
-import { LocalExecutor } from '../lib/execution/local-executor.js';
-import type { Pipeline } from '../lib/pipelines/pipeline.js';
-import { RunInspection } from '../lib/runs/inspection/inspection.js';
-import { compare } from './measure.js';
-import { chain, fanOut } from './shapes.js';
+import { type Clock, systemClock } from '../../lib/common/clock.js';
+import { LocalExecutor } from '../../lib/execution/local-executor.js';
+import type { Pipeline } from '../../lib/pipelines/pipeline.js';
+import { RunInspection } from '../../lib/runs/inspection/inspection.js';
+import { compare } from '../measure.js';
+import { chain, fanOut } from '../shapes.js';
 
 const executor = new LocalExecutor();
 
@@ -24,8 +24,8 @@ async function runViewed(pipeline: Pipeline, viewer: Viewer): Promise<number> {
   const runId = await executor.submit({ pipeline });
   const inspection = new RunInspection(executor.getRun(runId), impatientClock);
   if (viewer !== 'never') {
-    const { close } = inspection.openNow();
-    if (viewer === 'left') close();
+    const view = inspection.openNow();
+    if (viewer === 'left') view.close();
   }
   await executor.getResult(runId);
   executor.forget(runId);

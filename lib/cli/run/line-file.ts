@@ -12,43 +12,64 @@ type LineFlag = '--events' | '--record';
 
 const EXAMPLES: Readonly<Record<LineFlag, string>> = { '--events': 'events.jsonl', '--record': 'out.wtrec' };
 
+/** A file that a run writes, and the flag that names it. */
+export interface WantedFile {
+  readonly flag: LineFlag;
+  readonly name: string;
+}
+
 /** The file of `--events` or of `--record`: one JSON document per line, written as things happen (D42). */
-export class EventFile {
+export class LineFile {
   readonly #stream: WriteStream;
-  readonly #name: string;
-  readonly #flag: LineFlag;
+  readonly #wanted: WantedFile;
   #error: Error | undefined;
+
+  /**
+   * Checks that none of the files overwrites another one. Call before the first is opened, which empties it.
+   *
+   * @param filesRead what the run was read from
+   * @throws UsageError when one of the files is one of `filesRead`, or two are the same
+   */
+  static async check(
+    wanted: readonly WantedFile[],
+    filesRead: readonly string[],
+    cwd: string,
+  ): Promise<void> {
+    for (const [index, { flag, name }] of wanted.entries()) {
+      if (name === '-') throw new UsageError(`${flag} takes a file`, `as in ${flag} ${EXAMPLES[flag]}`);
+      const path = resolve(cwd, name);
+      const read = await findSameFile(path, filesRead, cwd);
+      if (read !== undefined) throw new UsageError(describeOverwriting(flag, name, read));
+      for (const other of wanted.slice(0, index)) {
+        // A file that is not there yet has nothing but its name.
+        const isSame = path === resolve(cwd, other.name) && !path.startsWith(DEVICES);
+        if (!isSame && (await findSameFile(path, [other.name], cwd)) === undefined) continue;
+        throw new UsageError(
+          `${flag} would overwrite ${other.name}, which ${other.flag} writes`,
+          `write another name, as in ${flag} ${EXAMPLES[flag]}`,
+        );
+      }
+    }
+  }
 
   /**
    * Opens the file and empties it.
    *
-   * @param filesRead what the run was read from, which must not be overwritten
-   * @param flag that named the file
-   * @throws UsageError when the file cannot be opened or is one of `filesRead`
+   * @throws UsageError when the file cannot be opened
    */
-  static async open(
-    name: string,
-    filesRead: readonly string[],
-    cwd: string,
-    flag: LineFlag = '--events',
-  ): Promise<EventFile> {
-    const path = resolve(cwd, name);
-    if (name === '-') throw new UsageError(`${flag} takes a file`, `as in ${flag} ${EXAMPLES[flag]}`);
-    const same = await findSameFile(path, filesRead, cwd);
-    if (same !== undefined) throw new UsageError(describeOverwriting(flag, name, same));
-    const stream = createWriteStream(path);
+  static async open(wanted: WantedFile, cwd: string): Promise<LineFile> {
+    const stream = createWriteStream(resolve(cwd, wanted.name));
     try {
       await once(stream, 'open');
     } catch (error) {
-      throw new UsageError(describeFailure(flag, name, error));
+      throw new UsageError(describeFailure(wanted, error));
     }
-    return new EventFile(stream, name, flag);
+    return new LineFile(stream, wanted);
   }
 
-  private constructor(stream: WriteStream, name: string, flag: LineFlag) {
+  private constructor(stream: WriteStream, wanted: WantedFile) {
     this.#stream = stream;
-    this.#flag = flag;
-    this.#name = name;
+    this.#wanted = wanted;
     stream.on('error', (error) => {
       this.#error ??= error;
     });
@@ -70,9 +91,12 @@ export class EventFile {
       this.#stream.end();
       await closed;
     }
-    return this.#error === undefined ? undefined : describeFailure(this.#flag, this.#name, this.#error);
+    return this.#error === undefined ? undefined : describeFailure(this.#wanted, this.#error);
   }
 }
+
+/** Two flags may write to one device, such as /dev/null. */
+const DEVICES = '/dev/';
 
 /** Finds the file that `path` is too, perhaps under another name: through symbolic links, or as a hard link. */
 async function findSameFile(
@@ -102,7 +126,7 @@ function describeOverwriting(flag: LineFlag, name: string, file: string): string
     : `${flag} would overwrite ${what}, which the run is read from: ${name} is the same file`;
 }
 
-function describeFailure(flag: LineFlag, name: string, error: unknown): string {
+function describeFailure({ flag, name }: WantedFile, error: unknown): string {
   return `cannot write the ${flag} file ${name}: ${describeWriteError(name, error)}`;
 }
 

@@ -1,6 +1,6 @@
-import type { TemplateScope } from '../lib/definition/template/scope.js';
-import type { Json, JsonObject } from '../lib/common/json.js';
-import type { Pipeline } from '../lib/pipelines/pipeline.js';
+import type { TemplateScope } from '../../lib/definition/template/scope.js';
+import type { Json, JsonObject } from '../../lib/common/json.js';
+import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 
 /**
  * Runs a validated pipeline at the lowest possible cost: `Promise.all` over each wave, with the same tool and the same

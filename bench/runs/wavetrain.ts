@@ -1,6 +1,6 @@
-import { LocalExecutor } from '../lib/execution/local-executor.js';
-import type { ExecutionOptions } from '../lib/execution/run-inputs.js';
-import type { Pipeline } from '../lib/pipelines/pipeline.js';
+import { LocalExecutor } from '../../lib/execution/local-executor.js';
+import type { ExecutionOptions } from '../../lib/execution/run-inputs.js';
+import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 
 const executor = new LocalExecutor();
 
