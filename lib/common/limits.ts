@@ -325,7 +325,7 @@ export const INSPECTOR_LIMITS = {
 
 /** The limits of inspecting a run: what is kept of the events of its actors, of which there may be hundreds of thousands. */
 export const INSPECTION_LIMITS = {
-  /** Entries kept of one run, and their length as JSON together, in characters: half of them are dropped at a time. */
+  /** Entries kept of one run, and their memory as JSON, in bytes: half of them are dropped at a time. */
   entries: 50_000,
   length: 32 * 2 ** 20,
   /** Length of a snapshot in an entry, as JSON, and of the data of an event. */
