@@ -186,7 +186,8 @@ type ChunkSnapshot = Snapshot<undefined> & {
 
 type ChunkEvent =
   | { readonly type: 'item.failed'; readonly item: number; readonly error: string }
-  | { readonly type: 'chunk.settled' } | { readonly type: typeof STOP };
+  | { readonly type: 'chunk.settled' }
+  | { readonly type: typeof STOP };
 
 export const chunkChart: LogicChart<ChunkSnapshot['value'], ChunkEvent['type']> = {
   initial: 'invoking',

@@ -13,7 +13,7 @@ export interface OpenInspection {
   readonly log: InspectionLog;
   readonly origin: InspectionOrigin;
   /** Call when the viewer has left. */
-  close(): void;
+  readonly close: () => void;
 }
 
 /**

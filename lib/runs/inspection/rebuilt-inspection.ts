@@ -7,18 +7,24 @@ import type { Steps } from '../../common/steps.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { EventLog } from '../event-log.js';
 import { runInTurns } from '../fair-yield.js';
-import type { RunEntry } from '../run-entry.js';
+import type { AnyRun } from '../../execution/local-executor.js';
 import { type ActorStatus, CREATED } from './entry.js';
 import type { OpenInspection } from './inspection.js';
 import { InspectionLog } from './inspection-log.js';
 import { idOfFirstTransition, idOfLogicTransition } from './transition-id.js';
+
+/** A settled run and its events. */
+interface SettledRun {
+  readonly run: Pick<AnyRun, 'kind' | 'tenantId'>;
+  readonly log: EventLog;
+}
 
 /**
  * The entries of a settled run that nobody watched: they are made of its events (D29), once for all who look at it at the
  * same time or soon after each other, such as a reader of one page after the other.
  */
 export class RebuiltInspection {
-  readonly #entry: Pick<RunEntry, 'run' | 'log'>;
+  readonly #entry: SettledRun;
   readonly #clock: Clock;
   readonly #memory: MemoryPool | undefined;
   #viewers = 0;
@@ -26,7 +32,7 @@ export class RebuiltInspection {
   #heldBytes = 0;
   #timer: unknown;
 
-  constructor(entry: Pick<RunEntry, 'run' | 'log'>, clock: Clock, memory: MemoryPool | undefined) {
+  constructor(entry: SettledRun, clock: Clock, memory: MemoryPool | undefined) {
     this.#entry = entry;
     this.#clock = clock;
     this.#memory = memory;

@@ -72,7 +72,12 @@ export class SettledActors {
     }
     this.#left = Math.max(1, this.#left);
     const data = toTimes(run.startedAt ?? undefined, run.finishedAt ?? undefined);
-    yield* this.#list(run.kind === 'plan' ? 'plan' : 'run', rootName, { status: 'done', value: run.status }, data);
+    yield* this.#list(
+      run.kind === 'plan' ? 'plan' : 'run',
+      rootName,
+      { status: 'done', value: run.status },
+      data,
+    );
   }
 
   #findRun(actor: AnyActorRef | undefined): PipelineRun | undefined {
@@ -115,9 +120,11 @@ export class SettledActors {
       const failed: number[] = [];
       let settled = 0;
       let settledAt = 0;
-      for (let item = from; item < to && (isOver || settled === item - from); item++) {
+      for (let item = from; item < to; item++) {
         if (this.#isPause()) yield undefined;
         const time = trace.itemSettledAt(item);
+        // One that is at work is enough to know that its chunk is.
+        if (time === undefined && !isOver) break;
         if (time === undefined) continue;
         settled++;
         settledAt = Math.max(settledAt, time);

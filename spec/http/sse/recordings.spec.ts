@@ -57,9 +57,9 @@ describe('Recordings and lists of a run with many entries', () => {
 
   it('let other requests have their turn', async () => {
     let isRead = false;
-    const reading = Promise.all(
-      Array.from({ length: 5 }, async () => (await ask('recording')).text()),
-    ).then(() => (isRead = true));
+    const reading = Promise.all(Array.from({ length: 5 }, async () => (await ask('recording')).text())).then(
+      () => (isRead = true),
+    );
     let answered = 0;
     while (!isRead) {
       expect((await fixture.request('GET', '/pipelines/tools')).status).to.equal(200);
@@ -79,7 +79,9 @@ describe('Recordings and lists of a run with many entries', () => {
     const statuses = new Set(lists.map(({ status }) => status));
     statuses.delete(503);
     expect([...statuses]).to.deep.equal([200]);
-    expect((await ask('inspection?limit=1', { headers: { accept: 'application/json' } })).status).to.equal(200);
+    expect((await ask('inspection?limit=1', { headers: { accept: 'application/json' } })).status).to.equal(
+      200,
+    );
   });
 
   it('have pages of a mebibyte, which follow each other', async () => {
@@ -103,7 +105,9 @@ describe('Recordings and lists of a run with many entries', () => {
 
   it('need no look at the run to answer HEAD', async () => {
     const other = await fixture.submit({ id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'controlled' }] });
-    const response = await fetch(`${fixture.server.url}/pipelines/runs/${other}/recording`, { method: 'HEAD' });
+    const response = await fetch(`${fixture.server.url}/pipelines/runs/${other}/recording`, {
+      method: 'HEAD',
+    });
     expect(response.status).to.equal(200);
     expect(response.headers.get('content-disposition')).to.include(`${other}.wtrec`);
     await fixture.complete(other);
