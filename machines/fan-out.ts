@@ -68,6 +68,8 @@ export const fanOutLogic: Logic<FanOutSnapshot, FanOutEvent, FanOutInput> = {
         snapshot.state?.abort();
         return snapshot;
       case 'fan-out.settled':
+        // After a failure, some items of a chunk were not begun.
+        for (const actor of snapshot.state?.actors.live.values() ?? []) scope.stopChild(actor);
         return {
           status: 'done',
           output: event.result,

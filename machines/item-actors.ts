@@ -6,6 +6,9 @@ import type { TaskResult } from './types.js';
 const MAX_ITEM_ACTORS = 256;
 const CHUNK_SIZE = 256;
 
+/** Items that have failed and are named, of one chunk. */
+export const MAX_NAMED_ITEMS = 100;
+
 /** Actors that show the items of a fan-out to an inspector. They decide nothing. */
 export interface ItemActors {
   /** Actors with items that have not settled, by id. */
@@ -128,7 +131,12 @@ class Chunks implements ItemActors {
     if (actor === undefined) return;
     const chunk = actor.getSnapshot();
     chunk.settled++;
-    if (!result.ok) chunk.failed++;
+    if (!result.ok) {
+      chunk.failed++;
+      if (chunk.failed_items.push(item) <= MAX_NAMED_ITEMS) {
+        actor.send({ type: 'item.failed', item, error: result.error });
+      } else chunk.failed_items.pop();
+    }
     if (chunk.settled === chunk.to - chunk.from) {
       this.live.delete(id);
       actor.send({ type: 'chunk.settled' });
@@ -172,14 +180,19 @@ type ChunkSnapshot = Snapshot<undefined> & {
   to: number;
   settled: number;
   failed: number;
+  /** Indexes of the first ones that have failed. */
+  readonly failed_items: number[];
 };
 
-type ChunkEvent = { readonly type: 'chunk.settled' } | { readonly type: typeof STOP };
+type ChunkEvent =
+  | { readonly type: 'item.failed'; readonly item: number; readonly error: string }
+  | { readonly type: 'chunk.settled' }
+  | { readonly type: typeof STOP };
 
 export const chunkChart: LogicChart<ChunkSnapshot['value'], ChunkEvent['type']> = {
   initial: 'invoking',
   states: {
-    invoking: { 'chunk.settled': 'settled', 'xstate.stop': 'stopped' },
+    invoking: { 'item.failed': 'invoking', 'chunk.settled': 'settled', 'xstate.stop': 'stopped' },
     settled: 'final',
     stopped: 'final',
   },
@@ -195,10 +208,13 @@ const chunkLogic: Logic<ChunkSnapshot, ChunkEvent, { readonly from: number; read
     to,
     settled: 0,
     failed: 0,
+    failed_items: [],
   }),
 
   transition(snapshot, event) {
     switch (event.type) {
+      case 'item.failed':
+        return snapshot;
       case 'chunk.settled':
         return { ...snapshot, status: 'done', output: undefined, error: undefined, value: 'settled' };
       case STOP:

@@ -307,7 +307,7 @@ export const EXPORT_LIMITS = {
 
 /** The limits of the WebSockets that inform the official Stately inspector about runs. */
 export const INSPECTOR_LIMITS = {
-  /** WebSockets that may be open at once, also those that have sent no key yet. */
+  /** WebSockets that may be open at once and have sent no key yet; one more closes the oldest of them. */
   sockets: 200,
   /** Those that are informed about a run. */
   viewers: 50,
@@ -317,11 +317,15 @@ export const INSPECTOR_LIMITS = {
   keyMs: 5000,
   /** Between two looks whether the page is still there. */
   heartbeatMs: 30_000,
+  /** What a page may send from one heartbeat to the next, and before the first. */
+  receivedBytes: 8 * 2 ** 10,
+  /** Time for a page to read on, once its WebSocket is being closed. */
+  closeMs: 1000,
 } as const;
 
 /** The limits of inspecting a run: what is kept of the events of its actors, of which there may be hundreds of thousands. */
 export const INSPECTION_LIMITS = {
-  /** Entries kept of one run, and their length as JSON together, in characters: half of them are dropped at a time. */
+  /** Entries kept of one run, and their memory as JSON, in bytes: half of them are dropped at a time. */
   entries: 50_000,
   length: 32 * 2 ** 20,
   /** Length of a snapshot in an entry, as JSON, and of the data of an event. */

@@ -13,7 +13,6 @@ import { RunFiles } from './run-files.js';
 import type { EventLog } from './event-log.js';
 import { fairYield, runInTurns } from './fair-yield.js';
 import type { OpenInspection } from './inspection/inspection.js';
-import { openInspection } from './inspection/rebuilt-inspection.js';
 import {
   type IdempotencyKey,
   IdempotencyStore,
@@ -262,7 +261,7 @@ export class RunRegistry {
 
   /** What the actors of a run do, for an inspector (D35). Rejects with `run_not_found` and `memory_full`. */
   async inspection(runId: string): Promise<OpenInspection> {
-    return openInspection(this.#entry(runId), this.#clock, this.#options.memory);
+    return this.#entry(runId).openInspection(this.#clock, this.#options.memory);
   }
 
   /** Resolves with the record once the run has settled. Rejects with `run_not_found`, also when it is forgotten before. */

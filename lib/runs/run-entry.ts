@@ -4,7 +4,9 @@ import type { LiveEvent } from '../execution/events/event.js';
 import type { AnyRun } from '../execution/local-executor.js';
 import type { SubPipelineStatuses } from '../execution/results.js';
 import { EventLog } from './event-log.js';
-import { RunInspection } from './inspection/inspection.js';
+import type { MemoryPool } from '../common/queues/memory-pool.js';
+import { type OpenInspection, RunInspection } from './inspection/inspection.js';
+import { RebuiltInspection } from './inspection/rebuilt-inspection.js';
 
 /** The run that an event belongs to. */
 export interface RunIdentity {
@@ -23,6 +25,7 @@ export class RunEntry {
   /** Counts submissions; orders the list of runs. */
   readonly sequence: number;
   #inspection: RunInspection | undefined;
+  #rebuilt: RebuiltInspection | undefined;
   /** Number of responses that are being sent from the memory of the run. */
   #readers = 0;
   #isDropped = false;
@@ -66,6 +69,27 @@ export class RunEntry {
     return (this.#inspection ??= new RunInspection(this.run, clock));
   }
 
+  /**
+   * Opens the inspection: what was recorded, or else what can be made of the events of the run. The run is kept until it is
+   * closed. Rejects with `memory_full`.
+   */
+  async openInspection(clock: Clock, memory: MemoryPool | undefined): Promise<OpenInspection> {
+    const release = this.retain();
+    try {
+      const recorded = this.inspection(clock);
+      this.#rebuilt ??= recorded.hasEntries ? undefined : new RebuiltInspection(this, clock, memory);
+      const view = await (this.#rebuilt ?? recorded).open();
+      const close = (): void => {
+        view.close();
+        release();
+      };
+      return { log: view.log, origin: view.origin, close };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
   /** True while a response is being sent, so that evicting the run would free no memory. */
   get isBeingRead(): boolean {
     return this.#readers > 0;
@@ -86,6 +110,7 @@ export class RunEntry {
   /** Call when nobody can find the run any more: its memory no longer counts. */
   drop(): void {
     this.#isDropped = true;
+    this.#rebuilt?.forget();
     this.#freeMemory();
   }
 

@@ -123,6 +123,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'errors',
       'execution',
       'json',
+      'json-writer',
       'limits',
       'machines',
       'queues',

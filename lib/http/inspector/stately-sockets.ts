@@ -11,6 +11,7 @@ import { writeError } from '../errors/malformed-requests.js';
 import { REQUEST_MESSAGE } from '../logging/log.js';
 import { countHeaders } from '../routing/endpoint.js';
 import type { HttpServices } from '../services.js';
+import { closeSocket, ReceivedLimit } from './socket-limits.js';
 import { StatelyViewer } from './stately-viewer.js';
 
 /** The path of the WebSocket; `run` in its query names the run. */
@@ -36,6 +37,8 @@ export class StatelySockets {
   readonly #services: HttpServices;
   readonly #viewers: SharedLimit;
   readonly #open = new Set<WebSocket>();
+  /** Those whose caller is not known, the oldest first. */
+  readonly #unknown = new Set<WebSocket>();
   #server: Promise<WebSocketServer> | undefined;
 
   constructor(services: HttpServices) {
@@ -50,11 +53,12 @@ export class StatelySockets {
     try {
       this.#check(request);
     } catch (thrown) {
-      this.#log(request, startedAt, 'refused', errorCode(thrown));
-      return writeError(thrown as WavetrainError, socket);
+      return this.#refuse(request, socket, startedAt, thrown);
     }
     socket.once('close', () => this.#log(request, startedAt, 'closed'));
-    void this.#accept(request, socket, head);
+    this.#accept(request, socket, head).catch((thrown: unknown) => {
+      this.#refuse(request, socket, startedAt, thrown);
+    });
   }
 
   /** Closes all of them. */
@@ -69,53 +73,73 @@ export class StatelySockets {
    * A page of another origin may open a WebSocket to any server and read what it sends, so the Origin is checked as for
    * requests that change something (D38).
    */
-  #check({ url = '', headers, rawHeaders }: IncomingMessage): void {
-    if (rawHeaders.length > 2 * MAX_HEADERS || countHeaders(rawHeaders, 'host') > 1) {
-      throw new WavetrainError('invalid_request', 'the request has too many headers');
+  #check({ method, url = '', headers, rawHeaders }: IncomingMessage): void {
+    if (rawHeaders.length > 2 * MAX_HEADERS) {
+      throw new WavetrainError('header_too_large', `the request has more than ${MAX_HEADERS} headers`);
+    }
+    if (countHeaders(rawHeaders, 'host') > 1) {
+      throw new WavetrainError('invalid_request', 'the request has more than one Host header');
     }
     const { host = '', origin = '', 'sec-fetch-site': fetchSite = '' } = headers;
     this.#services.guard.check({ method: 'POST', host, origin, fetchSite });
     if (url.split('?')[0] !== SOCKET_PATH) {
       throw new WavetrainError('not_found', `there is no WebSocket here, only at ${SOCKET_PATH}`);
     }
-    if (this.#open.size < INSPECTOR_LIMITS.sockets) return;
-    throw new WavetrainError(
-      'too_many_streams',
-      `${this.#open.size} WebSockets are open already: close some inspectors`,
-      {
-        fault: 'service',
-      },
-    );
+    if (method === 'GET') return;
+    throw new WavetrainError('method_not_allowed', `${SOCKET_PATH} accepts only GET`);
+  }
+
+  /** Answers instead of opening a WebSocket. */
+  #refuse(request: IncomingMessage, socket: Duplex, startedAt: number, thrown: unknown): void {
+    const code = errorCode(thrown);
+    this.#log(request, startedAt, 'refused', code);
+    if (thrown instanceof WavetrainError) return writeError(thrown, socket);
+    const { log, newId } = this.#services;
+    const id = newId();
+    log.error({ err: thrown, id }, 'internal error');
+    socket.destroy();
   }
 
   async #accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     this.#server ??= createServer();
     const server = await this.#server;
+    const received = new ReceivedLimit(socket);
     server.handleUpgrade(request, socket, head, (opened) => {
-      this.#open.add(opened);
-      opened.once('close', () => this.#open.delete(opened));
+      this.#add(opened);
       // A frame that is too large or malformed: the package has closed the connection.
       opened.on('error', () => opened.terminate());
-      void this.#serve(opened, readRunId(request));
+      void this.#serve(opened, readRunId(request), received);
     });
   }
 
-  async #serve(socket: WebSocket, runId: string): Promise<void> {
-    const { log, newId } = this.#services;
+  /** Makes place for a new one: whoever sends no key would lock the others out, and those that will send it do so at once. */
+  #add(socket: WebSocket): void {
+    const [oldest] = this.#unknown;
+    if (oldest !== undefined && this.#unknown.size >= INSPECTOR_LIMITS.sockets) oldest.terminate();
+    this.#open.add(socket);
+    this.#unknown.add(socket);
+    socket.once('close', () => {
+      this.#open.delete(socket);
+      this.#unknown.delete(socket);
+    });
+  }
+
+  async #serve(socket: WebSocket, runId: string, received: ReceivedLimit): Promise<void> {
+    const { clock, log, newId } = this.#services;
     try {
       const key = await this.#receiveKey(socket);
-      if (key !== undefined) await this.#watch(socket, runId, key);
+      if (key !== undefined) await this.#watch(socket, runId, key, received);
     } catch (thrown) {
       const code = CLOSE_CODES[errorCode(thrown) ?? ''];
-      if (code !== undefined) return close(socket, code, errorMessage(thrown));
+      if (code !== undefined) return closeSocket(socket, code, errorMessage(thrown), clock);
       const id = newId();
       log.error({ err: thrown, id }, 'internal error');
-      close(socket, INTERNAL_ERROR, `internal error ${id}: see the log of the server`);
+      closeSocket(socket, INTERNAL_ERROR, `internal error ${id}: see the log of the server`, clock);
     }
   }
 
   /** Informs the page about a run until it has settled, or the page is closed. */
-  async #watch(socket: WebSocket, wanted: string, key: string): Promise<void> {
+  async #watch(socket: WebSocket, wanted: string, key: string, received: ReceivedLimit): Promise<void> {
     const { registry, memory } = this.#services;
     const runId = this.#authorize(wanted, key);
     const tenantId = registry.tenantId(runId);
@@ -125,7 +149,8 @@ export class StatelySockets {
     try {
       memory.reserve(tenantId, INSPECTOR_LIMITS.bufferBytes, 'inspector');
       try {
-        await new StatelyViewer(socket, this.#services).watch(runId);
+        this.#unknown.delete(socket);
+        await new StatelyViewer(socket, this.#services, received).watch(runId);
       } finally {
         memory.release(tenantId, INSPECTOR_LIMITS.bufferBytes);
       }
@@ -199,10 +224,4 @@ function readKey(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** A reason takes at most 123 bytes. */
-function close(socket: WebSocket, code: number, reason: string): void {
-  const bytes = Buffer.from(reason).subarray(0, 120);
-  socket.close(code, bytes.toString().replace(/\uFFFD+$/, ''));
 }

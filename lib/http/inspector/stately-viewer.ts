@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws';
 import { INSPECTOR_LIMITS } from '../../common/limits.js';
 import type { StatelyFeed } from '../../runs/inspection/stately-feed.js';
 import type { HttpServices } from '../services.js';
+import { closeSocket, type ReceivedLimit } from './socket-limits.js';
 
 const SETTLED = 1000;
 const TRY_AGAIN_LATER = 1013;
@@ -13,13 +14,19 @@ const ACTORS_PER_TURN = 32;
 export class StatelyViewer {
   readonly #socket: WebSocket;
   readonly #services: Pick<HttpServices, 'clock' | 'registry'>;
+  readonly #received: Pick<ReceivedLimit, 'renew'>;
   /** Resolves when the connection is closed. */
   readonly #closed: Promise<void>;
   #isAlive = true;
 
-  constructor(socket: WebSocket, services: Pick<HttpServices, 'clock' | 'registry'>) {
+  constructor(
+    socket: WebSocket,
+    services: Pick<HttpServices, 'clock' | 'registry'>,
+    received: Pick<ReceivedLimit, 'renew'>,
+  ) {
     this.#socket = socket;
     this.#services = services;
+    this.#received = received;
     this.#closed = new Promise((resolve) => {
       if (socket.readyState === socket.CLOSED) resolve();
       else socket.once('close', () => resolve());
@@ -38,7 +45,7 @@ export class StatelyViewer {
         () => 'the run was deleted',
       );
       const reason = await Promise.race([settled, this.#closed]);
-      if (reason !== undefined) this.#socket.close(SETTLED, reason);
+      if (reason !== undefined) closeSocket(this.#socket, SETTLED, reason, clock);
       await this.#closed;
     } finally {
       stopBeating();
@@ -73,7 +80,12 @@ export class StatelyViewer {
     if (socket.readyState !== socket.OPEN) return;
     if (socket.bufferedAmount + text.length <= INSPECTOR_LIMITS.bufferBytes) return socket.send(text);
     feed.close();
-    socket.close(TRY_AGAIN_LATER, 'the page does not read as fast as the run goes');
+    closeSocket(
+      socket,
+      TRY_AGAIN_LATER,
+      'the page does not read as fast as the run goes',
+      this.#services.clock,
+    );
   }
 
   /** Finds out whether the page is still there. */
@@ -86,6 +98,7 @@ export class StatelyViewer {
     const beat = (): void => {
       if (!this.#isAlive) return socket.terminate();
       this.#isAlive = false;
+      this.#received.renew();
       if (socket.readyState === socket.OPEN) socket.ping();
       timer = clock.setTimeout(beat, INSPECTOR_LIMITS.heartbeatMs);
     };

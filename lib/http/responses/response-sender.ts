@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { estimateBytesInSteps } from '../../common/json.js';
 import { runInTurns } from '../../runs/registry.js';
-import type { RouteResult } from '../routing/route.js';
+import type { RouteResult, TextChunks } from '../routing/route.js';
 import { SECURITY_HEADERS } from '../security/browser-guard.js';
 import type { HttpServices } from '../services.js';
 import { CHUNK_LENGTH, isShortJson, JsonWriter } from '../../common/json-writer.js';
@@ -41,7 +41,7 @@ export class ResponseSender {
     result: RouteResult,
     tenantId: string,
   ): Promise<void> {
-    const { body, isLong, text, bytes, file, headers, stream, onSent } = result;
+    const { body, isLong, text, bytes, file, headers, stream, chunks, onSent } = result;
     // Koa would make its own response; none of this needs it.
     ctx.respond = false;
     if (onSent) ctx.res.once('finish', onSent);
@@ -50,7 +50,8 @@ export class ResponseSender {
       head.write();
       if (ctx.method === 'HEAD') ctx.res.end();
       else stream(ctx.res);
-    } else if (file !== undefined) await this.#sendFile(head, type, file, tenantId);
+    } else if (chunks !== undefined) await this.#sendChunks(head, withCharset(type), chunks, tenantId);
+    else if (file !== undefined) await this.#sendFile(head, type, file, tenantId);
     else if (bytes !== undefined) await this.#sendBytes(head, withCharset(type), bytes, tenantId);
     else if (text !== undefined) await this.#sendText(head, withCharset(type), text, tenantId);
     else if (body === undefined) head.write().end();
@@ -110,6 +111,26 @@ export class ResponseSender {
       }
     } finally {
       await file.close();
+    }
+  }
+
+  async #sendChunks(
+    head: Head,
+    type: string,
+    open: () => Promise<TextChunks>,
+    tenantId: string,
+  ): Promise<void> {
+    if (head.isAlone) return void head.write(type).end();
+    const release = this.#reserve(tenantId, STREAM_BYTES);
+    try {
+      const chunks = await open();
+      try {
+        await this.#writeAll(head.write(type), tenantId, () => Buffer.from(chunks.next()));
+      } finally {
+        chunks.close();
+      }
+    } finally {
+      release();
     }
   }
 

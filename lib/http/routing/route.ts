@@ -23,6 +23,14 @@ export interface RouteRequest<P extends TObject, Q extends TObject, H extends TO
   releaseBody(): void;
 }
 
+/** A text that is made while it is sent: each chunk when the connection has accepted the one before. */
+export interface TextChunks {
+  /** The next chunk, of about 64 KiB; empty after the last one. */
+  next(): string;
+  /** Called at the end, also when the client has left. */
+  close(): void;
+}
+
 /** What a handler returns. */
 export interface RouteResult {
   /** Default: the first status that the route documents. */
@@ -41,6 +49,8 @@ export interface RouteResult {
   readonly type?: string;
   /** Like `bytes`, for a file that is read while it is sent, and closed then. */
   readonly file?: FileHandle;
+  /** Like `text`, for one that is made while it is sent. Not called for HEAD. Rejects with an error to answer. */
+  readonly chunks?: () => Promise<TextChunks>;
   /** Takes over the connection after the head was written. */
   readonly stream?: (response: ServerResponse) => void;
   /** The run that the request was about, for the log. */

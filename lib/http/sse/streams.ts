@@ -57,6 +57,17 @@ export class EventStreams {
     throw new WavetrainError('too_many_streams', message, { fault: 'service' });
   }
 
+  /**
+   * Counts a download as a stream until the returned function is called.
+   *
+   * @throws WavetrainError `too_many_streams`
+   */
+  acquire(tenantId: string): () => void {
+    this.assertCapacity(tenantId);
+    this.#limit.tryAcquire(tenantId);
+    return () => this.#limit.release(tenantId);
+  }
+
   /** Streams the events after number `after` until the run has settled or the client disconnects. */
   open(source: EventSource, after: number, response: ServerResponse): void {
     if (response.destroyed) return;

@@ -18,7 +18,7 @@ export interface InspectionPage {
 
 interface LogLimits {
   readonly entries: number;
-  /** In characters. */
+  /** In bytes of memory. */
   readonly length: number;
 }
 
@@ -73,7 +73,7 @@ export class InspectionLog {
     if (this.#isClosed) return;
     const seq = this.lastSeq + 1;
     const json = JSON.stringify({ seq, ...entry });
-    const bytes = ENTRY_BYTES + json.length;
+    const bytes = measure(json);
     if (this.#entries.length >= this.#limits.entries) this.#dropHalf();
     while (this.#bytes + bytes > this.#limits.length && this.#dropHalf());
     if (this.#budget?.tryReserve(bytes) === false) {
@@ -110,7 +110,7 @@ export class InspectionLog {
     const count = Math.ceil(this.#entries.length / 2);
     if (count === 0) return false;
     let bytes = 0;
-    for (const { json } of this.#entries.slice(0, count)) bytes += ENTRY_BYTES + json.length;
+    for (const { json } of this.#entries.slice(0, count)) bytes += measure(json);
     this.#entries = this.#entries.slice(count);
     this.#dropped += count;
     this.#bytes -= bytes;
@@ -131,3 +131,10 @@ export class InspectionLog {
     }
   }
 }
+
+/** V8 keeps a text at 2 bytes a character as soon as one of them is beyond Latin-1. */
+function measure(json: string): number {
+  return ENTRY_BYTES + (BEYOND_LATIN_1.test(json) ? 2 : 1) * json.length;
+}
+
+const BEYOND_LATIN_1 = /[^\0-\u00ff]/;

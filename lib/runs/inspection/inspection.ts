@@ -13,7 +13,7 @@ export interface OpenInspection {
   readonly log: InspectionLog;
   readonly origin: InspectionOrigin;
   /** Call when the viewer has left. */
-  close(): void;
+  readonly close: () => void;
 }
 
 /**
@@ -32,6 +32,9 @@ export class RunInspection {
   /** Resolves when every actor that existed has an entry. */
   #attached: Promise<void> = Promise.resolve();
   #timer: unknown;
+  /** The run has settled while nobody recorded it; its end is being written. */
+  #isConcluding = false;
+  #hasFailed = false;
   /** Until when it was recorded before; what has settled by then has its entries. */
   #recordedUntil: number | undefined;
 
@@ -39,6 +42,7 @@ export class RunInspection {
     this.#run = run;
     this.#clock = clock;
     this.log = new InspectionLog(run.budget);
+    void run.settled.then(() => this.#onSettled());
   }
 
   /** Whether there is anything to show: recorded entries, or a run at work. */
@@ -57,7 +61,10 @@ export class RunInspection {
   openNow(): OpenInspection {
     this.#viewers++;
     this.#clock.clearTimeout(this.#timer);
-    if (this.#detach === undefined && !this.log.isClosed) this.#attach();
+    if (this.#detach === undefined && !this.log.isClosed && !this.#isConcluding) {
+      if (this.#run.isSettled) this.#conclude();
+      else this.#attach();
+    }
     let isOpen = true;
     const close = (): void => {
       if (!isOpen) return;
@@ -67,38 +74,62 @@ export class RunInspection {
     return { log: this.log, origin: 'live', close };
   }
 
-  #attach(): void {
+  #createRecorder(): Recorder {
     const run = this.#run;
     const { secrets } = run.prepared;
-    const recorder = new Recorder({
+    return new Recorder({
       rootName: run.kind === 'plan' ? 'plan' : 'run',
       now: () => run.journal.timeline.now(),
       mask: (text) => secrets.mask(text),
       write: (entry) => this.log.append(entry),
     });
-    this.#recorder = recorder;
+  }
+
+  #attach(): void {
+    const run = this.#run;
+    const recorder = this.#createRecorder();
     const attached = run.inspect((event) => {
       try {
         recorder.receive(event);
       } catch (thrown) {
-        // A run must not depend on who observes it.
-        this.#stop();
-        warnListenerRemoved(`the recorder of run ${run.id}`, thrown);
+        this.#onFailure(thrown);
       }
     });
-    if (attached === undefined) return this.log.close();
+    // It has ended and will settle soon.
+    if (attached === undefined) return;
     const { root, detach } = attached;
     const settled = new SettledActors(run, this.#recordedUntil);
+    this.#recorder = recorder;
     this.#detach = detach;
     this.#attached = runInTurns(recorder.attach(root, settled), run.tenantId).catch((thrown: unknown) => {
-      this.#stop();
-      warnListenerRemoved(`the recorder of run ${run.id}`, thrown);
+      this.#onFailure(thrown);
     });
-    void run.settled.then(() => {
-      if (this.#recorder === recorder) recorder.finish();
-      this.#stop();
+  }
+
+  /** A run must not depend on who observes it. */
+  #onFailure(thrown: unknown): void {
+    this.#hasFailed = true;
+    this.#stop();
+    warnListenerRemoved(`the recorder of run ${this.#run.id}`, thrown);
+  }
+
+  #onSettled(): void {
+    const recorder = this.#recorder;
+    this.#stop();
+    if (recorder !== undefined) {
+      recorder.finish();
       this.log.close();
-    });
+    } else if (this.#viewers > 0) this.#conclude();
+  }
+
+  /** Writes what has become of the actors since recording stopped: those who look again would find them at work for ever. */
+  #conclude(): void {
+    if (this.#hasFailed) return this.log.close();
+    this.#isConcluding = true;
+    const settled = new SettledActors(this.#run, this.#recordedUntil);
+    this.#attached = runInTurns(this.#createRecorder().conclude(settled), this.#run.tenantId)
+      .catch((thrown: unknown) => this.#onFailure(thrown))
+      .then(() => this.log.close());
   }
 
   #linger(): void {

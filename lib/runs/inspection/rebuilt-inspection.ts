@@ -7,41 +7,83 @@ import type { Steps } from '../../common/steps.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { EventLog } from '../event-log.js';
 import { runInTurns } from '../fair-yield.js';
-import type { RunEntry } from '../run-entry.js';
+import type { AnyRun } from '../../execution/local-executor.js';
 import { type ActorStatus, CREATED } from './entry.js';
 import type { OpenInspection } from './inspection.js';
 import { InspectionLog } from './inspection-log.js';
 import { idOfFirstTransition, idOfLogicTransition } from './transition-id.js';
 
+/** A settled run and its events. */
+interface SettledRun {
+  readonly run: Pick<AnyRun, 'kind' | 'tenantId'>;
+  readonly log: EventLog;
+}
+
 /**
- * Opens the inspection of a run. One that has settled and that nobody watched was not recorded: its entries are made of its
- * events, for as long as the view is open.
- *
- * Rejects with `memory_full` when there is no room for these.
+ * The entries of a settled run that nobody watched: they are made of its events (D29), once for all who look at it at the
+ * same time or soon after each other, such as a reader of one page after the other.
  */
-export async function openInspection(
-  entry: RunEntry,
-  clock: Clock,
-  memory: MemoryPool | undefined,
-): Promise<OpenInspection> {
-  const inspection = entry.inspection(clock);
-  if (inspection.hasEntries) return inspection.open();
-  const { tenantId, kind } = entry.run;
-  let heldBytes = 0;
-  const hold = (bytes: number): void => {
-    memory?.reserve(tenantId, bytes, 'response');
-    heldBytes += bytes;
-  };
-  const release = (): void => {
-    memory?.release(tenantId, heldBytes);
-    heldBytes = 0;
-  };
-  try {
-    const log = await runInTurns(rebuild(entry.log, kind, hold), tenantId);
-    return { log, origin: 'events', close: release };
-  } catch (error) {
-    release();
-    throw error;
+export class RebuiltInspection {
+  readonly #entry: SettledRun;
+  readonly #clock: Clock;
+  readonly #memory: MemoryPool | undefined;
+  #viewers = 0;
+  #log: Promise<InspectionLog> | undefined;
+  #heldBytes = 0;
+  #timer: unknown;
+
+  constructor(entry: SettledRun, clock: Clock, memory: MemoryPool | undefined) {
+    this.#entry = entry;
+    this.#clock = clock;
+    this.#memory = memory;
+  }
+
+  /** Adds a viewer. Rejects with `memory_full` when there is no room for the entries. */
+  async open(): Promise<OpenInspection> {
+    this.#viewers++;
+    this.#clock.clearTimeout(this.#timer);
+    let isOpen = true;
+    const close = (): void => {
+      if (!isOpen) return;
+      isOpen = false;
+      if (--this.#viewers > 0) return;
+      this.#timer = this.#clock.setTimeout(() => this.forget(), INSPECTION_LIMITS.lingerMs);
+    };
+    try {
+      this.#log ??= this.#rebuild();
+      return { log: await this.#log, origin: 'events', close };
+    } catch (error) {
+      this.#viewers--;
+      throw error;
+    }
+  }
+
+  /** Gives the memory back, unless somebody looks at the entries still. */
+  forget(): void {
+    this.#clock.clearTimeout(this.#timer);
+    if (this.#viewers > 0) return;
+    this.#log = undefined;
+    this.#release();
+  }
+
+  async #rebuild(): Promise<InspectionLog> {
+    const { run, log } = this.#entry;
+    const hold = (bytes: number): void => {
+      this.#memory?.reserve(run.tenantId, bytes, 'response');
+      this.#heldBytes += bytes;
+    };
+    try {
+      return await runInTurns(rebuild(log, run.kind, hold), run.tenantId);
+    } catch (error) {
+      this.#log = undefined;
+      this.#release();
+      throw error;
+    }
+  }
+
+  #release(): void {
+    this.#memory?.release(this.#entry.run.tenantId, this.#heldBytes);
+    this.#heldBytes = 0;
   }
 }
 

@@ -105,6 +105,15 @@ export class Recorder {
     this.#ended = undefined;
   }
 
+  /** Writes an entry for every actor that has ended, of a run that has settled. */
+  *conclude(settled: SettledActors): Steps<void> {
+    let count = 0;
+    for (const one of settled.ofSettledRun(this.#options.rootName)) {
+      if (one !== undefined) this.#writeSettled(one);
+      if (one === undefined || ++count % ACTORS_PER_STEP === 0) yield;
+    }
+  }
+
   /** Call when the run has ended: writes what is left. */
   finish(): void {
     for (const { received } of this.#known.values()) drop(received);

@@ -1,5 +1,5 @@
 import type { AnyActorRef } from 'xstate';
-import { itemActorsOf } from '../../../machines/item-actors.js';
+import { itemActorsOf, MAX_NAMED_ITEMS } from '../../../machines/item-actors.js';
 import { toIsoTime } from '../../common/clock.js';
 import type { JsonObject } from '../../common/json.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
@@ -34,6 +34,8 @@ export class SettledActors {
   readonly #since: number;
   #left: number = INSPECTION_LIMITS.settledActors;
   #lookedAt = 0;
+  /** The run has settled: what has not, was stopped. */
+  #isOver = false;
 
   /** @param since milliseconds since 1970: what has settled before is left out */
   constructor(run: AnyRun, since = Number.NEGATIVE_INFINITY) {
@@ -57,6 +59,27 @@ export class SettledActors {
     }
   }
 
+  /** Lists what has settled of a run that has settled itself, the run last. What was stopped has not settled, and is listed too. */
+  *ofSettledRun(rootName: string): Listed {
+    const run = this.#run;
+    this.#isOver = true;
+    if (run.kind === 'plan') {
+      yield* this.#listSubRuns(`${rootName}/sub-runs`);
+      yield* this.#list('sub-runs', `${rootName}/sub-runs`, STOPPED, {});
+    } else if (run.startedAt !== null) {
+      yield* this.#listTasks(run, `${rootName}/wave`);
+      yield* this.#list('wave', `${rootName}/wave`, STOPPED, {});
+    }
+    this.#left = Math.max(1, this.#left);
+    const data = toTimes(run.startedAt ?? undefined, run.finishedAt ?? undefined);
+    yield* this.#list(
+      run.kind === 'plan' ? 'plan' : 'run',
+      rootName,
+      { status: 'done', value: run.status },
+      data,
+    );
+  }
+
   #findRun(actor: AnyActorRef | undefined): PipelineRun | undefined {
     const run = this.#run;
     return run.kind === 'pipeline' ? run : run.subRuns.begun.get(actor?.id ?? '');
@@ -69,9 +92,8 @@ export class SettledActors {
       if (!run.isSettled || !this.#isWanted(run.finishedAt ?? undefined)) continue;
       const data = toTimes(run.startedAt ?? undefined, run.finishedAt ?? undefined);
       const runPath = `${path}/${id}`;
-      const wave = { status: 'stopped', value: 'stopped' } as const;
       yield* this.#list('run', runPath, { status: 'done', value: run.status }, data);
-      yield* this.#list('wave', `${runPath}/wave`, wave, data);
+      yield* this.#list('wave', `${runPath}/wave`, STOPPED, data);
       yield* this.#listTasks(run, `${runPath}/wave`);
     }
   }
@@ -80,10 +102,10 @@ export class SettledActors {
     for (const id of prepared.pipeline.waves.flat()) {
       if (this.#isPause()) yield undefined;
       const trace = work.getTrace(id);
-      if (trace?.settledAt === undefined || !this.#isWanted(trace.settledAt)) continue;
+      if (trace === undefined || !this.#isEnded(trace.settledAt)) continue;
       const taskPath = `${path}/${id}`;
       const data = toTimes(trace.startedAt, trace.settledAt);
-      const end = toEnd(trace.hasFailed, trace.error?.message);
+      const end = trace.settledAt === undefined ? STOPPED : toEnd(trace.hasFailed, trace.error?.message);
       yield* this.#list('task', taskPath, end, data);
       if (trace.itemOutputs === undefined) continue;
       yield* this.#list('fan-out', `${taskPath}/fan-out`, end, data);
@@ -92,22 +114,37 @@ export class SettledActors {
   }
 
   *#listItems(trace: TaskTrace, path: string): Listed {
+    // What has not settled then never will.
+    const isOver = this.#isOver || trace.settledAt !== undefined;
     for (const { id, src, from, to } of itemActorsOf(trace.itemOutputs?.length ?? 0)) {
-      let settledAt: number | undefined = 0;
-      let failed = 0;
-      for (let item = from; item < to && settledAt !== undefined; item++) {
+      const failed: number[] = [];
+      let settled = 0;
+      let settledAt = 0;
+      for (let item = from; item < to; item++) {
         if (this.#isPause()) yield undefined;
         const time = trace.itemSettledAt(item);
-        settledAt = time === undefined ? undefined : Math.max(settledAt, time);
-        if (trace.failedAttempts(item)?.error !== undefined) failed++;
+        // One that is at work is enough to know that its chunk is.
+        if (time === undefined && !isOver) break;
+        if (time === undefined) continue;
+        settled++;
+        settledAt = Math.max(settledAt, time);
+        if (trace.failedAttempts(item)?.error !== undefined) failed.push(item);
       }
-      if (settledAt === undefined || !this.#isWanted(settledAt)) continue;
-      const data = toTimes(trace.callStartedAt(from), settledAt);
-      const end =
-        src === 'item'
-          ? toEnd(failed > 0, trace.failedAttempts(from)?.error?.message)
-          : { status: 'done' as const, value: 'settled', from, to, settled: to - from, failed };
-      yield* this.#list(src, `${path}/${id}`, end, data);
+      const isWhole = settled === to - from;
+      const startedAt = trace.callStartedAt(from);
+      // Of a fan-out that has failed, some items were not begun.
+      if (!isWhole && (!isOver || (settled === 0 && startedAt === undefined))) continue;
+      if (!this.#isWanted(settled === 0 ? undefined : settledAt)) continue;
+      const data = toTimes(startedAt, settled === 0 ? undefined : settledAt);
+      if (src === 'item') {
+        const end = isWhole ? toEnd(failed.length > 0, trace.failedAttempts(from)?.error?.message) : STOPPED;
+        yield* this.#list(src, `${path}/${id}`, end, data);
+      } else {
+        const failedItems = failed.slice(0, MAX_NAMED_ITEMS);
+        const counts = { from, to, settled, failed: failed.length, failed_items: failedItems };
+        const end = isWhole ? ({ status: 'done', value: 'settled' } as const) : STOPPED;
+        yield* this.#list(src, `${path}/${id}`, { ...end, ...counts }, data);
+      }
     }
   }
 
@@ -119,11 +156,17 @@ export class SettledActors {
     return ++this.#lookedAt % LOOKED_AT_PER_STEP === 0;
   }
 
+  #isEnded(settledAt: number | undefined): boolean {
+    return settledAt === undefined ? this.#isOver && this.#left > 0 : this.#isWanted(settledAt);
+  }
+
   #isWanted(settledAt: number | undefined): boolean {
     if (this.#left <= 0) return false;
     return settledAt === undefined || settledAt === UNKNOWN_TIME || settledAt >= this.#since;
   }
 }
+
+const STOPPED = { status: 'stopped', value: 'stopped' } as const;
 
 function toEnd(hasFailed: boolean, error: string | undefined): SettledSnapshot {
   if (!hasFailed) return { status: 'done', value: 'succeeded', output: { ok: true } };

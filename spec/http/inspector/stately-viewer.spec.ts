@@ -16,6 +16,7 @@ class FakeSocket extends EventEmitter {
   bufferedAmount = 0;
   sent = 0;
   end: string | undefined;
+  isTerminated = false;
 
   send(): void {
     this.sent++;
@@ -28,6 +29,10 @@ class FakeSocket extends EventEmitter {
   close(code: number, reason: string): void {
     this.end ??= `${code} ${reason}`;
     this.readyState = 2;
+  }
+
+  terminate(): void {
+    this.isTerminated = true;
   }
 
   /** The page has answered. */
@@ -43,7 +48,8 @@ describe('A page that the Stately inspector informs', () => {
     const runId = await runs.submit();
     const socket = new FakeSocket();
     const services = { clock: runs.clock, registry: runs.registry };
-    const watched = new StatelyViewer(socket as unknown as WebSocket, services).watch(runId);
+    const received = { renew: () => {} };
+    const watched = new StatelyViewer(socket as unknown as WebSocket, services, received).watch(runId);
     await runs.waitUntilIdle();
     expect(socket.sent, 'actors that exist').to.equal(3);
     socket.bufferedAmount = INSPECTOR_LIMITS.bufferBytes - 10;
@@ -58,5 +64,26 @@ describe('A page that the Stately inspector informs', () => {
     await watched;
     runs.clock.advance(2 * INSPECTOR_LIMITS.heartbeatMs);
     expect(socket.listenerCount('close')).to.equal(0);
+  });
+
+  it('may read what it was sent once the run has settled, for as long as it goes on reading', async () => {
+    const runs = new ControlledRuns();
+    const runId = await runs.submit();
+    const socket = new FakeSocket();
+    const services = { clock: runs.clock, registry: runs.registry };
+    const received = { renew: () => {} };
+    const watched = new StatelyViewer(socket as unknown as WebSocket, services, received).watch(runId);
+    await runs.waitUntilIdle();
+    socket.bufferedAmount = 1000;
+    await runs.complete(runId);
+    expect(socket.end).to.equal('1000 the run has settled');
+    socket.bufferedAmount = 500;
+    runs.clock.advance(INSPECTOR_LIMITS.closeMs);
+    expect(socket.isTerminated).to.equal(false);
+    runs.clock.advance(INSPECTOR_LIMITS.closeMs);
+    expect(socket.isTerminated, 'when it has stopped').to.equal(true);
+    socket.finish();
+    await watched;
+    expect(runs.clock.pending).to.equal(0);
   });
 });

@@ -99,6 +99,7 @@ describe('A recorder that is attached to a run at work (D35)', () => {
       to: 256,
       settled: 256,
       failed: 0,
+      failed_items: [],
     });
     await runs.registry.cancel(runId, { force: true });
   });

@@ -9,6 +9,7 @@ import { formatMebibytes } from '../../../common/text.js';
 import type { InspectionEntry } from '../../../runs/inspection/entry.js';
 import type { RecordingEnd, RecordingHead } from '../../../runs/inspection/recording.js';
 import { PROGRAM, readPackageJson } from '../../package-info.js';
+import { toSingleLine } from '../../render/text.js';
 import { UsageError } from '../../usage-errors.js';
 
 /** What was read of a recording: everything, or what there is of one whose program was ended. */
@@ -128,7 +129,8 @@ class RecordingReader {
     }
     const { wavetrain_recording: version, run, statecharts, origin } = value;
     if (typeof version === 'number' && version > VERSION) {
-      const writer = typeof value['version'] === 'string' ? ` ${value['version'].slice(0, 40)}` : '';
+      const writer =
+        typeof value['version'] === 'string' ? ` ${toSingleLine(value['version']).slice(0, 40)}` : '';
       throw this.#refuse(
         `was recorded by ${PROGRAM}${writer}, in a format that is newer than this ${PROGRAM} ${readPackageJson().version}`,
         `update ${PROGRAM} to open it`,
@@ -139,23 +141,28 @@ class RecordingReader {
       isObject(run) &&
       typeof run['run_id'] === 'string' &&
       RUN_ID.test(run['run_id']) &&
+      isRunStatus(run['status']) &&
       Array.isArray(statecharts) &&
       (origin === 'live' || origin === 'events');
     if (!isHead) throw this.#refuse('has a head that no recording has', FORGED_HINT);
+    if (isDeep(value, MAX_DEPTH))
+      throw this.#refuse('is nested more deeply than a recording is', FORGED_HINT);
     return value as unknown as RecordingHead;
   }
 
   #readEnd(value: Record<string, unknown>): RecordingEnd {
     const { entries, dropped, run } = value;
+    if (typeof entries === 'number' && entries !== this.#entries.length) {
+      const found = this.#entries.length;
+      throw this.#refuse(`says that it has ${entries} entries and has ${found}`, FORGED_HINT);
+    }
+    const isRun =
+      run === undefined ||
+      (isObject(run) && run['run_id'] === this.#head?.run.run_id && isRunStatus(run['status']));
     const isEnd =
-      entries === this.#entries.length &&
-      Number.isSafeInteger(dropped) &&
-      (run === undefined || (isObject(run) && run['run_id'] === this.#head?.run.run_id));
-    if (isEnd) return value as unknown as RecordingEnd;
-    throw this.#refuse(
-      `says that it has ${String(entries).slice(0, 20)} entries and has ${this.#entries.length}`,
-      FORGED_HINT,
-    );
+      entries === this.#entries.length && Number.isSafeInteger(dropped) && Number(dropped) >= 0 && isRun;
+    if (isEnd && !isDeep(value, MAX_DEPTH)) return value as unknown as RecordingEnd;
+    throw this.#refuse('has an end that no recording has', FORGED_HINT);
   }
 
   #addEntry(value: unknown, json: string): void {
@@ -172,6 +179,22 @@ class RecordingReader {
 }
 
 const RUN_ID = /^[0-9a-f-]{36}$/;
+const RUN_STATUSES: readonly unknown[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
+
+/** How deep lists and objects are inside each other: values are cut at 20, and the definition of a chart is flatter. */
+const MAX_DEPTH = 100;
+
+/** They go to the terminal. */
+function isRunStatus(status: unknown): boolean {
+  return RUN_STATUSES.includes(status);
+}
+
+/** Looks no deeper than that, so that no value overflows the stack. */
+function isDeep(value: unknown, left: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return left === 0 || Object.values(value).some((member) => isDeep(member, left - 1));
+}
+
 const STATUSES: readonly unknown[] = ['active', 'done', 'error', 'stopped'];
 const TEXTS = ['time', 'actor', 'src', 'event', 'state'] as const;
 
@@ -188,6 +211,7 @@ function isEntry(value: unknown): value is InspectionEntry {
     isOptionalText(value['source']) &&
     isOptionalText(value['from']) &&
     isOptionalText(value['transition'] ?? null) &&
+    !isDeep(value, MAX_DEPTH) &&
     STATUSES.includes(value['status']) &&
     value['data'] !== undefined &&
     value['snapshot'] !== undefined

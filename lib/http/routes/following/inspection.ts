@@ -1,9 +1,8 @@
-import type { Steps } from '../../../common/steps.js';
 import { toIsoTime } from '../../../common/clock.js';
 import type { OpenInspection } from '../../../runs/inspection/inspection.js';
 import { recordingFormat, runInTurns } from '../../../runs/registry.js';
 import { authorizeRun } from '../../auth/authenticate.js';
-import { defineRoute, type Route } from '../../routing/route.js';
+import { defineRoute, type Route, type TextChunks } from '../../routing/route.js';
 import { InspectionListSchema } from '../../schemas/inspection.js';
 import { RunIdParams } from '../../schemas/request.js';
 import type { HttpServices } from '../../services.js';
@@ -40,7 +39,7 @@ const DESCRIPTION = [
 
 /** Routes of the inspector. Their streams count with those of events. */
 export function inspectionRoutes(services: HttpServices, streams: EventStreams): Route[] {
-  return [inspection(services, streams), recording(services)];
+  return [inspection(services, streams), recording(services, streams)];
 }
 
 function inspection({ registry }: HttpServices, streams: EventStreams): Route {
@@ -76,25 +75,21 @@ function inspection({ registry }: HttpServices, streams: EventStreams): Route {
       }
       const view = await registry.inspection(runId);
       const { log } = view;
-      if (mediaType === JSON_MEDIA_TYPE) {
-        view.close();
-        return { text: formatList(runId, view, after, query.limit), runId };
-      }
-      if (log.isClosed && after >= log.lastSeq) {
-        view.close();
-        return { status: 204, runId };
-      }
-      // Whatever comes of the response: a stream, only its head, or nothing because the client has left.
+      // Whatever comes of the response: a list, a stream, only its head, or nothing because the client has left.
       const close = (): void => view.close();
       request.disconnected().addEventListener('abort', close);
+      if (mediaType === JSON_MEDIA_TYPE) {
+        return { text: formatList(runId, view, after, query.limit), onSent: close, runId };
+      }
+      if (log.isClosed && after >= log.lastSeq) return { status: 204, onSent: close, runId };
+      // Others may have opened theirs meanwhile.
+      streams.assertCapacity(tenantId);
       const source = { runId, tenantId, log, status: () => findStatus(registry, runId) };
       return {
         headers: STREAM_HEADERS,
         stream: (response) => {
           response.once('close', close);
           if (response.destroyed) return close();
-          const release = registry.retain(runId);
-          if (release) response.once('close', release);
           streams.open(source, after, response);
         },
         onSent: close,
@@ -104,7 +99,10 @@ function inspection({ registry }: HttpServices, streams: EventStreams): Route {
   });
 }
 
-/** The entries are text already. */
+/** The characters of a page; an entry has some 6,000 at most. */
+const MAX_PAGE_LENGTH = 2 ** 20;
+
+/** The entries are text already. A page has at least one, if there is one. */
 function formatList(
   runId: string,
   { log, origin }: OpenInspection,
@@ -112,14 +110,19 @@ function formatList(
   limit = DEFAULT_EVENT_LIMIT,
 ): string {
   const { events, gap } = log.readAfter(after, limit);
-  const { last_seq, closed } = { last_seq: log.lastSeq, closed: log.isClosed };
-  const [head, tail] = [{ run_id: runId }, { last_seq, gap, closed, origin }].map((part) =>
-    JSON.stringify(part).slice(1, -1),
-  );
-  return `{${head},"entries":[${events.map(({ json }) => json).join(',')}],${tail}}`;
+  const entries: string[] = [];
+  let length = 0;
+  for (const { json } of events) {
+    length += json.length + 1;
+    if (length > MAX_PAGE_LENGTH && entries.length > 0) break;
+    entries.push(json);
+  }
+  const end = { last_seq: log.lastSeq, gap, closed: log.isClosed, origin };
+  return `{"run_id":${JSON.stringify(runId)},"entries":[${entries.join(',')}],${JSON.stringify(end).slice(1)}`;
 }
 
-function recording({ registry, clock, version, statecharts }: HttpServices): Route {
+function recording(services: HttpServices, streams: EventStreams): Route {
+  const { registry } = services;
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/recording',
@@ -137,45 +140,43 @@ function recording({ registry, clock, version, statecharts }: HttpServices): Rou
         headers: { 'Content-Disposition': 'Names the file after the run.' },
       },
     },
-    errors: ['run_not_found', 'memory_full'],
-    handle: async ({ params, caller }) => {
+    errors: ['run_not_found', 'too_many_streams', 'memory_full'],
+    handle: ({ params, caller }) => {
       const runId = authorizeRun(registry, caller, params.run_id);
-      const charts = (await statecharts?.()) ?? [];
-      const view = await registry.inspection(runId);
-      try {
-        const head = recordingFormat.formatHead({
-          version,
-          recorded_at: toIsoTime(clock.now()),
-          run: registry.record(runId),
-          statecharts: charts,
-          origin: view.origin,
-        });
-        const text = await runInTurns(writeRecording(head, view), registry.tenantId(runId));
-        const headers = { 'Content-Disposition': `attachment; filename="${runId}.wtrec"` };
-        return { text, type: RECORDING_TYPE, headers, runId };
-      } finally {
-        view.close();
-      }
+      return {
+        headers: { 'Content-Disposition': `attachment; filename="${runId}.wtrec"` },
+        type: RECORDING_TYPE,
+        chunks: () => openRecording(runId, services, streams),
+        runId,
+      };
     },
   });
 }
 
-/** Entries that are written in one step. */
-const ENTRIES_PER_STEP = 1000;
-
-function* writeRecording(head: string, { log }: OpenInspection): Steps<string> {
-  // What is added while this is written is left out.
-  const last = log.lastSeq;
-  const parts = [head];
-  let entries = 0;
-  for (let seq = 0; seq < last; ) {
-    const { events } = log.readAfter(seq, ENTRIES_PER_STEP);
-    const written = events.filter((event) => event.seq <= last);
-    parts.push(...written.map(({ json }) => `${json}\n`));
-    entries += written.length;
-    seq = events.at(-1)?.seq ?? last;
-    yield;
+/** Counts as a stream while it is sent: it is one that ends with the entries that there are. */
+async function openRecording(
+  runId: string,
+  { registry, clock, version, statecharts }: HttpServices,
+  streams: EventStreams,
+): Promise<TextChunks> {
+  const tenantId = registry.tenantId(runId);
+  const release = streams.acquire(tenantId);
+  let view: OpenInspection | undefined;
+  const close = (): void => {
+    view?.close();
+    release();
+  };
+  try {
+    const charts = (await statecharts?.()) ?? [];
+    view = await registry.inspection(runId);
+    const { origin, log } = view;
+    const run = registry.record(runId);
+    const parts = { version, recorded_at: toIsoTime(clock.now()), run, statecharts: charts, origin };
+    const head = await runInTurns(recordingFormat.createHead(parts), tenantId);
+    const chunks = recordingFormat.writeChunks(head, log);
+    return { next: () => chunks.next().value ?? '', close };
+  } catch (error) {
+    close();
+    throw error;
   }
-  parts.push(recordingFormat.formatEnd({ entries, dropped: last - entries }));
-  return parts.join('');
 }

@@ -187,6 +187,32 @@ sub_pipelines:
       ([, ...rest]) => ['{"wavetrain_recording":1}', ...rest],
       'has a head that no recording has',
     ],
+    [
+      'writes to the terminal by its status',
+      ([head = '', ...rest]) => [
+        head.replace(/"status":"\w+"/, '"status":"\\u001b]0;owned\\u0007"'),
+        ...rest,
+      ],
+      'has a head that no recording has',
+    ],
+    [
+      'has a status that is no text',
+      ([head = '', ...rest]) => [head.replace(/"status":"\w+"/, '"status":{"toString":1}'), ...rest],
+      'has a head that no recording has',
+    ],
+    [
+      'has an object as the number of its entries',
+      (lines) => [...lines.slice(0, -1), '{"end":true,"entries":{"toString":1,"valueOf":1},"dropped":0}'],
+      'has an end that no recording has',
+    ],
+    [
+      'has a head of very many nested lists',
+      ([head = '', ...rest]) => [
+        head.replace('"goal":', `"deep":${'['.repeat(100_000)}${']'.repeat(100_000)},"goal":`),
+        ...rest,
+      ],
+      'is nested more deeply than a recording is',
+    ],
   ];
   for (const [what, change, message] of BAD) {
     it(`refuses a file that ${what} with one message`, async () => {
