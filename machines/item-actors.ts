@@ -136,6 +136,26 @@ class Chunks implements ItemActors {
   }
 }
 
+/** One of the actors that show the items of a fan-out, and the items that it shows: from the first to that before `to`. */
+interface ItemActor {
+  readonly id: string;
+  readonly src: 'item' | 'chunk';
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Lists the actors that a fan-out of so many items has, from its start to its end. */
+export function* itemActorsOf(items: number): Generator<ItemActor, void, undefined> {
+  const isSmall = items <= MAX_ITEM_ACTORS;
+  const size = isSmall ? 1 : CHUNK_SIZE;
+  for (let from = 0; from < items; from += size) {
+    const to = Math.min(from + size, items);
+    yield isSmall
+      ? { id: String(from), src: 'item', from, to }
+      : { id: toChunkId(from), src: 'chunk', from, to };
+  }
+}
+
 function toChunkId(item: number): string {
   return `chunk-${Math.floor(item / CHUNK_SIZE)}`;
 }

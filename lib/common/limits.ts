@@ -329,6 +329,8 @@ export const INSPECTION_LIMITS = {
   dataLength: 1000,
   /** Time for which a run is still recorded after its last viewer has left, who may come back. */
   lingerMs: 10_000,
+  /** Actors that had ended already when recording began, and that still get an entry. */
+  settledActors: 10_000,
   /** Size of a recording, in bytes, and its entries, when it is written or read. */
   recordingBytes: 100 * 2 ** 20,
   recordingEntries: 1_000_000,

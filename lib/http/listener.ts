@@ -1,11 +1,11 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { Clock } from '../common/clock.js';
 import type { ServerConfig } from '../common/config.js';
 import { errorMessage, WavetrainError } from '../common/errors.js';
 import { countAllowedConnections, limitPipelining, MAX_HEADERS } from './security/connection-limits.js';
 import { handleMalformedRequests } from './errors/malformed-requests.js';
+import { handleUpgrades, type UpgradeHandler } from './routing/upgrades.js';
 
 /** A request that takes longer to arrive completely is refused with 408. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -15,9 +15,6 @@ const HEADER_LIMIT_BYTES = 16 * 1024;
 
 /** Time to send the last responses after every run has settled. */
 const CLOSE_TIMEOUT_MS = 1000;
-
-/** Takes over the connection of a request for a WebSocket. */
-type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /**
  * Listens on an address. `url` is such as `http://127.0.0.1:8000`. Rejects with `bad_usage` when it cannot listen.
@@ -45,51 +42,12 @@ export async function listen(
   // Node.js drops further ones without a word; the application refuses a request that has one more than allowed.
   server.maxHeadersCount = MAX_HEADERS + 1;
   handleMalformedRequests(server);
-  handleUpgrades(server, upgrade);
+  const closeWaiting = handleUpgrades(server, upgrade);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(toListenError(error, host, port)));
     server.listen(port, host, resolve);
   });
-  return { url: getUrl(server), close: () => close(server, clock) };
-}
-
-/**
- * Passes requests for a WebSocket on, and serves those that ask for any other protocol as if they did not.
- *
- * As soon as a server handles upgrades, Node.js hands over the connection of every request that asks for one. Clients
- * such as Java's ask for HTTP/2 with every first request, also with one that has a body, and expect HTTP/1.1 when the
- * server ignores it.
- */
-function handleUpgrades(server: Server, handle: UpgradeHandler): void {
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (isWebSocketRequest(request)) return handle(request, socket, head);
-    const ignoreError = (): void => undefined;
-    socket.on('error', ignoreError);
-    // The parser of the request is at work until the next tick: a new connection could be given the same one.
-    process.nextTick(() => {
-      socket.off('error', ignoreError);
-      if (socket.destroyed) return;
-      // Node.js reads the request again, without what it has asked for.
-      socket.unshift(Buffer.concat([formatHead(request), head]));
-      server.emit('connection', socket);
-    });
-  });
-}
-
-function isWebSocketRequest({ headers }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === 'websocket';
-}
-
-/** Headers as they were received, in latin1 as Node.js reads them. */
-function formatHead({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
-  const lines = [`${method} ${url} HTTP/${httpVersion}`];
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? '';
-    // Renamed and not left out, so that as many headers are counted as were sent.
-    const kept = name.toLowerCase() === 'upgrade' ? 'Ignored-Upgrade' : name;
-    lines.push(`${kept}: ${rawHeaders[index + 1]}`);
-  }
-  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+  return { url: getUrl(server), close: () => close(server, closeWaiting, clock) };
 }
 
 function toListenError(error: NodeJS.ErrnoException, host: string, port: number): WavetrainError {
@@ -106,8 +64,11 @@ function getUrl(server: Server): string {
 }
 
 /** Accepts no more connections, lets the last responses be sent, then closes every connection. */
-async function close(server: Server, clock: Clock): Promise<void> {
-  const timer = clock.setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
+async function close(server: Server, closeWaiting: () => void, clock: Clock): Promise<void> {
+  const timer = clock.setTimeout(() => {
+    server.closeAllConnections();
+    closeWaiting();
+  }, CLOSE_TIMEOUT_MS);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
     server.closeIdleConnections();

@@ -1,6 +1,7 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import type { LogicChart } from '../../machines/logic.js';
 import type { ChartNode } from '../../lib/runs/inspection/statechart.js';
+import { formatTransitionId, idOfTransition, initialIdOf } from '../../lib/runs/inspection/transition-id.js';
 
 /** The states and transitions of a chart, before anybody knows where they are drawn. */
 export interface ChartDescription {
@@ -17,6 +18,7 @@ interface StateDescription extends Pick<ChartNode, 'id' | 'key' | 'kind' | 'line
 }
 
 export interface TransitionDescription {
+  readonly id: string;
   readonly from: string;
   readonly to: string;
   readonly event: string;
@@ -36,7 +38,9 @@ export function describeMachine(title: string, machine: AnyStateMachine): ChartD
     // A state without states below it has no first one, whatever its type says.
     const first = Object.keys(node.states).length === 0 ? [] : (node.initial.target ?? []);
     if (first.length > 0) states.push(initialOf(node.id));
-    for (const target of first) transitions.push(firstTransition(node.id, target.id));
+    for (const [index, target] of first.entries()) {
+      transitions.push(firstTransition(node.id, target.id, index));
+    }
     transitions.push(...transitionsOf(node));
     for (const child of Object.values(node.states)) visit(child);
   };
@@ -54,13 +58,17 @@ export function describeLogic(
   const described = Object.entries(states).map(([key, on]): StateDescription => {
     return { id: idOf(key), key, kind: on === 'final' ? 'final' : 'state', lines: [], parent: id };
   });
-  const first = listTargets(initial).map(({ to, guard }) => firstTransition(id, idOf(to), guard));
+  const first = listTargets(initial).map(({ to, guard }, index) =>
+    firstTransition(id, idOf(to), index, guard),
+  );
   const others = Object.entries(states).flatMap(([from, on]) =>
     on === 'final'
       ? []
       : Object.entries(on).flatMap(([event, targets = {}]) =>
-          listTargets(targets).map(({ to, guard }) => {
-            return { from: idOf(from), to: idOf(to), event, label: formatLabel(event, guard) };
+          listTargets(targets).map(({ to, guard }, index) => {
+            const transitionId = formatTransitionId(idOf(from), event, index);
+            const label = formatLabel(event, guard);
+            return { id: transitionId, from: idOf(from), to: idOf(to), event, label };
           }),
         ),
   );
@@ -69,18 +77,29 @@ export function describeLogic(
 }
 
 function initialOf(parent: string): StateDescription {
-  return { id: `${parent}.(initial)`, key: '', kind: 'initial', lines: [], parent };
+  return { id: initialIdOf(parent), key: '', kind: 'initial', lines: [], parent };
 }
 
-function firstTransition(parent: string, to: string, guard = ''): TransitionDescription {
-  return { from: initialOf(parent).id, to, event: '', label: guard === '' ? '' : `[${guard}]` };
+function firstTransition(parent: string, to: string, index: number, guard = ''): TransitionDescription {
+  const from = initialIdOf(parent);
+  const id = formatTransitionId(from, '', index);
+  return { id, from, to, event: '', label: guard === '' ? '' : `[${guard}]` };
 }
 
 function transitionsOf(node: AnyStateNode): TransitionDescription[] {
   const all = [...node.transitions.values()].flat().concat(node.always ?? []);
-  return all.flatMap(({ eventType, target, guard, actions }) => {
+  return all.flatMap((transition) => {
+    const { eventType, target, guard, actions } = transition;
+    const id = idOfTransition(transition);
     const label = formatLabel(eventType, nameOf(guard), actions.map(nameOf).filter(isOwnName));
-    return (target ?? [node]).map(({ id: to }) => ({ from: node.id, to, event: eventType, label }));
+    return (target ?? [node]).map(({ id: to }, index) => ({
+      // One with several targets, in parallel regions, is several lines.
+      id: index === 0 ? id : `${id}.${index}`,
+      from: node.id,
+      to,
+      event: eventType,
+      label,
+    }));
   });
 }
 

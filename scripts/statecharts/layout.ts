@@ -151,7 +151,7 @@ function placeAlongLine(group: Group, edge: ElkExtendedEdge | undefined): ChartE
       width: own,
       height: SIZES.line,
     };
-    return { ...toEdge(transition, index), points, labelBox: transition.label === '' ? null : box };
+    return { ...transition, points, labelBox: transition.label === '' ? null : box };
   });
 }
 
@@ -165,15 +165,8 @@ function placeInState(group: Group, state: ElkNode | undefined, skipped: number)
       width: widthOf(transition.label),
       height: SIZES.line,
     };
-    return { ...toEdge(transition, index), points: [], labelBox: box };
+    return { ...transition, points: [], labelBox: box };
   });
-}
-
-function toEdge(
-  { from, to, event, label }: TransitionDescription,
-  index: number,
-): Omit<ChartEdge, 'points' | 'labelBox'> {
-  return { id: `${from} -> ${to} (${index})`, from, to, event, label };
 }
 
 function pointsOf(edge: ElkExtendedEdge | undefined): ElkPoint[] {

@@ -9,6 +9,7 @@ export interface EntryExtras {
   readonly data?: Json;
   readonly status?: ActorStatus;
   readonly snapshot?: Record<string, Json>;
+  readonly transition?: string;
 }
 
 /** Writes the entries of a run as a recorder would: numbers, times and states before follow by themselves. */
@@ -43,7 +44,7 @@ export class RunScript {
   }
 
   #add(actor: string, event: string, state: string, extras: EntryExtras, from: string | null): this {
-    const { source = null, data = {}, status = 'active', snapshot = {} } = extras;
+    const { source = null, data = {}, status = 'active', snapshot = {}, transition = null } = extras;
     const src = this.#states.get(actor)?.src ?? actor;
     this.#states.set(actor, { state, src });
     this.#time += 7 + ((this.entries.length * 37) % 90);
@@ -59,6 +60,7 @@ export class RunScript {
       source,
       from,
       state,
+      transition,
       status,
       snapshot: { status, value: state, ...snapshot },
     });

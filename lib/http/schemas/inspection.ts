@@ -21,6 +21,13 @@ const EntrySchema = schemaFor<InspectionEntry>()(
       source: nullable(path('The actor that sent the event; null for one from outside.')),
       from: nullable(Type.String({ description: 'The state before; null when the actor was created.' })),
       state: Type.String({ description: 'The state after.' }),
+      transition: nullable(
+        Type.String({
+          description:
+            'Id of the edge of its statechart that was taken; null when none was, and when it is not known.',
+          examples: ['run.running:wave.settled:3'],
+        }),
+      ),
       status: Type.Enum(['active', 'done', 'error', 'stopped']),
       snapshot: anyJson('The snapshot of the actor after the event, cut.'),
     },

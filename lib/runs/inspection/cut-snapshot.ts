@@ -34,7 +34,8 @@ export function viewActor(actor: AnyActorRef, mask: (text: string) => string): A
   return viewSnapshot(actor.getSnapshot(), mask);
 }
 
-function viewSnapshot(snapshot: ReadSnapshot, mask: (text: string) => string): ActorView {
+/** Like {@link viewActor}, of the last snapshot of an actor that has ended. */
+export function viewSnapshot(snapshot: ReadSnapshot, mask: (text: string) => string): ActorView {
   const { status, value } = snapshot;
   const state = typeof value === 'string' ? value : JSON.stringify(value ?? status);
   return { state, status, snapshot: toShortJson(toPlain(snapshot), INSPECTION_LIMITS.snapshotLength, mask) };

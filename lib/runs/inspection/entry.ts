@@ -23,6 +23,11 @@ export interface InspectionEntry {
   readonly from: string | null;
   /** The state after. */
   readonly state: string;
+  /**
+   * Id of the edge of its statechart that was taken, the last one if there were several. Null when none was, as by an event
+   * that the state ignores, and when it is not known. Older recordings lack it.
+   */
+  readonly transition: string | null;
   readonly status: ActorStatus;
   /** The snapshot after the event, cut to some 4,000 characters (Limits). Masked, as records are (D61). */
   readonly snapshot: Json;

@@ -6,6 +6,7 @@ import { runInTurns } from '../fair-yield.js';
 import type { InspectionOrigin } from './entry.js';
 import { InspectionLog } from './inspection-log.js';
 import { Recorder } from './recorder.js';
+import { SettledActors } from './settled-actors.js';
 
 /** The entries of one run, as one viewer reads them. */
 export interface OpenInspection {
@@ -31,6 +32,8 @@ export class RunInspection {
   /** Resolves when every actor that existed has an entry. */
   #attached: Promise<void> = Promise.resolve();
   #timer: unknown;
+  /** Until when it was recorded before; what has settled by then has its entries. */
+  #recordedUntil: number | undefined;
 
   constructor(run: AnyRun, clock: Clock) {
     this.#run = run;
@@ -85,8 +88,9 @@ export class RunInspection {
     });
     if (attached === undefined) return this.log.close();
     const { root, detach } = attached;
+    const settled = new SettledActors(run, this.#recordedUntil);
     this.#detach = detach;
-    this.#attached = runInTurns(recorder.attach(root), run.tenantId).catch((thrown: unknown) => {
+    this.#attached = runInTurns(recorder.attach(root, settled), run.tenantId).catch((thrown: unknown) => {
       this.#stop();
       warnListenerRemoved(`the recorder of run ${run.id}`, thrown);
     });
@@ -103,6 +107,7 @@ export class RunInspection {
 
   #stop(): void {
     this.#clock.clearTimeout(this.#timer);
+    if (this.#detach !== undefined) this.#recordedUntil = this.#run.journal.timeline.now();
     this.#detach?.();
     this.#detach = undefined;
     this.#recorder = undefined;

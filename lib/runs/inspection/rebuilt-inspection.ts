@@ -11,6 +11,7 @@ import type { RunEntry } from '../run-entry.js';
 import { type ActorStatus, CREATED } from './entry.js';
 import type { OpenInspection } from './inspection.js';
 import { InspectionLog } from './inspection-log.js';
+import { idOfFirstTransition, idOfLogicTransition } from './transition-id.js';
 
 /**
  * Opens the inspection of a run. One that has settled and that nobody watched was not recorded: its entries are made of its
@@ -212,6 +213,8 @@ class Rebuilder {
       source: null,
       from,
       state,
+      transition:
+        event === CREATED ? idOfFirstTransition(src, state) : idOfLogicTransition(src, from, event, state),
       status,
       snapshot,
     });

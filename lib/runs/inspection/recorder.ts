@@ -2,8 +2,10 @@ import type { AnyActorRef, EventObject, InspectionEvent } from 'xstate';
 import { childrenOf } from '../../../machines/logic.js';
 import type { Steps } from '../../common/steps.js';
 import { toIsoTime } from '../../common/clock.js';
-import { type ActorView, readEventData, viewActor } from './cut-snapshot.js';
+import { type ActorView, readEventData, viewActor, viewSnapshot } from './cut-snapshot.js';
 import { ATTACHED, CREATED, type InspectionEntry } from './entry.js';
+import type { SettledActor, SettledActors } from './settled-actors.js';
+import { idOfFirstTransition, idOfLogicTransition, idOfTransition } from './transition-id.js';
 
 /** What XState calls the event that starts an actor, and the one that reports to a parent that an actor has crashed. */
 const START = 'xstate.init';
@@ -17,6 +19,8 @@ interface KnownActor {
   state: string | null;
   /** Events that it has received and not handled yet, in this order. */
   readonly received: Draft[];
+  /** Of a machine: the transition that it has taken by the event that it handles. */
+  transition: string | null;
 }
 
 /** An event that was sent to an actor, from then until the actor has handled it. */
@@ -58,6 +62,8 @@ export class Recorder {
   #drafts: Draft[] = [];
   /** Index of the first draft that was not written. */
   #first = 0;
+  /** Paths of the actors that have ended since recording began, until every actor has an entry. */
+  #ended: Set<string> | undefined;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -68,10 +74,18 @@ export class Recorder {
     const actor = event.actorRef as AnyActorRef;
     if (event.type === '@xstate.event') this.#onSent(actor, event.event, event.sourceRef);
     else if (event.type === '@xstate.snapshot') this.#onHandled(actor, event.event);
+    else if (event.type === '@xstate.microstep') {
+      const known = this.#known.get(actor.sessionId);
+      // oxlint-disable-next-line no-underscore-dangle -- the name that XState gives it
+      const last = event._transitions.at(-1);
+      if (known !== undefined && last !== undefined) known.transition = idOfTransition(last);
+    }
   }
 
-  /** Writes an entry for every actor that exists already, parents first. */
-  *attach(root: AnyActorRef): Steps<void> {
+  /** Writes an entry for every actor that exists already and for those that have ended, parents first. */
+  *attach(root: AnyActorRef, settled: SettledActors): Steps<void> {
+    const ended = new Set<string>();
+    this.#ended = ended;
     const waiting = [[root].values() as Iterator<AnyActorRef>];
     let count = 0;
     for (let top = waiting.at(-1); top !== undefined; top = waiting.at(-1)) {
@@ -79,10 +93,16 @@ export class Recorder {
       if (done === true) waiting.pop();
       else if (actor.getSnapshot().status === 'active') {
         this.#know(actor);
-        waiting.push(childrenOf(actor));
         if (++count % ACTORS_PER_STEP === 0) yield;
+        for (const one of settled.below(actor, this.#pathOf(actor))) {
+          // What has settled meanwhile was recorded.
+          if (one !== undefined && !ended.has(one.path)) this.#writeSettled(one);
+          if (one === undefined || ++count % ACTORS_PER_STEP === 0) yield;
+        }
+        waiting.push(childrenOf(actor));
       }
     }
+    this.#ended = undefined;
   }
 
   /** Call when the run has ended: writes what is left. */
@@ -121,6 +141,7 @@ export class Recorder {
       );
     }
     known.state = view.state;
+    known.transition = null;
     if (view.status !== 'active') this.#forget(actor, known);
     this.#write();
   }
@@ -143,6 +164,14 @@ export class Recorder {
     this.#write();
   }
 
+  #writeSettled({ path, src, snapshot, data }: SettledActor): void {
+    const view = viewSnapshot(snapshot, this.#options.mask);
+    const event = { ...data, type: ATTACHED };
+    const actor = { path, src, state: null, received: [], transition: null };
+    this.#writeNow({ time: this.#time(), event, source: null }, actor, view);
+    this.#write();
+  }
+
   #add(actor: AnyActorRef): KnownActor {
     const { src } = actor;
     const known: KnownActor = {
@@ -150,13 +179,15 @@ export class Recorder {
       src: typeof src === 'string' ? src : this.#options.rootName,
       state: null,
       received: [],
+      transition: null,
     };
     this.#known.set(actor.sessionId, known);
     return known;
   }
 
-  #forget(actor: AnyActorRef, { received }: KnownActor): void {
+  #forget(actor: AnyActorRef, { received, path }: KnownActor): void {
     drop(received);
+    this.#ended?.add(path);
     this.#known.delete(actor.sessionId);
   }
 
@@ -173,8 +204,9 @@ export class Recorder {
     this.#complete(draft, known, view);
   }
 
-  #complete(draft: Draft | undefined, { path, src, state }: KnownActor, view: ActorView): void {
+  #complete(draft: Draft | undefined, known: KnownActor, view: ActorView): void {
     if (draft === undefined) return;
+    const { path, src, state } = known;
     const { time, event, source } = draft;
     const isStart = event.type === START;
     const result = {
@@ -185,6 +217,9 @@ export class Recorder {
       data: isStart ? null : readEventData(event, this.#options.mask),
       source,
       from: state,
+      transition: isStart
+        ? idOfFirstTransition(src, view.state)
+        : (known.transition ?? idOfLogicTransition(src, state, event.type, view.state)),
       ...view,
     };
     draft.result = result;

@@ -48,9 +48,9 @@ describe('The statecharts', () => {
       it('has each state and each transition once', () => {
         const { nodes, edges } = chartOf(id);
         expect(nodes.map((node) => node.id)).to.deep.equal(description.states.map((state) => state.id));
-        expect(edges.map(({ from, to, event, label }) => ({ from, to, event, label }))).to.have.deep.members(
-          description.transitions,
-        );
+        expect(
+          edges.map(({ id: edge, from, to, event, label }) => ({ id: edge, from, to, event, label })),
+        ).to.have.deep.members(description.transitions);
         expect(new Set(edges.map((edge) => edge.id)).size).to.equal(edges.length);
       });
 
@@ -157,8 +157,8 @@ describe('The statecharts', () => {
         { id: 'nested.end', key: 'end', kind: 'final', lines: [], parent: 'nested' },
       ],
       transitions: [
-        { from: 'nested.outer', to: 'nested.end', event: 'done', label: 'done' },
-        { from: 'nested.outer.first', to: 'nested.end', event: 'go', label: 'go' },
+        { id: 'done', from: 'nested.outer', to: 'nested.end', event: 'done', label: 'done' },
+        { id: 'go', from: 'nested.outer.first', to: 'nested.end', event: 'go', label: 'go' },
       ],
     });
     const [root, outer, first, end] = nodes as [ChartNode, ChartNode, ChartNode, ChartNode];

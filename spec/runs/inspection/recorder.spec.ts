@@ -175,6 +175,7 @@ describe('The inspection log', () => {
     source: null,
     from: 'queued',
     state: 'running',
+    transition: null,
     status: 'active',
     snapshot: { padding: 'x'.repeat(1000) },
   } as const;

@@ -6,8 +6,8 @@ export interface LitChart {
   /** Ids of the active states, and of the states around them. */
   readonly active: ReadonlySet<string>;
   /**
-   * The last transition; none when it is not in the drawing. Several when they differ only in their guards, of which an
-   * entry does not tell which one held.
+   * The last transition; none when it is not in the drawing. Several when the entry does not say which it was, as in older
+   * recordings and in those made of events, and they differ only in their guards.
    */
   readonly edges: readonly ChartEdge[];
 }
@@ -17,6 +17,8 @@ export function lightChart(chart: Statechart, entry: TimelineEntry | undefined):
   if (entry === undefined) return { active: new Set(), edges: [] };
   const to = findStates(chart, entry.state);
   const active = new Set(to.flatMap(({ id }) => [id, ...ancestorsOf(id)]));
+  const taken = chart.edges.find(({ id }) => id === entry.transition);
+  if (taken !== undefined) return { active, edges: [taken] };
   const from = entry.from === null ? [] : findStates(chart, entry.from);
   return { active, edges: findEdges(chart, entry, from, to) };
 }

@@ -15,12 +15,17 @@ export interface TimelineEntry {
   readonly source: string | null;
   readonly from: string | null;
   readonly state: string;
+  /** Null when none was taken, or it is not known; older recordings do not say. */
+  readonly transition: string | null;
   readonly status: ActorStatus;
   /** The entry before it of the same actor. */
   previous: TimelineEntry | undefined;
   /** The whole entry as JSON. */
   readonly text: string;
 }
+
+/** Older recordings do not say which transition was taken. */
+type ReceivedEntry = Omit<InspectionEntry, 'transition'> & Partial<Pick<InspectionEntry, 'transition'>>;
 
 /** What of an entry is read when it is looked at. */
 export interface EntryDetail {
@@ -74,11 +79,25 @@ export class RunTimeline {
 
   /** Adds the next entry; one that is there already is ignored. */
   add(text: string): void {
-    const { seq, time, actor, src, event, source, from, state, status } = JSON.parse(text) as InspectionEntry;
+    const parsed = JSON.parse(text) as ReceivedEntry;
+    const { seq, time, actor, src, event, source, from, state, transition = null, status } = parsed;
     if (seq <= this.lastSeq) return;
     const previous = this.#last.get(actor);
     const at = Date.parse(time);
-    const entry = { seq, time: at, actor, src, event, source, from, state, status, previous, text };
+    const entry = {
+      seq,
+      time: at,
+      actor,
+      src,
+      event,
+      source,
+      from,
+      state,
+      transition,
+      status,
+      previous,
+      text,
+    };
     this.#last.set(actor, entry);
     this.entries.push(entry);
     this.#characters += text.length;

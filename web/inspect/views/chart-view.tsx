@@ -102,7 +102,7 @@ interface DrawingProps {
 
 function Drawing({ chart, lit, scale, state }: DrawingProps) {
   const { width, height, nodes, edges, title } = chart;
-  const fired = lit.edges.map(({ label }) => label || 'always').join(', or ');
+  const fired = lit.edges.map(describe).join(', or ');
   const transition = fired === '' ? '' : `; last transition: ${fired}`;
   return (
     <svg
@@ -128,6 +128,10 @@ function Drawing({ chart, lit, scale, state }: DrawingProps) {
       ))}
     </svg>
   );
+}
+
+function describe({ label, event, from }: ChartEdge): string {
+  return label || (event === '' && from.endsWith('.(initial)') ? 'the first' : 'always');
 }
 
 function Arrow({ id }: { readonly id: string }) {

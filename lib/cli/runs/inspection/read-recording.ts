@@ -169,6 +169,7 @@ function isEntry(value: unknown): value is InspectionEntry {
     TEXTS.every((name) => isText(value[name])) &&
     isOptionalText(value['source']) &&
     isOptionalText(value['from']) &&
+    isOptionalText(value['transition'] ?? null) &&
     STATUSES.includes(value['status']) &&
     value['data'] !== undefined &&
     value['snapshot'] !== undefined

@@ -24,7 +24,7 @@ const STREAM_EXAMPLE = [
   'retry: 1000',
   '',
   'id: 1',
-  'data: {"seq":1,"time":"2026-01-01T00:00:00.000Z","actor":"run","src":"run","event":"@attached","data":{},"source":null,"from":null,"state":"running","status":"active","snapshot":{}}',
+  'data: {"seq":1,"time":"2026-01-01T00:00:00.000Z","actor":"run","src":"run","event":"@attached","data":{},"source":null,"from":null,"state":"running","transition":null,"status":"active","snapshot":{}}',
   '',
   '',
 ].join('\n');
@@ -34,8 +34,8 @@ const DESCRIPTION = [
   'or with `Accept: application/json` a list of at most `limit` entries so far.',
   '',
   'Recording begins with the first request for a run, and goes on until some seconds after the last one has ended. The first',
-  'entries then say `@attached`: one for each actor that exists. Of a run that settled before, `origin` is `events`: its',
-  'entries are inferred from its events. Numbers, `Last-Event-ID`, `gap` and `end` are as those of its events.',
+  'entries then say `@attached`: one for each actor that exists, and for the tasks, items and sub-runs that have settled. Of a',
+  'run that settled before, `origin` is `events`: its entries are inferred from its events. Numbers, `Last-Event-ID`, `gap` and `end` are as those of its events.',
 ].join('\n');
 
 /** Routes of the inspector. Their streams count with those of events. */

@@ -79,6 +79,66 @@ describe('run --record FILE and inspect FILE (D42)', () => {
     expect(await ended).to.include({ status: 0 });
   });
 
+  it('records a plan with its sub-runs, which inspect opens with the statecharts of both', async () => {
+    folder.write(
+      'plan.yaml',
+      `
+id: report
+goal: g
+sub_pipelines:
+  - {id: first, pipeline: {id: one, goal: g, tasks: [{id: a, tool: mock}]}}
+  - {id: second, pipeline: {id: two, goal: g, tasks: [{id: b, tool: mock}]}}
+`,
+    );
+    const cwd = folder.path;
+    const { status, stderr } = await invoke(['run', 'plan.yaml', '--record', 'out.wtrec', '--quiet'], {
+      cwd,
+    });
+    expect(status, stderr).to.equal(0);
+    const entries = readLines()
+      .slice(1, -1)
+      .map((line) => JSON.parse(line));
+    expect(entries[0]).to.include({ seq: 1, actor: 'plan', src: 'plan', state: 'queued' });
+    const ends = entries
+      .filter((entry) => entry.status === 'done')
+      .map(({ actor, state }) => `${actor} ${state}`);
+    expect(ends).to.have.members([
+      'plan/sub-runs/first/wave/a succeeded',
+      'plan/sub-runs/first succeeded',
+      'plan/sub-runs/second/wave/b succeeded',
+      'plan/sub-runs/second succeeded',
+      'plan succeeded',
+    ]);
+    const processEvents = new EventEmitter();
+    const stdout = new Recorder();
+    const ended = invoke(['inspect', 'out.wtrec'], { cwd, stdout, processEvents });
+    await once(stdout, 'data');
+    const page = new URL(stdout.text.trim());
+    const read = async <T>(path: string): Promise<T> =>
+      (await fetch(new URL(path, page), { headers: { accept: 'application/json' } })).json() as Promise<T>;
+    const runId = page.pathname.replace('/inspect/', '');
+    expect(await read(`/pipelines/runs/${runId}`)).to.include({ kind: 'plan', status: 'succeeded' });
+    const list = await read<{ entries: unknown[] }>(`/pipelines/runs/${runId}/inspection`);
+    expect(list.entries).to.deep.equal(entries);
+    const charts = await read<{ id: string }[]>('/inspect/statecharts.json');
+    expect(charts.map(({ id }) => id)).to.include.members(['plan', 'sub-runs', 'run', 'wave']);
+    processEvents.emit('SIGINT');
+    expect(await ended).to.include({ status: 0 });
+  });
+
+  it('opens a recording of an older version, whose entries do not say which transition was taken', async () => {
+    await record();
+    const older = readLines().map((line) => line.replace(/"transition":(null|"[^"]*"),/, ''));
+    expect(older.join('')).not.to.include('"transition"');
+    folder.write('older.wtrec', older.join('\n'));
+    const processEvents = new EventEmitter();
+    const stdout = new Recorder();
+    const ended = invoke(['inspect', 'older.wtrec'], { cwd: folder.path, stdout, processEvents });
+    await once(stdout, 'data');
+    processEvents.emit('SIGINT');
+    expect(await ended).to.include({ status: 0 });
+  });
+
   const newer = (line: string) => line.replace('"wavetrain_recording":1', '"wavetrain_recording":2');
   const BAD: [string, (lines: string[]) => string[], string][] = [
     ['is empty', () => [], 'is empty'],
@@ -99,6 +159,11 @@ describe('run --record FILE and inspect FILE (D42)', () => {
     [
       'has something else',
       (lines) => lines.toSpliced(2, 1, '{"seq": 2}'),
+      'has no entry of an inspection in line 3',
+    ],
+    [
+      'names no transition where it should',
+      (lines) => lines.with(2, (lines[2] ?? '').replace(/"transition":(null|"[^"]*")/, '"transition":7')),
       'has no entry of an inspection in line 3',
     ],
     ['goes on after its end', (lines) => [...lines, lines[1] ?? ''], 'goes on after its end'],

@@ -1,0 +1,139 @@
+import type { AnyActorRef } from 'xstate';
+import { itemActorsOf } from '../../../machines/item-actors.js';
+import { toIsoTime } from '../../common/clock.js';
+import type { JsonObject } from '../../common/json.js';
+import { INSPECTION_LIMITS } from '../../common/limits.js';
+import type { AnyRun } from '../../execution/local-executor.js';
+import type { PipelineRun } from '../../execution/run/pipeline-run.js';
+import { type TaskTrace, UNKNOWN_TIME } from '../../execution/run/task-trace.js';
+import type { ActorStatus } from './entry.js';
+
+/** An actor that had ended before recording began, as its last snapshot was. */
+export interface SettledActor {
+  readonly path: string;
+  readonly src: string;
+  readonly snapshot: SettledSnapshot;
+  /** When it was at work, as far as that is known. */
+  readonly data: JsonObject;
+}
+
+type SettledSnapshot = JsonObject & { readonly status: ActorStatus; readonly value: string };
+
+/** Undefined in place of an actor: much was looked at, so this is the time for a pause. */
+type Listed = Generator<SettledActor | undefined, void, undefined>;
+
+/** Tasks and items that are looked at before a pause. */
+const LOOKED_AT_PER_STEP = 1000;
+
+/**
+ * Lists the tasks, items and sub-runs of a run that have settled (D59), for a recorder that begins later: their actors are
+ * not there any more, but the run knows how they ended.
+ */
+export class SettledActors {
+  readonly #run: AnyRun;
+  readonly #since: number;
+  #left: number = INSPECTION_LIMITS.settledActors;
+  #lookedAt = 0;
+
+  /** @param since milliseconds since 1970: what has settled before is left out */
+  constructor(run: AnyRun, since = Number.NEGATIVE_INFINITY) {
+    this.#run = run;
+    this.#since = since;
+  }
+
+  /** Lists what has settled directly below an actor at work. */
+  *below(actor: AnyActorRef, path: string): Listed {
+    // oxlint-disable-next-line no-underscore-dangle -- XState has no public name for the parent
+    const parent = actor._parent;
+    if (actor.src === 'sub-runs') yield* this.#listSubRuns(path);
+    else if (actor.src === 'wave' && parent !== undefined) {
+      const run = this.#findRun(parent);
+      if (run !== undefined) yield* this.#listTasks(run, path);
+    } else if (actor.src === 'fan-out' && parent !== undefined) {
+      // A task belongs to a wave, and that to a run.
+      // oxlint-disable-next-line no-underscore-dangle -- XState has no public name for the parent
+      const trace = this.#findRun(parent._parent?._parent)?.work.getTrace(parent.id);
+      if (trace !== undefined) yield* this.#listItems(trace, path);
+    }
+  }
+
+  #findRun(actor: AnyActorRef | undefined): PipelineRun | undefined {
+    const run = this.#run;
+    return run.kind === 'pipeline' ? run : run.subRuns.begun.get(actor?.id ?? '');
+  }
+
+  *#listSubRuns(path: string): Listed {
+    if (this.#run.kind !== 'plan') return;
+    for (const [id, run] of this.#run.subRuns.begun) {
+      if (this.#isPause()) yield undefined;
+      if (!run.isSettled || !this.#isWanted(run.finishedAt ?? undefined)) continue;
+      const data = toTimes(run.startedAt ?? undefined, run.finishedAt ?? undefined);
+      const runPath = `${path}/${id}`;
+      const wave = { status: 'stopped', value: 'stopped' } as const;
+      yield* this.#list('run', runPath, { status: 'done', value: run.status }, data);
+      yield* this.#list('wave', `${runPath}/wave`, wave, data);
+      yield* this.#listTasks(run, `${runPath}/wave`);
+    }
+  }
+
+  *#listTasks({ work, prepared }: PipelineRun, path: string): Listed {
+    for (const id of prepared.pipeline.waves.flat()) {
+      if (this.#isPause()) yield undefined;
+      const trace = work.getTrace(id);
+      if (trace?.settledAt === undefined || !this.#isWanted(trace.settledAt)) continue;
+      const taskPath = `${path}/${id}`;
+      const data = toTimes(trace.startedAt, trace.settledAt);
+      const end = toEnd(trace.hasFailed, trace.error?.message);
+      yield* this.#list('task', taskPath, end, data);
+      if (trace.itemOutputs === undefined) continue;
+      yield* this.#list('fan-out', `${taskPath}/fan-out`, end, data);
+      yield* this.#listItems(trace, `${taskPath}/fan-out`);
+    }
+  }
+
+  *#listItems(trace: TaskTrace, path: string): Listed {
+    for (const { id, src, from, to } of itemActorsOf(trace.itemOutputs?.length ?? 0)) {
+      let settledAt: number | undefined = 0;
+      let failed = 0;
+      for (let item = from; item < to && settledAt !== undefined; item++) {
+        if (this.#isPause()) yield undefined;
+        const time = trace.itemSettledAt(item);
+        settledAt = time === undefined ? undefined : Math.max(settledAt, time);
+        if (trace.failedAttempts(item)?.error !== undefined) failed++;
+      }
+      if (settledAt === undefined || !this.#isWanted(settledAt)) continue;
+      const data = toTimes(trace.callStartedAt(from), settledAt);
+      const end =
+        src === 'item'
+          ? toEnd(failed > 0, trace.failedAttempts(from)?.error?.message)
+          : { status: 'done' as const, value: 'settled', from, to, settled: to - from, failed };
+      yield* this.#list(src, `${path}/${id}`, end, data);
+    }
+  }
+
+  *#list(src: string, path: string, snapshot: SettledSnapshot, data: JsonObject): Listed {
+    if (this.#left-- > 0) yield { path, src, snapshot, data };
+  }
+
+  #isPause(): boolean {
+    return ++this.#lookedAt % LOOKED_AT_PER_STEP === 0;
+  }
+
+  #isWanted(settledAt: number | undefined): boolean {
+    if (this.#left <= 0) return false;
+    return settledAt === undefined || settledAt === UNKNOWN_TIME || settledAt >= this.#since;
+  }
+}
+
+function toEnd(hasFailed: boolean, error: string | undefined): SettledSnapshot {
+  if (!hasFailed) return { status: 'done', value: 'succeeded', output: { ok: true } };
+  return { status: 'done', value: 'failed', output: { ok: false, ...(error !== undefined && { error }) } };
+}
+
+function toTimes(startedAt: number | undefined, finishedAt: number | undefined): JsonObject {
+  const isKnown = (time: number | undefined): time is number => time !== undefined && time !== UNKNOWN_TIME;
+  return {
+    ...(isKnown(startedAt) && { started_at: toIsoTime(startedAt) }),
+    ...(isKnown(finishedAt) && { finished_at: toIsoTime(finishedAt) }),
+  };
+}

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import { EventEmitter } from 'node:events';
+import type { WebSocket } from 'ws';
+import { INSPECTOR_LIMITS } from '../../../lib/common/limits.js';
+import { StatelyViewer } from '../../../lib/http/inspector/stately-viewer.js';
+import { ControlledRuns } from '../../runs/controlled-runs.js';
+
+const TWO_WAVES =
+  '{id: held, goal: be held, tasks: [{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}]}';
+
+/** The part of a WebSocket that a viewer uses; the spec says how much its page has not read. */
+class FakeSocket extends EventEmitter {
+  readonly OPEN = 1;
+  readonly CLOSED = 3;
+  readyState = 1;
+  bufferedAmount = 0;
+  sent = 0;
+  end: string | undefined;
+
+  send(): void {
+    this.sent++;
+  }
+
+  ping(_data?: unknown, _mask?: unknown, sent?: () => void): void {
+    sent?.();
+  }
+
+  close(code: number, reason: string): void {
+    this.end ??= `${code} ${reason}`;
+    this.readyState = 2;
+  }
+
+  /** The page has answered. */
+  finish(): void {
+    this.readyState = 3;
+    this.emit('close');
+  }
+}
+
+describe('A page that the Stately inspector informs', () => {
+  it('is closed with 1013 when it reads more slowly than the run goes, and is sent nothing more', async () => {
+    const runs = new ControlledRuns({}, TWO_WAVES);
+    const runId = await runs.submit();
+    const socket = new FakeSocket();
+    const services = { clock: runs.clock, registry: runs.registry };
+    const watched = new StatelyViewer(socket as unknown as WebSocket, services).watch(runId);
+    await runs.waitUntilIdle();
+    expect(socket.sent, 'actors that exist').to.equal(3);
+    socket.bufferedAmount = INSPECTOR_LIMITS.bufferBytes - 10;
+    runs.findCall(runId).resolve(1);
+    await runs.waitUntilIdle();
+    expect(socket.end).to.equal('1013 the page does not read as fast as the run goes');
+    expect(socket.sent).to.equal(3);
+    socket.bufferedAmount = 0;
+    await runs.complete(runId);
+    expect(socket.sent, 'after it was closed').to.equal(3);
+    socket.finish();
+    await watched;
+    runs.clock.advance(2 * INSPECTOR_LIMITS.heartbeatMs);
+    expect(socket.listenerCount('close')).to.equal(0);
+  });
+});
