@@ -11,16 +11,16 @@ export async function eventually(condition: () => boolean | Promise<boolean>): P
   }
 }
 
-/** Waits until the first element has the text. */
-export async function expectText(locator: Locator, text: string): Promise<void> {
+/** Waits until the first element has the text, or one that the pattern matches. */
+export async function expectText(locator: Locator, text: string | RegExp): Promise<void> {
   let last = '';
   try {
     await eventually(async () => {
-      last = (await locator.first().textContent())?.trim() ?? '';
-      return last === text;
+      last = (await locator.first().textContent({ timeout: LONGEST_WAIT_MS }))?.trim() ?? '';
+      return typeof text === 'string' ? last === text : text.test(last);
     });
   } catch (error) {
-    throw new Error(`expected "${text}", and found "${last}"`, { cause: error });
+    throw new Error(`expected "${String(text)}", and found "${last}"`, { cause: error });
   }
 }
 

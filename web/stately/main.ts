@@ -1,3 +1,5 @@
+import { KEY_ITEM } from '../inspect/server/api-key.js';
+
 /**
  * Shows a run in the viewer of stately.ai, once its reader has agreed. The viewer is in an iframe of another origin; this
  * page gets the messages from its own server over a WebSocket and posts them to the iframe.
@@ -7,9 +9,6 @@ const VIEWER_ORIGIN = new URL(VIEWER_URL).origin;
 
 /** Posted by the viewer when it is ready. */
 const CONNECTED = '@statelyai.connected';
-
-/** In the storage of the tab, and of no other page. The other pages of the inspector use the same one. */
-const KEY_ITEM = 'wavetrain.key';
 
 /** The code with which the server closes the WebSocket when it needs another key. */
 const UNAUTHORIZED = 4401;

@@ -33,13 +33,14 @@ const WHOLE_RUN = '';
 const GONE_ON = ['run_not_paused', 'run_not_found', 'run_already_terminal'];
 
 /**
- * Asks on standard input how a run goes on that waits at a breakpoint (D42). Without anybody to ask, it cancels the run:
- * nothing else could end the pause.
+ * Asks on standard input how a run goes on that waits at a breakpoint (D42). Without anybody to ask, it cancels the run,
+ * unless a page can let it go on: nothing else could end the pause.
  */
 export class BreakpointPrompt {
   readonly #run: PausableRun;
   #runId = '';
   readonly #screen: PromptScreen;
+  readonly #pageUrl: string | undefined;
   readonly #input: Interface;
   /** Lines that nobody has read yet: they may have been piped in before the run has paused. */
   readonly #lines: string[] = [];
@@ -49,7 +50,9 @@ export class BreakpointPrompt {
   #isPaused = false;
   #isAtWork = false;
 
-  constructor(run: PausableRun, stdin: Readable, screen: PromptScreen) {
+  /** @param pageUrl of the page from which the run can be continued too */
+  constructor(run: PausableRun, stdin: Readable, screen: PromptScreen, pageUrl: string | undefined) {
+    this.#pageUrl = pageUrl;
     this.#run = run;
     this.#screen = screen;
     this.#input = createInterface({ input: stdin });
@@ -70,7 +73,11 @@ export class BreakpointPrompt {
       else this.#places.delete(event.sub_pipeline);
     } else if (event.kind === 'run') {
       this.#isPaused = event.paused === true;
-      if (!this.#isPaused) this.#places.clear();
+      if (!this.#isPaused) {
+        this.#places.clear();
+        // It may have gone on from elsewhere.
+        this.#screen.release();
+      }
       // A plan has said before which of its sub-pipelines waits.
       else if (this.#places.size === 0) this.#places.set(WHOLE_RUN, false);
     } else return;
@@ -102,7 +109,8 @@ export class BreakpointPrompt {
         }
         const line = this.#lines.shift();
         if (line !== undefined) await this.#execute(line);
-        else if (this.#hasEnded) await this.#cancel('standard input has ended, so nobody can continue it');
+        else if (this.#hasEnded && this.#pageUrl === undefined)
+          await this.#cancel('standard input has ended, so nobody can continue it');
         else return;
       }
     } finally {
@@ -115,7 +123,9 @@ export class BreakpointPrompt {
     this.#places.set(place, true);
     this.#screen.hold();
     this.#screen.print(`paused ${await this.#describePlace(place)}`);
-    if (!this.#hasEnded && isFirst) this.#screen.print(HELP);
+    if (!isFirst) return;
+    if (!this.#hasEnded) this.#screen.print(HELP);
+    else if (this.#pageUrl !== undefined) this.#screen.print(`continue it at ${this.#pageUrl}`);
   }
 
   async #describePlace(place: string): Promise<string> {

@@ -79,7 +79,7 @@ export async function executeRun(
     run.mask,
   );
   try {
-    const { inspected, files } = await submitAndWait(
+    const { inspected, files, release } = await submitAndWait(
       run,
       flags,
       { display, eventFile, recording, inspector },
@@ -90,6 +90,7 @@ export async function executeRun(
     const filesStatus = printWrittenFiles(files, flags, run.outputFolder, context);
     await drain(context.stdout);
     await inspector?.linger(signals);
+    await release?.();
     const eventsStatus = await closeFile(eventFile, context);
     const recordingStatus = await closeFile(recording, context);
     const runStatus = exitStatusForRun(inspected.record.status);
@@ -103,6 +104,13 @@ export async function executeRun(
   }
 }
 
+interface EndedRun {
+  readonly inspected: InspectedRun;
+  readonly files: WrittenFiles;
+  /** Forgets the run; undefined when it is forgotten already. While its page is open, its values can be read. */
+  readonly release: (() => Promise<void>) | undefined;
+}
+
 /** Starts a run, waits until it settles or a second signal stops it, and forgets it (law L2). */
 async function submitAndWait(
   { backend, hasParallelWaves, mayPause = false, mask = String }: DisplayedRun,
@@ -110,7 +118,7 @@ async function submitAndWait(
   listeners: RunListeners,
   signals: StopSignals,
   context: CliContext,
-): Promise<{ readonly inspected: InspectedRun; readonly files: WrittenFiles }> {
+): Promise<EndedRun> {
   const { display, recording, inspector } = listeners;
   const releaseStdout = captureStdout(context.stdout, (line) =>
     display.print(escapeControlCharacters(stripVTControlCharacters(mask(line)))),
@@ -122,7 +130,7 @@ async function submitAndWait(
     }
   };
   const screen = { print, hold: () => display.hold(), release: () => display.release() };
-  const prompt = mayPause ? new BreakpointPrompt(backend, context.stdin, screen) : undefined;
+  const prompt = mayPause ? new BreakpointPrompt(backend, context.stdin, screen, inspector?.url) : undefined;
   try {
     const runId = await backend.start({
       onEvent: createEventListener(listeners, prompt),
@@ -141,8 +149,10 @@ async function submitAndWait(
     recording?.end(record);
     inspector?.end(record);
     const files = await backend.writtenFiles(record, signals);
-    await backend.release(runId);
-    return { inspected, files };
+    const release = (): Promise<void> => backend.release(runId);
+    if (inspector !== undefined) return { inspected, files, release };
+    await release();
+    return { inspected, files, release: undefined };
   } finally {
     prompt?.close();
     releaseStdout();

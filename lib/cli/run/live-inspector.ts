@@ -5,10 +5,11 @@ import type { CliContext } from '../context.js';
 import { distFile, readStatecharts } from '../package-info.js';
 import type { StopSignals } from '../process-events.js';
 import { UsageError } from '../usage-errors.js';
+import type { TaskReader } from './inspect-run.js';
 import type { ShownRun, ShownRunServer } from '../../http/routes/following/shown-run.js';
 
 /** The part of a backend that the page of a run needs. */
-export interface InspectedBackend {
+export interface InspectedBackend extends Pick<TaskReader, 'task' | 'item'> {
   resume(runId: string, by: 'continue' | 'step'): Promise<void>;
   cancel(runId: string, options: { readonly force?: boolean }): Promise<unknown>;
   /** The record of a run that is kept. */
@@ -62,6 +63,10 @@ export class LiveInspector {
     this.#show = show;
   }
 
+  get url(): string {
+    return this.#server.url;
+  }
+
   /** Prints the address and, if it was asked for, waits until somebody has opened it, presses Enter or Ctrl-C. */
   async announce(signals: StopSignals): Promise<void> {
     const { stderr } = this.#context;
@@ -81,7 +86,9 @@ export class LiveInspector {
     };
     const readRecord = (): RunRecord =>
       (this.#record?.settled === true ? undefined : backend.record?.(runId)) ?? this.#record ?? record;
-    this.#show({ record: readRecord, log, origin, act });
+    const readTask: ShownRun['readTask'] = ({ taskId, item, options }) =>
+      item === undefined ? backend.task(runId, taskId, options) : backend.item(runId, taskId, item, options);
+    this.#show({ record: readRecord, log, origin, act, readTask });
   }
 
   /** Call with the last record, before the run is forgotten. */

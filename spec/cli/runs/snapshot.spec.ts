@@ -1,11 +1,13 @@
 import { expect } from 'chai';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { Recorder } from '../invoke.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { HELD, type RunsServer, runsServer } from './runs-server.js';
 
 describe('runs snapshot (D35, D42)', () => {
   const controlled = new ControlledTool();
   let server: RunsServer;
+  beforeEach(() => void (controlled.calls.length = 0));
   before(async () => {
     server = await runsServer({ tools: [controlled.tool] });
   });
@@ -29,8 +31,30 @@ describe('runs snapshot (D35, D42)', () => {
     await server.registry.settled(runId);
   });
 
+  it('ends with Ctrl-C while it watches, and the run goes on', async () => {
+    const runId = await server.submit(HELD);
+    await controlled.started(1);
+    const processEvents = new EventEmitter();
+    const stdout = new Recorder();
+    const watched = server.runs(`snapshot ${runId} --watch`, { processEvents, stdout });
+    while (!stdout.text.includes('run/wave/a')) await once(stdout, 'data');
+    processEvents.emit('SIGINT');
+    expect(await watched).to.include({ status: 130 });
+    expect(server.registry.record(runId)).to.include({ status: 'running' });
+    controlled.last.resolve(1);
+    await server.registry.settled(runId);
+  });
+
+  it('says that there is no such run', async () => {
+    const { status, stdout, stderr } = await server.runs('snapshot 00000000');
+    expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
+    expect(stderr).to.include('00000000');
+  });
+
   it('prints what actors receive until the run has settled, with --watch', async () => {
     const runId = await server.submit(HELD);
+    // On a busy machine the run begins later.
+    await controlled.started(1);
     const view = await server.registry.inspection(runId);
     controlled.last.resolve(1);
     await server.registry.settled(runId);

@@ -1,21 +1,11 @@
 import { expect } from 'chai';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import type { Json } from '../../../lib/common/json.js';
 import { openBrowser } from '../../project/open-browser.js';
+import { findViolations } from '../accessibility.js';
 import { FakeRun, FakeServer } from '../fake-server.js';
 import { RunScript, writeEnd, writePausedRun } from '../run-script.js';
 import { eventually, expectText } from '../waiting.js';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** A problem that axe-core has found. */
-interface Violation {
-  readonly id: string;
-  readonly impact: string;
-  readonly nodes: readonly { readonly html: string }[];
-}
 
 describe('The inspector when something is missing, broken, hostile or very large', function () {
   this.timeout(90_000);
@@ -250,12 +240,4 @@ async function busyMilliseconds(page: Page, script: string): Promise<number> {
   const after = await read();
   await session.detach();
   return (after - before) * 1000;
-}
-
-async function findViolations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const violations = (await page.evaluate('axe.run().then(({ violations }) => violations)')) as Violation[];
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
 }

@@ -16,6 +16,11 @@ export type FeedState =
   | { readonly kind: 'key' }
   | { readonly kind: 'refused'; readonly message: string };
 
+/** What a server can do besides showing the entries: that of a command, over one run or a recording, can do less. */
+export type Offer = (typeof ALL_OFFERS)[number];
+
+const ALL_OFFERS = ['actions', 'values', 'recording', 'stately'] as const;
+
 /** What a feed tells. */
 export interface FeedListener {
   /** The JSON text of an entry. */
@@ -23,9 +28,17 @@ export interface FeedListener {
   onState(state: FeedState): void;
   /** The server has dropped entries between the numbers. */
   onGap(after: number, next: number): void;
-  onOrigin(origin: InspectionOrigin): void;
+  /** Where the entries come from, and what the server can do for the page besides. */
+  onOrigin(origin: InspectionOrigin, offers: readonly Offer[]): void;
   /** Resolves when the listener can take more entries. */
   keepUp(): Promise<void>;
+}
+
+/** What a list of entries says of itself. */
+interface InspectionSource {
+  readonly origin: InspectionOrigin;
+  /** All of them when it says nothing. */
+  readonly offers?: readonly Offer[];
 }
 
 /** Waits, and can be cut short. */
@@ -139,12 +152,12 @@ export class Feed {
     this.#hasAskedOrigin = true;
     try {
       const headers = { 'Last-Event-ID': AFTER_ALL };
-      const { origin } = await this.#server.getJson<{ origin: InspectionOrigin }>(
+      const { origin, offers = ALL_OFFERS } = await this.#server.getJson<InspectionSource>(
         this.#path,
         headers,
         this.#end.signal,
       );
-      this.#listener.onOrigin(origin);
+      this.#listener.onOrigin(origin, offers);
     } catch (error) {
       // The entries are there all the same; the next connection asks again.
       if (!(error instanceof ServerError)) throw error;

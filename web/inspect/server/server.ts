@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { KEY_ITEM } from './api-key.js';
 
 /** Why the server has refused a request, or that it could not be reached (`status` 0). */
 export class ServerError extends Error {
@@ -11,8 +12,6 @@ export class ServerError extends Error {
     this.code = code;
   }
 }
-
-const KEY_ITEM = 'wavetrain-key';
 
 /** Where the key is kept: the storage of this tab. */
 interface KeyStore {
@@ -34,11 +33,6 @@ export class Server {
 
   get hasKey(): boolean {
     return this.#keys.getItem(KEY_ITEM) !== null;
-  }
-
-  /** Whether a key can stand in a header. */
-  static isPossibleKey(key: string): boolean {
-    return /^[\x21-\x7e]+$/.test(key);
   }
 
   useKey(key: string): void {

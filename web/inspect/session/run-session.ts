@@ -6,7 +6,7 @@ import { ActorTree } from '../model/actor-tree.js';
 import { NO_FILTER, type SequenceFilter } from '../model/sequence-filter.js';
 import { RunTimeline, type TimelineEntry } from '../model/timeline.js';
 import { type Folding, revealActor } from '../model/tree-rows.js';
-import { Feed, type FeedState } from '../server/feed.js';
+import { Feed, type FeedState, type Offer } from '../server/feed.js';
 import { messageOf, type Server, ServerError } from '../server/server.js';
 import type { Frames } from './frame-loop.js';
 import { type Moment, readMoment, writeMoment } from '../model/addresses.js';
@@ -38,6 +38,8 @@ export class RunSession {
   /** Number of entries that the server had dropped before they reached the page. */
   readonly missed = signal(0);
   readonly origin = signal<InspectionOrigin | undefined>(undefined);
+  /** What the server can do for the page; nothing until it has said so. */
+  readonly offers = signal<readonly Offer[]>([]);
   readonly record = signal<RunRecord | undefined>(undefined);
   readonly charts = signal<readonly Statechart[]>([]);
   readonly problem = signal('');
@@ -140,8 +142,9 @@ export class RunSession {
       onGap: (after: number, next: number): void => {
         this.missed.value += Math.max(0, next - after - 1);
       },
-      onOrigin: (origin: InspectionOrigin): void => {
+      onOrigin: (origin: InspectionOrigin, offers: readonly Offer[]): void => {
         this.origin.value = origin;
+        this.offers.value = offers;
       },
       keepUp: (): Promise<void> => {
         if (this.#waiting.length < MOST_WAITING) return Promise.resolve();

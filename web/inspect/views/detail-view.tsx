@@ -14,11 +14,12 @@ const TITLES: Readonly<Record<Tab, string>> = { snapshot: 'Snapshot', event: 'Ev
 /** The selected actor at the moment shown: its snapshot, the event that it has received, and the values of its task. */
 export function DetailView({ session }: { readonly session: RunSession }) {
   void session.version.value;
+  const offers = session.offers.value;
   const [tab, setTab] = useState<Tab>('snapshot');
   const path = session.shownActor;
   const entry = session.tree.get(path)?.entry;
   const task = taskOfActor(path);
-  const tabs = TABS.filter((name) => name !== 'values' || task !== undefined);
+  const tabs = TABS.filter((name) => name !== 'values' || (task !== undefined && offers.includes('values')));
   const current = tabs.includes(tab) ? tab : 'snapshot';
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;

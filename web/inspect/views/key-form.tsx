@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { Server } from '../server/server.js';
+import { isPossibleKey } from '../server/api-key.js';
+import type { Server } from '../server/server.js';
 
 interface KeyFormProps {
   readonly server: Server;
@@ -12,7 +13,7 @@ export function KeyForm({ server, onKey }: KeyFormProps) {
   const [problem, setProblem] = useState(server.hasKey ? 'The server does not accept this key.' : '');
   const submit = (event: Event): void => {
     event.preventDefault();
-    if (!Server.isPossibleKey(key.trim())) {
+    if (!isPossibleKey(key.trim())) {
       setProblem('A key has no spaces, and only letters, digits and signs of ASCII.');
       return;
     }

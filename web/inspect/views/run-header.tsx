@@ -15,6 +15,8 @@ export function RunHeader({ session }: { readonly session: RunSession }) {
   };
   const act = (action: 'continue' | 'step' | 'cancel', body?: object): void =>
     report(session.act(action, body));
+  const offers = session.offers.value;
+  const mayAct = record !== undefined && offers.includes('actions');
   const label = record?.paused ? 'paused' : (record?.status ?? '');
   return (
     <header class="top">
@@ -34,7 +36,7 @@ export function RunHeader({ session }: { readonly session: RunSession }) {
         </span>
       )}
       <span class="actions">
-        {record?.paused && (
+        {mayAct && record.paused && (
           <>
             <button type="button" class="primary" disabled={isBusy} onClick={() => act('continue')}>
               Continue
@@ -44,7 +46,7 @@ export function RunHeader({ session }: { readonly session: RunSession }) {
             </button>
           </>
         )}
-        {record && !record.settled && (
+        {mayAct && !record.settled && (
           <button
             type="button"
             disabled={isBusy}
@@ -53,7 +55,12 @@ export function RunHeader({ session }: { readonly session: RunSession }) {
             {record.status === 'cancelled' ? 'Abort tools' : 'Cancel'}
           </button>
         )}
-        <RecordingLink session={session} onProblem={setProblem} />
+        {offers.includes('stately') && record?.settled === false && (
+          <a class="button" href={`/inspect/stately/${encodeURIComponent(session.runId)}`}>
+            Stately inspector
+          </a>
+        )}
+        {offers.includes('recording') && <RecordingLink session={session} onProblem={setProblem} />}
       </span>
       {problem !== '' && (
         <p class="problem" role="alert">

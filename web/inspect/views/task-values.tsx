@@ -90,7 +90,7 @@ function taskPath(session: RunSession, { taskId, subPipeline, item }: TaskAddres
 
 function toProblem(error: unknown): string {
   if (error instanceof ServerError && error.status === 404) {
-    return 'The values are not there: a recording has none, and a server forgets them with the run.';
+    return 'The values are not there: the server forgets them with the run.';
   }
   return `The values cannot be read: ${messageOf(error)}`;
 }

@@ -6,6 +6,7 @@ import { errorCode, errorMessage, WavetrainError } from '../../../common/errors.
 import type { Json } from '../../../common/json.js';
 import type { InspectionOrigin } from '../../../runs/inspection/entry.js';
 import type { RunRecord } from '../../../runs/record.js';
+import type { TaskOptions } from '../../../runs/tasks/task-record.js';
 import { SECURITY_HEADERS } from '../../security/browser-guard.js';
 import {
   formatEndFrame,
@@ -24,6 +25,15 @@ export interface ShownRun {
   readonly origin: InspectionOrigin;
   /** Lets a run go on that has paused, or cancels it. Undefined for a recording. */
   readonly act?: ((action: 'continue' | 'step' | 'cancel') => Promise<void>) | undefined;
+  /** Reads the inputs and the output of a task or an item. Undefined for a recording, which has none. */
+  readonly readTask?: ((call: ShownCall) => Promise<unknown>) | undefined;
+}
+
+/** A task, or an item of its fan-out. */
+interface ShownCall {
+  readonly taskId: string;
+  readonly item: number | undefined;
+  readonly options: TaskOptions;
 }
 
 interface ShownRunOptions {
@@ -122,7 +132,7 @@ async function findAnswer(
   }
   const wantsStream = headers.accept?.includes('application/json') !== true;
   return (
-    (await pages.find(pathname, after, wantsStream)) ??
+    (await pages.find(pathname, searchParams, after, wantsStream)) ??
     toError(404, 'not_found', `there is no path ${pathname}`)
   );
 }
@@ -147,6 +157,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+const TASK = /^\/tasks\/([\w-]+)(?:\/items\/(\d+))?$/;
+
 const ACTION = /\/(continue|step|cancel)$/;
 
 /** Entries of one list. */
@@ -160,7 +172,12 @@ class Pages {
     this.#options = options;
   }
 
-  async find(path: string, after: number, wantsStream: boolean): Promise<Answer | undefined> {
+  async find(
+    path: string,
+    query: URLSearchParams,
+    after: number,
+    wantsStream: boolean,
+  ): Promise<Answer | undefined> {
     const { statecharts, run: shown, onOpened } = this.#options;
     if (path === '/inspect/statecharts.json') return toJson(statecharts);
     const asset = ASSET.exec(path)?.[1];
@@ -182,7 +199,7 @@ class Pages {
       case `${base}/inspection`:
         return wantsStream ? answerStream(run, after) : answerList(run, after);
       default:
-        return undefined;
+        return path.startsWith(base) ? readTask(run, path.slice(base.length), query) : undefined;
     }
   }
 
@@ -209,10 +226,29 @@ class Pages {
   }
 }
 
-function answerList({ record, log, origin }: ShownRun, after: number): Answer {
+/** Answers as the routes of tasks do; undefined for another path, or a recording. */
+async function readTask(run: ShownRun, path: string, query: URLSearchParams): Promise<Answer | undefined> {
+  const [, taskId, item] = TASK.exec(path) ?? [];
+  if (run.readTask === undefined || taskId === undefined) return undefined;
+  const options = {
+    sub_pipeline: query.get('sub_pipeline') ?? undefined,
+    whole: query.get('whole') === 'true',
+  };
+  try {
+    return toJson(
+      await run.readTask({ taskId, item: item === undefined ? undefined : Number(item), options }),
+    );
+  } catch (error) {
+    return toError(404, errorCode(error) ?? 'internal_error', errorMessage(error));
+  }
+}
+
+function answerList({ record, log, origin, act, readTask: reader }: ShownRun, after: number): Answer {
   const { events, gap } = log.readAfter(after, MAX_LISTED);
   const { run_id } = record();
-  const end = { last_seq: log.lastSeq, gap, closed: log.isClosed, origin };
+  // The page shows no buttons for what only a server can do.
+  const offers = [...(act ? ['actions'] : []), ...(reader ? ['values'] : [])];
+  const end = { last_seq: log.lastSeq, gap, closed: log.isClosed, origin, offers };
   const [head, tail] = [{ run_id }, end].map((part) => JSON.stringify(part).slice(1, -1));
   const entries = events.map(({ json }) => json).join(',');
   return { ...toJson({}), body: [`{${head},"entries":[${entries}],${tail}}`] };

@@ -1,0 +1,262 @@
+import { expect } from 'chai';
+import type { Browser } from 'playwright-core';
+import { systemClock } from '../../../lib/common/clock.js';
+import { openBrowser } from '../../project/open-browser.js';
+import { ControlledServer, TWO_WAVES } from '../../http/support/controlled-server.js';
+import { InspectorPage } from '../inspector-page.js';
+import { eventually, expectText } from '../waiting.js';
+
+const ITEMS = 60;
+
+const FAN_OUT = {
+  id: 'wide',
+  goal: 'be wide',
+  inputs: { list: Array.from({ length: ITEMS }, (_, index) => `page ${index}`) },
+  tasks: [
+    { id: 'each', tool: 'controlled', parallel_over: '{{pipeline.inputs.list}}', inputs: { of: '{{item}}' } },
+    { id: 'last', tool: 'controlled', inputs: { all: '{{each.output}}' } },
+  ],
+};
+
+const PLAN = {
+  id: 'both',
+  goal: 'do two things',
+  sub_pipelines: [
+    { id: 'east', pipeline: { id: 'east', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] } },
+    { id: 'west', pipeline: { id: 'west', goal: 'g', tasks: [{ id: 'b', tool: 'controlled' }] } },
+  ],
+};
+
+describe('The inspector on a real server with real runs, in a browser without network (D42)', function () {
+  this.timeout(90_000);
+  const fixture = new ControlledServer();
+  const { controlled } = fixture;
+  let browser: Browser;
+  let tab: InspectorPage;
+  let url: string;
+
+  before(async function () {
+    browser = await openBrowser(this);
+    await fixture.open({
+      clock: systemClock,
+      env: { SERVICE_MAX_RUNNING: '2', MAX_FAN_OUT_CONCURRENCY: '100' },
+    });
+    ({ url } = fixture.server);
+  });
+
+  beforeEach(async () => {
+    tab = await InspectorPage.open(browser);
+  });
+
+  afterEach(async () => {
+    tab.expectQuiet(url);
+    await tab.close();
+    await fixture.clear();
+  });
+
+  after(async () => {
+    await browser?.close();
+    await fixture.close();
+  });
+
+  /** Submits a run and resolves when its first call is in flight. */
+  async function submit(pipeline: object = TWO_WAVES, more: object = {}): Promise<string> {
+    const runId = await fixture.submit(pipeline, more);
+    await controlled.started(1);
+    return runId;
+  }
+
+  /** Completes the calls in flight, until the run has settled. */
+  async function finish(runId: string): Promise<void> {
+    const settled = fixture.server.registry.settled(runId);
+    let isOver = false;
+    void settled.then(() => (isOver = true));
+    while (!isOver) {
+      for (const call of controlled.calls) call.resolve('done');
+      await fixture.waitUntilIdle();
+    }
+  }
+
+  it('lists the run, and lights the states and transitions of its chart as it goes on', async () => {
+    const runId = await submit();
+    await tab.page.goto(`${url}/inspect`);
+    await tab.page.getByRole('link', { name: runId }).click();
+    await expectText(tab.lit, 'running');
+    await expectText(tab.badge, 'running');
+    expect(await tab.row('b').count()).to.equal(0);
+    await fixture.complete(runId);
+    await tab.select('b');
+    await expectText(tab.page.locator('.chart .path'), 'run/wave/b');
+    await expectText(tab.lit, 'invoking');
+    await controlled.started(2);
+    await fixture.complete(runId);
+    await expectText(tab.lit, 'succeeded');
+    await eventually(
+      async () => (await tab.litEdge.first().textContent())?.includes('task.settled') === true,
+    );
+    await tab.select('run');
+    await expectText(tab.lit, 'succeeded');
+    await expectText(tab.badge, 'succeeded');
+    await expectText(tab.page.locator('.live'), 'End');
+  });
+
+  it('folds the items of a fan-out into one row for each state, with counts that follow the run', async () => {
+    const runId = await submit(FAN_OUT, { options: { fan_out_concurrency: 100 } });
+    await controlled.started(ITEMS);
+    await tab.show(`${url}/inspect/${runId}`);
+    await tab.row(/60\s*invoking/).waitFor();
+    expect(await tab.page.getByRole('treeitem').count()).to.equal(5);
+    for (const call of controlled.calls.slice(0, 45)) call.resolve('done');
+    await tab.row(/45\s*succeeded/).waitFor();
+    await tab.row(/15\s*invoking/).waitFor();
+    await tab.select(/15\s*invoking/);
+    await tab.select(/^59item/);
+    await expectText(tab.page.locator('.chart .path'), 'run/wave/each/fan-out/59');
+    await tab.page.getByRole('tab', { name: 'Values' }).click();
+    await tab.page.getByText('"page 59"').first().waitFor();
+    await finish(runId);
+  });
+
+  it('filters the sequence by actor and by type, while the run goes on', async () => {
+    const runId = await submit();
+    await tab.show(`${url}/inspect/${runId}`);
+    await fixture.complete(runId);
+    await tab.row('b').waitFor();
+    await tab.page.getByLabel('Filter by actor').fill('wave/a');
+    await tab.page.getByLabel('Filter by type of event').selectOption('task.settled');
+    await eventually(async () => (await tab.count.textContent())?.startsWith('1 of') === true);
+    await tab.page.getByLabel('Filter by actor').fill('');
+    await controlled.started(2);
+    await fixture.complete(runId);
+    await eventually(async () => (await tab.count.textContent())?.startsWith('2 of') === true);
+    const rows = await tab.page.locator('.row.entry').allInnerTexts();
+    expect(rows.map((text) => /wave\/[ab]\s*task\.settled/.test(text))).to.deep.equal([true, true]);
+  });
+
+  it('shows the snapshot of each actor, and marks what an event has changed in it', async () => {
+    const runId = await submit();
+    await tab.show(`${url}/inspect/${runId}#actor=run`);
+    await finish(runId);
+    await eventually(async () => /value:\s*"succeeded"\s*changed/.test(await tab.detail.innerText()));
+    expect(await tab.detail.innerText())
+      .to.match(/wavesExecuted:\s*2\s*changed/)
+      .and.not.match(/waves:\s*\[2\]\s*changed/);
+    await tab.select(/^b/);
+    await eventually(async () => /value:\s*"succeeded"\s*changed/.test(await tab.detail.innerText()));
+    await tab.button('Previous event of the actor').click();
+    await tab.button('Previous event of the actor').click();
+    await eventually(async () => (await tab.detail.innerText()).includes('the first of this actor'));
+    expect(await tab.detail.innerText()).to.not.include('changed');
+  });
+
+  it('goes back to every moment with the slider, and finds what led to a state', async () => {
+    const runId = await submit();
+    await tab.show(`${url}/inspect/${runId}#actor=run/wave/a`);
+    await finish(runId);
+    await expectText(tab.badge, 'succeeded');
+    const slider = tab.page.getByRole('slider', { name: 'Moment' });
+    await tab.button('Previous event of the actor').click();
+    await expectText(tab.lit, 'succeeded');
+    await tab.button('Previous event of the actor').click();
+    await expectText(tab.lit, 'invoking');
+    expect(await tab.row('b').count()).to.equal(0);
+    const link = tab.page.url();
+    await tab.page.getByRole('tab', { name: 'Event' }).click();
+    await slider.fill('1');
+    await expectText(tab.page.locator('.moment'), /^#1 of/);
+    await slider.press('End');
+    await tab.row('b').waitFor();
+    await tab.button('End').click();
+    await eventually(() => !tab.page.url().includes('seq='));
+    expect(link).to.include('actor=run/wave/a');
+  });
+
+  it('shows a run that nobody watched as it is rebuilt from its events, and says so', async () => {
+    const runId = await submit();
+    await finish(runId);
+    await tab.show(`${url}/inspect/${runId}`);
+    await tab.page.getByText('Nobody watched this run, so this was rebuilt from its events').waitFor();
+    await tab.row('b').waitFor();
+    await expectText(tab.lit, 'succeeded');
+    await tab.select(/^a/);
+    await expectText(tab.lit, 'succeeded');
+  });
+
+  it('lets a run that has paused step and continue, after a look at the inputs of what comes next', async () => {
+    const pipeline = {
+      ...TWO_WAVES,
+      tasks: [...TWO_WAVES.tasks, { id: 'c', tool: 'controlled', await: ['b'] }],
+    };
+    const runId = await submit(pipeline, { breakpoints: { before: ['b'] } });
+    await tab.show(`${url}/inspect/${runId}`);
+    await fixture.complete(runId);
+    await expectText(tab.badge, 'paused');
+    await expectText(tab.lit, 'paused');
+    await tab.button('Step').click();
+    await tab.row('b').waitFor();
+    await controlled.started(2);
+    await tab.select('b');
+    await tab.page.getByRole('tab', { name: 'Values' }).click();
+    await tab.page.getByText('"done"').waitFor();
+    await fixture.complete(runId);
+    await expectText(tab.badge, 'paused');
+    await tab.button('Continue').click();
+    await tab.row(/^c/).waitFor();
+    await finish(runId);
+    await expectText(tab.badge, 'succeeded');
+    expect(await tab.button('Cancel').count()).to.equal(0);
+  });
+
+  it('cancels a run that has paused', async () => {
+    const runId = await submit(TWO_WAVES, { breakpoints: { before: ['b'] } });
+    await tab.show(`${url}/inspect/${runId}`);
+    await fixture.complete(runId);
+    await expectText(tab.badge, 'paused');
+    await tab.button('Cancel').click();
+    await expectText(tab.badge, 'cancelled');
+    await expectText(tab.lit, 'cancelled');
+  });
+
+  it('shows the sub-pipelines of a plan, each with its waves and tasks', async () => {
+    const runId = await fixture.submitPlan(PLAN);
+    await controlled.started(1);
+    await tab.show(`${url}/inspect/${runId}`);
+    await tab.row('sub-runs').waitFor();
+    await tab.select(/^b/);
+    await expectText(tab.page.locator('.chart .path'), 'plan/sub-runs/west/wave/b');
+    await expectText(tab.lit, 'invoking');
+    await finish(runId);
+    await expectText(tab.lit, 'succeeded');
+  });
+
+  it('can be used with the keyboard alone, from the list of runs to the state that a task was in', async () => {
+    const runId = await submit();
+    await tab.page.goto(`${url}/inspect`);
+    await tab.page.getByRole('link', { name: runId }).waitFor();
+    await pressUntil('Tab', 'td a:focus');
+    await tab.page.keyboard.press('Enter');
+    await tab.row(/^a/).waitFor();
+    await pressUntil('Tab', '[role=tree]:focus');
+    for (let step = 0; step < 2; step++) await tab.page.keyboard.press('ArrowDown');
+    await expectText(tab.page.locator('.chart .path'), 'run/wave/a');
+    await pressUntil('Tab', '[role=listbox]:focus');
+    await tab.page.keyboard.press('Home');
+    await expectText(tab.page.locator('.moment'), /^#1 of/);
+    await pressUntil('Tab', '[role=tab]:focus');
+    await tab.page.keyboard.press('ArrowRight');
+    await expectText(tab.page.locator('[role=tab][aria-selected=true]'), 'Event');
+    await pressUntil('Tab', 'input[type=range]:focus');
+    await tab.page.keyboard.press('ArrowRight');
+    await expectText(tab.page.locator('.moment'), /^#2 of/);
+    await finish(runId);
+  });
+
+  /** Presses a key until an element has the focus. */
+  async function pressUntil(key: string, focused: string): Promise<void> {
+    for (let count = 0; count < 60; count++) {
+      await tab.page.keyboard.press(key);
+      if ((await tab.page.locator(focused).count()) > 0) return;
+    }
+    throw new Error(`the key ${key} does not lead to ${focused}`);
+  }
+});
