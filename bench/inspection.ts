@@ -24,8 +24,8 @@ async function runViewed(pipeline: Pipeline, viewer: Viewer): Promise<number> {
   const runId = await executor.submit({ pipeline });
   const inspection = new RunInspection(executor.getRun(runId), impatientClock);
   if (viewer !== 'never') {
-    const { close } = inspection.openNow();
-    if (viewer === 'left') close();
+    const view = inspection.openNow();
+    if (viewer === 'left') view.close();
   }
   await executor.getResult(runId);
   executor.forget(runId);
