@@ -26,6 +26,8 @@ export class RunEntry {
   /** Number of responses that are being sent from the memory of the run. */
   #readers = 0;
   #isDropped = false;
+  /** Ends the limit of the current pause. */
+  #clearPauseTimer: (() => void) | undefined;
 
   constructor(run: AnyRun, sequence: number, eventBuffer: number) {
     this.run = run;
@@ -53,11 +55,14 @@ export class RunEntry {
   limitPauses(clock: Clock, timeoutMs: number | undefined): void {
     const { run } = this;
     if (timeoutMs === undefined || !run.mayPause) return;
-    let timer: unknown;
     run.journal.subscribe((event) => {
       if (event.kind !== 'run') return;
-      if (timer !== undefined) clock.clearTimeout(timer);
-      timer = event.paused === true ? clock.setTimeout(() => run.cancel(false), timeoutMs) : undefined;
+      this.#clearPauseTimer?.();
+      this.#clearPauseTimer = undefined;
+      if (event.paused !== true) return;
+      const timer = clock.setTimeout(() => run.cancel(false), timeoutMs);
+      const clear = (): void => clock.clearTimeout(timer);
+      this.#clearPauseTimer = clear;
     });
   }
 
@@ -86,6 +91,7 @@ export class RunEntry {
   /** Call when nobody can find the run any more: its memory no longer counts. */
   drop(): void {
     this.#isDropped = true;
+    this.#clearPauseTimer?.();
     this.#freeMemory();
   }
 
