@@ -1,14 +1,14 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ChartEdge, ChartNode, Statechart } from '../../../lib/runs/inspection/statechart.js';
 import { labelOf } from '../model/actor-tree.js';
-import { type LitChart, lightChart } from '../model/chart-state.js';
+import { describeTransitions, type LitChart, lightChart } from '../model/chart-state.js';
 import { toneOf } from '../model/tones.js';
 import type { RunSession } from '../session/run-session.js';
 
 const ZOOMS = [0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.6];
 
 /** A drawing that would be smaller to fit is scrolled to its active state instead: its labels must be readable. */
-const SMALLEST = 0.72;
+const SMALLEST = 0.5;
 const LARGEST = 1.2;
 
 /** The statechart of the selected actor, with its active states and its last transition lit. */
@@ -102,8 +102,8 @@ interface DrawingProps {
 
 function Drawing({ chart, lit, scale, state }: DrawingProps) {
   const { width, height, nodes, edges, title } = chart;
-  const fired = lit.edges.map(describe).join(', or ');
-  const transition = fired === '' ? '' : `; last transition: ${fired}`;
+  const fired = describeTransitions(lit.edges);
+  const transition = fired === undefined ? '' : `; last transition: ${fired}`;
   return (
     <svg
       viewBox={`-4 -4 ${width + 8} ${height + 8}`}
@@ -128,10 +128,6 @@ function Drawing({ chart, lit, scale, state }: DrawingProps) {
       ))}
     </svg>
   );
-}
-
-function describe({ label, event, from }: ChartEdge): string {
-  return label || (event === '' && from.endsWith('.(initial)') ? 'the first' : 'always');
 }
 
 function Arrow({ id }: { readonly id: string }) {

@@ -45,7 +45,8 @@ export function SequenceView({ session }: { readonly session: RunSession }) {
           <input
             type="search"
             aria-label="Filter by actor"
-            placeholder="actor"
+            placeholder="actor or item"
+            title="Part of the path of an actor, or the number of an item"
             value={filter.actor}
             onInput={(event) => (session.filter.value = { ...filter, actor: event.currentTarget.value })}
           />
@@ -64,12 +65,12 @@ export function SequenceView({ session }: { readonly session: RunSession }) {
           <button
             type="button"
             aria-pressed={filter.below !== ''}
-            title="Only the selected actor and those below it"
+            title="Only this actor and those below it"
             onClick={() =>
               (session.filter.value = { ...filter, below: filter.below === '' ? session.shownActor : '' })
             }
           >
-            Selected
+            {filter.below === '' ? 'Selected' : `Only ${nameOf(filter.below)}`}
           </button>
           <button type="button" aria-pressed={follows} onClick={() => setFollows(!follows)}>
             Follow
@@ -150,6 +151,10 @@ function Row({ entry, index, start, isShown, isOfActor, onSelect }: RowProps) {
       </span>
     </div>
   );
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 /** The last two parts of a path say enough. */
