@@ -67,7 +67,7 @@ export class ServedCommand {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  async #request<T>(method: string, path: string, body?: object, headers: HeadersInit = {}): Promise<T> {
+  async #request<T>(method: string, path: string, body?: object, headers: Readonly<Record<string, string>> = {}): Promise<T> {
     const response = await fetch(this.url + path, {
       method,
       headers: { ...headers, ...(body && { 'Content-Type': 'application/json' }) },
