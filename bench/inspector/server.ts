@@ -57,7 +57,7 @@ export class ServedCommand {
   /** Number of entries that the server has recorded. */
   async lastSeq(runId: string): Promise<number> {
     const path = `/pipelines/runs/${runId}/inspection`;
-    const headers = { 'Last-Event-ID': String(Number.MAX_SAFE_INTEGER) };
+    const headers = { Accept: 'application/json', 'Last-Event-ID': String(Number.MAX_SAFE_INTEGER) };
     return (await this.#request<{ last_seq: number }>('GET', path, undefined, headers)).last_seq;
   }
 
@@ -67,7 +67,12 @@ export class ServedCommand {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  async #request<T>(method: string, path: string, body?: object, headers: Readonly<Record<string, string>> = {}): Promise<T> {
+  async #request<T>(
+    method: string,
+    path: string,
+    body?: object,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<T> {
     const response = await fetch(this.url + path, {
       method,
       headers: { ...headers, ...(body && { 'Content-Type': 'application/json' }) },

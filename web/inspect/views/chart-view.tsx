@@ -57,7 +57,13 @@ export function ChartView({ session }: { readonly session: RunSession }) {
         {chart && lit ? (
           <Drawing chart={chart} lit={lit} scale={scale} state={entry?.state ?? ''} />
         ) : (
-          <p class="empty">{node ? 'There is no drawing of this kind of actor.' : 'Select an actor.'}</p>
+          <p class="empty">
+            {node
+              ? 'There is no drawing of this kind of actor.'
+              : path === ''
+                ? 'Select an actor.'
+                : 'This actor does not exist at this moment.'}
+          </p>
         )}
       </div>
     </section>

@@ -18,13 +18,15 @@ export function PauseLines({ session }: { readonly session: RunSession }) {
 
 function PauseLine({ session, pause }: { readonly session: RunSession; readonly pause: Pause }) {
   const { run, wave, tasks, hasFailed } = pause;
-  const who = run.includes('/') ? `${run.split('/').at(-1) ?? run}: ` : '';
-  if (hasFailed) return <p class="pause">{who}paused after a failure: the run fails when it goes on</p>;
+  const name = run.includes('/') ? `${run.slice(run.lastIndexOf('/') + 1)}: ` : '';
+  if (hasFailed) return <p class="pause">{name}paused after a failure: the run fails when it goes on</p>;
   const shown = tasks.slice(0, MOST_TASKS);
   return (
     <p class="pause">
-      <bdi>{who}</bdi>paused before {wave === undefined ? 'the next wave' : `wave ${wave}`}
-      {shown.length > 0 && ': '}
+      <bdi>
+        {name}paused before {wave === undefined ? 'the next wave' : `wave ${wave}`}
+        {shown.length > 0 && ': '}
+      </bdi>
       {shown.map((task) => (
         <button
           key={task}

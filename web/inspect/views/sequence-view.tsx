@@ -45,7 +45,7 @@ export function SequenceView({ session }: { readonly session: RunSession }) {
           <input
             type="search"
             aria-label="Filter by actor"
-            placeholder="actor or item"
+            placeholder="actor, item"
             title="Part of the path of an actor, or the number of an item"
             value={filter.actor}
             onInput={(event) => (session.filter.value = { ...filter, actor: event.currentTarget.value })}
