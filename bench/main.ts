@@ -1,8 +1,8 @@
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
-import { inspectionTimes } from './inspection.js';
+import { inspectionTimes } from './inspector/inspection.js';
 import { pdfTimes, searchTimes } from './tools/documents.js';
-import { measureToolRequests, runWithLimit } from './fan-out-limit.js';
+import { measureToolRequests, runWithLimit } from './tools/fan-out-limit.js';
 import { runFloor } from './floor.js';
 import { measureModels } from './tools/models.js';
 import { compare, heapInUse, longestGap, median, timed } from './measure.js';

@@ -1,5 +1,4 @@
-import { itemInFilter, itemsOf } from './items.js';
-import type { RunTimeline, TimelineEntry } from './timeline.js';
+import { itemsOf, type RunTimeline, type TimelineEntry } from './timeline.js';
 
 /** Which entries the sequence shows. */
 export interface SequenceFilter {
@@ -81,4 +80,10 @@ function standsForItem(entry: TimelineEntry, filter: string): boolean {
   const item = itemInFilter(filter);
   const items = item === undefined ? undefined : itemsOf(entry);
   return item !== undefined && items !== undefined && items.from <= item && item < items.to;
+}
+
+/** Reads the item that a filter names, as in `777` and `fan-out/777`; undefined when it names none. */
+function itemInFilter(filter: string): number | undefined {
+  const [, item] = /^(?:.*\/)?(\d{1,9})$/.exec(filter) ?? [];
+  return item === undefined ? undefined : Number(item);
 }

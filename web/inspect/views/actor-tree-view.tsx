@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import { isShown, labelOf } from '../model/actor-tree.js';
-import { itemsOf } from '../model/items.js';
+import { itemsOf } from '../model/timeline.js';
 import { toneOf } from '../model/tones.js';
 import { foldRow, listTreeRows, type TreeRow } from '../model/tree-rows.js';
 import type { RunSession } from '../session/run-session.js';

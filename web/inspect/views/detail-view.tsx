@@ -3,7 +3,7 @@ import { taskOfActor } from '../model/addresses.js';
 import { describeTransitions, lightChart } from '../model/chart-state.js';
 import { readDetail, type TimelineEntry } from '../model/timeline.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatOffset } from './format.js';
+import { formatOffset } from '../model/format.js';
 import { JsonTree } from './json-view.js';
 import { TaskValues } from './task-values.js';
 

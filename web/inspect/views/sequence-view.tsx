@@ -3,7 +3,7 @@ import { FilteredSequence, NO_FILTER } from '../model/sequence-filter.js';
 import type { TimelineEntry } from '../model/timeline.js';
 import { toneOf } from '../model/tones.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatOffset } from './format.js';
+import { formatOffset } from '../model/format.js';
 import { moveByKey, rowId, VirtualList } from './virtual-list.js';
 
 const ROW_HEIGHT = 22;

@@ -4,7 +4,7 @@ import type { TaskAddress } from '../model/addresses.js';
 import { toneOf } from '../model/tones.js';
 import { messageOf, ServerError } from '../server/server.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatTook } from './format.js';
+import { formatTook } from '../model/format.js';
 import { ItemLinks } from './item-links.js';
 import { JsonTree } from './json-view.js';
 

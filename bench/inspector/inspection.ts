@@ -1,9 +1,9 @@
-import { type Clock, systemClock } from '../lib/common/clock.js';
-import { LocalExecutor } from '../lib/execution/local-executor.js';
-import type { Pipeline } from '../lib/pipelines/pipeline.js';
-import { RunInspection } from '../lib/runs/inspection/inspection.js';
-import { compare } from './measure.js';
-import { chain, fanOut } from './shapes.js';
+import { type Clock, systemClock } from '../../lib/common/clock.js';
+import { LocalExecutor } from '../../lib/execution/local-executor.js';
+import type { Pipeline } from '../../lib/pipelines/pipeline.js';
+import { RunInspection } from '../../lib/runs/inspection/inspection.js';
+import { compare } from '../measure.js';
+import { chain, fanOut } from '../shapes.js';
 
 const executor = new LocalExecutor();
 

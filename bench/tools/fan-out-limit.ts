@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import { Agent, request } from 'undici';
-import type { Json, JsonObject } from '../lib/common/json.js';
-import type { TemplateScope } from '../lib/definition/template/scope.js';
-import { LocalExecutor } from '../lib/execution/local-executor.js';
-import { parsePipeline } from '../lib/pipelines/load.js';
-import type { Pipeline } from '../lib/pipelines/pipeline.js';
-import { networkAccess } from '../lib/tools/fetching/network.js';
-import { compare } from './measure.js';
+import type { Json, JsonObject } from '../../lib/common/json.js';
+import type { TemplateScope } from '../../lib/definition/template/scope.js';
+import { LocalExecutor } from '../../lib/execution/local-executor.js';
+import { parsePipeline } from '../../lib/pipelines/load.js';
+import type { Pipeline } from '../../lib/pipelines/pipeline.js';
+import { networkAccess } from '../../lib/tools/fetching/network.js';
+import { compare } from '../measure.js';
 
 /** Runs the fan-out task with p-limit instead: the same items, tool and templates. */
 export async function runWithLimit(pipeline: Pipeline, items: number, concurrency: number): Promise<Json[]> {
