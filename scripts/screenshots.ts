@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
+import { startTestServer } from '../spec/support/http/test-server.js';
 import { FakeRun, FakeServer } from '../spec/web/fake-server.js';
 import { RunScript, writeEnd, writePausedRun } from '../spec/web/run-script.js';
 
@@ -39,6 +40,9 @@ const SHOTS: Readonly<Record<string, Shot>> = {
   failure: { path: '/inspect/failed#actor=run/wave/bad' },
 };
 
+/** Pictures of the guide to debugging, of runs of a real server. */
+const GUIDE = ['debug-paused', 'debug-failure'] as const;
+
 const server = await FakeServer.start();
 addRuns(server);
 mkdirSync(folder, { recursive: true });
@@ -49,15 +53,74 @@ const browser = await chromium.launch({
 for (const [name, shot] of Object.entries(SHOTS)) {
   if (names.length === 0 || names.includes(name)) await take(name, shot);
 }
+if (names.length === 0 || GUIDE.some((name) => names.includes(name))) await takeGuide();
 await browser.close();
 await server.close();
 
-async function take(name: string, { path, scheme = 'light', width = 1360, height = 820, prepare }: Shot) {
+async function takeGuide(): Promise<void> {
+  const real = await startTestServer();
+  const submit = async (run: object): Promise<string> => {
+    const { body } = await real.request<{ run_id: string }>('POST', '/pipelines/run_async', run);
+    return body.run_id;
+  };
+  const press = async (page: Page, name: string): Promise<void> =>
+    page.getByRole('button', { name, exact: true }).first().click();
+  const begun = async (page: Page): Promise<void> => {
+    await press(page, 'Continue');
+    await page.locator('.badge', { hasText: /paused|failed/ }).waitFor();
+    await page.getByRole('treeitem').nth(3).waitFor();
+  };
+  const before = ['rows', 'sum'];
+  const shots: Readonly<Record<(typeof GUIDE)[number], Shot>> = {
+    'debug-paused': {
+      path: `/inspect/${await submit({ pipeline: invoices(['12', '7', '30']), breakpoints: { before } })}`,
+      prepare: async (page) => {
+        await begun(page);
+        await page.locator('.pause').getByText('wave 3').waitFor();
+        await page.locator('.pause').getByRole('button').click();
+      },
+    },
+    'debug-failure': {
+      path: `/inspect/${await submit({ pipeline: invoices(['12', 'seven', '30']), breakpoints: { before: ['rows'] } })}`,
+      prepare: async (page) => {
+        await begun(page);
+        await page.locator('.failure').getByRole('button').click();
+        await page.getByRole('tab', { name: 'Event' }).click();
+      },
+    },
+  };
+  for (const name of GUIDE) await take(name, { ...shots[name], height: 720 }, real.url);
+  await real.close(0);
+}
+
+function invoices(rows: readonly string[]): object {
+  return {
+    id: 'invoices',
+    goal: 'add up the amounts of the invoices',
+    tasks: [
+      { id: 'rows', tool: 'sleep', inputs: { seconds: 0.1, value: rows } },
+      {
+        id: 'amount',
+        tool: 'transform',
+        retry: 0,
+        parallel_over: '{{rows.output}}',
+        inputs: { input: '{{item}}', expression: '$number($)' },
+      },
+      { id: 'sum', tool: 'transform', inputs: { input: '{{amount.output}}', expression: '$sum($)' } },
+    ],
+  };
+}
+
+async function take(
+  name: string,
+  { path, scheme = 'light', width = 1360, height = 820, prepare }: Shot,
+  url = server.url,
+) {
   const context = await browser.newContext({ colorScheme: scheme, viewport: { width, height } });
   const page = await context.newPage();
   page.on('console', (message) => console.log(name, message.text()));
   page.on('pageerror', (error) => console.log(name, String(error)));
-  await page.goto(server.url + path);
+  await page.goto(url + path);
   await page.locator('[role=treeitem], table, .card').first().waitFor();
   await prepare?.(page);
   await page.waitForTimeout(400);

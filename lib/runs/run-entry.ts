@@ -29,6 +29,8 @@ export class RunEntry {
   /** Number of responses that are being sent from the memory of the run. */
   #readers = 0;
   #isDropped = false;
+  /** Ends the limit of the current pause. */
+  #clearPauseTimer: (() => void) | undefined;
 
   constructor(run: AnyRun, sequence: number, eventBuffer: number) {
     this.run = run;
@@ -56,11 +58,14 @@ export class RunEntry {
   limitPauses(clock: Clock, timeoutMs: number | undefined): void {
     const { run } = this;
     if (timeoutMs === undefined || !run.mayPause) return;
-    let timer: unknown;
     run.journal.subscribe((event) => {
       if (event.kind !== 'run') return;
-      if (timer !== undefined) clock.clearTimeout(timer);
-      timer = event.paused === true ? clock.setTimeout(() => run.cancel(false), timeoutMs) : undefined;
+      this.#clearPauseTimer?.();
+      this.#clearPauseTimer = undefined;
+      if (event.paused !== true) return;
+      const timer = clock.setTimeout(() => run.cancel(false), timeoutMs);
+      const clear = (): void => clock.clearTimeout(timer);
+      this.#clearPauseTimer = clear;
     });
   }
 
@@ -111,6 +116,7 @@ export class RunEntry {
   drop(): void {
     this.#isDropped = true;
     this.#rebuilt?.forget();
+    this.#clearPauseTimer?.();
     this.#freeMemory();
   }
 

@@ -130,6 +130,31 @@ describe('a run with breakpoints (D42)', () => {
     expect(registry.record(run.runId)).to.include({ status: 'cancelled', settled: true });
   });
 
+  it('leaves no timer behind when it is forgotten while it pauses, so that the process can end', async () => {
+    const run = await start({ before: ['a'] }, { pauseTimeoutMs: 1000 });
+    expect(run.runs.clock.pending).to.equal(1);
+    run.runs.registry.forget(run.runId);
+    expect(run.runs.clock.pending).to.equal(0);
+    run.runs.clock.advance(1000);
+    await settle();
+    const paused = run.events.map((event) => ('paused' in event ? event.paused : undefined));
+    expect(paused.at(-1)).to.equal(true);
+  });
+
+  for (const force of [false, true]) {
+    const how = force ? 'aborted' : 'cancelled';
+    it(`settles and leaves no timer behind when it is ${how} while it pauses`, async () => {
+      const run = await start({ before: ['b'] }, { pauseTimeoutMs: 1000 });
+      await succeedTask(run, 'a');
+      const { registry } = run.runs;
+      expect(registry.record(run.runId)).to.include({ paused: true });
+      const settled = registry.settled(run.runId);
+      await registry.cancel(run.runId, { force });
+      expect(await settled).to.include({ status: 'cancelled', settled: true, paused: false });
+      expect(run.runs.clock.pending).to.equal(0);
+    });
+  }
+
   const mistakes: [string, Breakpoints, string][] = [
     ['a task that there is not', { before: ['bb'] }, 'pipeline "held" has no task "bb"'],
     [
@@ -165,6 +190,28 @@ describe('a run with breakpoints (D42)', () => {
     const paused = events.filter((event) => 'paused' in event).map(({ kind }) => kind);
     expect(paused).to.deep.equal(['sub_pipeline', 'run', 'sub_pipeline']);
   });
+
+  for (const force of [false, true]) {
+    const how = force ? 'aborted' : 'cancelled';
+    it(`of a plan settles and leaves no timer behind when it is ${how} while its sub-pipelines pause`, async () => {
+      const plans = new ControlledPlans(
+        ['one', 'two', 'three'].map((id) => subPipelineText(id, taskIn(id))),
+        { pauseTimeoutMs: 1000 },
+      );
+      const runId = await plans.submitPlan({
+        plan_concurrency: 2,
+        breakpoints: { before: ['one/t', 'two/t'] },
+      });
+      const { registry } = plans;
+      expect(registry.record(runId)).to.include({ paused: true });
+      const settled = registry.settled(runId);
+      await registry.cancel(runId, { force });
+      await plans.waitUntilIdle();
+      expect(registry.record(runId)).to.include({ status: 'cancelled', settled: true, paused: false });
+      await settled;
+      expect(plans.clock.pending).to.equal(0);
+    });
+  }
 
   it('of a plan is refused with a task that it does not have', async () => {
     const plans = new ControlledPlans([subPipelineText('one', taskIn('one'))]);

@@ -1,3 +1,5 @@
+import type { FailedTask } from '../../../lib/common/errors.js';
+
 /** What a link leads to. */
 export interface Moment {
   /** The entry after which the run is shown; null for the last one. */
@@ -44,4 +46,10 @@ export function taskOfActor(path: string): TaskAddress | undefined {
   const last = parts.at(-1) ?? '';
   const isItem = parts[wave + 2] === 'fan-out' && /^\d+$/.test(last) && parts.length > wave + 3;
   return { taskId, subPipeline: isPlan ? parts[2] : undefined, item: isItem ? Number(last) : undefined };
+}
+
+/** Writes the path of the actor of a task or an item, as {@link taskOfActor} reads it. */
+export function actorOfTask({ sub_pipeline, task_id, item }: FailedTask): string {
+  const run = sub_pipeline === undefined ? 'run' : `plan/sub-runs/${sub_pipeline}`;
+  return `${run}/wave/${task_id}${item === undefined ? '' : `/fan-out/${item}`}`;
 }

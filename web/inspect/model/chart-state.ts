@@ -23,6 +23,14 @@ export function lightChart(chart: Statechart, entry: TimelineEntry | undefined):
   return { active, edges: findEdges(chart, entry, from, to) };
 }
 
+/** Names the transitions that may have been taken, with guard and actions; undefined when there is none. */
+export function describeTransitions(edges: readonly ChartEdge[]): string | undefined {
+  const names = edges.map(({ label, event, from }) => {
+    return label || (event === '' && from.endsWith('.(initial)') ? 'the first' : 'always');
+  });
+  return names.length === 0 ? undefined : names.join(', or ');
+}
+
 /** A state of parallel regions lists one state for each: `a, b`. */
 function findStates({ id, nodes }: Statechart, state: string): ChartNode[] {
   const states = nodes.filter(({ kind }) => kind === 'state' || kind === 'final');

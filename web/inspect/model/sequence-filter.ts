@@ -1,8 +1,8 @@
-import type { RunTimeline, TimelineEntry } from './timeline.js';
+import { itemsOf, type RunTimeline, type TimelineEntry } from './timeline.js';
 
 /** Which entries the sequence shows. */
 export interface SequenceFilter {
-  /** Part of the path of the actor or the sender; empty for all. */
+  /** Part of the path of the actor or the sender, or the number of an item; empty for all. */
   readonly actor: string;
   /** Only this actor and those below it; empty for all. */
   readonly below: string;
@@ -67,8 +67,23 @@ function typeOf(event: string): string {
   return event.replace(/^(xstate\.(?:done|error)\.actor)\..*$/s, '$1.*');
 }
 
-function passes({ actor, source, event }: TimelineEntry, filter: SequenceFilter): boolean {
+function passes(entry: TimelineEntry, filter: SequenceFilter): boolean {
+  const { actor, source, event } = entry;
   if (filter.event !== '' && typeOf(event) !== filter.event) return false;
   if (filter.below !== '' && actor !== filter.below && !actor.startsWith(`${filter.below}/`)) return false;
-  return filter.actor === '' || actor.includes(filter.actor) || source?.includes(filter.actor) === true;
+  if (filter.actor === '' || actor.includes(filter.actor)) return true;
+  return source?.includes(filter.actor) === true || standsForItem(entry, filter.actor);
+}
+
+/** An item of a large fan-out has no actor of its own: that of its chunk stands for it. */
+function standsForItem(entry: TimelineEntry, filter: string): boolean {
+  const item = itemInFilter(filter);
+  const items = item === undefined ? undefined : itemsOf(entry);
+  return item !== undefined && items !== undefined && items.from <= item && item < items.to;
+}
+
+/** Reads the item that a filter names, as in `777` and `fan-out/777`; undefined when it names none. */
+function itemInFilter(filter: string): number | undefined {
+  const [, item] = /^(?:.*\/)?(\d{1,9})$/.exec(filter) ?? [];
+  return item === undefined ? undefined : Number(item);
 }

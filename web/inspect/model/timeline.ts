@@ -39,6 +39,19 @@ export function readDetail({ text }: TimelineEntry): EntryDetail {
   return { data, snapshot };
 }
 
+/** The items of a large fan-out that one actor stands for: `from` to the one before `to`. */
+interface ItemRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Reads which items a chunk stands for; undefined for other actors. */
+export function itemsOf({ src, text }: Pick<TimelineEntry, 'src' | 'text'>): ItemRange | undefined {
+  if (src !== 'chunk') return undefined;
+  const [, from, to] = /"from":(\d+),"to":(\d+)/.exec(text) ?? [];
+  return from === undefined ? undefined : { from: Number(from), to: Number(to) };
+}
+
 /** How much the page keeps. */
 export interface TimelineLimits {
   readonly entries: number;

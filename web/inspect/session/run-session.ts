@@ -5,6 +5,7 @@ import type { Statechart } from '../../../lib/runs/inspection/statechart.js';
 import { ActorTree } from '../model/actor-tree.js';
 import { NO_FILTER, type SequenceFilter } from '../model/sequence-filter.js';
 import { RunTimeline, type TimelineEntry } from '../model/timeline.js';
+import { toneOf } from '../model/tones.js';
 import { type Folding, revealActor } from '../model/tree-rows.js';
 import { Feed, type FeedState, type Offer } from '../server/feed.js';
 import { messageOf, type Server, ServerError } from '../server/server.js';
@@ -103,6 +104,15 @@ export class RunSession {
     this.goTo({ actor });
     const node = this.tree.get(actor);
     if (node) this.folding.value = revealActor(this.folding.value, node);
+  }
+
+  /** Shows where an actor failed: the actor, at the event that told it so. */
+  showFailure(actor: string): void {
+    const failed = this.timeline.entries.findLast(
+      (entry) => entry.actor === actor && entry.from !== entry.state && toneOf(entry.state) === 'failed',
+    );
+    if (failed) this.goTo({ seq: failed.seq });
+    this.reveal(actor);
   }
 
   /** The hash of a link to what the page shows. */

@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks';
 import { isShown, labelOf } from '../model/actor-tree.js';
+import { itemsOf } from '../model/timeline.js';
 import { toneOf } from '../model/tones.js';
 import { foldRow, listTreeRows, type TreeRow } from '../model/tree-rows.js';
 import type { RunSession } from '../session/run-session.js';
@@ -127,11 +128,18 @@ function Row({ row, index, isSelected, isActive, onSelect, onFold }: RowProps) {
 
 function Actor({ row: { node } }: { readonly row: Extract<TreeRow, { kind: 'actor' }> }) {
   const label = node.entry ? labelOf(node.entry) : '';
+  const items = node.entry && itemsOf(node.entry);
   return (
     <>
       <span class={`dot ${toneOf(label)}`} aria-hidden="true" />
       <bdi class="name">{node.name}</bdi>
-      {node.src !== node.name && <span class="src">{node.src}</span>}
+      {items ? (
+        <span class="src">
+          items {items.from}–{items.to - 1}
+        </span>
+      ) : (
+        node.src !== node.name && <span class="src">{node.src}</span>
+      )}
       {!node.entry && isShown(node) && <span class="src">not recorded</span>}
       <span class={`state ${toneOf(label)}`}>{label}</span>
     </>

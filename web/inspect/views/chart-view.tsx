@@ -1,14 +1,14 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ChartEdge, ChartNode, Statechart } from '../../../lib/runs/inspection/statechart.js';
 import { labelOf } from '../model/actor-tree.js';
-import { type LitChart, lightChart } from '../model/chart-state.js';
+import { describeTransitions, type LitChart, lightChart } from '../model/chart-state.js';
 import { toneOf } from '../model/tones.js';
 import type { RunSession } from '../session/run-session.js';
 
 const ZOOMS = [0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.6];
 
 /** A drawing that would be smaller to fit is scrolled to its active state instead: its labels must be readable. */
-const SMALLEST = 0.72;
+const SMALLEST = 0.45;
 const LARGEST = 1.2;
 
 /** The statechart of the selected actor, with its active states and its last transition lit. */
@@ -19,6 +19,8 @@ export function ChartView({ session }: { readonly session: RunSession }) {
   const node = session.tree.get(path);
   const entry = node?.entry;
   const chart = session.charts.value.find(({ id }) => id === node?.src);
+  const lit = chart && lightChart(chart, entry);
+  const taken = lit && describeTransitions(lit.edges);
   const { canvas, scale } = useScale(chart, zoom);
   useActiveStateInSight(canvas, chart, entry?.state, scale);
   const change = (by: number): void => {
@@ -30,6 +32,11 @@ export function ChartView({ session }: { readonly session: RunSession }) {
       <h2>
         <bdi class="path">{path || 'Statechart'}</bdi>
         {entry && <span class={`state ${toneOf(labelOf(entry))}`}>{labelOf(entry)}</span>}
+        {taken !== undefined && (
+          <bdi class="taken" title={taken}>
+            {taken}
+          </bdi>
+        )}
         <span class="tools">
           <button type="button" aria-label="Smaller" onClick={() => change(-1)}>
             −
@@ -47,10 +54,16 @@ export function ChartView({ session }: { readonly session: RunSession }) {
         </span>
       </h2>
       <div class="canvas" ref={canvas} tabIndex={0} role="group" aria-label="Drawing">
-        {chart ? (
-          <Drawing chart={chart} lit={lightChart(chart, entry)} scale={scale} state={entry?.state ?? ''} />
+        {chart && lit ? (
+          <Drawing chart={chart} lit={lit} scale={scale} state={entry?.state ?? ''} />
         ) : (
-          <p class="empty">{node ? 'There is no drawing of this kind of actor.' : 'Select an actor.'}</p>
+          <p class="empty">
+            {node
+              ? 'There is no drawing of this kind of actor.'
+              : path === ''
+                ? 'Select an actor.'
+                : 'This actor does not exist at this moment.'}
+          </p>
         )}
       </div>
     </section>
@@ -102,8 +115,8 @@ interface DrawingProps {
 
 function Drawing({ chart, lit, scale, state }: DrawingProps) {
   const { width, height, nodes, edges, title } = chart;
-  const fired = lit.edges.map(describe).join(', or ');
-  const transition = fired === '' ? '' : `; last transition: ${fired}`;
+  const fired = describeTransitions(lit.edges);
+  const transition = fired === undefined ? '' : `; last transition: ${fired}`;
   return (
     <svg
       viewBox={`-4 -4 ${width + 8} ${height + 8}`}
@@ -128,10 +141,6 @@ function Drawing({ chart, lit, scale, state }: DrawingProps) {
       ))}
     </svg>
   );
-}
-
-function describe({ label, event, from }: ChartEdge): string {
-  return label || (event === '' && from.endsWith('.(initial)') ? 'the first' : 'always');
 }
 
 function Arrow({ id }: { readonly id: string }) {

@@ -1,8 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
 import { taskOfActor } from '../model/addresses.js';
+import { describeTransitions, lightChart } from '../model/chart-state.js';
 import { readDetail, type TimelineEntry } from '../model/timeline.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatOffset } from './format.js';
+import { formatOffset } from '../model/format.js';
 import { JsonTree } from './json-view.js';
 import { TaskValues } from './task-values.js';
 
@@ -20,7 +21,9 @@ export function DetailView({ session }: { readonly session: RunSession }) {
   const entry = session.tree.get(path)?.entry;
   const task = taskOfActor(path);
   const tabs = TABS.filter((name) => name !== 'values' || (task !== undefined && offers.includes('values')));
-  const current = tabs.includes(tab) ? tab : 'snapshot';
+  const isComing = entry === undefined && tabs.includes('values');
+  // Of a task that has not begun, what will go into it is all there is.
+  const current = isComing ? 'values' : tabs.includes(tab) ? tab : 'snapshot';
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     const next = tabs[(tabs.indexOf(current) + by + tabs.length) % tabs.length];
@@ -52,16 +55,16 @@ export function DetailView({ session }: { readonly session: RunSession }) {
         )}
       </div>
       <div class="content" id="detail" role="tabpanel" aria-labelledby={`tab-${current}`} tabIndex={0}>
-        {entry === undefined ? (
+        {current === 'values' && task ? (
+          <TaskValues key={path} session={session} task={task} />
+        ) : entry === undefined ? (
           <p class="empty">
             {path === '' ? 'Select an actor.' : 'This actor does not exist at this moment.'}
           </p>
         ) : current === 'snapshot' ? (
           <SnapshotTab key={path} entry={entry} />
-        ) : current === 'event' ? (
-          <EventTab entry={entry} session={session} />
         ) : (
-          task && <TaskValues key={path} session={session} task={task} />
+          <EventTab entry={entry} session={session} />
         )}
       </div>
     </section>
@@ -90,6 +93,8 @@ function compareSnapshots(entry: TimelineEntry) {
 function EventTab({ entry, session }: { readonly entry: TimelineEntry; readonly session: RunSession }) {
   const { event, source, actor, from, state, status, seq } = entry;
   const data = useMemo(() => readDetail(entry).data, [entry]);
+  const chart = session.charts.value.find(({ id }) => id === entry.src);
+  const taken = chart && describeTransitions(lightChart(chart, entry).edges);
   return (
     <>
       <dl class="facts">
@@ -97,6 +102,7 @@ function EventTab({ entry, session }: { readonly entry: TimelineEntry; readonly 
         <Fact name="from">{source ?? 'outside of the run'}</Fact>
         <Fact name="to">{actor}</Fact>
         <Fact name="state">{from === null || from === state ? state : `${from} → ${state}`}</Fact>
+        {taken !== undefined && <Fact name="transition">{taken}</Fact>}
         <Fact name="status">{status}</Fact>
         <Fact name="number">{seq}</Fact>
       </dl>

@@ -1,6 +1,10 @@
 import { useState } from 'preact/hooks';
+import type { FailedTask } from '../../../lib/common/errors.js';
+import type { RunRecord } from '../../../lib/runs/record.js';
+import { PauseLines } from './pause-line.js';
 import { messageOf } from '../server/server.js';
 import { toneOf } from '../model/tones.js';
+import { actorOfTask } from '../model/addresses.js';
 import type { RunSession } from '../session/run-session.js';
 
 /** Which run it is and how it stands, with what can be done to it. */
@@ -70,20 +74,41 @@ export function RunHeader({ session }: { readonly session: RunSession }) {
           </button>
         </p>
       )}
-      {record?.error != null && <FirstError message={record.error} />}
+      <PauseLines session={session} />
+      {record?.error != null && <FirstError session={session} record={record} message={record.error} />}
     </header>
   );
 }
 
 const LONGEST_MESSAGE = 600;
 
-function FirstError({ message }: { readonly message: string }) {
+interface FirstErrorProps {
+  readonly session: RunSession;
+  readonly record: RunRecord;
+  readonly message: string;
+}
+
+/** Why the run has failed; the name of the task leads to its actor, and to the moment at which it failed. */
+function FirstError({ session, record, message }: FirstErrorProps) {
+  const failed = record.failed_task;
   const shown = message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message;
   return (
     <p class="failure">
+      {failed && (
+        <>
+          <button type="button" class="link" onClick={() => session.showFailure(actorOfTask(failed))}>
+            <bdi>{nameOf(failed)}</bdi>
+          </button>{' '}
+        </>
+      )}
       <bdi>{shown}</bdi>
     </p>
   );
+}
+
+function nameOf({ sub_pipeline, task_id, item }: FailedTask): string {
+  const task = sub_pipeline === undefined ? task_id : `${sub_pipeline}/${task_id}`;
+  return item === undefined ? task : `${task}[${item}]`;
 }
 
 interface RecordingLinkProps {

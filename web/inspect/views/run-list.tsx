@@ -3,7 +3,7 @@ import type { RunPage as Page } from '../../../lib/runs/listing.js';
 import type { RunSummary } from '../../../lib/runs/record.js';
 import { toneOf } from '../model/tones.js';
 import { messageOf, type Server } from '../server/server.js';
-import { formatTook, formatTime } from './format.js';
+import { formatTook, formatTime } from '../model/format.js';
 import { KeyForm } from './key-form.js';
 
 const STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];

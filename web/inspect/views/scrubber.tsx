@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import type { TimelineEntry } from '../model/timeline.js';
 import { toneOf } from '../model/tones.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatOffset } from './format.js';
+import { formatOffset } from '../model/format.js';
 
 /** A slider through the sequence: chart, tree and snapshot show the run as it was after the event. */
 export function Scrubber({ session }: { readonly session: RunSession }) {

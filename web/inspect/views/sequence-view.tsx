@@ -3,7 +3,7 @@ import { FilteredSequence, NO_FILTER } from '../model/sequence-filter.js';
 import type { TimelineEntry } from '../model/timeline.js';
 import { toneOf } from '../model/tones.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatOffset } from './format.js';
+import { formatOffset } from '../model/format.js';
 import { moveByKey, rowId, VirtualList } from './virtual-list.js';
 
 const ROW_HEIGHT = 22;
@@ -45,7 +45,8 @@ export function SequenceView({ session }: { readonly session: RunSession }) {
           <input
             type="search"
             aria-label="Filter by actor"
-            placeholder="actor"
+            placeholder="actor, item"
+            title="Part of the path of an actor, or the number of an item"
             value={filter.actor}
             onInput={(event) => (session.filter.value = { ...filter, actor: event.currentTarget.value })}
           />
@@ -64,12 +65,12 @@ export function SequenceView({ session }: { readonly session: RunSession }) {
           <button
             type="button"
             aria-pressed={filter.below !== ''}
-            title="Only the selected actor and those below it"
+            title="Only this actor and those below it"
             onClick={() =>
               (session.filter.value = { ...filter, below: filter.below === '' ? session.shownActor : '' })
             }
           >
-            Selected
+            {filter.below === '' ? 'Selected' : `Only ${nameOf(filter.below)}`}
           </button>
           <button type="button" aria-pressed={follows} onClick={() => setFollows(!follows)}>
             Follow
@@ -150,6 +151,10 @@ function Row({ entry, index, start, isShown, isOfActor, onSelect }: RowProps) {
       </span>
     </div>
   );
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 /** The last two parts of a path say enough. */

@@ -4,7 +4,8 @@ import type { TaskAddress } from '../model/addresses.js';
 import { toneOf } from '../model/tones.js';
 import { messageOf, ServerError } from '../server/server.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatTook } from './format.js';
+import { formatTook } from '../model/format.js';
+import { ItemLinks } from './item-links.js';
 import { JsonTree } from './json-view.js';
 
 interface TaskValuesProps {
@@ -43,10 +44,12 @@ export function TaskValues({ session, task }: TaskValuesProps) {
     <>
       <p class="about">
         <span class={`state ${toneOf(status)}`}>{status}</span> {durationOf(found)}
-        {session.cursor.value !== null && ' · as it is now, not at the moment shown'}
+        {session.cursor.value === null ? ' · now' : ' · as it is now, not at the moment shown'}
       </p>
       {'value' in found && <Value title="Item" value={found.value} />}
-      {inputs_error === null ? (
+      {'items' in found && found.items !== null ? (
+        <ItemLinks session={session} task={task} counts={found.items} />
+      ) : inputs_error === null ? (
         <Value title="Inputs" value={inputs} />
       ) : (
         <>
@@ -56,7 +59,11 @@ export function TaskValues({ session, task }: TaskValuesProps) {
           </p>
         </>
       )}
-      {error ? <Value title="Error" value={{ ...error }} /> : <Value title="Output" value={output} />}
+      {error ? (
+        <Value title="Error" value={{ ...error }} />
+      ) : (
+        HAS_OUTPUT.has(status) && <Value title="Output" value={output} />
+      )}
       {attempts.length > 1 && <Value title="Attempts" value={attempts} />}
       {cut.length > 0 && (
         <p class="about">
@@ -69,6 +76,9 @@ export function TaskValues({ session, task }: TaskValuesProps) {
     </>
   );
 }
+
+/** Before that, null would look like an output. */
+const HAS_OUTPUT = new Set<string>(['succeeded', 'failed']);
 
 function Value({ title, value }: { readonly title: string; readonly value: unknown }) {
   return (
