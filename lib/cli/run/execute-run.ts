@@ -140,7 +140,7 @@ async function submitAndWait(
     const record = await Promise.race([backend.settled(runId), stopped]);
     over.abort();
     // Before anything else is read, so that what was recorded has an end whatever fails.
-    listeners.end(record);
+    await listeners.end(record);
     prompt?.close();
     display.release();
     const { json, partial, output } = flags;

@@ -3,9 +3,11 @@ import { INSPECTION_LIMITS } from '../../common/limits.js';
 import type { InspectionEntry } from '../../runs/inspection/entry.js';
 import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import type { RunRecord } from '../../runs/record.js';
+import type { FailedCall } from '../../runs/tasks/task-record.js';
 import type { CliContext } from '../context.js';
 import { readPackageJson, readStatecharts } from '../package-info.js';
 import type { LineFile } from './line-file.js';
+import type { RunBackend } from './run-backend.js';
 
 /** Writes the lines of a recording, which know nothing of files. */
 type RecordingFormat = typeof import('../lazy/execution.js').recordingFormat;
@@ -16,6 +18,7 @@ export class RecordingFile {
   readonly #format: RecordingFormat;
   readonly #writeHead: (record: RunRecord, origin: OpenInspection['origin']) => void;
   #inspection: OpenInspection | undefined;
+  #backend: Pick<RunBackend, 'failedCalls'> = {};
   #lastSeq = 0;
   #entries = 0;
   /** Size of the entries in the file. */
@@ -43,21 +46,28 @@ export class RecordingFile {
   }
 
   /** Writes the entries that there are, and each further one. */
-  begin(inspection: OpenInspection, record: RunRecord): void {
+  begin(inspection: OpenInspection, record: RunRecord, backend: Pick<RunBackend, 'failedCalls'>): void {
     this.#inspection = inspection;
+    this.#backend = backend;
     this.#writeHead(record, inspection.origin);
     inspection.log.subscribe(() => this.#writeNew(inspection));
     this.#writeNew(inspection);
   }
 
   /** Call when the run has settled, or is not waited for any more. */
-  end(record: RunRecord): void {
+  async end(record: RunRecord): Promise<void> {
     const inspection = this.#inspection;
     if (inspection === undefined) return;
     this.#inspection = undefined;
-    const dropped = inspection.log.lastSeq - this.#entries;
-    this.#file.writeText(this.#format.formatEnd({ entries: this.#entries, dropped, run: record }));
-    inspection.close();
+    const [entries, dropped] = [this.#entries, inspection.log.lastSeq - this.#entries];
+    let failedCalls: readonly FailedCall[] = [];
+    try {
+      failedCalls = (await this.#backend.failedCalls?.(record.run_id, this.#format.failedCalls)) ?? [];
+    } finally {
+      const end = { entries, dropped, run: record, failed_calls: failedCalls };
+      this.#file.writeText(this.#format.formatEnd(end));
+      inspection.close();
+    }
   }
 
   /** Waits until everything is written. Returns what went wrong, for example that the disk is full. */

@@ -19,7 +19,9 @@ export function DetailView({ session }: { readonly session: RunSession }) {
   const path = session.shownActor;
   const entry = session.tree.get(path)?.entry;
   const task = taskOfActor(path);
-  const tabs = TABS.filter((name) => name !== 'values' || (task !== undefined && offers.includes('values')));
+  // A recording has the values of what has failed.
+  const hasValues = offers.includes('values') || (offers.includes('failures') && entry?.state === 'failed');
+  const tabs = TABS.filter((name) => name !== 'values' || (task !== undefined && hasValues));
   const current = tabs.includes(tab) ? tab : 'snapshot';
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
