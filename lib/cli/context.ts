@@ -63,6 +63,7 @@ export type RegistryApi = Pick<
   | 'tasks'
   | 'task'
   | 'item'
+  | 'failedCalls'
 > & { artifacts(runId: string): Pick<RunFiles, 'find'> };
 
 /** Creates the context of this process. */

@@ -338,4 +338,7 @@ export const INSPECTION_LIMITS = {
   /** Size of a recording, in bytes, and its entries, when it is written or read. */
   recordingBytes: 100 * 2 ** 20,
   recordingEntries: 1_000_000,
+  /** Tasks and items that have failed whose values a recording has, and the characters of each value. */
+  failedCalls: 20,
+  failedValueLength: 4000,
 } as const;

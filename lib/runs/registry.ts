@@ -35,9 +35,10 @@ import {
 import { describeRerun, type RerunReport } from './rerun/rerun-report.js';
 import { Retention, UNLIMITED_RETENTION } from './retention.js';
 import { RunEntry } from './run-entry.js';
-import { findError, findFailedCall, getItem, getTask, listItems, listTasks } from './tasks/task-pages.js';
+import { findError, getItem, getTask, listFailedCalls, listItems, listTasks } from './tasks/task-pages.js';
 import type {
-  CallRecord,
+  FailedCall,
+  FailedCallsQuery,
   ItemPage,
   ItemRecord,
   TaskOptions,
@@ -217,9 +218,9 @@ export class RunRegistry {
     return findError(this.#entry(runId).run);
   }
 
-  /** The task, or the item, that failed a run, with its inputs; undefined when no task did. Rejects as `tasks`. */
-  failedCall(runId: string): Promise<CallRecord | undefined> {
-    return this.#inspect(runId, (run, hold) => findFailedCall(run, hold));
+  /** The tasks and items that have failed, first the one that failed the run, with their values. Rejects as `tasks`. */
+  failedCalls(runId: string, query: FailedCallsQuery): Promise<FailedCall[]> {
+    return this.#inspect(runId, (run, hold) => listFailedCalls(run, query, hold));
   }
 
   /** Looks at a run. Its memory counts meanwhile, even if it is forgotten, and so does what is rendered. */

@@ -5,6 +5,7 @@ import { detectTerminal, type Style } from '../render/terminal.js';
 import { formatCost, formatCount, formatDuration, toSingleLine } from '../render/text.js';
 import type { Viewport } from './rows.js';
 import type { RunView } from './run-view.js';
+import { wantsTransitions } from '../runs/inspection/transitions.js';
 
 /** Shows the progress of a run on standard error. */
 export interface Display {
@@ -30,7 +31,9 @@ export interface DisplayFlags {
 /** Opens a live display on a terminal; elsewhere one that prints a line per event with `--verbose` or nothing (D41). */
 export function openDisplay(flags: DisplayFlags, createView: () => RunView, context: CliContext): Display {
   const { canRedraw, style } = detectTerminal(context.stderr, context.env);
-  if (!canRedraw || flags.json || flags.quiet) return createLineDisplay(flags.verbose, style, context);
+  // The lines of DEBUG would come between what is redrawn.
+  const isLines = flags.json || flags.quiet || wantsTransitions(context.env);
+  if (!canRedraw || isLines) return createLineDisplay(flags.verbose, style, context);
   return new LiveDisplay(createView(), flags.verbose, context);
 }
 

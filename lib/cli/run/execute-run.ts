@@ -102,7 +102,7 @@ interface EndedRun {
   readonly inspected: InspectedRun;
   readonly files: WrittenFiles;
   /** Forgets the run (law L2). While its page is open, its values can be read. */
-  release(): Promise<void>;
+  readonly release: () => Promise<void>;
 }
 
 /** Starts a run, and waits until it settles or a second signal stops it. */
@@ -140,7 +140,7 @@ async function submitAndWait(
     const record = await Promise.race([backend.settled(runId), stopped]);
     over.abort();
     // Before anything else is read, so that what was recorded has an end whatever fails.
-    listeners.end(record);
+    await listeners.end(record);
     prompt?.close();
     display.release();
     const { json, partial, output } = flags;

@@ -10,7 +10,7 @@ import type { RunBackend } from './run-backend.js';
 import type { InspectMode } from './run-flags.js';
 
 /** The part of a backend that the page of a run needs. */
-type InspectedBackend = Pick<RunBackend, 'resume' | 'cancel' | 'record' | 'task' | 'item'>;
+type InspectedBackend = Pick<RunBackend, 'resume' | 'cancel' | 'record' | 'task' | 'item' | 'failedCalls'>;
 
 /** Serves the page of one run of this process while the command lasts (`run --inspect`, D42). */
 export class LiveInspector {
@@ -69,6 +69,7 @@ export class LiveInspector {
       record: () => this.#readRecord?.() ?? record,
       log,
       origin,
+      failedCalls: async (query) => (await backend.failedCalls?.(runId, query)) ?? [],
       describe: () => ({ version, recorded_at: toIsoTime(this.#context.clock.now()) }),
       live: {
         cancel: async (force) => void (await backend.cancel(runId, { force })),

@@ -3,29 +3,37 @@ import { INSPECTION_LIMITS } from '../../common/limits.js';
 import type { InspectionEntry } from '../../runs/inspection/entry.js';
 import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import type { RunRecord } from '../../runs/record.js';
+import type { FailedCall } from '../../runs/tasks/task-record.js';
 import type { CliContext } from '../context.js';
 import { readPackageJson, readStatecharts } from '../package-info.js';
 import type { LineFile } from './line-file.js';
+import type { RunBackend } from './run-backend.js';
 
 /** Writes the lines of a recording, which know nothing of files. */
 type RecordingFormat = typeof import('../lazy/execution.js').recordingFormat;
 
 /** The file of `--record`: what the actors of a run do, written as it happens (D42). */
 export class RecordingFile {
-  readonly #file: LineFile;
+  readonly #file: Pick<LineFile, 'writeText' | 'close'>;
   readonly #format: RecordingFormat;
+  readonly #limits: RecordingLimits;
   readonly #writeHead: (record: RunRecord, origin: OpenInspection['origin']) => void;
   #inspection: OpenInspection | undefined;
+  #backend: Pick<RunBackend, 'failedCalls'> = {};
   #lastSeq = 0;
   #entries = 0;
   /** Size of the entries in the file. */
   #bytes = 0;
 
   /** @param file is closed with the recording */
-  static async create(file: LineFile, context: CliContext): Promise<RecordingFile> {
+  static async create(
+    file: Pick<LineFile, 'writeText' | 'close'>,
+    context: Pick<CliContext, 'clock'>,
+    limits: RecordingLimits = LIMITS,
+  ): Promise<RecordingFile> {
     const { recordingFormat } = await import('../lazy/execution.js');
     const statecharts = await readStatecharts();
-    return new RecordingFile(file, recordingFormat, (run, origin) => {
+    return new RecordingFile(file, recordingFormat, limits, (run, origin) => {
       const { version } = readPackageJson();
       const head = { version, recorded_at: toIsoTime(context.clock.now()), run, statecharts, origin };
       file.writeText(recordingFormat.formatHead(head));
@@ -33,31 +41,40 @@ export class RecordingFile {
   }
 
   private constructor(
-    file: LineFile,
+    file: Pick<LineFile, 'writeText' | 'close'>,
     format: RecordingFormat,
+    limits: RecordingLimits,
     writeHead: (record: RunRecord, origin: OpenInspection['origin']) => void,
   ) {
     this.#file = file;
     this.#format = format;
+    this.#limits = limits;
     this.#writeHead = writeHead;
   }
 
   /** Writes the entries that there are, and each further one. */
-  begin(inspection: OpenInspection, record: RunRecord): void {
+  begin(inspection: OpenInspection, record: RunRecord, backend: Pick<RunBackend, 'failedCalls'>): void {
     this.#inspection = inspection;
+    this.#backend = backend;
     this.#writeHead(record, inspection.origin);
     inspection.log.subscribe(() => this.#writeNew(inspection));
     this.#writeNew(inspection);
   }
 
   /** Call when the run has settled, or is not waited for any more. */
-  end(record: RunRecord): void {
+  async end(record: RunRecord): Promise<void> {
     const inspection = this.#inspection;
     if (inspection === undefined) return;
     this.#inspection = undefined;
-    const dropped = inspection.log.lastSeq - this.#entries;
-    this.#file.writeText(this.#format.formatEnd({ entries: this.#entries, dropped, run: record }));
-    inspection.close();
+    const [entries, dropped] = [this.#entries, inspection.log.lastSeq - this.#entries];
+    let failedCalls: readonly FailedCall[] = [];
+    try {
+      failedCalls = (await this.#backend.failedCalls?.(record.run_id, this.#format.failedCalls)) ?? [];
+    } finally {
+      const end = { entries, dropped, run: record, failed_calls: failedCalls };
+      this.#file.writeText(this.#format.formatEnd(end));
+      inspection.close();
+    }
   }
 
   /** Waits until everything is written. Returns what went wrong, for example that the disk is full. */
@@ -75,9 +92,10 @@ export class RecordingFile {
     for (const { seq, json } of events) {
       this.#lastSeq = seq;
       const bytes = Buffer.byteLength(json) + 1;
-      const fits = this.#entries < MAX_ENTRIES && this.#bytes + bytes <= MAX_BYTES;
+      const { entries: maxEntries, bytes: maxBytes } = this.#limits;
+      const fits = this.#entries < maxEntries && this.#bytes + bytes <= maxBytes;
       const hasRoom =
-        fits && this.#entries < ROOM_FOR_ALL * MAX_ENTRIES && this.#bytes + bytes <= ROOM_FOR_ALL * MAX_BYTES;
+        fits && this.#entries < ROOM_FOR_ALL * maxEntries && this.#bytes + bytes <= ROOM_FOR_ALL * maxBytes;
       if (!hasRoom && !(fits && showsOutcome(JSON.parse(json) as InspectionEntry))) continue;
       this.#bytes += bytes;
       this.#file.writeText(`${json}\n`);
@@ -86,16 +104,28 @@ export class RecordingFile {
   }
 }
 
+/** Of the entries in a recording. */
+interface RecordingLimits {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
 /** The head and the end have room besides. */
-const MAX_BYTES = INSPECTION_LIMITS.recordingBytes - 4 * 2 ** 20;
-const MAX_ENTRIES = INSPECTION_LIMITS.recordingEntries;
+const LIMITS: RecordingLimits = {
+  entries: INSPECTION_LIMITS.recordingEntries,
+  bytes: INSPECTION_LIMITS.recordingBytes - 4 * 2 ** 20,
+};
 
 /** The part of a recording that all entries fill, before the rest is kept for those that show the outcome. */
 const ROOM_FOR_ALL = 0.8;
 
 /** The actors that say how far a run is. */
-const LEADING: readonly string[] = ['plan', 'run', 'wave', 'sub-runs'];
+const LEADING: readonly string[] = ['plan', 'run'];
 
-function showsOutcome({ src, status, state }: InspectionEntry): boolean {
-  return LEADING.includes(src) || status === 'error' || state === 'failed';
+/** They also hear of each task and of each sub-run, of which there may be very many: only what changes their state counts. */
+const COLLECTING: readonly string[] = ['wave', 'sub-runs'];
+
+function showsOutcome({ src, status, from, state }: InspectionEntry): boolean {
+  if (LEADING.includes(src) || status === 'error' || state === 'failed') return true;
+  return COLLECTING.includes(src) && from !== state;
 }

@@ -12,6 +12,8 @@ export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel'>, Tas
   resume(runId: string, by: 'continue' | 'step'): Promise<void>;
   /** The record of a run of this process; undefined for one of a server. */
   readonly record?: ((runId: string) => RunRecord) | undefined;
+  /** What has failed in a run of this process, with its values; undefined for a run of a server. */
+  readonly failedCalls?: RegistryApi['failedCalls'] | undefined;
   /** Starts the run. Resolves with the run id. */
   start(options: StartOptions): Promise<string>;
   /**

@@ -93,17 +93,17 @@ export class RunListeners {
     const prints = wantsTransitions(this.#context.env);
     if (recording === undefined && inspector === undefined && !prints) return undefined;
     return (inspection, record) => {
-      recording?.begin(inspection, record);
+      recording?.begin(inspection, record, backend);
       inspector?.begin(inspection, record, backend);
       if (prints) printTransitions(inspection, print);
     };
   }
 
   /** Call with the last record, before the run is forgotten. */
-  end(record: RunRecord): void {
+  async end(record: RunRecord): Promise<void> {
     this.#isOver = true;
-    this.#recording?.end(record);
     this.#inspector?.end(record);
+    await this.#recording?.end(record);
   }
 
   /** Keeps the page until somebody ends it. */

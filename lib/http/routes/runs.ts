@@ -121,8 +121,10 @@ function snapshot({ registry }: HttpServices): Route {
       200: { description: 'The snapshot.', schema: anyJsonObject('The format is that of XState.') },
     },
     errors: ['run_not_found'],
-    handle: ({ params, caller }) => {
+    handle: async ({ params, caller }) => {
       const runId = authorizeRun(registry, caller, params.run_id);
+      // The tree of a plan may have thousands of actors: its time counts in the turn of its tenant.
+      await registry.fairYield(registry.tenantId(runId));
       return { body: registry.snapshot(runId), runId };
     },
   });

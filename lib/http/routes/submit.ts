@@ -228,7 +228,7 @@ async function findFailedCall(
   runId: string,
 ): Promise<CallRecord | undefined> {
   try {
-    return await registry.failedCall(runId);
+    return (await registry.failedCalls(runId, { most: 1 }))[0];
   } catch (thrown) {
     if (thrown instanceof WavetrainError) return undefined;
     throw thrown;

@@ -13,11 +13,14 @@ export interface InspectionEntry {
   readonly actor: string;
   /** The statechart of the actor: `run`, `wave`, `task` and so on. */
   readonly src: string;
-  /** The type of the event; `@created` when the actor was created, `@attached` when recording began later. */
+  /**
+   * The type of the event; `@created` when the actor was created, `@attached` when recording began later; `@resumed` when it
+   * was `continue` or `step`, of a run that nobody watched.
+   */
   readonly event: string;
   /** The other fields of the event, cut. */
   readonly data: Json;
-  /** Path of the actor that sent the event; null for one from outside. */
+  /** Path of the actor that sent the event; null for one that no actor sent: a caller, a tool or a clock. */
   readonly source: string | null;
   /** The state before; null when the actor was created, and when it is not known. */
   readonly from: string | null;
@@ -41,6 +44,7 @@ export type InspectionOrigin = 'live' | 'events';
 /** The events of an entry that no actor has received. */
 export const CREATED = '@created';
 export const ATTACHED = '@attached';
+export const RESUMED = '@resumed';
 
 /** What the actors of a run have done so far, in order. */
 export interface InspectionList {

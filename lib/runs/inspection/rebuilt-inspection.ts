@@ -8,7 +8,7 @@ import type { LiveEvent } from '../../execution/events/event.js';
 import type { EventLog } from '../event-log.js';
 import { runInTurns } from '../fair-yield.js';
 import type { AnyRun } from '../../execution/local-executor.js';
-import { type ActorStatus, CREATED } from './entry.js';
+import { type ActorStatus, CREATED, RESUMED } from './entry.js';
 import type { OpenInspection } from './inspection.js';
 import { InspectionLog } from './inspection-log.js';
 import { idOfFirstTransition, idOfLogicTransition } from './transition-id.js';
@@ -121,9 +121,28 @@ const END_STATES = { finish: 'succeeded', fail: 'failed' } as const;
 /** What becomes of an actor by an event. */
 interface Change {
   readonly event: string;
+  /** Path of the actor that must have sent it; undefined for none. */
+  readonly source?: string;
   readonly state: string;
   readonly status?: ActorStatus;
   readonly data?: JsonObject;
+}
+
+/** What ends a run, and a wave or the sub-runs before it. */
+function settledEvent(
+  path: string,
+  src: 'run' | 'plan',
+): { readonly event: string; readonly source: string } {
+  return src === 'plan'
+    ? { event: 'sub-runs.settled', source: `${path}/sub-runs` }
+    : { event: 'wave.settled', source: `${path}/wave` };
+}
+
+/** The event by which a run goes on; undefined when a wave has settled before. */
+function eventToRunning(from: string | undefined): { readonly event: string } | undefined {
+  if (from === 'queued') return { event: 'begin' };
+  // The events of a run do not say whether it was "continue" or "step".
+  return from === 'paused' ? { event: RESUMED } : undefined;
 }
 
 /** Infers from the events of a run what its actors did. Nested runs have actors of their own, which it leaves out. */
@@ -155,7 +174,7 @@ class Rebuilder {
         const { wave, phase, tasks } = event;
         const isStart = phase === 'start';
         const change = isStart
-          ? { event: 'wave.begin', state: 'settling' }
+          ? { event: 'wave.begin', source: run, state: 'settling' }
           : { event: 'wave.report', state: 'idle' };
         return this.#write(`${run}/wave`, 'wave', { ...change, data: { wave, tasks } });
       }
@@ -178,7 +197,7 @@ class Rebuilder {
     for (const [path, state] of this.#states) {
       if (state !== 'draining') continue;
       const src = path === this.#root ? this.#root : 'run';
-      this.#write(path, src, { event: this.#settledEvent(src), state: 'cancelled', status: 'done' });
+      this.#write(path, src, { ...settledEvent(path, src), state: 'cancelled', status: 'done' });
     }
   }
 
@@ -192,10 +211,15 @@ class Rebuilder {
     }: { readonly status: RunStatus; readonly paused?: true; readonly error?: string },
   ): void {
     const from = this.#states.get(path);
-    if (status === 'queued') return this.#write(path, src, { event: CREATED, state: status });
+    if (status === 'queued') {
+      const source = path === this.#root ? {} : { source: `${this.#root}/sub-runs` };
+      return this.#write(path, src, { event: CREATED, ...source, state: status });
+    }
     if (status === 'running') {
-      const event = from === 'paused' ? 'continue' : from === 'queued' ? 'begin' : this.#settledEvent(src);
-      return this.#write(path, src, { event, state: paused === true ? 'paused' : status });
+      // A plan whose sub-runs pause is at work still: its machine has no other state.
+      if (src === 'plan' && from === status) return;
+      const event = eventToRunning(from) ?? settledEvent(path, src);
+      return this.#write(path, src, { ...event, state: paused === true ? 'paused' : status });
     }
     if (status === 'cancelled') {
       const isDraining = from === 'running';
@@ -203,11 +227,7 @@ class Rebuilder {
       return this.#write(path, src, { event: 'cancel', ...end });
     }
     const data = error === undefined ? {} : { error };
-    this.#write(path, src, { event: this.#settledEvent(src), state: status, status: 'done', data });
-  }
-
-  #settledEvent(src: 'run' | 'plan'): string {
-    return src === 'plan' ? 'sub-runs.settled' : 'wave.settled';
+    this.#write(path, src, { ...settledEvent(path, src), state: status, status: 'done', data });
   }
 
   #addTask(path: string, event: Extract<LiveEvent, { kind: 'start' | 'finish' | 'fail' }>): void {
@@ -215,9 +235,10 @@ class Rebuilder {
     const fanOut = `${path}/fan-out`;
     if (kind === 'start') {
       const state = items === undefined ? 'invoking' : 'fanning out';
-      this.#write(path, 'task', { event: CREATED, state, data: { tool } });
+      const source = path.slice(0, path.lastIndexOf('/'));
+      this.#write(path, 'task', { event: CREATED, source, state, data: { tool } });
       if (items !== undefined)
-        this.#write(fanOut, 'fan-out', { event: CREATED, state: 'invoking', data: { items } });
+        this.#write(fanOut, 'fan-out', { event: CREATED, source: path, state: 'invoking', data: { items } });
       return;
     }
     const state = END_STATES[kind];
@@ -241,7 +262,7 @@ class Rebuilder {
     this.#write(path, src, { event: `${src}.settled`, state, status: 'done', data });
   }
 
-  #write(path: string, src: string, { event, state, status = 'active', data = {} }: Change): void {
+  #write(path: string, src: string, { event, source, state, status = 'active', data = {} }: Change): void {
     const from = event === CREATED ? null : (this.#states.get(path) ?? null);
     if (status === 'active') this.#states.set(path, state);
     else this.#states.delete(path);
@@ -252,7 +273,7 @@ class Rebuilder {
       src,
       event,
       data: event === CREATED ? null : data,
-      source: null,
+      source: source ?? null,
       from,
       state,
       transition:

@@ -1,7 +1,9 @@
 import type { Json } from '../../common/json.js';
+import { INSPECTION_LIMITS } from '../../common/limits.js';
 import { CHUNK_LENGTH, JsonWriter } from '../../common/json-writer.js';
 import { runToEnd, type Steps } from '../../common/steps.js';
 import { cutValue } from '../tasks/cut-value.js';
+import type { FailedCall } from '../tasks/task-record.js';
 import type { RunRecord } from '../record.js';
 import type { InspectionOrigin } from './entry.js';
 import type { InspectionLog } from './inspection-log.js';
@@ -19,6 +21,8 @@ export interface RecordingHead {
   readonly recorded_at: string;
   /** The record of the run when the recording began; long values are cut. */
   readonly run: RunRecord;
+  /** What had failed by then, with its values. Older recordings have none. */
+  readonly failed_calls?: readonly FailedCall[];
   /** The charts of the machines, as that version draws them. */
   readonly statecharts: readonly Json[];
   readonly origin: InspectionOrigin;
@@ -33,7 +37,15 @@ export interface RecordingEnd {
   readonly dropped: number;
   /** The record of the run at the end, if it had changed since the recording began. */
   readonly run?: RunRecord;
+  /** What had failed by the end; not there when `run` is not. */
+  readonly failed_calls?: readonly FailedCall[];
 }
+
+/** Which of the tasks and items that have failed are part of a recording. */
+const FAILED_CALLS = {
+  most: INSPECTION_LIMITS.failedCalls,
+  valueLength: INSPECTION_LIMITS.failedValueLength,
+} as const;
 
 /** Characters that the result of a run, its failures and the list of its files each take in a recording. */
 const MAX_PART_LENGTH = 64 * 1024;
@@ -41,16 +53,18 @@ const MAX_PART_LENGTH = 64 * 1024;
 type HeadParts = Omit<RecordingHead, 'wavetrain_recording'>;
 
 /** The head, in steps: a run may have tens of thousands of failures. */
-function* createHead({ run, ...others }: HeadParts): Steps<object> {
-  return { wavetrain_recording: VERSION, ...others, run: yield* shorten(run) };
+function* createHead({ run, failed_calls: calls = [], ...others }: HeadParts): Steps<object> {
+  const failed = calls.map((call) => shortenCall(call));
+  return { wavetrain_recording: VERSION, ...others, failed_calls: failed, run: yield* shorten(run) };
 }
 
 function formatHead(head: HeadParts): string {
   return `${JSON.stringify(runToEnd(createHead(head)))}\n`;
 }
 
-function formatEnd({ run, ...end }: Omit<RecordingEnd, 'end'>): string {
-  return `${JSON.stringify({ end: true, ...end, ...(run && { run: runToEnd(shorten(run)) }) })}\n`;
+function formatEnd({ run, failed_calls: calls, ...end }: Omit<RecordingEnd, 'end'>): string {
+  const failed = calls && { failed_calls: calls.map((call) => shortenCall(call)) };
+  return `${JSON.stringify({ end: true, ...end, ...(run && { run: runToEnd(shorten(run)) }), ...failed })}\n`;
 }
 
 /**
@@ -85,7 +99,14 @@ function* writeChunks(head: object, log: InspectionLog): Generator<string, void,
 const ENTRIES_PER_READ = 100;
 
 /** Writes recordings, whole or in parts. */
-export const recordingFormat = { createHead, formatHead, formatEnd, writeChunks };
+export const recordingFormat = { failedCalls: FAILED_CALLS, createHead, formatHead, formatEnd, writeChunks };
+
+/** Its values are cut already. The stack is left out: it names files of the machine that ran the tool. */
+function shortenCall({ error, attempts, ...call }: FailedCall): object {
+  const cut = (value: unknown): Json => cutValue(value as Json, FAILED_CALLS.valueLength, '', []);
+  const { stack: _, ...shown } = error ?? {};
+  return { ...call, attempts: cut(attempts), error: error && cut(shown) };
+}
 
 /** A record may have hundreds of megabytes of outputs. */
 function* shorten(run: RunRecord): Steps<unknown> {

@@ -7,7 +7,8 @@ import type { PlanRun } from '../../execution/plan/plan-run.js';
 import type { PipelineRun } from '../../execution/run/pipeline-run.js';
 import { type EarlierStores, InputRenderer } from '../../execution/run/input-renderer.js';
 import type {
-  CallRecord,
+  FailedCall,
+  FailedCallsQuery,
   ItemPage,
   ItemRecord,
   TaskOptions,
@@ -99,15 +100,36 @@ export function* getItem(
   return view.toItemRecord(item, options.whole === true ? WHOLE : VALUE_LENGTH);
 }
 
-/** The task, or the item, that failed a run, with values as on a page; undefined when no task has failed. */
-export function* findFailedCall(run: AnyRun, hold: HoldMemory): Steps<CallRecord | undefined> {
-  if (run.failedTask === null) return undefined;
-  const { task_id: taskId, item } = run.failedTask;
-  const { view } = findTask(run, taskId, run.failedTask, hold);
-  yield* view.prepare();
-  return item === undefined || view.itemCount === undefined
-    ? yield* view.toRecord(PAGE_VALUE_LENGTH)
-    : view.toItemRecord(item, PAGE_VALUE_LENGTH);
+/** The tasks and items that have failed: the one that failed the run, then the others in the order of the waves. */
+export function* listFailedCalls(
+  run: AnyRun,
+  { most, valueLength = PAGE_VALUE_LENGTH }: FailedCallsQuery,
+  hold: HoldMemory,
+): Steps<FailedCall[]> {
+  const calls: FailedCall[] = [];
+  const first = run.failedTask;
+  if (first !== null) {
+    const { view } = findTask(run, first.task_id, first, hold);
+    yield* view.prepare();
+    const item = view.itemCount === undefined ? undefined : first.item;
+    calls.push(yield* view.toCall(item, valueLength));
+  }
+  if (calls.length >= most) return calls;
+  for (const part of findParts(run, undefined, hold)) {
+    for (const task of part.tasks) {
+      const view = new TaskView(part, task);
+      for (const item of yield* view.listFailed(most)) {
+        if (calls.length >= most) return calls;
+        const isFirst =
+          first?.task_id === task.id && first.sub_pipeline === part.subPipeline && first.item === item;
+        if (isFirst) continue;
+        yield* view.prepare();
+        calls.push(yield* view.toCall(item, valueLength));
+      }
+      yield;
+    }
+  }
+  return calls;
 }
 
 /** Why the task failed that failed a run; undefined when none has. */

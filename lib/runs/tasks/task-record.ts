@@ -60,6 +60,16 @@ export interface ItemRecord extends CallRecord {
   readonly value: Json;
 }
 
+/** A task or an item that has failed. */
+export type FailedCall = TaskRecord | ItemRecord;
+
+/** Which of the tasks and items that have failed are listed. */
+export interface FailedCallsQuery {
+  readonly most: number;
+  /** About as many characters of each value are shown; default: as on a page. */
+  readonly valueLength?: number | undefined;
+}
+
 export interface TaskPage {
   /** In the order of the waves. */
   readonly tasks: readonly TaskRecord[];

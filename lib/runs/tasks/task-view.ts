@@ -149,6 +149,21 @@ export class TaskView {
     });
   }
 
+  /** Lists what has failed: the task itself (undefined), and the first of its items, as many as `most`. */
+  *listFailed(most: number): Steps<(number | undefined)[]> {
+    const failed: (number | undefined)[] = this.status === 'failed' ? [undefined] : [];
+    for (let item = 0; item < (this.itemCount ?? 0) && failed.length <= most; item++) {
+      if (this.itemStatus(item) === 'failed') failed.push(item);
+      if (item % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield;
+    }
+    return failed;
+  }
+
+  /** The record of the task, or of an item of it. */
+  *toCall(item: number | undefined, limit: number): Steps<TaskRecord | ItemRecord> {
+    return item === undefined ? yield* this.toRecord(limit) : this.toItemRecord(item, limit);
+  }
+
   /** @param limit about as many characters of each value are shown */
   toItemRecord(item: number, limit: number): ItemRecord {
     const cut: string[] = [];

@@ -2,7 +2,7 @@ import type { RegistryApi } from '../../../lib/cli/context.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import type { RunInputs } from '../../../lib/execution/run-inputs.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import type { TaskPage } from '../../../lib/runs/tasks/task-record.js';
+import type { FailedCall, TaskPage } from '../../../lib/runs/tasks/task-record.js';
 import { deferred } from '../../support/deferred.js';
 
 /** The record of a running pipeline of two tasks, `a` and then `b`. */
@@ -71,6 +71,10 @@ export class HeldRegistry implements RegistryApi {
 
   task(): Promise<never> {
     return Promise.reject(new WavetrainError('task_not_found', 'run r1 has no such task'));
+  }
+
+  async failedCalls(): Promise<FailedCall[]> {
+    return [];
   }
 
   item(): Promise<never> {

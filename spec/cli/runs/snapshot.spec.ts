@@ -64,8 +64,8 @@ describe('runs snapshot (D35, D42)', () => {
     });
     expect(watched.status, watched.stderr).to.equal(0);
     expect(watched.stdout.split('\n').map((line) => line.slice(13))).to.deep.equal([
-      'run/wave/a invoking @attached',
-      'run/wave/a invoking > succeeded task.settled',
+      'run/wave/a @attached: invoking',
+      'run/wave/a task.settled: invoking > succeeded',
       '',
     ]);
     const json = await server.runs(`snapshot ${runId} --watch --json`);

@@ -69,7 +69,7 @@ async function run(
     await registry.tasks(runId),
     items,
     registry.failure(runId),
-    await registry.failedCall(runId),
+    await registry.failedCalls(runId, { most: 20 }),
     spans,
   ];
   const outputs = (record.result as { outputs: Record<string, unknown> } | null)?.outputs ?? {};

@@ -17,7 +17,7 @@ function repeat(bytes: Buffer, count: number): Buffer {
   return Buffer.concat(Array.from({ length: count }, () => bytes));
 }
 
-describe('Pages that misuse the WebSocket of the Stately inspector', () => {
+describe('Pages that flood the WebSocket of the Stately inspector', () => {
   const fixture = new ControlledServer();
   const sockets: RawSocket[] = [];
   before(() => fixture.open());

@@ -25,3 +25,31 @@ describe('A request with long headers (D25)', () => {
     expect((await answered).status).to.equal(406);
   });
 });
+
+describe('GET /pipelines/runs/{run_id}/snapshot (D25)', () => {
+  it('reads the actors at the beginning of a turn of its tenant, so that the time that this takes counts', async () => {
+    const server = await startTestServer();
+    try {
+      const pipeline = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
+      const { body } = await server.request('POST', '/pipelines/run_async', { pipeline });
+      const { run_id: runId } = body as { run_id: string };
+      let isBeginning = false;
+      const seen: boolean[] = [];
+      Object.assign(server.registry, {
+        fairYield: () => {
+          isBeginning = true;
+          queueMicrotask(() => queueMicrotask(() => (isBeginning = false)));
+          return Promise.resolve();
+        },
+        snapshot: () => {
+          seen.push(isBeginning);
+          return {};
+        },
+      });
+      expect((await server.request('GET', `/pipelines/runs/${runId}/snapshot`)).status).to.equal(200);
+      expect(seen).to.deep.equal([true]);
+    } finally {
+      await server.close(0);
+    }
+  });
+});

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ControlledRuns } from '../controlled-runs.js';
+import { parsePlan, planText, subPipelineText } from '../../support/definitions/parse-plan.js';
 import { entriesOf, toLines } from './inspections.js';
 
 const FAN_OUT =
@@ -33,6 +34,73 @@ describe('The inspection of a settled run that nobody watched (D35)', () => {
       'run/wave/each task.settled: fanning out > failed',
       'run/wave wave.report: settling > idle',
       'run wave.settled: running > failed',
+    ]);
+  });
+
+  it('names the actors that must have sent the events, and none for what comes from callers and tools', async () => {
+    const runs = new ControlledRuns({ eventBuffer: 1000 }, FAN_OUT);
+    const runId = await runs.submit();
+    runs.findCall(runId).resolve(1);
+    await runs.waitUntilIdle();
+    for (const call of runs.controlled.calls.slice(1)) call.resolve(1);
+    await runs.registry.settled(runId);
+    const { log } = await runs.registry.inspection(runId);
+    const senders = entriesOf(log).map(({ source, actor, event }) => `${source} > ${actor} ${event}`);
+    expect(senders.filter((line) => !line.startsWith('null'))).to.deep.equal([
+      'run > run/wave wave.begin',
+      'run/wave > run/wave/a @created',
+      'run > run/wave wave.begin',
+      'run/wave > run/wave/each @created',
+      'run/wave/each > run/wave/each/fan-out @created',
+      'run/wave > run wave.settled',
+    ]);
+  });
+
+  it('shows a run that was continued, without saying by which command, which its events do not', async () => {
+    const runs = new ControlledRuns({ eventBuffer: 1000 }, FAN_OUT);
+    const { pipeline, registry } = runs;
+    const runId = await registry.submit({ pipeline, breakpoints: { before: ['a'] } });
+    await runs.waitUntilIdle();
+    registry.resume(runId, 'step');
+    await runs.waitUntilIdle();
+    runs.findCall(runId).resolve(1);
+    await runs.waitUntilIdle();
+    registry.resume(runId, 'continue');
+    await runs.waitUntilIdle();
+    for (const call of runs.controlled.calls.slice(1)) call.resolve(1);
+    await registry.settled(runId);
+    const { log } = await runs.registry.inspection(runId);
+    expect(
+      toLines(entriesOf(log)).filter((line) => line.startsWith('run ') && line.includes('paused')),
+    ).to.deep.equal([
+      'run begin: queued > paused',
+      'run @resumed: paused > running',
+      'run wave.settled: running > paused',
+      'run @resumed: paused > running',
+    ]);
+  });
+
+  it('leaves a plan running whose sub-runs pause, as its machine does', async () => {
+    const runs = new ControlledRuns({ eventBuffer: 1000 });
+    const { registry } = runs;
+    const plan = parsePlan(planText([subPipelineText('s', '{id: a, tool: controlled}')]), {
+      tools: [runs.controlled.tool],
+    });
+    const runId = await registry.submitPlan({ plan, breakpoints: { before: ['s/a'] } });
+    await runs.waitUntilIdle();
+    expect(registry.record(runId).paused).to.equal(true);
+    registry.resume(runId, 'continue');
+    await runs.waitUntilIdle();
+    await runs.complete(runId);
+    const { log } = await registry.inspection(runId);
+    expect(toLines(entriesOf(log)).filter((line) => /^plan(\/sub-runs\/s)? /.test(line))).to.deep.equal([
+      'plan @created:  > queued',
+      'plan begin: queued > running',
+      'plan/sub-runs/s @created:  > queued',
+      'plan/sub-runs/s begin: queued > paused',
+      'plan/sub-runs/s @resumed: paused > running',
+      'plan/sub-runs/s wave.settled: running > succeeded',
+      'plan sub-runs.settled: running > succeeded',
     ]);
   });
 

@@ -99,23 +99,37 @@ describe('The tasks of a run, as the registry shows them', () => {
     });
   });
 
-  it('names the failed task and its inputs: failedCall, failure and the record', async () => {
+  it('names the failed task and its inputs: failedCalls, failure and the record', async () => {
     const runs = new ControlledRuns({}, FAN_OUT);
     const runId = await runs.submit();
-    expect([await runs.registry.failedCall(runId), runs.registry.failure(runId)]).to.deep.equal([
-      undefined,
-      undefined,
-    ]);
+    expect([await runs.registry.failedCalls(runId, { most: 1 }), runs.registry.failure(runId)]).to.deep.equal(
+      [[], undefined],
+    );
     const [rome, oslo, bern] = runs.controlled.calls;
     await runs.controlled.returns('one', rome);
     await runs.controlled.rejects(ToolError.nonRetryable('no such city'), oslo);
     await runs.controlled.returns('three', bern);
     expect(runs.registry.record(runId).failed_task).to.deep.equal({ task_id: 'each', item: 1 });
     expect(runs.registry.failure(runId)).to.include({ type: 'ToolError', message: 'no such city' });
-    expect(await runs.registry.failedCall(runId)).to.deep.include({
+    const [call, ...others] = await runs.registry.failedCalls(runId, { most: 1 });
+    expect(others).to.deep.equal([]);
+    expect(call).to.deep.include({
       item: 1,
       inputs: { city: 'Oslo', of: 3 },
     });
+  });
+
+  it('lists what has failed once, first the item that failed the run, and no more than what is asked for', async () => {
+    const runs = new ControlledRuns({}, FAN_OUT);
+    const runId = await runs.submit();
+    const [rome, oslo, bern] = runs.controlled.calls;
+    await runs.controlled.rejects(ToolError.nonRetryable('no such city'), oslo);
+    await runs.controlled.rejects(ToolError.nonRetryable('no such town'), rome);
+    await runs.controlled.returns('three', bern);
+    const list = async (most: number) =>
+      (await runs.registry.failedCalls(runId, { most })).map((call) => ('item' in call ? call.item : 'task'));
+    expect(await list(20)).to.deep.equal([1, 'task', 0]);
+    expect(await list(2)).to.deep.equal([1, 'task']);
   });
 
   it('keeps the outputs of the items that succeeded in a fan-out that failed', async () => {

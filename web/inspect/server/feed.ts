@@ -17,7 +17,7 @@ export type FeedState =
   | { readonly kind: 'refused'; readonly message: string };
 
 /** What a server can do besides showing the entries: that of a command, over one run or a recording, can do less. */
-export type Offer = (typeof ALL_OFFERS)[number];
+export type Offer = (typeof ALL_OFFERS)[number] | 'failures';
 
 const ALL_OFFERS = ['actions', 'values', 'recording', 'stately'] as const;
 

@@ -20,7 +20,9 @@ export function DetailView({ session }: { readonly session: RunSession }) {
   const path = session.shownActor;
   const entry = session.tree.get(path)?.entry;
   const task = taskOfActor(path);
-  const tabs = TABS.filter((name) => name !== 'values' || (task !== undefined && offers.includes('values')));
+  // A recording has the values of what has failed.
+  const hasValues = offers.includes('values') || (offers.includes('failures') && entry?.state === 'failed');
+  const tabs = TABS.filter((name) => name !== 'values' || (task !== undefined && hasValues));
   const isComing = entry === undefined && tabs.includes('values');
   // Of a task that has not begun, what will go into it is all there is.
   const current = isComing ? 'values' : tabs.includes(tab) ? tab : 'snapshot';

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ItemRecord, TaskRecord } from '../../../lib/runs/tasks/task-record.js';
 import type { TaskAddress } from '../model/addresses.js';
 import { toneOf } from '../model/tones.js';
+import type { Offer } from '../server/feed.js';
 import { messageOf, ServerError } from '../server/server.js';
 import type { RunSession } from '../session/run-session.js';
 import { formatTook } from '../model/format.js';
@@ -32,7 +33,7 @@ export function TaskValues({ session, task }: TaskValuesProps) {
         setProblem('');
       })
       .catch((error: unknown) => {
-        if (!end.signal.aborted) setProblem(toProblem(error));
+        if (!end.signal.aborted) setProblem(toProblem(error, session.offers.value));
       });
     return () => end.abort();
   }, [session, path, state]);
@@ -68,9 +69,11 @@ export function TaskValues({ session, task }: TaskValuesProps) {
       {cut.length > 0 && (
         <p class="about">
           {cut.length === 1 ? 'One value is' : `${cut.length} values are`} cut.{' '}
-          <button type="button" class="link" onClick={() => setWhole(true)}>
-            Show whole
-          </button>
+          {session.offers.value.includes('values') && (
+            <button type="button" class="link" onClick={() => setWhole(true)}>
+              Show whole
+            </button>
+          )}
         </p>
       )}
     </>
@@ -98,8 +101,8 @@ function taskPath(session: RunSession, { taskId, subPipeline, item }: TaskAddres
   return session.path(`/tasks/${encodeURIComponent(taskId)}${items}${query.size > 0 ? `?${query}` : ''}`);
 }
 
-function toProblem(error: unknown): string {
-  if (error instanceof ServerError && error.status === 404) {
+function toProblem(error: unknown, offers: readonly Offer[]): string {
+  if (error instanceof ServerError && error.status === 404 && offers.includes('values')) {
     return 'The values are not there: the server forgets them with the run.';
   }
   return `The values cannot be read: ${messageOf(error)}`;

@@ -5,9 +5,12 @@ import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { distFile, readStatecharts } from '../../package-info.js';
 import { StopSignals } from '../../process-events.js';
-import { formatNumber } from '../../render/text.js';
+import { formatCall } from '../../render/failures.js';
+import { formatNumber, toSingleLine } from '../../render/text.js';
 import { callServer, resolveRunId, type ServerFlags } from '../server-client.js';
 import { readClientConfig } from '../../../common/config.js';
+import { cutText } from '../../../common/text.js';
+import type { FailedCall } from '../../../runs/tasks/task-record.js';
 import { readRecording } from './read-recording.js';
 
 interface InspectFlags extends ServerFlags {
@@ -37,7 +40,7 @@ export async function inspect(flags: InspectFlags, context: CliContext): Promise
 async function inspectFile({ what, open }: InspectFlags, context: CliContext): Promise<ExitStatus> {
   const { head, entries, dropped, isWhole } = await readRecording(what, context.cwd);
   const { serveShownRun } = await import('../../lazy/server.js');
-  const { run: record, origin } = head;
+  const { run: record, origin, failed_calls: failedCalls } = head;
   // Those of the version that recorded it, which may have had other machines.
   const statecharts = head.statecharts.length > 0 ? head.statecharts : await readStatecharts();
   const signals = new StopSignals(context.processEvents);
@@ -53,6 +56,7 @@ async function inspectFile({ what, open }: InspectFlags, context: CliContext): P
     record: () => record,
     log,
     origin,
+    failedCalls: () => Promise.resolve(failedCalls),
     describe: () => ({ version, recorded_at }),
   });
   const server = await serveShownRun({ run, statecharts, webFolder: distFile('web') });
@@ -63,6 +67,7 @@ async function inspectFile({ what, open }: InspectFlags, context: CliContext): P
     context.stderr.write(
       `run ${record.run_id} ${status}, ${formatNumber(entries.length)} entries; Ctrl-C ends this\n`,
     );
+    for (const line of failedCallLines(failedCalls)) context.stderr.write(`${line}\n`);
     if (!isWhole)
       context.stderr.write(`the recording ends after entry ${total - 1}, without its end: ${ENDED}\n`);
     else if (dropped > 0)
@@ -74,6 +79,22 @@ async function inspectFile({ what, open }: InspectFlags, context: CliContext): P
     signals.close();
   }
   return EXIT.done;
+}
+
+/** Characters of a line. */
+const MAX_LINE_LENGTH = 400;
+
+/** Says why the run failed, and with which inputs: the first thing that the reader of a report wants to know. */
+function failedCallLines([first, ...others]: readonly FailedCall[]): string[] {
+  if (first === undefined) return [];
+  const { inputs, error } = first;
+  const line = (indent: string, text: string): string =>
+    indent + cutText(toSingleLine(text), MAX_LINE_LENGTH);
+  return [
+    line('  ', `${formatCall(first)} failed${error === null ? '' : `: ${error.message}`}`),
+    ...(inputs === null ? [] : [line('    ', `inputs: ${JSON.stringify(inputs)}`)]),
+    ...(others.length === 0 ? [] : [line('  ', `and ${others.length} more; the page shows their values`)]),
+  ];
 }
 
 const ENDED = 'the program that wrote it was ended, or the file was not copied whole';

@@ -8,13 +8,14 @@ import { INSPECTION_LIMITS } from '../../../common/limits.js';
 import { formatMebibytes } from '../../../common/text.js';
 import type { InspectionEntry } from '../../../runs/inspection/entry.js';
 import type { RecordingEnd, RecordingHead } from '../../../runs/inspection/recording.js';
+import type { FailedCall } from '../../../runs/tasks/task-record.js';
 import { PROGRAM, readPackageJson } from '../../package-info.js';
 import { toSingleLine } from '../../render/text.js';
 import { UsageError } from '../../usage-errors.js';
 
 /** What was read of a recording: everything, or what there is of one whose program was ended. */
 export interface ReadRecording {
-  readonly head: RecordingHead;
+  readonly head: RecordingHead & { readonly failed_calls: readonly FailedCall[] };
   /** The entries as JSON, in order; their numbers grow. */
   readonly entries: readonly { readonly seq: number; readonly json: string }[];
   /** Number of entries that its writer left out, or has dropped. */
@@ -104,8 +105,12 @@ class RecordingReader {
 
   end(): ReadRecording {
     if (this.#head === undefined) throw this.#refuse('is empty', NOT_ONE_HINT);
-    const { run = this.#head.run, dropped = 0 } = this.#end ?? {};
-    const head = { ...this.#head, run };
+    const {
+      run = this.#head.run,
+      dropped = 0,
+      failed_calls = this.#head.failed_calls ?? [],
+    } = this.#end ?? {};
+    const head = { ...this.#head, run, failed_calls };
     return { head, entries: this.#entries, dropped, isWhole: this.#end !== undefined };
   }
 
@@ -143,7 +148,8 @@ class RecordingReader {
       RUN_ID.test(run['run_id']) &&
       isRunStatus(run['status']) &&
       Array.isArray(statecharts) &&
-      (origin === 'live' || origin === 'events');
+      (origin === 'live' || origin === 'events') &&
+      areFailedCalls(value['failed_calls']);
     if (!isHead) throw this.#refuse('has a head that no recording has', FORGED_HINT);
     if (isDeep(value, MAX_DEPTH))
       throw this.#refuse('is nested more deeply than a recording is', FORGED_HINT);
@@ -160,7 +166,11 @@ class RecordingReader {
       run === undefined ||
       (isObject(run) && run['run_id'] === this.#head?.run.run_id && isRunStatus(run['status']));
     const isEnd =
-      entries === this.#entries.length && Number.isSafeInteger(dropped) && Number(dropped) >= 0 && isRun;
+      entries === this.#entries.length &&
+      Number.isSafeInteger(dropped) &&
+      Number(dropped) >= 0 &&
+      isRun &&
+      areFailedCalls(value['failed_calls']);
     if (isEnd && !isDeep(value, MAX_DEPTH)) return value as unknown as RecordingEnd;
     throw this.#refuse('has an end that no recording has', FORGED_HINT);
   }
@@ -187,6 +197,28 @@ const MAX_DEPTH = 100;
 /** They go to the terminal. */
 function isRunStatus(status: unknown): boolean {
   return RUN_STATUSES.includes(status);
+}
+
+/** What a terminal and the page read of them. Older recordings have none. */
+function areFailedCalls(value: unknown): boolean {
+  if (value === undefined) return true;
+  return Array.isArray(value) && value.length <= INSPECTION_LIMITS.failedCalls && value.every(isFailedCall);
+}
+
+function isFailedCall(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { task_id, sub_pipeline, item, status, inputs, inputs_error, error, attempts, cut } = value;
+  return (
+    typeof task_id === 'string' &&
+    ['undefined', 'string'].includes(typeof sub_pipeline) &&
+    (item === undefined || Number.isSafeInteger(item)) &&
+    typeof status === 'string' &&
+    (inputs === null || isObject(inputs)) &&
+    (inputs_error === null || typeof inputs_error === 'string') &&
+    (error === null || (isObject(error) && typeof error['message'] === 'string')) &&
+    Array.isArray(attempts) &&
+    Array.isArray(cut)
+  );
 }
 
 /** Looks no deeper than that, so that no value overflows the stack. */

@@ -1,17 +1,35 @@
 import type { Environment } from '../../../common/config.js';
+import { isObject } from '../../../common/json.js';
+import { cutText } from '../../../common/text.js';
 import type { InspectionEntry } from '../../../runs/inspection/entry.js';
 import type { OpenInspection } from '../../../runs/inspection/inspection.js';
 import { toSingleLine } from '../../render/text.js';
 
-/** Formats one line: `12:00:01.250 run/wave/a invoking > succeeded task.settled from run/wave`. */
-export function formatEntry({ time, actor, from, state, event, source }: InspectionEntry): string {
+/** Characters of the reason of a failure. */
+const MAX_REASON_LENGTH = 200;
+
+/** Formats one line, the event before what it changed: `12:00:01.250 run/wave wave.begin from run: idle > settling`. */
+export function formatEntry(entry: InspectionEntry): string {
+  const { time, actor, from, state, event, source } = entry;
   const change = from === null || from === state ? state : `${from} > ${state}`;
   const sender = source === null ? '' : ` from ${source}`;
-  return toSingleLine(`${time.slice(11, 23)} ${actor} ${change} ${event}${sender}`);
+  const reason = state === 'failed' ? reasonOf(entry) : '';
+  return toSingleLine(`${time.slice(11, 23)} ${actor} ${event}${sender}: ${change}${reason}`);
+}
+
+/** Why an actor has failed, if its output says so. */
+function reasonOf({ snapshot, data }: InspectionEntry): string {
+  const output = isObject(snapshot) ? snapshot['output'] : undefined;
+  for (const holder of [output, snapshot, data]) {
+    const error = isObject(holder) ? holder['error'] : undefined;
+    const message = isObject(error) ? error['message'] : error;
+    if (typeof message === 'string') return ` (${cutText(message, MAX_REASON_LENGTH)})`;
+  }
+  return '';
 }
 
 /** The names under which `DEBUG` asks for the transitions of runs, as other programs of Node.js use it. */
-const NAMES: readonly string[] = ['*', 'wavetrain:*', 'wavetrain:run'];
+const NAMES: readonly string[] = ['*', 'wavetrain', 'wavetrain:*', 'wavetrain:run'];
 
 /** Whether the lines of {@link printTransitions} are wanted: `DEBUG=wavetrain:*`. */
 export function wantsTransitions(env: Environment): boolean {

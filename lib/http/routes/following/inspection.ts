@@ -130,7 +130,7 @@ function recording(services: HttpServices, streams: EventStreams): Route {
     tag: 'Runs',
     summary: 'Download what the actors of a run have done so far',
     description:
-      'JSON lines: a head with the record of the run and the statecharts, one line for each entry of its inspection, and the end. `wavetrain inspect FILE` opens it. Secrets are masked.',
+      'JSON lines: a head with the record of the run and the statecharts, one line for each entry of its inspection, and the end. The head has the inputs and errors of the first tasks and items that have failed. `wavetrain inspect FILE` opens it. Secrets are masked.',
     access: 'read',
     params: RunIdParams,
     responses: {
@@ -170,8 +170,10 @@ async function openRecording(
     const charts = (await statecharts?.()) ?? [];
     view = await registry.inspection(runId);
     const { origin, log } = view;
+    const failed_calls = await registry.failedCalls(runId, recordingFormat.failedCalls);
     const run = registry.record(runId);
-    const parts = { version, recorded_at: toIsoTime(clock.now()), run, statecharts: charts, origin };
+    const recorded_at = toIsoTime(clock.now());
+    const parts = { version, recorded_at, run, failed_calls, statecharts: charts, origin };
     const head = await runInTurns(recordingFormat.createHead(parts), tenantId);
     const chunks = recordingFormat.writeChunks(head, log);
     return { next: () => chunks.next().value ?? '', close };

@@ -8,7 +8,13 @@ import type { InspectionOrigin } from '../../../runs/inspection/entry.js';
 import type { RecordingHead } from '../../../runs/inspection/recording.js';
 import type { RunRecord } from '../../../runs/record.js';
 import { recordingFormat } from '../../../runs/registry.js';
-import type { ItemRecord, TaskOptions, TaskRecord } from '../../../runs/tasks/task-record.js';
+import type {
+  FailedCall,
+  FailedCallsQuery,
+  ItemRecord,
+  TaskOptions,
+  TaskRecord,
+} from '../../../runs/tasks/task-record.js';
 import { errorResponse } from '../../errors/error-response.js';
 import { SECURITY_HEADERS } from '../../security/browser-guard.js';
 import {
@@ -26,6 +32,8 @@ export interface ShownRun {
     readAfter(seq: number, limit: number): { readonly events: readonly { readonly json: string }[] };
   };
   readonly origin: InspectionOrigin;
+  /** The tasks and items that have failed, with their values. */
+  readonly failedCalls: (query: FailedCallsQuery) => Promise<readonly FailedCall[]>;
   /** What a recording of it says of its making. */
   readonly describe: () => Pick<RecordingHead, 'version' | 'recorded_at'>;
   /** What can be done with a run that is at work. Undefined for a recording. */
@@ -273,36 +281,48 @@ class Pages {
   }
 }
 
-function answerList({ record, log, origin, live }: ShownRun, after: number): Answer {
+async function answerList(run: ShownRun, after: number): Promise<Answer> {
+  const { record, log, origin, live } = run;
   const { events, gap } = log.readAfter(after, MAX_LISTED);
   const { run_id } = record();
   // The page shows no buttons for what only a server can do.
-  const offers = ['recording', ...(live ? ['actions', 'values'] : [])];
+  const offers = ['recording', ...(live ? ['actions', 'values'] : await offerFailures(run))];
   const end = { last_seq: log.lastSeq, gap, closed: log.isClosed, origin, offers };
   const [head, tail] = [{ run_id }, end].map((part) => JSON.stringify(part).slice(1, -1));
   const entries = events.map(({ json }) => json).join(',');
   return { ...toJson({}), body: [`{${head},"entries":[${entries}],${tail}}`] };
 }
 
+/** A recording has the values of what has failed, if it has any. */
+async function offerFailures({ failedCalls }: ShownRun): Promise<string[]> {
+  return (await failedCalls(recordingFormat.failedCalls)).length > 0 ? ['failures'] : [];
+}
+
 async function findCall(
-  { live }: ShownRun,
+  { live, failedCalls }: ShownRun,
   path: string,
   query: URLSearchParams,
 ): Promise<Answer | undefined> {
   const [, taskId, item] = CALL.exec(path) ?? [];
   if (taskId === undefined) return undefined;
-  if (live === undefined) {
-    throw new WavetrainError(
-      'not_found',
-      'a recording has no inputs and outputs of tasks: those of what failed are in the record of the run',
-    );
+  const id = decodeTaskId(taskId);
+  const index = item === undefined ? undefined : Number(item);
+  const subPipeline = query.get('sub_pipeline') ?? undefined;
+  if (live !== undefined) {
+    const options = { sub_pipeline: subPipeline, whole: query.get('whole') === 'true' };
+    return toJson(await live.call(id, index, options));
   }
-  const options = {
-    sub_pipeline: query.get('sub_pipeline') ?? undefined,
-    whole: query.get('whole') === 'true',
-  };
-  return toJson(
-    await live.call(decodeTaskId(taskId), item === undefined ? undefined : Number(item), options),
+  const calls = await failedCalls(recordingFormat.failedCalls);
+  const found = calls.find(
+    (call) =>
+      call.task_id === id &&
+      call.sub_pipeline === subPipeline &&
+      ('item' in call ? call.item : undefined) === index,
+  );
+  if (found !== undefined) return toJson(found);
+  throw new WavetrainError(
+    'not_found',
+    `a recording has values only of what failed, and of ${recordingFormat.failedCalls.most} tasks and items at most: look at others on the machine that ran it`,
   );
 }
 
@@ -321,12 +341,13 @@ function answerRecording(run: ShownRun, statecharts: readonly Json[]): Answer {
 }
 
 /** The entries that there are when it begins. */
-function* writeRecording(
-  { record, log, origin, describe }: ShownRun,
+async function* writeRecording(
+  { record, log, origin, describe, failedCalls }: ShownRun,
   statecharts: readonly Json[],
-): Generator<string> {
+): AsyncGenerator<string> {
   const last = log.lastSeq;
-  yield recordingFormat.formatHead({ ...describe(), run: record(), statecharts, origin });
+  const failed_calls = await failedCalls(recordingFormat.failedCalls);
+  yield recordingFormat.formatHead({ ...describe(), run: record(), failed_calls, statecharts, origin });
   let entries = 0;
   for (let seq = 0; seq < last; ) {
     const { events } = log.readAfter(seq, ENTRIES_PER_PIECE);

@@ -144,12 +144,23 @@ describe('run --inspect (D42)', () => {
     expect(other.stderr).to.include('--inspect=later is not known');
   });
 
-  it('prints transitions as lines on standard error with DEBUG=wavetrain:*', async () => {
-    const { stderr } = await invoke(['run', 'p.yaml', '--quiet'], {
+  for (const name of ['wavetrain:*', 'wavetrain']) {
+    it(`prints transitions as lines on standard error with DEBUG=${name}, the event before what it changed`, async () => {
+      const { stderr } = await invoke(['run', 'p.yaml', '--quiet'], {
+        cwd: folder.path,
+        env: { DEBUG: name },
+      });
+      expect(stderr).to.match(/^wavetrain:run \S+ run begin: queued > running$/m);
+      expect(stderr).to.match(/^wavetrain:run \S+ run wave\.settled from run\/wave: running > succeeded$/m);
+    });
+  }
+
+  it('says in the line of what fails why it does, with DEBUG=wavetrain:*', async () => {
+    folder.write('f.yaml', '{id: p, goal: g, tasks: [{id: f, tool: fail, inputs: {message: no luck}}]}');
+    const { stderr } = await invoke(['run', 'f.yaml', '--quiet'], {
       cwd: folder.path,
       env: { DEBUG: 'wavetrain:*' },
     });
-    expect(stderr).to.match(/^wavetrain:run \S+ run queued > running begin$/m);
-    expect(stderr).to.match(/^wavetrain:run \S+ run running > succeeded wave\.settled from run\/wave$/m);
+    expect(stderr).to.match(/^wavetrain:run \S+ run\/wave\/f task\.settled: invoking > failed \(no luck\)$/m);
   });
 });

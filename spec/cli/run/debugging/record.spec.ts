@@ -42,6 +42,28 @@ describe('run --record FILE and inspect FILE (D42)', () => {
     expect(readLines().join('')).to.include('refused ***').and.not.include('hunter2');
   });
 
+  it('records the inputs and the error of what has failed, masked and without its stack, and inspect prints them', async () => {
+    await record();
+    const lines = readLines().map((line) => JSON.parse(line));
+    expect(lines[0].failed_calls).to.deep.equal([]);
+    const { failed_calls: calls } = lines.at(-1);
+    expect(calls).to.have.length(1);
+    expect(calls[0]).to.deep.include({
+      task_id: 'check',
+      status: 'failed',
+      inputs: { message: 'refused ***', times: null },
+    });
+    expect(calls[0].error).to.include({ message: 'refused ***' }).and.not.have.property('stack');
+    const { stderr, values, other, recording, list } = await open('out.wtrec');
+    expect(stderr).to.include(
+      '  check failed: refused ***\n    inputs: {"message":"refused ***","times":null}\n',
+    );
+    expect(list.offers).to.deep.equal(['recording', 'failures']);
+    expect(JSON.parse(values)).to.deep.equal(calls[0]);
+    expect(other).to.include('a recording has values only of what failed');
+    expect(JSON.parse(recording.split('\n')[0] ?? '').failed_calls).to.deep.equal(calls);
+  });
+
   it('does not write into the file of --events, whatever name it has there', async () => {
     folder.write('old.jsonl', 'older events');
     for (const [events, recorded] of [
@@ -165,6 +187,22 @@ sub_pipelines:
       ([head = '', ...rest]) => [newer(head), ...rest],
       'was recorded by wavetrain 0.1.0, in a format that is newer than this wavetrain',
     ],
+    [
+      'has failures that are none',
+      ([head = '', ...rest]) => [
+        head.replace('"failed_calls":[]', '"failed_calls":[{"task_id":7}]'),
+        ...rest,
+      ],
+      'has a head that no recording has',
+    ],
+    [
+      'has a failure at its end whose error is no text',
+      (lines) => [
+        ...lines.slice(0, -1),
+        (lines.at(-1) ?? '').replace('"message":"refused ***","causes"', '"message":{},"causes"'),
+      ],
+      'has an end that no recording has',
+    ],
     ['lacks an entry', (lines) => lines.toSpliced(3, 1), 'says that it has'],
     [
       'has an entry twice',
@@ -235,9 +273,13 @@ sub_pipelines:
     const stream = await fetch(new URL(`${path}/inspection`, page)).then((response) => response.text());
     const recording = await fetch(new URL(`${path}/recording`, page)).then((response) => response.text());
     const values = await fetch(new URL(`${path}/tasks/check`, page)).then((response) => response.text());
+    const other = await fetch(new URL(`${path}/tasks/a`, page)).then((response) => response.text());
+    const list = await fetch(new URL(`${path}/inspection`, page), {
+      headers: { accept: 'application/json' },
+    }).then((response) => response.json() as Promise<{ offers: string[] }>);
     processEvents.emit('SIGINT');
     await ended;
-    return { stream, recording, values, stderr: stderr.text };
+    return { stream, recording, values, other, list, stderr: stderr.text };
   };
 
   it('opens what is whole of a recording whose program was killed, and says that its end is missing', async () => {
@@ -266,12 +308,12 @@ sub_pipelines:
     expect(stream).to.include(`event: gap\ndata: {"after":${last},"next":${last + 4}}`);
   });
 
-  it('gives the recording back from its page, and says that it has no values', async () => {
+  it('gives the recording back from its page, and says that it has no values of what has not failed', async () => {
     await record();
-    const { recording, values } = await open('out.wtrec');
+    const { recording, other } = await open('out.wtrec');
     expect(recording.trimEnd().split('\n').slice(1, -1)).to.deep.equal(readLines().slice(1, -1));
     expect(JSON.parse(recording.split('\n')[0] ?? '')).to.include({ wavetrain_recording: 1 });
-    expect(values).to.include('a recording has no inputs and outputs');
+    expect(other).to.include('a recording has values only of what failed');
   });
 
   it('opens a file whose name looks like the id of a run', async () => {
