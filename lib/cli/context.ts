@@ -63,6 +63,7 @@ export type RegistryApi = Pick<
   | 'tasks'
   | 'task'
   | 'item'
+  | 'items'
 > & { artifacts(runId: string): Pick<RunFiles, 'find'> };
 
 /** Creates the context of this process. */

@@ -223,6 +223,7 @@ function runHere(registry: RegistryApi, start: RunBackend['start']): RunBackend 
     tasks: (runId, query) => registry.tasks(runId, query),
     task: (runId, taskId, options) => registry.task(runId, taskId, options),
     item: (runId, taskId, item, options) => registry.item(runId, taskId, item, options),
+    items: (runId, taskId, query) => registry.items(runId, taskId, query),
     writtenFiles: async (record) => findFilesHere(record, registry),
     release: (runId) => {
       registry.forget(runId);

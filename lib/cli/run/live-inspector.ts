@@ -10,7 +10,7 @@ import type { RunBackend } from './run-backend.js';
 import type { InspectMode } from './run-flags.js';
 
 /** The part of a backend that the page of a run needs. */
-type InspectedBackend = Pick<RunBackend, 'resume' | 'cancel' | 'record' | 'task' | 'item'>;
+type InspectedBackend = Pick<RunBackend, 'resume' | 'cancel' | 'record' | 'task' | 'item' | 'items'>;
 
 /** Serves the page of one run of this process while the command lasts (`run --inspect`, D42). */
 export class LiveInspector {
@@ -77,6 +77,7 @@ export class LiveInspector {
           item === undefined
             ? backend.task(runId, taskId, options)
             : backend.item(runId, taskId, item, options),
+        items: (taskId, query) => backend.items(runId, taskId, query),
       },
     });
   }

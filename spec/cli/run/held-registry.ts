@@ -73,6 +73,10 @@ export class HeldRegistry implements RegistryApi {
     return Promise.reject(new WavetrainError('task_not_found', 'run r1 has no such task'));
   }
 
+  items(): never {
+    throw new Error('nobody reads items here');
+  }
+
   item(): Promise<never> {
     return this.task();
   }
