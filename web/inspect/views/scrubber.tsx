@@ -59,6 +59,7 @@ export function Scrubber({ session }: { readonly session: RunSession }) {
         type="button"
         class={`live${cursor === null ? ' on' : ''}`}
         aria-pressed={cursor === null}
+        title="Show the run as it is now, and not an earlier moment"
         onClick={() => session.goTo({ seq: null })}
       >
         {session.feed.value.kind === 'ended' ? 'End' : 'Live'}
