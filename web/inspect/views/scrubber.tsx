@@ -97,6 +97,7 @@ const PLACES = 300;
 
 /** Where the selected actor has events, and where something failed. */
 function Ticks({ session }: { readonly session: RunSession }) {
+  void session.version.value;
   const { index, firstSeq, lastSeq } = session.timeline;
   const draw = (seqs: readonly number[]): string =>
     listTicks(seqs, firstSeq, lastSeq, PLACES)
