@@ -102,7 +102,7 @@ interface EndedRun {
   readonly inspected: InspectedRun;
   readonly files: WrittenFiles;
   /** Forgets the run (law L2). While its page is open, its values can be read. */
-  release(): Promise<void>;
+  readonly release: () => Promise<void>;
 }
 
 /** Starts a run, and waits until it settles or a second signal stops it. */
