@@ -1,5 +1,12 @@
-import type { TimelineEntry } from './timeline.js';
 import { toneOf } from './tones.js';
+
+/** What of an entry says where it belongs. */
+interface IndexedEntry {
+  readonly seq: number;
+  readonly actor: string;
+  readonly from: string | null;
+  readonly state: string;
+}
 
 /**
  * Where in the timeline the events of each actor are, and those at which an actor failed: as numbers of entries in
@@ -15,8 +22,7 @@ export class EventIndex {
     return this.#byActor.get(actor) ?? [];
   }
 
-  add(entry: Pick<TimelineEntry, 'seq' | 'actor' | 'from' | 'state'>): void {
-    const { seq, actor, from, state } = entry;
+  add({ seq, actor, from, state }: IndexedEntry): void {
     const known = this.#byActor.get(actor);
     if (known) known.push(seq);
     else this.#byActor.set(actor, [seq]);
@@ -24,7 +30,7 @@ export class EventIndex {
   }
 
   /** Forgets entries, which are the oldest. */
-  drop(dropped: readonly Pick<TimelineEntry, 'seq' | 'actor'>[]): void {
+  drop(dropped: readonly Pick<IndexedEntry, 'seq' | 'actor'>[]): void {
     const last = dropped.at(-1)?.seq ?? 0;
     for (const actor of new Set(dropped.map((entry) => entry.actor))) {
       const seqs = this.#byActor.get(actor) ?? [];
