@@ -8,6 +8,12 @@ export interface LongTasks {
   readonly longestSeen: number;
 }
 
+/**
+ * How often a reader does the same. A virtual machine whose processor is shared counts some of the time that others had it
+ * as its own: 7 ms of fixed work are then 100 now and then. The median of several times is what the page takes.
+ */
+const REPEATS = 5;
+
 /** Keeps the tasks over 50 ms, as browsers call long, from the first script of the page on. */
 const OBSERVE = `
   globalThis.longTasks = [];
@@ -153,8 +159,16 @@ export class Reader {
   }
 
   async #measure(script: string, list: string): Promise<LongTasks> {
-    await this.watchTasks();
-    await this.page.evaluate(`(${script})(${JSON.stringify(list)})`);
-    return this.longTasks();
+    const all: LongTasks[] = [];
+    for (let turn = 0; turn < REPEATS; turn++) {
+      await this.watchTasks();
+      await this.page.evaluate(`(${script})(${JSON.stringify(list)})`);
+      all.push(await this.longTasks());
+    }
+    const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[REPEATS >> 1] ?? 0;
+    return {
+      longest: median(all.map(({ longest }) => longest)),
+      longestSeen: median(all.map(({ longestSeen }) => longestSeen)),
+    };
   }
 }

@@ -64,6 +64,7 @@ export type RegistryApi = Pick<
   | 'task'
   | 'item'
   | 'failedCalls'
+  | 'items'
 > & { artifacts(runId: string): Pick<RunFiles, 'find'> };
 
 /** Creates the context of this process. */

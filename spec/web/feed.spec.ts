@@ -87,6 +87,18 @@ describe('The feed of the inspector', () => {
     expect(states.at(-1)).to.deep.equal({ kind: 'ended' });
   });
 
+  it('connects again in browsers without AbortSignal.any, such as Firefox 115', async () => {
+    const any = Object.getOwnPropertyDescriptor(AbortSignal, 'any');
+    if (any === undefined) throw new Error('this Node.js has no AbortSignal.any');
+    Reflect.deleteProperty(AbortSignal, 'any');
+    try {
+      const { states } = await runFeed([fail, stream(END)]);
+      expect(states.map(({ kind }) => kind)).to.deep.equal(['lost', 'live', 'ended']);
+    } finally {
+      Object.defineProperty(AbortSignal, 'any', any);
+    }
+  });
+
   it('ends when there is nothing to wait for', async () => {
     const last = async (...answers: Answer[]) => (await runFeed(answers)).states.at(-1);
     expect(await last(refuse(404, 'run_not_found'))).to.deep.equal({ kind: 'missing' });

@@ -112,6 +112,8 @@ export function writePausedRun(items = 8): RunScript {
     source: 'run/wave',
     data: { wavesExecuted: 1, failed: [] },
     snapshot: context(1),
+    // That of `[pausesBeforeWave]`: another with the guard of a failure leads to the same state.
+    transition: 'run:7',
   });
 }
 

@@ -54,10 +54,12 @@ export class RunsSnapshotCommand extends ServerCommand {
   static override usage = Command.Usage({
     description: 'shows the actors of a run and their states, for debugging',
     details: `${RUN_ID_DETAILS}
-      An actor has a path, such as run/wave/summary or plan/sub-runs/extract/wave. Ctrl-C stops watching; the run continues.`,
+      An actor has a path, such as run/wave/summary or plan/sub-runs/extract/wave. A snapshot has the
+      state of the machine; the inputs, the attempts and the output of a task are in $0 runs show ID --task TASK. Ctrl-C
+      stops watching; the run continues.`,
     examples: [
       ['all actors', '$0 runs snapshot 3f9c1a'],
-      ['one of them, whole', '$0 runs snapshot 3f9c1a --actor run/wave/summary --json'],
+      ['the state of one of them, as JSON', '$0 runs snapshot 3f9c1a --actor run/wave/summary --json'],
       ['every event that actors receive, as it happens', '$0 runs snapshot 3f9c1a --watch'],
     ],
   });

@@ -224,6 +224,7 @@ function runHere(registry: RegistryApi, start: RunBackend['start']): RunBackend 
     task: (runId, taskId, options) => registry.task(runId, taskId, options),
     item: (runId, taskId, item, options) => registry.item(runId, taskId, item, options),
     failedCalls: (runId, query) => registry.failedCalls(runId, query),
+    items: (runId, taskId, query) => registry.items(runId, taskId, query),
     writtenFiles: async (record) => findFilesHere(record, registry),
     release: (runId) => {
       registry.forget(runId);

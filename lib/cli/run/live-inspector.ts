@@ -10,7 +10,10 @@ import type { RunBackend } from './run-backend.js';
 import type { InspectMode } from './run-flags.js';
 
 /** The part of a backend that the page of a run needs. */
-type InspectedBackend = Pick<RunBackend, 'resume' | 'cancel' | 'record' | 'task' | 'item' | 'failedCalls'>;
+type InspectedBackend = Pick<
+  RunBackend,
+  'resume' | 'cancel' | 'record' | 'task' | 'item' | 'items' | 'failedCalls'
+>;
 
 /** Serves the page of one run of this process while the command lasts (`run --inspect`, D42). */
 export class LiveInspector {
@@ -78,6 +81,7 @@ export class LiveInspector {
           item === undefined
             ? backend.task(runId, taskId, options)
             : backend.item(runId, taskId, item, options),
+        items: (taskId, query) => backend.items(runId, taskId, query),
       },
     });
   }

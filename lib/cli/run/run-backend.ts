@@ -7,7 +7,7 @@ import type { TaskReader } from './run-end.js';
 import type { WrittenFiles } from './written-files.js';
 
 /** What executes a run: the registry of this process, or a server. */
-export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel'>, TaskReader {
+export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel' | 'items'>, TaskReader {
   /** Lets a paused run go on. Rejects with `run_not_paused`. */
   resume(runId: string, by: 'continue' | 'step'): Promise<void>;
   /** The record of a run of this process; undefined for one of a server. */

@@ -2,6 +2,7 @@ import type { WavetrainClient } from '../../client/client.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import type { RunRecord } from '../../runs/record.js';
 import type {
+  ItemPage,
   ItemRecord,
   TaskOptions,
   TaskPage,
@@ -98,6 +99,10 @@ export class ServerBackend implements RunBackend {
 
   item(runId: string, taskId: string, item: number, options: TaskOptions): Promise<ItemRecord> {
     return this.#client.item(runId, taskId, item, options);
+  }
+
+  items(runId: string, taskId: string, query: TaskQuery): Promise<ItemPage> {
+    return this.#client.items(runId, taskId, query);
   }
 
   async writtenFiles(record: RunRecord, signals: Pick<StopSignals, 'first'>): Promise<WrittenFiles> {

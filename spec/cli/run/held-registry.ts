@@ -77,6 +77,10 @@ export class HeldRegistry implements RegistryApi {
     return [];
   }
 
+  items(): never {
+    throw new Error('nobody reads items here');
+  }
+
   item(): Promise<never> {
     return this.task();
   }

@@ -106,6 +106,19 @@ describe('The inspector in a browser without network (D42)', function () {
     await expectText(lit(), 'running');
   });
 
+  it('marks on the slider where the selected actor has events, and where something failed', async () => {
+    const run = server.add(new FakeRun('r1', {}));
+    const { entries } = writePausedRun();
+    run.add(entries.slice(0, 10));
+    await open();
+    const ticks = page.locator('.ticks path');
+    await eventually(async () => (await ticks.first().getAttribute('d')) !== '');
+    expect(await ticks.last().getAttribute('d')).to.equal('');
+    run.add(entries.slice(10));
+    await eventually(async () => (await ticks.last().getAttribute('d'))?.match(/M/g)?.length === 1);
+    expect((await ticks.first().getAttribute('d'))?.match(/M/g)).to.have.length(3);
+  });
+
   it('opens a link to a moment of an actor', async () => {
     addPausedRun();
     await open('/inspect/r1#seq=17&actor=run/wave/each/fan-out/3');

@@ -1,4 +1,4 @@
-import type { TimelineEntry } from './timeline.js';
+import { type ItemRange, itemsOf, type TimelineEntry } from './timeline.js';
 
 /** An actor, as it was at the moment that the tree shows. */
 export interface ActorNode {
@@ -9,6 +9,8 @@ export interface ActorNode {
   /** In the order in which they appeared, also those that do not exist at the moment shown. */
   readonly children: ActorNode[];
   src: string;
+  /** The items that the actor stands for, if it is a chunk. */
+  items: ItemRange | undefined;
   /** The last entry of the actor up to the moment; undefined before it was created. */
   entry: TimelineEntry | undefined;
   /** Numbers of children that exist at the moment, by {@link labelOf}. */
@@ -34,6 +36,8 @@ export function isShown(node: ActorNode): boolean {
  */
 export class ActorTree {
   readonly roots: ActorNode[] = [];
+  /** How often an actor has changed: while it is the same, so is the tree. */
+  changes = 0;
   readonly #nodes = new Map<string, ActorNode>();
 
   get(path: string): ActorNode | undefined {
@@ -44,15 +48,11 @@ export class ActorTree {
     return this.#nodes.size;
   }
 
-  clear(): void {
-    this.roots.length = 0;
-    this.#nodes.clear();
-  }
-
   /** Moves past an entry, to the moment after it. */
   apply(entry: TimelineEntry): void {
     const node = this.#ensure(entry.actor);
     node.src = entry.src;
+    node.items ??= itemsOf(entry);
     this.#set(node, entry);
   }
 
@@ -63,6 +63,7 @@ export class ActorTree {
   }
 
   #set(node: ActorNode, entry: TimelineEntry | undefined): void {
+    this.changes++;
     const before = node.entry;
     const wasShown = isShown(node);
     node.entry = entry;
@@ -85,6 +86,7 @@ export class ActorTree {
       parent,
       children: [],
       src: '',
+      items: undefined,
       entry: undefined,
       counts: new Map(),
       shown: 0,

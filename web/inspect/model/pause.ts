@@ -23,7 +23,9 @@ export function findPauses({ roots }: ActorTree): Pause[] {
   const runs = (nodes: readonly ActorNode[]): void => {
     for (const node of nodes) {
       if (pauses.length === MOST_PAUSES) return;
-      if (node.src === 'plan' || node.src === 'sub-runs') runs(node.children);
+      if (node.src === 'plan') runs(node.children);
+      // A plan may have very many sub-runs, of which none waits.
+      else if (node.src === 'sub-runs' && node.counts.has('paused')) runs(node.children);
       else if (node.src === 'run' && node.entry?.state === 'paused') pauses.push(readPause(node));
     }
   };
@@ -32,7 +34,7 @@ export function findPauses({ roots }: ActorTree): Pause[] {
 }
 
 function readPause({ path, entry }: ActorNode): Pause {
-  const context = entry && memberOf(readDetail(entry).snapshot, 'context');
+  const context = entry && memberOf(readDetail(entry)?.snapshot, 'context');
   const waves = memberOf(context, 'waves');
   const executed = memberOf(context, 'wavesExecuted');
   const failed = memberOf(context, 'failed');

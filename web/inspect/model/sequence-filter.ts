@@ -23,7 +23,7 @@ export class FilteredSequence {
 
   /** Takes the entries that the timeline has got since, and drops those that it has dropped. */
   update(timeline: RunTimeline, filter: SequenceFilter): void {
-    if (filter !== this.#filter || timeline.lastSeq < this.#lastSeq) this.#restart(filter);
+    if (filter !== this.#filter) this.#restart(filter);
     const from = timeline.countUpTo(this.#lastSeq);
     for (let index = from; index < timeline.entries.length; index++) {
       const entry = timeline.entries[index] as TimelineEntry;

@@ -1,5 +1,6 @@
 import type { Json } from '../../../lib/common/json.js';
 import type { ActorStatus, InspectionEntry } from '../../../lib/runs/inspection/entry.js';
+import { EventIndex } from './event-index.js';
 
 /**
  * An entry as the page keeps it. Only a few entries are ever looked at closely, so data and snapshot stay text: that
@@ -20,8 +21,8 @@ export interface TimelineEntry {
   readonly status: ActorStatus;
   /** The entry before it of the same actor. */
   previous: TimelineEntry | undefined;
-  /** The whole entry as JSON. */
-  readonly text: string;
+  /** The whole entry as JSON; empty once the page has dropped it. */
+  text: string;
 }
 
 /** Older recordings do not say which transition was taken. */
@@ -33,14 +34,15 @@ export interface EntryDetail {
   readonly snapshot: Json;
 }
 
-/** Reads the large parts of an entry. */
-export function readDetail({ text }: TimelineEntry): EntryDetail {
+/** Reads the large parts of an entry; undefined for one that the page has dropped, of which only the state is known. */
+export function readDetail({ text }: TimelineEntry): EntryDetail | undefined {
+  if (text === '') return undefined;
   const { data, snapshot } = JSON.parse(text) as InspectionEntry;
   return { data, snapshot };
 }
 
 /** The items of a large fan-out that one actor stands for: `from` to the one before `to`. */
-interface ItemRange {
+export interface ItemRange {
   readonly from: number;
   readonly to: number;
 }
@@ -72,6 +74,7 @@ export class RunTimeline {
   readonly entries: TimelineEntry[] = [];
   /** Entries that this page has dropped, being full. */
   dropped = 0;
+  readonly index = new EventIndex();
   readonly #last = new Map<string, TimelineEntry>();
   readonly #limits: TimelineLimits;
   readonly #onDrop: (dropped: readonly TimelineEntry[]) => void;
@@ -113,6 +116,7 @@ export class RunTimeline {
     };
     this.#last.set(actor, entry);
     this.entries.push(entry);
+    this.index.add(entry);
     this.#characters += text.length;
     if (this.entries.length > this.#limits.entries || this.#characters > this.#limits.characters)
       this.#drop();
@@ -130,21 +134,16 @@ export class RunTimeline {
     return low;
   }
 
-  /** Forgets everything, before the entries of another recording. */
-  clear(): void {
-    this.entries.length = 0;
-    this.#last.clear();
-    this.#characters = 0;
-    this.dropped = 0;
-  }
-
   #drop(): void {
     const count = Math.max(1, Math.floor(this.entries.length * DROPPED_SHARE));
     this.#onDrop(this.entries.slice(0, count));
-    for (const entry of this.entries.splice(0, count)) {
+    const dropped = this.entries.splice(0, count);
+    this.index.drop(dropped);
+    for (const entry of dropped) {
       this.#characters -= entry.text.length;
-      // The entry after it still refers to this one; a chain of them would keep all.
+      // The tree and the entry after it still refer to this one, for its state: a chain of them would keep all.
       entry.previous = undefined;
+      entry.text = '';
     }
     this.dropped += count;
   }

@@ -63,7 +63,15 @@ function addGroups(rows: TreeRow[], node: ActorNode, level: number, folding: Fol
       if (child.entry && labelOf(child.entry) === label) addActor(rows, child, level + 1, folding);
     }
   }
+  // Most fan-outs have none, and very many children.
+  if (countRecorded(node) === node.shown) return;
   for (const child of node.children) if (!child.entry) addActor(rows, child, level, folding);
+}
+
+function countRecorded({ counts }: ActorNode): number {
+  let sum = 0;
+  for (const count of counts.values()) sum += count;
+  return sum;
 }
 
 function groupId(path: string, label: string): string {

@@ -84,9 +84,9 @@ export class Feed {
       if (this.#end.signal.aborted) return;
       if (state.kind !== 'lost') return this.#listener.onState(state);
       if (this.#lastId > before) delay = FIRST_DELAY_MS;
-      this.#listener.onState({ kind: 'lost', seconds: delay / 1000 });
       this.#retry = new AbortController();
-      await this.#waiter.wait(delay, AbortSignal.any([this.#end.signal, this.#retry.signal]));
+      this.#listener.onState({ kind: 'lost', seconds: delay / 1000 });
+      await this.#waiter.wait(delay, this.#retry.signal);
       delay = Math.min(delay * 2, LONGEST_DELAY_MS);
     }
   }
@@ -98,6 +98,7 @@ export class Feed {
 
   close(): void {
     this.#end.abort();
+    this.#retry.abort();
   }
 
   async #readOnce(): Promise<FeedState> {

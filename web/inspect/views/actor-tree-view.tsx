@@ -1,6 +1,5 @@
-import { useRef } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import { isShown, labelOf } from '../model/actor-tree.js';
-import { itemsOf } from '../model/timeline.js';
 import { toneOf } from '../model/tones.js';
 import { foldRow, listTreeRows, type TreeRow } from '../model/tree-rows.js';
 import type { RunSession } from '../session/run-session.js';
@@ -12,7 +11,8 @@ const ROW_HEIGHT = 24;
 export function ActorTreeView({ session }: { readonly session: RunSession }) {
   void session.version.value;
   const folding = session.folding.value;
-  const rows = listTreeRows(session.tree, folding);
+  const { tree } = session;
+  const rows = useMemo(() => listTreeRows(tree, folding), [tree, tree.changes, folding]);
   const selected = session.selected.value || session.shownActor;
   // A group has no actor to select, so the tree remembers which row the keys are at.
   const focused = useRef(selected);
@@ -56,7 +56,7 @@ export function ActorTreeView({ session }: { readonly session: RunSession }) {
   return (
     <section class="panel tree" aria-label="Actors">
       <h2>
-        Actors <span class="count">{session.tree.size.toLocaleString('en')}</span>
+        Actors <span class="count">{tree.size.toLocaleString('en')}</span>
       </h2>
       {rows.length === 0 ? (
         <p class="empty">No actor exists at this moment.</p>
@@ -128,7 +128,7 @@ function Row({ row, index, isSelected, isActive, onSelect, onFold }: RowProps) {
 
 function Actor({ row: { node } }: { readonly row: Extract<TreeRow, { kind: 'actor' }> }) {
   const label = node.entry ? labelOf(node.entry) : '';
-  const items = node.entry && itemsOf(node.entry);
+  const { items } = node;
   return (
     <>
       <span class={`dot ${toneOf(label)}`} aria-hidden="true" />

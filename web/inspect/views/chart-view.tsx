@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ChartEdge, ChartNode, Statechart } from '../../../lib/runs/inspection/statechart.js';
 import { labelOf } from '../model/actor-tree.js';
 import { describeTransitions, type LitChart, lightChart } from '../model/chart-state.js';
@@ -116,6 +116,11 @@ interface DrawingProps {
 function Drawing({ chart, lit, scale, state }: DrawingProps) {
   const { width, height, nodes, edges, title } = chart;
   const fired = describeTransitions(lit.edges);
+  // A chart has hundreds of parts, of which an event lights few.
+  const transitions = useMemo(
+    () => edges.map((edge) => <Transition key={edge.id} edge={edge} isLit={false} />),
+    [edges],
+  );
   const transition = fired === undefined ? '' : `; last transition: ${fired}`;
   return (
     <svg
@@ -132,9 +137,7 @@ function Drawing({ chart, lit, scale, state }: DrawingProps) {
       {nodes.map((node) => (
         <State key={node.id} node={node} isActive={lit.active.has(node.id)} />
       ))}
-      {edges.map((edge) => (
-        <Transition key={edge.id} edge={edge} isLit={false} />
-      ))}
+      {transitions}
       {lit.edges.map((edge) => (
         // Drawn once more, above the others.
         <Transition key={`${edge.id} lit`} edge={edge} isLit />

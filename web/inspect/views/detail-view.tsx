@@ -74,7 +74,9 @@ export function DetailView({ session }: { readonly session: RunSession }) {
 }
 
 function SnapshotTab({ entry }: { readonly entry: TimelineEntry }) {
-  const { value, before } = useMemo(() => compareSnapshots(entry), [entry]);
+  const compared = useMemo(() => compareSnapshots(entry), [entry, entry.text]);
+  if (!compared) return <p class="empty">{DROPPED}</p>;
+  const { value, before } = compared;
   return (
     <>
       <p class="about">
@@ -86,15 +88,18 @@ function SnapshotTab({ entry }: { readonly entry: TimelineEntry }) {
   );
 }
 
+const DROPPED =
+  'The page keeps the last 50,000 events, and this one is older: the recording may still have it.';
+
 function compareSnapshots(entry: TimelineEntry) {
-  const { previous } = entry;
-  const before = previous && { value: readDetail(previous).snapshot };
-  return { value: readDetail(entry).snapshot, before };
+  const after = readDetail(entry);
+  const earlier = entry.previous && readDetail(entry.previous);
+  return after && { value: after.snapshot, before: earlier && { value: earlier.snapshot } };
 }
 
 function EventTab({ entry, session }: { readonly entry: TimelineEntry; readonly session: RunSession }) {
   const { event, source, actor, from, state, status, seq } = entry;
-  const data = useMemo(() => readDetail(entry).data, [entry]);
+  const detail = useMemo(() => readDetail(entry), [entry, entry.text]);
   const chart = session.charts.value.find(({ id }) => id === entry.src);
   const taken = chart && describeTransitions(lightChart(chart, entry).edges);
   return (
@@ -113,7 +118,11 @@ function EventTab({ entry, session }: { readonly entry: TimelineEntry; readonly 
           Show the sender
         </button>
       )}
-      <JsonTree key={seq} value={data} label="Data of the event" />
+      {detail ? (
+        <JsonTree key={seq} value={detail.data} label="Data of the event" />
+      ) : (
+        <p class="empty">{DROPPED}</p>
+      )}
     </>
   );
 }

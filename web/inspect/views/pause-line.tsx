@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks';
 import { findPauses, type Pause } from '../model/pause.js';
 import type { RunSession } from '../session/run-session.js';
 
@@ -7,9 +8,11 @@ const MOST_TASKS = 8;
 /** Where the run waits at the moment shown; each task that comes next leads to its values. */
 export function PauseLines({ session }: { readonly session: RunSession }) {
   void session.version.value;
+  const { tree } = session;
+  const pauses = useMemo(() => findPauses(tree), [tree, tree.changes]);
   return (
     <>
-      {findPauses(session.tree).map((pause) => (
+      {pauses.map((pause) => (
         <PauseLine key={pause.run} session={session} pause={pause} />
       ))}
     </>

@@ -1,12 +1,10 @@
-import { useMemo } from 'preact/hooks';
-import type { TimelineEntry } from '../model/timeline.js';
-import { toneOf } from '../model/tones.js';
+import { findFrom, listTicks } from '../model/event-index.js';
 import type { RunSession } from '../session/run-session.js';
 import { formatOffset } from '../model/format.js';
 
 /** A slider through the sequence: chart, tree and snapshot show the run as it was after the event. */
 export function Scrubber({ session }: { readonly session: RunSession }) {
-  const version = session.version.value;
+  void session.version.value;
   const cursor = session.cursor.value;
   const { entries, firstSeq, lastSeq } = session.timeline;
   const entry = session.shownEntry;
@@ -16,8 +14,9 @@ export function Scrubber({ session }: { readonly session: RunSession }) {
     if (next) session.goTo({ seq: next.seq });
   };
   const stepOfActor = (by: 1 | -1): void => {
-    const next = findOfActor(session, seq, by);
-    if (next) session.goTo({ seq: next.seq });
+    const seqs = session.timeline.index.of(session.shownActor);
+    const next = seqs[by > 0 ? findFrom(seqs, seq + 1) : findFrom(seqs, seq) - 1];
+    if (next !== undefined) session.goTo({ seq: next });
   };
   const isEmpty = entries.length === 0;
   return (
@@ -39,7 +38,7 @@ export function Scrubber({ session }: { readonly session: RunSession }) {
         />
       </span>
       <span class="track">
-        <Ticks session={session} version={version} />
+        <Ticks session={session} />
         <input
           type="range"
           aria-label="Moment"
@@ -60,6 +59,7 @@ export function Scrubber({ session }: { readonly session: RunSession }) {
         type="button"
         class={`live${cursor === null ? ' on' : ''}`}
         aria-pressed={cursor === null}
+        title="Show the run as it is now, and not an earlier moment"
         onClick={() => session.goTo({ seq: null })}
       >
         {session.feed.value.kind === 'ended' ? 'End' : 'Live'}
@@ -92,41 +92,21 @@ function StepButton({ label, icon, isOff, onStep }: StepButtonProps) {
   );
 }
 
-const BUCKETS = 300;
+/** Places for ticks along the slider. */
+const PLACES = 300;
 
 /** Where the selected actor has events, and where something failed. */
-function Ticks({ session, version }: { readonly session: RunSession; readonly version: number }) {
-  const actor = session.shownActor;
-  const { own, failed } = useMemo(() => findTicks(session, actor), [session, actor, version]);
+function Ticks({ session }: { readonly session: RunSession }) {
+  void session.version.value;
+  const { index, firstSeq, lastSeq } = session.timeline;
+  const draw = (seqs: readonly number[]): string =>
+    listTicks(seqs, firstSeq, lastSeq, PLACES)
+      .map((at) => `M${at},0h1v8h-1z`)
+      .join('');
   return (
-    <svg class="ticks" viewBox={`0 0 ${BUCKETS} 8`} preserveAspectRatio="none" aria-hidden="true">
-      <path class="own" d={[...own].map((at) => `M${at},0h1v8h-1z`).join('')} />
-      <path class="failed" d={[...failed].map((at) => `M${at},0h1v8h-1z`).join('')} />
+    <svg class="ticks" viewBox={`0 0 ${PLACES} 8`} preserveAspectRatio="none" aria-hidden="true">
+      <path class="own" d={draw(index.of(session.shownActor))} />
+      <path class="failed" d={draw(index.failed)} />
     </svg>
   );
-}
-
-function findTicks(session: RunSession, actor: string) {
-  const { entries, firstSeq, lastSeq } = session.timeline;
-  const own = new Set<number>();
-  const failed = new Set<number>();
-  const width = Math.max(1, lastSeq - firstSeq);
-  for (const entry of entries) {
-    const isOwn = entry.actor === actor;
-    const isFailed = entry.from !== entry.state && toneOf(entry.state) === 'failed';
-    if (!isOwn && !isFailed) continue;
-    const at = Math.floor(((entry.seq - firstSeq) / width) * (BUCKETS - 1));
-    if (isOwn) own.add(at);
-    if (isFailed) failed.add(at);
-  }
-  return { own, failed };
-}
-
-function findOfActor(session: RunSession, seq: number, by: 1 | -1): TimelineEntry | undefined {
-  const { entries } = session.timeline;
-  const actor = session.shownActor;
-  for (let at = session.timeline.countUpTo(seq) - 1 + by; at >= 0 && at < entries.length; at += by) {
-    if (entries[at]?.actor === actor) return entries[at];
-  }
-  return undefined;
 }

@@ -72,9 +72,17 @@ export function SequenceView({ session }: { readonly session: RunSession }) {
           >
             {filter.below === '' ? 'Selected' : `Only ${nameOf(filter.below)}`}
           </button>
-          <button type="button" aria-pressed={follows} onClick={() => setFollows(!follows)}>
-            Follow
-          </button>
+          {/* Nothing comes any more that could be followed. */}
+          {session.feed.value.kind !== 'ended' && (
+            <button
+              type="button"
+              aria-pressed={follows}
+              title="Scroll to each new event while the page is at Live"
+              onClick={() => setFollows(!follows)}
+            >
+              Follow
+            </button>
+          )}
         </span>
       </h2>
       {entries.length === 0 ? (

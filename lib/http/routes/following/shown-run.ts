@@ -8,13 +8,7 @@ import type { InspectionOrigin } from '../../../runs/inspection/entry.js';
 import type { RecordingHead } from '../../../runs/inspection/recording.js';
 import type { RunRecord } from '../../../runs/record.js';
 import { recordingFormat } from '../../../runs/registry.js';
-import type {
-  FailedCall,
-  FailedCallsQuery,
-  ItemRecord,
-  TaskOptions,
-  TaskRecord,
-} from '../../../runs/tasks/task-record.js';
+import type { FailedCall, FailedCallsQuery } from '../../../runs/tasks/task-record.js';
 import { errorResponse } from '../../errors/error-response.js';
 import { SECURITY_HEADERS } from '../../security/browser-guard.js';
 import {
@@ -24,6 +18,7 @@ import {
   readChunk,
   STREAM_HEADERS,
 } from '../../sse/frames.js';
+import { findValues, type LiveRun } from './shown-values.js';
 
 /** A run that is shown without the server that ran it: a recording, or the run of a command. */
 export interface ShownRun {
@@ -38,15 +33,6 @@ export interface ShownRun {
   readonly describe: () => Pick<RecordingHead, 'version' | 'recorded_at'>;
   /** What can be done with a run that is at work. Undefined for a recording. */
   readonly live?: LiveRun | undefined;
-}
-
-/** A run that is at work: it can be cancelled and continued, and has values. */
-interface LiveRun {
-  cancel(force: boolean): Promise<void>;
-  /** Lets the run go on that has paused. */
-  resume(by: 'continue' | 'step'): Promise<void>;
-  /** The record of a task, or of an item of it. */
-  call(taskId: string, item: number | undefined, options: TaskOptions): Promise<TaskRecord | ItemRecord>;
 }
 
 interface ShownRunOptions {
@@ -203,9 +189,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Of the page: what is done with a run, and the values of a task or of an item. */
+/** What the page does with a run. */
 const ACTION = /^\/(continue|step|cancel)$/;
-const CALL = /^\/tasks\/([^/]+)(?:\/items\/(\d{1,9}))?$/;
 
 interface Query {
   /** Number of the last entry that the reader has. */
@@ -303,35 +288,8 @@ async function findCall(
   path: string,
   query: URLSearchParams,
 ): Promise<Answer | undefined> {
-  const [, taskId, item] = CALL.exec(path) ?? [];
-  if (taskId === undefined) return undefined;
-  const id = decodeTaskId(taskId);
-  const index = item === undefined ? undefined : Number(item);
-  const subPipeline = query.get('sub_pipeline') ?? undefined;
-  if (live !== undefined) {
-    const options = { sub_pipeline: subPipeline, whole: query.get('whole') === 'true' };
-    return toJson(await live.call(id, index, options));
-  }
-  const calls = await failedCalls(recordingFormat.failedCalls);
-  const found = calls.find(
-    (call) =>
-      call.task_id === id &&
-      call.sub_pipeline === subPipeline &&
-      ('item' in call ? call.item : undefined) === index,
-  );
-  if (found !== undefined) return toJson(found);
-  throw new WavetrainError(
-    'not_found',
-    `a recording has values only of what failed, and of ${recordingFormat.failedCalls.most} tasks and items at most: look at others on the machine that ran it`,
-  );
-}
-
-function decodeTaskId(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    throw new WavetrainError('invalid_request', 'the address is not one', { cause: error });
-  }
+  const values = await findValues({ live, failedCalls }, path, query);
+  return values && toJson(values);
 }
 
 function answerRecording(run: ShownRun, statecharts: readonly Json[]): Answer {

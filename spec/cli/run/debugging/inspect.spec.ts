@@ -130,6 +130,24 @@ describe('run --inspect (D42)', () => {
     expect(stderr.text).to.not.include('cancelling');
   });
 
+  it('lists the failed items of a fan-out, which the page asks for', async () => {
+    folder.write(
+      'q.yaml',
+      'id: q\ngoal: g\ninputs: {list: ["1", "two", "3"]}\ntasks: [{id: n, tool: transform, retry: 0, parallel_over: "{{pipeline.inputs.list}}", inputs: {input: "{{item}}", expression: "$number($)"}}]\n',
+    );
+    const { ended, stderr, says, stop } = start('run q.yaml --inspect', { cwd: folder.path, input: '' });
+    await says('stays until');
+    const page = new URL(/inspector: (\S+)/.exec(stderr.text)?.[1] ?? '');
+    const opened = await fetch(page, { redirect: 'manual' });
+    const runId = opened.headers.get('location')?.replace('/inspect/', '') ?? '';
+    const ask = (query: string) => fetch(new URL(`/pipelines/runs/${runId}/tasks/n/items?${query}`, page));
+    const failed = (await (await ask('status=failed&limit=20')).json()) as { items: { item: number }[] };
+    expect(failed.items.map(({ item }) => item)).to.deep.equal([1]);
+    for (const wrong of ['limit=0', 'limit=x', 'status=odd']) expect((await ask(wrong)).status).to.equal(400);
+    stop();
+    expect(await ended).to.include({ status: 3 });
+  });
+
   it('opens no file for a mode that there is not', async () => {
     folder.write('out.wtrec', 'an older recording');
     const argv = ['run', 'p.yaml', '--record', 'out.wtrec', '--events', 'e.jsonl', '--inspect=foo'];
