@@ -55,7 +55,7 @@ export class RunsSnapshotCommand extends ServerCommand {
     description: 'shows the actors of a run and their states, for debugging',
     details: `${RUN_ID_DETAILS}
       An actor has a path, such as run/wave/summary or plan/sub-runs/extract/wave. A snapshot has the
-      state of the machine; the inputs, the attempts and the output of a task are in $0 runs show ID --task TASK. Ctrl-C
+      state of the machine; the inputs, the attempts and the output of a task are in wavetrain runs show ID --task TASK. Ctrl-C
       stops watching; the run continues.`,
     examples: [
       ['all actors', '$0 runs snapshot 3f9c1a'],
