@@ -133,9 +133,10 @@ class Chunks implements ItemActors {
     chunk.settled++;
     if (!result.ok) {
       chunk.failed++;
-      if (chunk.failed_items.push(item) <= MAX_NAMED_ITEMS) {
+      if (chunk.failed_items.length < MAX_NAMED_ITEMS) {
+        chunk.failed_items.push(item);
         actor.send({ type: 'item.failed', item, error: result.error });
-      } else chunk.failed_items.pop();
+      }
     }
     if (chunk.settled === chunk.to - chunk.from) {
       this.live.delete(id);

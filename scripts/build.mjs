@@ -128,6 +128,7 @@ await build({
   entryPoints: {
     'document-process': 'lib/tools/documents/document-process.ts',
     'expression-process': 'lib/tools/expressions/expression-process.ts',
+    'store-thread': 'lib/runs/store/store-thread.ts',
     'parsing-process': 'lib/definition/parsing/parsing-process.ts',
   },
   format: 'cjs',

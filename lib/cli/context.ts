@@ -1,19 +1,17 @@
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { homedir, uptime } from 'node:os';
+import { isAbsolute, join } from 'node:path';
 import type { BaseContext } from 'clipanion';
 import { type Clock, systemClock } from '../common/clock.js';
-import {
-  type Environment,
-  readCacheFolder,
-  readNetworkConfig,
-  readUserCacheFolder,
-  systemEnvironment,
-} from '../common/config.js';
+import { type Environment, readCacheFolder, readNetworkConfig, systemEnvironment } from '../common/config.js';
+import { errorCode } from '../common/errors.js';
 import { readModelConfig } from '../common/model-config.js';
 import type { ModelLimiters } from '../models/models.js';
 import type { RunRegistry } from '../runs/registry.js';
-import type { RunFiles } from '../runs/run-files.js';
+import type { ProcessTable } from '../runs/store/run-folders.js';
+import type { RunStore } from '../runs/store/run-store.js';
+import type { RunFiles } from '../runs/tasks/run-files.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { Catalog } from '../tools/catalog.js';
 import { importModule, packageEntry, readPackageJson } from './package-info.js';
@@ -38,7 +36,7 @@ export type CliContext = BaseContext & {
   readonly openCatalog: (specifiers: readonly string[], cwd: string) => Promise<Catalog>;
   /**
    * Opens a registry whose tools can read files inside `roots` only, reach what `env` says (D51), and write files to
-   * `outputFolder` (D63).
+   * `outputFolder` (D63). Its runs are kept in `store` (D68).
    */
   readonly openRegistry: (
     roots: readonly string[],
@@ -46,8 +44,19 @@ export type CliContext = BaseContext & {
     env: Environment,
     secrets?: SecretSource,
     outputFolder?: string,
+    store?: RunStore,
   ) => Promise<RegistryApi>;
+  /** Runs are kept in the folder of the project, unless a flag or the environment says otherwise (D68). */
+  readonly keepsHistory: boolean;
+  readonly host: Host;
 };
+
+/** What the history of runs needs to know of the machine and its user. */
+interface Host extends ProcessTable {
+  /** Undefined on Windows. */
+  readonly userId: number | undefined;
+  readonly homeFolder: string;
+}
 
 /** What commands do with runs: they reach runs through the registry alone (law L2). */
 export type RegistryApi = Pick<
@@ -65,6 +74,11 @@ export type RegistryApi = Pick<
   | 'item'
   | 'failedCalls'
   | 'items'
+  | 'restore'
+  | 'rerun'
+  | 'rerunReport'
+  | 'rerunValues'
+  | 'close'
 > & { artifacts(runId: string): Pick<RunFiles, 'find'> };
 
 /** Creates the context of this process. */
@@ -86,6 +100,28 @@ export function systemContext(): CliContext {
     openCatalog,
     modelLimiters,
     openRegistry: (...options) => openRegistry(modelLimiters, ...options),
+    keepsHistory: true,
+    host: systemHost(),
+  };
+}
+
+function systemHost(): Host {
+  return {
+    pid: process.pid,
+    // Asked only when there is a run whose process may be gone.
+    get bootedAt() {
+      return systemClock.now() - uptime() * 1000;
+    },
+    isAlive: (pid) => {
+      try {
+        return process.kill(pid, 0);
+      } catch (error) {
+        // It is there, and belongs to another user.
+        return errorCode(error) === 'EPERM';
+      }
+    },
+    userId: process.geteuid?.(),
+    homeFolder: homedir(),
   };
 }
 
@@ -116,7 +152,7 @@ const openCatalog: CliContext['openCatalog'] = async (specifiers, cwd) => {
 
 async function openRegistry(
   limiters: ModelLimiters,
-  ...[roots, clock, env, secrets, outputFolder]: Parameters<CliContext['openRegistry']>
+  ...[roots, clock, env, secrets, outputFolder, store]: Parameters<CliContext['openRegistry']>
 ): Promise<RegistryApi> {
   const { RunRegistry, createModels, fileAccess, networkAccess } = await import('./lazy/execution.js');
   // The command ends with the run, and its user wants the files that the outputs name.
@@ -132,5 +168,12 @@ async function openRegistry(
     cacheFolder,
     keepArtifacts: true,
     ...(outputFolder !== undefined && { outputFolder }),
+    store,
   });
+}
+
+/** Finds the folder of this user for files that can be made again. */
+function readUserCacheFolder({ XDG_CACHE_HOME: configured = '' }: Environment): string {
+  // The standard of the variable says that a relative path is ignored.
+  return join(isAbsolute(configured) ? configured : join(homedir(), '.cache'), 'wavetrain');
 }

@@ -45,6 +45,7 @@ const STATUS_BY_CODE: Record<ErrorCode, ExitStatus> = {
   queue_full: EXIT.failed,
   memory_full: EXIT.failed,
   shutting_down: EXIT.failed,
+  not_ready: EXIT.failed,
   not_implemented: EXIT.failed,
   invalid_request: EXIT.usage,
   unauthorized: EXIT.usage,

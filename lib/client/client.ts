@@ -8,7 +8,7 @@ import type { InspectionList } from '../runs/inspection/entry.js';
 import type { RunPage } from '../runs/listing.js';
 import type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
 import type { AcceptedRerun } from '../runs/rerun/rerun-report.js';
-import type { ArtifactPage } from '../runs/run-files.js';
+import type { ArtifactPage } from '../runs/tasks/run-files.js';
 import type { ItemPage, ItemRecord, TaskPage, TaskRecord } from '../runs/tasks/task-record.js';
 import { requestCompilation } from './compilation.js';
 import { parseJsonBody } from './errors.js';

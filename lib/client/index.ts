@@ -48,7 +48,7 @@ export type {
 } from '../runs/inspection/entry.js';
 export type { RunPage } from '../runs/listing.js';
 export type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
-export type { ArtifactPage } from '../runs/run-files.js';
+export type { ArtifactPage } from '../runs/tasks/run-files.js';
 export type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../runs/rerun/rerun-report.js';
 export type {
   AttemptRecord,

@@ -2,7 +2,7 @@ import type { CompileProgress } from '../compile/result.js';
 import type { RunStatus } from '../../machines/types.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
-import type { ArtifactQuery } from '../runs/run-files.js';
+import type { ArtifactQuery } from '../runs/tasks/run-files.js';
 import type { TaskOptions, TaskQuery } from '../runs/tasks/task-record.js';
 import type { ToolMetadata } from '../tools/catalog.js';
 

@@ -1,5 +1,4 @@
-import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { delimiter } from 'node:path';
 import { WavetrainError } from './errors.js';
 import { MODEL_VARIABLES } from './model-config.js';
 
@@ -52,6 +51,7 @@ const SERVER = {
     '',
     'folder for the files of runs; default the folder for temporary files',
   ),
+  store: serverVariable('SERVICE_STORE', '', 'file that keeps runs for the next start; default memory'),
   pause: serverVariable(
     'SERVICE_PAUSE_SECONDS',
     '3600',
@@ -111,8 +111,7 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
   },
   {
     name: 'SERVICE_SECRETS_FILE',
-    description:
-      'YAML file with the secrets of each tenant; without it, the variables SECRET_NAME are secrets',
+    description: 'YAML file with the secrets of each tenant; without it, variables SECRET_NAME are secrets',
     secret: false,
   },
   {
@@ -171,12 +170,6 @@ export function readCacheFolder({ SERVICE_CACHE: folder = '' }: Environment): st
   return folder === '' ? undefined : folder;
 }
 
-/** Finds the folder of this user for files that can be made again. */
-export function readUserCacheFolder({ XDG_CACHE_HOME: configured = '' }: Environment): string {
-  // The standard of the variable says that a relative path is ignored.
-  return join(isAbsolute(configured) ? configured : join(homedir(), '.cache'), 'wavetrain');
-}
-
 /** Where secrets come from (D61). */
 export interface SecretConfig {
   /** The YAML file of all tenants; undefined when none is named. */
@@ -195,6 +188,11 @@ export function readSecretConfig(env: Environment): SecretConfig {
     variables[name.slice(SECRET_PREFIX.length)] = value;
   }
   return { file: env['SERVICE_SECRETS_FILE']?.trim() || undefined, variables };
+}
+
+/** Reads the file that keeps the runs of a server (D68); undefined when they are kept in memory. */
+export function readStoreFile({ SERVICE_STORE: file = '' }: Environment): string | undefined {
+  return file.trim() || undefined;
 }
 
 /** The services that tools use on the network. */
@@ -302,6 +300,8 @@ export interface ServerConfig {
   readonly eventBuffer: number;
   /** Folder in which the server creates one for the files of its runs (D63); undefined: that for temporary files. */
   readonly artifactFolder: string | undefined;
+  /** File that keeps runs (D68); undefined: they end with the server. */
+  readonly storeFile: string | undefined;
   /** A run that waits at a breakpoint for longer is cancelled (D42). */
   readonly pauseMs: number;
   /** Grace period for runs when the server shuts down. */
@@ -389,6 +389,7 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
     runKeep: integer(SERVER.runKeep, 0, 1_000_000),
     eventBuffer: integer(SERVER.eventBuffer, 100, 1_000_000),
     artifactFolder: text(SERVER.artifacts) || undefined,
+    storeFile: readStoreFile(env),
     pauseMs: integer(SERVER.pause, 1, 7 * 86_400) * 1000,
     shutdownMs: integer(SERVER.shutdown, 0, 3600) * 1000,
     memoryBytes: readMemory(isMemorySet ? memory : undefined, tenantShare, heapLimitBytes),

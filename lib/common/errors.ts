@@ -31,6 +31,7 @@ export type ErrorCode =
   | 'queue_full'
   | 'memory_full'
   | 'shutting_down'
+  | 'not_ready'
   | 'not_implemented'
   // requests over HTTP (D32)
   | 'invalid_request'

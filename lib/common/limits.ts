@@ -342,3 +342,11 @@ export const INSPECTION_LIMITS = {
   failedCalls: 20,
   failedValueLength: 4000,
 } as const;
+
+/** What the shell keeps of its runs, in one folder (D68). */
+export const HISTORY_LIMITS = {
+  /** Runs, with those that are at work. */
+  runs: 100,
+  /** Their size, in bytes. A run that is larger than this is kept up to there. */
+  bytes: 500 * 2 ** 20,
+} as const;

@@ -18,6 +18,7 @@ import { fileAccess } from '../tools/files/file-access.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { LiveEvent, TaskEvent } from './events/event.js';
 import type { Executor } from './executor.js';
+import { type FactLog, type PlacedHistory, RunHistory, type RunPast } from './history/run-history.js';
 import { ArtifactStore } from './invocation/artifact-store.js';
 import { type AttemptObserver, guardObserver } from './invocation/attempt-observer.js';
 import { DiskCache } from './invocation/cache/disk-cache.js';
@@ -25,7 +26,7 @@ import { OutputCache } from './invocation/cache/output-cache.js';
 import { MemoryBudget } from './memory-budget.js';
 import { PlanRun } from './plan/plan-run.js';
 import { preparePlan } from './prepare/prepare-plan.js';
-import { type PreparedRun, prepareRun, type WithSubmittedKeys } from './prepare/prepare-run.js';
+import { createRunId, type PreparedRun, prepareRun, type WithSubmittedKeys } from './prepare/prepare-run.js';
 import { canReuse, type PlanRerunSource, type RerunSource } from './prepare/rerun-source.js';
 import { type ParseText, StepRunner } from './prepare/step-runner.js';
 import type { PlanResult, RunArtifact, RunResult } from './results.js';
@@ -70,6 +71,8 @@ export interface LocalExecutorOptions {
   readonly outputFolder?: string;
   /** Keeps these files when their run is forgotten, and after `close`. Default: false. */
   readonly keepArtifacts?: boolean;
+  /** Folder of the files of runs that go on in another process (D68), instead of one in `artifactFolder`. */
+  readonly storedArtifactFolder?: string | undefined;
   /**
    * Folder that keeps the outputs of tasks with `cache` (D65), also for other processes. Default: they are kept in memory
    * for as long as the executor lives.
@@ -79,6 +82,14 @@ export interface LocalExecutorOptions {
   readonly secrets?: SecretSource | undefined;
   /** Observes every attempt of every run, for traces and metrics. */
   readonly onAttempt?: AttemptObserver;
+}
+
+type Named = Pick<PreparedRun, 'id' | 'tenantId'>;
+
+/** A run whose facts are kept for another process, and what has happened of it (D68). */
+export interface KeptRun {
+  readonly log: FactLog;
+  readonly past: RunPast;
 }
 
 /** A run of a pipeline or of a plan. */
@@ -113,11 +124,7 @@ export class LocalExecutor implements Executor {
       runOutputLimitBytes: options.runOutputLimitBytes ?? 2 ** 30,
       memory: options.memory,
       maxNestedPipelines: options.maxNestedPipelines ?? MAX_NESTED_PIPELINES,
-      artifacts: new ArtifactStore(
-        join(options.artifactFolder ?? tmpdir(), `wavetrain-${randomUUID()}`),
-        options.keepArtifacts ?? false,
-        options.outputFolder,
-      ),
+      artifacts: createArtifactStore(options),
       cache: this.#createCache(options),
       onAttempt: options.onAttempt && guardObserver(options.onAttempt),
     };
@@ -155,17 +162,22 @@ export class LocalExecutor implements Executor {
    *
    * @param rerunSource an earlier run whose outcomes the run reuses
    * @param blackboard default: the one of the options, or else one of its own
+   * @param kept where facts of the run are kept, and what it was; default: nothing is kept
    * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, `secret_missing`, or `queue_full` without memory for it
    */
   createRun(
     inputs: RunInputs & WithSubmittedKeys,
     rerunSource?: RerunSource,
     blackboard: Blackboard | undefined = this.#providedBlackboard,
+    kept?: KeptRun,
   ): PipelineRun {
-    const prepared = prepareRun(inputs, rerunSource, blackboard, this.#dependencies.clock, this.secrets);
+    const id = kept?.past.id ?? this.#createId();
+    const prepared = prepareRun(inputs, rerunSource, blackboard, id, this.secrets);
     this.#assertModels(prepared);
-    const budget = this.#admit(prepared, canReuse(rerunSource) ? rerunSource?.runId : undefined);
-    const run = new PipelineRun(prepared, this.#dependencies, budget);
+    const filesOf = canReuse(rerunSource) ? rerunSource?.runId : undefined;
+    const budget = this.#admit(prepared, filesOf, kept?.past.isRestored === true);
+    const history = kept && this.#openHistory(kept, prepared, budget);
+    const run = new PipelineRun(prepared, this.#dependencies, budget, undefined, history);
     this.#runs.add(run.id, run);
     return run;
   }
@@ -175,13 +187,31 @@ export class LocalExecutor implements Executor {
     inputs: PlanInputs & WithSubmittedKeys,
     rerunSource?: PlanRerunSource,
     blackboard: Blackboard | undefined = this.#providedBlackboard,
+    kept?: KeptRun,
   ): PlanRun {
-    const prepared = preparePlan(inputs, rerunSource, blackboard, this.#dependencies.clock, this.secrets);
+    const id = kept?.past.id ?? this.#createId();
+    const prepared = preparePlan(inputs, rerunSource, blackboard, id, this.secrets);
     for (const subRun of prepared.subRuns.values()) this.#assertModels(subRun);
-    const budget = this.#admit(prepared, canReuse(rerunSource) ? rerunSource?.runId : undefined);
-    const run = new PlanRun(prepared, this.#dependencies, budget);
+    const filesOf = canReuse(rerunSource) ? rerunSource?.runId : undefined;
+    const budget = this.#admit(prepared, filesOf, kept?.past.isRestored === true);
+    const history = kept && this.#openHistory(kept, prepared, budget);
+    const run = new PlanRun(prepared, this.#dependencies, budget, history);
     this.#runs.add(run.id, run);
     return run;
+  }
+
+  #createId(): string {
+    return createRunId(this.#dependencies.clock.now());
+  }
+
+  #openHistory({ log, past }: KeptRun, { id, tenantId }: Named, budget: MemoryBudget): PlacedHistory {
+    const { clock, artifacts } = this.#dependencies;
+    const history = new RunHistory(log, past, tenantId, clock);
+    void history.replayed.then(() => {
+      budget.isGranted = false;
+    });
+    artifacts.restore(id, budget, past.facts.files, (files) => void history.note({ kind: 'files', files }));
+    return history.open();
   }
 
   /** @throws WavetrainError `provider_misconfigured` for a model that a task needs */
@@ -198,9 +228,11 @@ export class LocalExecutor implements Executor {
   #admit(
     { id, tenantId, sizeBytes: preparedBytes }: Pick<PreparedRun, 'id' | 'tenantId' | 'sizeBytes'>,
     filesOf: string | undefined,
+    isGranted: boolean,
   ): MemoryBudget {
     const { runOutputLimitBytes, memory, artifacts } = this.#dependencies;
     const budget = new MemoryBudget(runOutputLimitBytes, memory, tenantId);
+    budget.isGranted = isGranted;
     const sizeBytes = preparedBytes + (filesOf === undefined ? 0 : artifacts.bytesOf(filesOf));
     // Before anything is admitted: that may evict the run which has them.
     if (filesOf !== undefined) artifacts.reuse(filesOf, id, budget);
@@ -238,6 +270,8 @@ export class LocalExecutor implements Executor {
 
   async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<void> {
     const run = this.getRun(runId);
+    const { hasBegun, rebuilding } = run;
+    if (hasBegun && rebuilding !== undefined) await rebuilding;
     const force = options.force ?? false;
     const isDraining = run.status === 'cancelled' && !run.isSettled;
     if (run.isSettled || (isDraining && !force)) {
@@ -303,6 +337,17 @@ export class LocalExecutor implements Executor {
     this.#runs.delete(runId);
     this.#dependencies.artifacts.forget(runId);
   }
+}
+
+function createArtifactStore(options: LocalExecutorOptions): ArtifactStore {
+  const { artifactFolder = tmpdir(), storedArtifactFolder: stored, keepArtifacts = false } = options;
+  const name = `wavetrain-${randomUUID()}`;
+  return new ArtifactStore(
+    stored ?? join(artifactFolder, name),
+    keepArtifacts,
+    options.outputFolder,
+    stored === undefined ? undefined : { name },
+  );
 }
 
 export function runNotFound(runId: string): WavetrainError {

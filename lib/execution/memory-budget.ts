@@ -20,6 +20,8 @@ export class MemoryBudget {
   #availableBytes: number;
   protected isClosed = false;
   #reclaim: () => boolean = NOTHING_TO_RECLAIM;
+  /** Set while a run is rebuilt: what it had taken in another process, it takes again, whether or not it is there (D68). */
+  isGranted = false;
 
   /** @param limitBytes of what the run makes, when there is no pool */
   constructor(limitBytes: number, pool?: MemoryPool, tenantId = '') {
@@ -55,7 +57,10 @@ export class MemoryBudget {
    * nothing, when the pool has none left.
    */
   admit(bytes: number): boolean {
-    if (this.#pool?.tryReserve(this.#tenantId, bytes) === false) return false;
+    if (this.#pool?.tryReserve(this.#tenantId, bytes) === false) {
+      if (!this.isGranted) return false;
+      this.#pool.take(this.#tenantId, bytes);
+    }
     this.#availableBytes += bytes;
     this.#usedBytes += bytes;
     return true;
@@ -64,7 +69,11 @@ export class MemoryBudget {
   /** Takes the memory; returns false, and takes nothing, when there is none left, or when the run was forgotten. */
   tryReserve(bytes: number): boolean {
     while (this.#usedBytes + bytes > this.#availableBytes) {
-      if (!this.#grow(this.#usedBytes + bytes - this.#availableBytes) && !this.#reclaim()) return false;
+      const missing = this.#usedBytes + bytes - this.#availableBytes;
+      if (this.#grow(missing) || this.#reclaim()) continue;
+      if (!this.isGranted || this.isClosed) return false;
+      this.#pool?.take(this.#tenantId, missing);
+      this.#availableBytes += missing;
     }
     this.#usedBytes += bytes;
     return true;

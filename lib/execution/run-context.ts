@@ -6,6 +6,7 @@ import type { ModelAccess } from '../models/models.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
 import type { FileAccess, PipelineCall, PipelineOutcome } from '../tools/tool.js';
 import type { Journal } from './events/journal.js';
+import type { PlacedHistory } from './history/run-history.js';
 import type { ArtifactStore } from './invocation/artifact-store.js';
 import type { AttemptObserver } from './invocation/attempt-observer.js';
 import type { OutputCache } from './invocation/cache/output-cache.js';
@@ -57,6 +58,10 @@ export interface ParentRunContext {
   /** The actor that the plan's machine created; undefined for a nested run, which creates its own. */
   readonly actor: RunActor | undefined;
   readonly journal: Journal;
+  /** As of the services of the run. */
+  readonly keyPath: string;
+  /** Undefined when nothing of the run is kept for another process (D68). */
+  readonly history: PlacedHistory | undefined;
   /** The submitted session values at the start of a sub-run; undefined for a nested run, which is given its own. */
   readonly overrides: SessionOverrides | undefined;
   /** Called with each failure as it happens; undefined when the parent does not count failures. */
@@ -81,6 +86,8 @@ export interface InvocationServices {
   /** Undefined for a submitted run. */
   readonly parent: ParentRunContext | undefined;
   readonly journal: Journal;
+  /** Undefined when nothing of the run is kept for another process (D68). */
+  readonly history: PlacedHistory | undefined;
   readonly session: Session;
   /** Values that tools share for the life of the run. */
   readonly memory: Map<string, unknown>;
@@ -93,6 +100,10 @@ export interface InvocationServices {
   };
   /** Tool invocations started (D20). */
   invocations: number;
+  /** Counts a call of a tool, and returns how many there were (D68). */
+  countCalls(tool: string, calls: number): number;
+  /** Names the calls of this run within the submitted one: empty for the submitted run (D68). */
+  readonly keyPath: string;
 }
 
 /** The part of a nested run that its attempt uses. */
@@ -106,6 +117,8 @@ export interface StoppableRun {
 export interface CallingAttempt {
   readonly task_id: string;
   readonly item_index: number | null;
+  /** From 1. */
+  readonly attempt: number;
   readonly isOver: boolean;
   /** Its files, and those of its nested runs. */
   readonly stagedFiles: StagedFiles;
@@ -113,6 +126,8 @@ export interface CallingAttempt {
   addNestedRun(run: StoppableRun): void;
   /** Call when a nested run has settled. */
   deleteNestedRun(run: StoppableRun): void;
+  /** The number of the pipelines that the attempt has run, from 0. */
+  countCall(): number;
   /** Adds writes of a nested run to those of the attempt. */
   addWrites(writes: readonly Write[]): void;
 }

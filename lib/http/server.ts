@@ -2,15 +2,17 @@ import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Clock } from '../common/clock.js';
 import type { ServerConfig } from '../common/config.js';
-import { WavetrainError } from '../common/errors.js';
+import { errorMessage, WavetrainError } from '../common/errors.js';
 import { MemoryPool } from '../common/queues/memory-pool.js';
 import { type Limit, shareLimit } from '../common/queues/shared-limit.js';
 import { WorkInHand } from '../common/queues/work-in-hand.js';
 import type { ParseText } from '../execution/prepare/step-runner.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import { ValidationCache } from '../pipelines/validation-cache.js';
-import { RunRegistry } from '../runs/registry.js';
+import { type RestoredRuns, RunRegistry } from '../runs/registry.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
+import type { RunStore } from '../runs/store/run-store.js';
+import type { ReviveDefinitions } from '../runs/store/submission.js';
 import type { RunEventListener } from '../runs/run-entry.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { Catalog } from '../tools/catalog.js';
@@ -20,10 +22,12 @@ import type { FileAccess } from '../tools/tool.js';
 import { createApp } from './app.js';
 import { createAuthenticator } from './auth/authenticate.js';
 import type { ApiKey } from './auth/authenticate.js';
+import { readPipeline, readPlan } from './routes/definition-body.js';
 import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './listener.js';
 import { type Log, logFailedRun } from './logging/log.js';
 import type { HttpServices } from './services.js';
+import { ServerReadiness } from './routing/server-readiness.js';
 import { BrowserGuard, isLoopback } from './security/browser-guard.js';
 
 /** Observes every run, in addition to the server's own metrics and log: tracing, for example. */
@@ -58,6 +62,8 @@ export interface ServerOptions {
   /** Reads the charts that recordings contain. Default: there are none. */
   readonly statecharts?: HttpServices['statecharts'];
   readonly observer?: RunObserver | undefined;
+  /** Keeps runs for the next process (D68). Default: none, runs end with the server. */
+  readonly store?: RunStore | undefined;
   /**
    * Compares every short response with its schema, and responds with an internal error instead of one that differs. For
    * tests: the comparison takes longer than creating the response. Default: false.
@@ -69,6 +75,11 @@ export interface RunningServer {
   /** The address that the server listens on, such as `http://127.0.0.1:8000`. */
   readonly url: string;
   readonly registry: RunRegistry;
+  /**
+   * Resolves with the number of runs of the store, and of those that go on, when all of them can be found; with undefined
+   * when the server was closed before. Rejects when the store cannot be read.
+   */
+  readonly restored: Promise<RestoredRuns | undefined>;
   /**
    * Accepts no more runs and compilations, lets running ones finish for `graceMs`, then aborts them. Resolves when every
    * connection is closed.
@@ -102,6 +113,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     version,
     statecharts,
     observer,
+    store,
     checkResponses = false,
   } = options;
   assertAuthenticatedBinding(config, keys !== undefined);
@@ -120,11 +132,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(cacheFolder !== undefined && { cacheFolder }),
     parseText,
     memory,
+    store,
     admission: config,
     retention: { maxRuns: config.runKeep, ttlMs: config.runTtlMs },
     pauseTimeoutMs: config.pauseMs,
     idempotency: { ttlMs: config.idempotencyTtlMs, keys: shareOf(MAX_IDEMPOTENCY_KEYS) },
     eventBuffer: config.eventBuffer,
+    storedArtifactFolder: config.storeFile && resolve(`${config.storeFile}.files`),
     ...(config.artifactFolder !== undefined && { artifactFolder: resolve(config.artifactFolder) }),
     onEvent: (event, run) => {
       metrics.onEvent(event);
@@ -142,7 +156,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   metrics.watch(registry);
   metrics.watchMemory(memory);
-  let ready = true;
+  const readiness = new ServerReadiness();
   const work = new WorkInHand(clock);
   const services: HttpServices = {
     registry,
@@ -159,11 +173,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     bodyLimitBytes: config.bodyLimitBytes,
     checkResponses,
     work,
-    isReady: () => ready,
+    readiness,
     newId,
     version,
     statecharts,
   };
+  if (store !== undefined) readiness.begin('restoring');
+  store?.onFailure((error) => {
+    readiness.begin('store_failed');
+    const reason = errorMessage(error);
+    log.error(
+      { error: reason },
+      `runs cannot be kept in ${store.place}: none goes on until the server is started again`,
+    );
+  });
   const handle = createApp(services).callback();
   const sockets = new StatelySockets(services);
   const listener = await listen(
@@ -172,17 +195,44 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     config,
     clock,
   );
+  const restored = restoreRuns(services, store);
   return {
     url: listener.url,
     registry,
+    restored,
     async close(graceMs) {
-      ready = false;
+      readiness.begin('shutting_down');
       await Promise.all([registry.close(graceMs), work.close(graceMs)]);
       metrics.close();
       sockets.close();
       await listener.close();
     },
   };
+}
+
+/** Rejects with `bad_usage` when the store cannot be read. */
+async function restoreRuns(
+  services: HttpServices,
+  store: RunStore | undefined,
+): Promise<RestoredRuns | undefined> {
+  const { registry, readiness } = services;
+  const definitions: ReviveDefinitions = {
+    pipeline: (pipeline, { tenant_id, ...values }) =>
+      readPipeline({ yaml: undefined, body: { pipeline, ...values } }, services, tenant_id),
+    plan: (plan, pipelines, { tenant_id, ...values }) =>
+      readPlan({ yaml: undefined, body: { plan, pipelines, ...values } }, services, tenant_id),
+  };
+  try {
+    const restored = await registry.restore(definitions);
+    readiness.end('restoring');
+    return restored;
+  } catch (cause) {
+    throw new WavetrainError(
+      'bad_usage',
+      `the runs in ${store?.place} cannot be read: ${errorMessage(cause)}: put a copy of the file in its place, or name another file`,
+      { cause },
+    );
+  }
 }
 
 /**

@@ -10,6 +10,7 @@ import type { ModelAccess } from '../models/models.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Authenticate } from './auth/authenticate.js';
 import type { Log } from './logging/log.js';
+import type { ServerReadiness } from './routing/server-readiness.js';
 import type { BrowserGuard } from './security/browser-guard.js';
 
 /** What the middleware and the routes depend on. */
@@ -35,8 +36,7 @@ export interface HttpServices {
   readonly checkResponses: boolean;
   /** Compilations, which end with the server. */
   readonly work: WorkInHand;
-  /** False while the server shuts down. */
-  readonly isReady: () => boolean;
+  readonly readiness: ServerReadiness;
   /** Creates the id of an internal error. */
   readonly newId: () => string;
   /** Version of this package. */

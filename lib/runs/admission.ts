@@ -1,8 +1,10 @@
+import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
 import { FairQueue } from '../common/queues/fair-queue.js';
 import { LinkedMap } from '../common/queues/linked-map.js';
 import { SharedLimit, shareLimit } from '../common/queues/shared-limit.js';
 import { eventLoopBudget } from '../execution/event-loop-budget.js';
+import type { AnyRun } from '../execution/local-executor.js';
 import type { RunEntry } from './run-entry.js';
 
 /** Limits on queued and running runs, which tenants share (D25). */
@@ -59,7 +61,8 @@ export class Admission {
   /** Starts the run, or queues it until a slot is free. */
   admit(entry: RunEntry): void {
     const { tenantId } = entry.run;
-    this.#places.tryAcquire(tenantId);
+    // Whoever was accepted by an earlier process, with other limits, has a place in any case.
+    this.#places.acquire(tenantId);
     const isFree = this.#queue.size === 0 && this.#slots.hasRoom(tenantId);
     if (isFree && !this.#isStarting && !eventLoopBudget.exhausted()) return this.#start(entry);
     this.#queue.add(tenantId, entry);
@@ -77,10 +80,19 @@ export class Admission {
     this.#startQueued();
   }
 
-  /** Admits no more runs. Empties the queue and returns its runs and the running ones. */
-  close(): { readonly queued: readonly RunEntry[]; readonly running: readonly RunEntry[] } {
+  /**
+   * Admits no more runs, ends those that are queued, and after `graceMs` those that are still running, by force. Resolves
+   * when no run is at work.
+   */
+  async drain(graceMs: number, clock: Clock, end: (run: AnyRun, force: boolean) => void): Promise<void> {
     this.#closed = true;
-    return { queued: this.#queue.clear(), running: [...this.#running] };
+    const running = [...this.#running];
+    for (const { run } of this.#queue.clear()) end(run, false);
+    const timer = clock.setTimeout(() => {
+      for (const { run } of running) end(run, true);
+    }, graceMs);
+    await Promise.all(running.map(({ run }) => run.settled));
+    clock.clearTimeout(timer);
   }
 
   #startQueued(): void {

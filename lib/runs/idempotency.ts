@@ -31,11 +31,26 @@ export interface IdempotencyLimits {
 
 const DEFAULT_LIMITS: IdempotencyLimits = { ttlMs: 86_400_000, keys: { total: 100_000 } };
 
+/** The key of a run that is no longer kept. */
+export interface ForgottenKey extends IdempotencyKey {
+  readonly tenantId: string;
+  readonly runId: string;
+  readonly lastStatus: RunStatus;
+  /** Milliseconds since 1970, UTC. */
+  readonly expiresAt: number;
+}
+
+/** Keeps the keys of forgotten runs for another process (D68). */
+export interface KeyStore {
+  addKey(key: ForgottenKey): void;
+  removeKey(tenantId: string, key: string): void;
+}
+
 /** A key, taken from the moment at which its submission arrives. */
 export class Reservation {
   readonly tenantId: string;
   readonly mapKey: string;
-  readonly fingerprint: string;
+  readonly key: IdempotencyKey;
   /** Resolves with the run id; rejects with the error of the submission. */
   readonly submission: Promise<string>;
   /** Undefined until the run exists. */
@@ -44,10 +59,10 @@ export class Reservation {
   lastStatus: RunStatus | undefined;
   expiresAt = Number.POSITIVE_INFINITY;
 
-  constructor(tenantId: string, mapKey: string, fingerprint: string, submit: Submit) {
+  constructor(tenantId: string, key: IdempotencyKey, submit: Submit) {
     this.tenantId = tenantId;
-    this.mapKey = mapKey;
-    this.fingerprint = fingerprint;
+    this.mapKey = toMapKey(tenantId, key.key);
+    this.key = key;
     this.submission = submit(this);
   }
 }
@@ -76,9 +91,12 @@ export class IdempotencyStore {
   readonly #limit: SharedLimit;
   readonly #ttlMs: number;
   readonly #clock: Clock;
+  readonly #store: KeyStore | undefined;
 
-  constructor(clock: Clock, { ttlMs, keys }: IdempotencyLimits = DEFAULT_LIMITS) {
+  /** @param store default: keys end with the process */
+  constructor(clock: Clock, { ttlMs, keys }: IdempotencyLimits = DEFAULT_LIMITS, store?: KeyStore) {
     this.#clock = clock;
+    this.#store = store;
     this.#ttlMs = ttlMs;
     this.#limit = new SharedLimit(keys);
   }
@@ -100,6 +118,29 @@ export class IdempotencyStore {
     return { runId, isReplayed: earlier !== undefined, lastStatus: reservation.lastStatus };
   }
 
+  /** Gives a key back to a run that another process has accepted. */
+  restore(tenantId: string, key: IdempotencyKey, runId: string): void {
+    this.assign(
+      this.#reserve(tenantId, key, () => Promise.resolve(runId)),
+      runId,
+    );
+  }
+
+  /** Takes over the keys of runs that another process has forgotten. */
+  restoreForgotten(keys: Iterable<ForgottenKey>): void {
+    const now = this.#clock.now();
+    for (const { tenantId, key, fingerprint, runId, lastStatus, expiresAt } of keys) {
+      const remainingMs = Math.min(expiresAt - now, this.#ttlMs);
+      if (remainingMs <= 0 || !this.#makeRoom(tenantId)) {
+        this.#store?.removeKey(tenantId, key);
+        continue;
+      }
+      const reservation = this.#reserve(tenantId, { key, fingerprint }, () => Promise.resolve(runId));
+      reservation.runId = runId;
+      this.#keepForgotten(reservation, lastStatus, remainingMs);
+    }
+  }
+
   /** Call as soon as the run exists. */
   assign(reservation: Reservation, runId: string): void {
     reservation.runId = runId;
@@ -113,8 +154,15 @@ export class IdempotencyStore {
     this.#byRun.delete(runId);
     const { tenantId } = reservation;
     if (!this.#makeRoom(tenantId)) return this.#delete(reservation);
+    this.#keepForgotten(reservation, lastStatus, this.#ttlMs);
+    const expiresAt = this.#clock.now() + this.#ttlMs;
+    this.#store?.addKey({ tenantId, ...reservation.key, runId, lastStatus, expiresAt });
+  }
+
+  #keepForgotten(reservation: Reservation, lastStatus: RunStatus, remainingMs: number): void {
+    const { tenantId } = reservation;
     reservation.lastStatus = lastStatus;
-    reservation.expiresAt = this.#clock.monotonicNow() + this.#ttlMs;
+    reservation.expiresAt = this.#clock.monotonicNow() + remainingMs;
     const forgotten = this.#forgotten.get(tenantId) ?? new LinkedMap<string, Reservation>();
     forgotten.add(reservation.mapKey, reservation);
     this.#forgotten.set(tenantId, forgotten);
@@ -128,7 +176,7 @@ export class IdempotencyStore {
       this.#delete(reservation);
       return undefined;
     }
-    if (reservation.fingerprint === fingerprint) return reservation;
+    if (reservation.key.fingerprint === fingerprint) return reservation;
     const run = reservation.runId === undefined ? '' : `, for run ${reservation.runId}`;
     throw new WavetrainError(
       'idempotency_conflict',
@@ -137,8 +185,8 @@ export class IdempotencyStore {
   }
 
   /** Takes the key before the submission is checked, so that a second one finds it. */
-  #reserve(tenantId: string, { key, fingerprint }: IdempotencyKey, submit: Submit): Reservation {
-    const reservation = new Reservation(tenantId, toMapKey(tenantId, key), fingerprint, submit);
+  #reserve(tenantId: string, key: IdempotencyKey, submit: Submit): Reservation {
+    const reservation = new Reservation(tenantId, key, submit);
     this.#reservations.set(reservation.mapKey, reservation);
     reservation.submission.catch(() => this.#delete(reservation));
     return reservation;
@@ -175,6 +223,7 @@ export class IdempotencyStore {
     if (runId !== undefined) this.#byRun.delete(runId);
     const forgotten = this.#forgotten.get(tenantId);
     if (!forgotten?.delete(mapKey)) return;
+    this.#store?.removeKey(tenantId, reservation.key.key);
     if (forgotten.size === 0) this.#forgotten.delete(tenantId);
     this.#limit.release(tenantId);
   }

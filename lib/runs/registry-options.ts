@@ -5,10 +5,13 @@ import type { IdempotencyKey, IdempotencyLimits, Reservation } from './idempoten
 import type { OpenInspection } from './inspection/inspection.js';
 import type { RunRecord } from './record.js';
 import type { RetentionLimits } from './retention.js';
+import type { RunStore } from './store/run-store.js';
 import type { RunEventListener } from './run-entry.js';
 
 /** How a registry keeps runs. */
 export interface RegistryOptions extends LocalExecutorOptions {
+  /** Keeps runs for another process (D68). Default: none; they end with this one. */
+  readonly store?: RunStore | undefined;
   /** Default: any number of runs at once. */
   readonly admission?: AdmissionLimits;
   /** Default: keeps every settled run until it is forgotten. */

@@ -1,31 +1,27 @@
 import { INITIAL_STATUS } from '../../machines/status.js';
 import type { RunStatus } from '../../machines/types.js';
-import { type Clock, completeClock } from '../common/clock.js';
+import { completeClock } from '../common/clock.js';
+import { WavetrainError } from '../common/errors.js';
 import { LinkedMap } from '../common/queues/linked-map.js';
-import type { Steps } from '../common/steps.js';
 import { type AnyRun, LocalExecutor, runNotFound } from '../execution/local-executor.js';
-import type { ErrorRecord } from '../execution/invocation/thrown-error.js';
 import type { StepRunner } from '../execution/prepare/step-runner.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import { Admission, UNLIMITED_ADMISSION } from './admission.js';
-import { RunFiles } from './run-files.js';
-import type { EventLog } from './event-log.js';
-import { fairYield, runInTurns } from './fair-yield.js';
-import type { OpenInspection } from './inspection/inspection.js';
+import { fairYield } from './fair-yield.js';
 import {
   type IdempotencyKey,
   IdempotencyStore,
   type OnceAcceptedRun,
   type Reservation,
 } from './idempotency.js';
-import { StatelyFeed, type StatelyMessage } from './inspection/stately-feed.js';
+import { type CreatedRun, RunFactory } from './store/run-factory.js';
+import type { RequestedRun, ReviveDefinitions } from './store/submission.js';
 import { countStatuses, paginate, type RunPage, type RunQuery } from './listing.js';
-import { type AcceptedRun, type RunRecord, toRunRecord } from './record.js';
+import { type AcceptedRun, type RunRecord, toRunRecord, toRunSummary } from './record.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import {
   assertSettled,
-  createRerun,
   mergeValues,
   prepareRerun,
   type RerunChanges,
@@ -35,32 +31,35 @@ import {
 import { describeRerun, type RerunReport } from './rerun/rerun-report.js';
 import { Retention, UNLIMITED_RETENTION } from './retention.js';
 import { RunEntry } from './run-entry.js';
-import { findError, getItem, getTask, listFailedCalls, listItems, listTasks } from './tasks/task-pages.js';
-import type {
-  FailedCall,
-  FailedCallsQuery,
-  ItemPage,
-  ItemRecord,
-  TaskOptions,
-  TaskPage,
-  TaskQuery,
-  TaskRecord,
-} from './tasks/task-record.js';
+import { RunViews } from './run-views.js';
 
 export { runInTurns } from './fair-yield.js';
+export { inspectStore } from './store/inspect-store.js';
+export { FolderStore } from './store/folder-store.js';
+export { RunFolders } from './store/run-folders.js';
+export { SqliteStore } from './store/sqlite-store.js';
 export { recordingFormat } from './inspection/recording.js';
 
+/** How many runs of a store can be found again, and how many of them go on. */
+export interface RestoredRuns {
+  readonly kept: number;
+  readonly goingOn: number;
+}
+
 /** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
-export class RunRegistry {
+export class RunRegistry extends RunViews {
   /** In the order of their submission. */
   readonly #entries = new LinkedMap<string, RunEntry>();
   readonly #idempotencyKeys: IdempotencyStore;
-  readonly #executor: LocalExecutor;
+  readonly #factory: RunFactory;
   readonly #admission: Admission;
   readonly #retention: Retention<RunEntry>;
-  readonly #options: RegistryOptions;
-  readonly #clock: Clock;
-  #submitted = 0;
+  /** Resolves when the runs of the store have been restored, or cannot be; undefined then, and before. */
+  #restoring: Promise<void> | undefined;
+  #isClosing = false;
+  #hasStoreFailed = false;
+  /** What waits for the store: called when it fails. */
+  readonly #waiting = new Set<(error: WavetrainError) => void>();
 
   /** Shares the event loop between requests: the HTTP API reaches it through the registry, as all that concerns runs. */
   readonly fairYield = fairYield;
@@ -69,33 +68,37 @@ export class RunRegistry {
   readonly stepRunner: StepRunner;
 
   constructor(options: RegistryOptions = {}) {
-    this.#options = options;
-    this.#clock = completeClock(options.clock);
-    this.#executor = new LocalExecutor(options);
-    this.stepRunner = this.#executor.stepRunner;
-    this.#idempotencyKeys = new IdempotencyStore(this.#clock, options.idempotency);
+    super(options, completeClock(options.clock), new LocalExecutor(options));
+    this.#factory = new RunFactory(this.executor, this.clock, options.store);
+    this.stepRunner = this.executor.stepRunner;
+    this.#idempotencyKeys = new IdempotencyStore(this.clock, options.idempotency, options.store);
     this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
     const { retention = UNLIMITED_RETENTION, memory } = options;
-    this.#retention = new Retention(retention, this.#clock, memory, (entry) => this.#drop(entry));
+    this.#retention = new Retention(retention, this.clock, memory, (entry) => this.#drop(entry));
+    options.store?.onFailure(() => {
+      if (options.store?.isOptional === true) return;
+      this.#hasStoreFailed = true;
+      for (const reject of this.#waiting) reject(this.#notReady());
+    });
   }
 
   /**
    * Accepts a run of a pipeline and returns its id; the run starts as soon as a slot is free (D25). With an idempotency
    * key that was used before, returns the id of that earlier run, even if it is no longer kept (D36). Rejects before a
-   * run exists with `invalid_params`, `invalid_inputs`, `invalid_options`, `queue_full`, `shutting_down` or
+   * run exists with `invalid_params`, `invalid_inputs`, `invalid_options`, `queue_full`, `shutting_down`, `not_ready` or
    * `idempotency_conflict`.
    */
   async submit(run: RunInputs, submission: SubmissionOptions = {}): Promise<string> {
     const tenantId = readTenantId(run);
     const frozen = hasLongValues(run) ? await this.stepRunner.run(freezeInSteps(run), tenantId) : run;
-    return this.#submit(tenantId, submission, () => this.#executor.createRun(frozen));
+    return this.#submit(tenantId, submission, { kind: 'pipeline', inputs: frozen });
   }
 
   /** Accepts a run of a plan, as `submit` does (D35). */
   async submitPlan(run: PlanInputs, submission: SubmissionOptions = {}): Promise<string> {
     const tenantId = readTenantId(run);
     const frozen = hasLongValues(run) ? await this.stepRunner.run(freezeInSteps(run), tenantId) : run;
-    return this.#submit(tenantId, submission, () => this.#executor.createPlanRun(frozen));
+    return this.#submit(tenantId, submission, { kind: 'plan', inputs: frozen });
   }
 
   /**
@@ -126,17 +129,15 @@ export class RunRegistry {
     request: RerunRequest = {},
     submission: SubmissionOptions = {},
   ): Promise<string> {
-    const entry = this.#entry(runId);
+    const entry = this.entry(runId);
     const { run } = entry;
     const release = entry.retain();
-    const hasFiles = this.#executor.hasArtifacts(runId);
+    const hasFiles = this.executor.hasArtifacts(runId);
     try {
-      const rerun = await this.stepRunner.run(
-        prepareRerun(run, request, this.#clock, this.#options.secrets),
-        run.tenantId,
-      );
-      if (hasFiles) this.#entry(runId); // throws if they were deleted meanwhile
-      return await this.#submit(run.tenantId, submission, () => createRerun(this.#executor, rerun));
+      const rerun = await this.stepRunner.run(prepareRerun(run, request, this.options.secrets), run.tenantId);
+      // Throws if what it needs was deleted meanwhile.
+      if (hasFiles || this.options.store !== undefined) this.entry(runId);
+      return await this.#submit(run.tenantId, submission, rerun);
     } finally {
       release();
     }
@@ -144,7 +145,7 @@ export class RunRegistry {
 
   /** The values with which the changed definition of a rerun is to be checked. Rejects with `run_not_found`. */
   async rerunValues(runId: string, changes: RerunChanges): Promise<RerunValues> {
-    const { run } = this.#entry(runId);
+    const { run } = this.entry(runId);
     return this.stepRunner.run(mergeValues(run, changes), run.tenantId);
   }
 
@@ -156,27 +157,7 @@ export class RunRegistry {
 
   /** Returns the response to the submission: the initial status, even if the run has started. Throws `run_not_found`. */
   accepted(runId: string): AcceptedRun {
-    return { run_id: this.#entry(runId).run.id, status: INITIAL_STATUS };
-  }
-
-  /** The current record of the run. Throws `run_not_found`. */
-  record(runId: string): RunRecord {
-    return toRunRecord(this.#entry(runId).run);
-  }
-
-  /** Returns the tenant of a run. Throws `run_not_found`. */
-  tenantId(runId: string): string {
-    return this.#entry(runId).run.tenantId;
-  }
-
-  /** Whether a run belongs to a pipeline or to a plan. Throws `run_not_found`. */
-  kind(runId: string): AnyRun['kind'] {
-    return this.#entry(runId).run.kind;
-  }
-
-  /** Returns a text that changes whenever the record does. Throws `run_not_found`. */
-  version(runId: string): string {
-    return this.#entry(runId).version;
+    return { run_id: this.entry(runId).run.id, status: INITIAL_STATUS };
   }
 
   /** One page of runs, newest first. Throws `invalid_request` for a malformed cursor. */
@@ -185,121 +166,57 @@ export class RunRegistry {
     return paginate(this.#entries.backwards(), query);
   }
 
-  /** The last events of a run. Throws `run_not_found`. */
-  events(runId: string): EventLog {
-    return this.#entry(runId).log;
-  }
-
   /**
-   * One page of the tasks of a run, with their inputs, outputs and errors (D59). Rejects with `run_not_found`,
-   * `task_not_found` for an unknown sub-pipeline, `invalid_request` for a malformed cursor, and `memory_full`.
+   * Resolves with the record once the run has settled. Rejects with `run_not_found`, also when it is forgotten before, and
+   * with `shutting_down` when it is left for the next process, or `not_ready` when its end cannot be kept.
    */
-  tasks(runId: string, query: TaskQuery = {}): Promise<TaskPage> {
-    return this.#inspect(runId, (run, hold) => listTasks(run, query, hold));
-  }
-
-  /** One task of a run. Rejects as `tasks`. */
-  task(runId: string, taskId: string, options: TaskOptions = {}): Promise<TaskRecord> {
-    return this.#inspect(runId, (run, hold) => getTask(run, taskId, options, hold));
-  }
-
-  /** One page of the items of a fan-out. Rejects as `tasks`. */
-  items(runId: string, taskId: string, query: TaskQuery = {}): Promise<ItemPage> {
-    return this.#inspect(runId, (run, hold) => listItems(run, taskId, query, hold));
-  }
-
-  /** One item of a fan-out. Rejects as `tasks`. */
-  item(runId: string, taskId: string, item: number, options: TaskOptions = {}): Promise<ItemRecord> {
-    return this.#inspect(runId, (run, hold) => getItem(run, taskId, item, options, hold));
-  }
-
-  /** Why the task failed that failed a run; undefined when no task did. Throws `run_not_found`. */
-  failure(runId: string): ErrorRecord | undefined {
-    return findError(this.#entry(runId).run);
-  }
-
-  /** The tasks and items that have failed, first the one that failed the run, with their values. Rejects as `tasks`. */
-  failedCalls(runId: string, query: FailedCallsQuery): Promise<FailedCall[]> {
-    return this.#inspect(runId, (run, hold) => listFailedCalls(run, query, hold));
-  }
-
-  /** Looks at a run. Its memory counts meanwhile, even if it is forgotten, and so does what is rendered. */
-  async #inspect<T>(
-    runId: string,
-    createSteps: (run: AnyRun, hold: (bytes: number) => void) => Steps<T>,
-  ): Promise<T> {
-    const entry = this.#entry(runId);
-    const { memory } = this.#options;
-    const { tenantId } = entry.run;
-    const release = entry.retain();
-    let heldBytes = 0;
-    const hold = (bytes: number): void => {
-      memory?.reserve(tenantId, bytes, 'response');
-      heldBytes += bytes;
-    };
-    try {
-      return await runInTurns(createSteps(entry.run, hold), tenantId);
-    } finally {
-      memory?.release(tenantId, heldBytes);
-      release();
-    }
-  }
-
-  /** The files of a run (D63). Throws `run_not_found`. */
-  artifacts(runId: string): RunFiles {
-    return new RunFiles(this.#entry(runId).run, this.#executor);
-  }
-
-  /** The actor tree of a run, as JSON. Throws `run_not_found`. */
-  snapshot(runId: string): unknown {
-    return this.#entry(runId).run.getActorTree();
-  }
-
-  /** Informs the Stately inspector about a run, until it is closed. Throws `run_not_found`. */
-  statelyFeed(runId: string, send: (message: StatelyMessage) => void): StatelyFeed {
-    return new StatelyFeed(this.#entry(runId).run, this.#clock, send);
-  }
-
-  /** What the actors of a run do, for an inspector (D35). Rejects with `run_not_found` and `memory_full`. */
-  async inspection(runId: string): Promise<OpenInspection> {
-    return this.#entry(runId).openInspection(this.#clock, this.#options.memory);
-  }
-
-  /** Resolves with the record once the run has settled. Rejects with `run_not_found`, also when it is forgotten before. */
   async settled(runId: string): Promise<RunRecord> {
-    const { run } = this.#entry(runId);
-    await run.settled;
+    const { run } = this.entry(runId);
+    await this.#unlessStoreFails(run.settled);
+    if (run.isLeft && this.#entries.has(runId)) {
+      const message = `the server is shutting down: run ${runId} can be found again when it is started again`;
+      throw new WavetrainError('shutting_down', message, { fault: 'service' });
+    }
     if (run.status === 'queued' || run.status === 'running') throw runNotFound(runId);
     return toRunRecord(run);
   }
 
-  /** Cancels a run (rule 12, D21) and returns its record. Rejects with `run_not_found` or `run_already_terminal`. */
+  /**
+   * Cancels a run (rule 12, D21) and returns its record. Rejects with `run_not_found`, `run_already_terminal` or
+   * `not_ready`.
+   */
   async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<RunRecord> {
-    const { run } = this.#entry(runId);
-    await this.#executor.cancel(runId, options);
+    const { run } = this.entry(runId);
+    this.#assertStoreWorks();
+    // Those who wait for a task that is being published go on before: so they do when the run is rebuilt.
+    while (run.isPublishing) await this.#unlessStoreFails(run.committed());
+    await this.executor.cancel(runId, options);
+    await this.#unlessStoreFails(run.committed());
     return toRunRecord(run);
   }
 
-  /**
-   * Lets a paused run go on, to its next breakpoint or by one wave, and returns its record.
-   *
-   * @throws WavetrainError `run_not_found` or `run_not_paused`
-   */
+  /** Lets a paused run go on, to its next breakpoint or by one wave. Throws `run_not_found` or `run_not_paused`. */
   resume(runId: string, by: 'continue' | 'step'): RunRecord {
-    const { run } = this.#entry(runId);
-    this.#executor.resume(runId, by);
+    const { run } = this.entry(runId);
+    this.executor.resume(runId, by);
     return toRunRecord(run);
+  }
+
+  /** Resolves when what can be seen of a run is kept. Rejects with `run_not_found`, and `not_ready` when the store fails. */
+  async committed(runId: string): Promise<void> {
+    const { run } = this.entry(runId);
+    if (!this.#hasStoreFailed) await this.#unlessStoreFails(run.committed());
   }
 
   /** Deletes a settled run. Throws `run_not_found` or `run_not_settled`. */
   remove(runId: string): void {
-    assertSettled(this.#entry(runId).run);
+    assertSettled(this.entry(runId).run);
     this.forget(runId);
   }
 
   /** Deletes a run whose result was delivered, unless the result names files, which would go with it (D26). */
   forgetDelivered(runId: string): void {
-    if (!this.#executor.hasArtifacts(runId)) this.forget(runId);
+    if (!this.executor.hasArtifacts(runId)) this.forget(runId);
   }
 
   /** Deletes a run in any state, stopping it first if it has not settled. */
@@ -312,7 +229,7 @@ export class RunRegistry {
 
   /** Resolves when the outputs that the cache keeps in its folder are there (D65). Call before the process ends. */
   cacheWritten(): Promise<void> {
-    return this.#executor.cacheWritten();
+    return this.executor.cacheWritten();
   }
 
   /**
@@ -336,49 +253,131 @@ export class RunRegistry {
 
   /**
    * Rejects further submissions and cancels queued runs. Running runs get `graceMs` to settle, then they are cancelled
-   * by force. Resolves when all runs have settled.
+   * by force. With a store, both are left instead, for the next process (D68). Resolves when nothing is at work.
    */
   async close(graceMs: number): Promise<void> {
-    const { queued, running } = this.#admission.close();
-    for (const { run } of queued) run.cancel(false);
-    const timer = this.#clock.setTimeout(() => {
-      for (const { run } of running) run.cancel(true);
-    }, graceMs);
-    await Promise.all(running.map(({ run }) => run.settled));
-    this.#clock.clearTimeout(timer);
-    await this.#executor.close();
+    const { store } = this.options;
+    this.#isClosing = true;
+    if (this.#restoring !== undefined) await this.#restoring;
+    const end = (run: AnyRun, force: boolean): void => (store === undefined ? run.cancel(force) : run.stop());
+    await this.#admission.drain(graceMs, this.clock, end);
+    await this.executor.close();
+    await store?.close();
   }
 
-  async #submit(tenantId: string, submission: SubmissionOptions, createRun: () => AnyRun): Promise<string> {
+  async #submit(tenantId: string, submission: SubmissionOptions, run: RequestedRun): Promise<string> {
     const { idempotency, ...others } = submission;
-    if (idempotency === undefined) return this.#accept(tenantId, submission, createRun);
+    if (idempotency === undefined) return this.#accept(tenantId, submission, run);
     const accepted = await this.submitOnce(tenantId, idempotency, async ({ reservation }) =>
-      this.#accept(tenantId, { ...others, reservation }, createRun),
+      this.#accept(tenantId, { ...others, reservation }, run),
     );
     return accepted.run_id;
   }
 
-  #accept(tenantId: string, submission: SubmissionOptions, createRun: () => AnyRun): string {
+  /** What is promised is kept first: resolves with the id when the run can be found after a crash (D68). */
+  async #accept(tenantId: string, submission: SubmissionOptions, requested: RequestedRun): Promise<string> {
     const { reservation, onEvent, onAccepted, onInspection } = submission;
+    this.#assertStoreWorks();
     this.#retention.sweep();
     this.#admission.checkCapacity(tenantId);
-    const run = createRun();
-    const entry = new RunEntry(run, ++this.#submitted, this.#options.eventBuffer ?? 0);
-    this.#entries.add(run.id, entry);
+    const entry = this.#enter(this.#factory.create(requested, tenantId, reservation?.key));
+    const { run } = entry;
     if (reservation) this.#idempotencyKeys.assign(reservation, run.id);
     onAccepted?.(this.settled(run.id));
-    if (onInspection) onInspection(entry.inspection(this.#clock).openNow(), toRunRecord(run));
-    void run.settled.then(() => this.#onSettled(entry));
-    entry.limitPauses(this.#clock, this.#options.pauseTimeoutMs);
-    entry.announce(onEvent, this.#options.onEvent);
+    if (onInspection) onInspection(entry.inspection(this.clock).openNow(), toRunRecord(run));
+    entry.announce(onEvent, this.options.onEvent);
     this.#admission.admit(entry);
+    try {
+      await this.#unlessStoreFails(run.committed());
+    } catch (error) {
+      this.forget(run.id);
+      throw error;
+    }
     return run.id;
+  }
+
+  /** What would be promised could not be kept. @throws WavetrainError `not_ready` */
+  #assertStoreWorks(): void {
+    if (this.#hasStoreFailed) throw this.#notReady();
+  }
+
+  #notReady(): WavetrainError {
+    const message = `nothing can be kept in ${this.options.store?.place} any more: the log of the server says why; start it again`;
+    return new WavetrainError('not_ready', message, { fault: 'service' });
+  }
+
+  /** Resolves as the promise does. Rejects with `not_ready` when the store fails before: it may never be settled. */
+  async #unlessStoreFails(promise: Promise<void> | undefined): Promise<void> {
+    if (this.options.store === undefined || promise === undefined) return promise;
+    await new Promise<void>((resolve, reject) => {
+      this.#waiting.add(reject);
+      void promise.then(resolve).finally(() => this.#waiting.delete(reject));
+    });
+  }
+
+  /**
+   * Takes over the runs of the store, before any other is submitted: settled ones can be looked at again, the others go on
+   * (D68). Resolves when all of them can be found; with undefined when the registry is closed before. Rejects when the
+   * store cannot be read.
+   */
+  restore(revive: ReviveDefinitions): Promise<RestoredRuns | undefined> {
+    const restored = this.#restore(revive);
+    const settle = (): void => {
+      this.#restoring = undefined;
+    };
+    this.#restoring = restored.then(settle, settle);
+    return restored;
+  }
+
+  async #restore(revive: ReviveDefinitions): Promise<RestoredRuns | undefined> {
+    const { store } = this.options;
+    if (store === undefined) return { kept: 0, goingOn: 0 };
+    this.#idempotencyKeys.restoreForgotten(await store.keys());
+    const settled: RunEntry[] = [];
+    const queued: RunEntry[] = [];
+    let begun = 0;
+    for await (const restored of this.#factory.restore(store, revive)) {
+      const { run, idempotency } = restored;
+      const entry = this.#enter(restored);
+      if (idempotency !== undefined) this.#idempotencyKeys.restore(run.tenantId, idempotency, run.id);
+      if (this.#isClosing) return undefined;
+      if (run.wasSettled) {
+        await run.rebuild();
+        // One that comes to another state than it had stays in the store, and a warning has named it.
+        if (run.isSettled) settled.push(entry);
+        else this.#entries.delete(run.id);
+      } else if (!run.hasBegun) queued.push(entry);
+      else {
+        // It had a slot already.
+        begun++;
+        this.#goOn(entry);
+      }
+    }
+    if (this.#isClosing) return undefined;
+    for (const entry of queued) this.#goOn(entry);
+    this.#retention.restore(settled);
+    return { kept: this.#entries.size, goingOn: begun + queued.length };
+  }
+
+  #goOn(entry: RunEntry): void {
+    entry.announce(undefined, this.options.onEvent);
+    this.#admission.admit(entry);
+  }
+
+  #enter({ run, number }: CreatedRun): RunEntry {
+    const entry = new RunEntry(run, number, this.options.eventBuffer ?? 0);
+    this.#entries.add(run.id, entry);
+    void run.settled.then(() => this.#onSettled(entry));
+    entry.limitPauses(this.clock, this.options.pauseTimeoutMs);
+    return entry;
   }
 
   /** Runs once for every run, however it ended. */
   #onSettled(entry: RunEntry): void {
     entry.log.close();
+    if (entry.run.wasSettled) return;
     this.#admission.release(entry);
+    this.options.store?.settled?.(toRunSummary(entry.run));
     if (this.#entries.has(entry.run.id)) this.#retention.add(entry);
   }
 
@@ -386,11 +385,12 @@ export class RunRegistry {
     const { id, status } = entry.run;
     this.#entries.delete(id);
     this.#idempotencyKeys.forgetRun(id, status);
-    this.#executor.forget(id);
+    this.executor.forget(id);
+    this.options.store?.remove(id);
     entry.drop();
   }
 
-  #entry(runId: string): RunEntry {
+  protected override entry(runId: string): RunEntry {
     this.#retention.sweep();
     const entry = this.#entries.get(runId);
     if (entry === undefined) throw runNotFound(runId);

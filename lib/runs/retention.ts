@@ -23,6 +23,8 @@ interface SettledRun {
     readonly id: string;
     readonly tenantId: string;
     readonly budget: { readonly usedBytes: number };
+    /** Milliseconds since 1970, UTC. */
+    readonly finishedAt: number | null;
   };
 }
 
@@ -83,14 +85,26 @@ export class Retention<R extends SettledRun> {
 
   /** Adds a run that has just settled, which may evict others, or this one. */
   add(entry: R): void {
+    this.#add(entry, 0);
+    this.sweep();
+  }
+
+  /** Adds runs that have settled in another process (D68). The time since then counts, as far as the clock knows it. */
+  restore(entries: readonly R[]): void {
+    const now = this.#clock.now();
+    const ages = entries.map((entry) => ({ entry, age: Math.max(0, now - (entry.run.finishedAt ?? now)) }));
+    for (const { entry, age } of ages.toSorted((a, b) => b.age - a.age)) this.#add(entry, age);
+    this.sweep();
+  }
+
+  #add(entry: R, ageMs: number): void {
     const { id, tenantId, budget } = entry.run;
-    const run = { entry, settledAt: this.#clock.monotonicNow(), bytes: budget.usedBytes };
+    const run = { entry, settledAt: this.#clock.monotonicNow() - ageMs, bytes: budget.usedBytes };
     let tenant = this.#tenants.get(tenantId);
     if (tenant === undefined) this.#tenants.set(tenantId, (tenant = new TenantRuns<R>(tenantId)));
     tenant.runs.add(id, run);
     tenant.bytes += run.bytes;
     this.#runs.add(id, run);
-    this.sweep();
   }
 
   /** Removes a run without a call of `onEvict`. */

@@ -3,7 +3,9 @@ import type { Clock } from '../common/clock.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { AnyRun } from '../execution/local-executor.js';
 import type { SubPipelineStatuses } from '../execution/results.js';
+import type { Steps } from '../common/steps.js';
 import { EventLog } from './event-log.js';
+import { runInTurns } from './fair-yield.js';
 import type { MemoryPool } from '../common/queues/memory-pool.js';
 import { type OpenInspection, RunInspection } from './inspection/inspection.js';
 import { RebuiltInspection } from './inspection/rebuilt-inspection.js';
@@ -36,7 +38,14 @@ export class RunEntry {
     this.run = run;
     this.sequence = sequence;
     this.log = new EventLog(eventBuffer, run.budget);
-    if (eventBuffer > 0) run.journal.subscribe((event) => this.log.append(event));
+    if (eventBuffer === 0) return;
+    for (const event of run.pastEvents) this.log.append(event);
+    run.journal.subscribe((event) => {
+      const committed = run.committed();
+      // Whoever has read an event may ask for those after it, also from another process (D68).
+      if (committed === undefined) this.log.append(event);
+      else void committed.then(() => this.log.append(event));
+    });
   }
 
   /** Attaches the listeners of this run and of all runs, then emits the event that the run is queued. */
@@ -58,15 +67,18 @@ export class RunEntry {
   limitPauses(clock: Clock, timeoutMs: number | undefined): void {
     const { run } = this;
     if (timeoutMs === undefined || !run.mayPause) return;
-    run.journal.subscribe((event) => {
+    const onEvent = (event: LiveEvent): void => {
       if (event.kind !== 'run') return;
       this.#clearPauseTimer?.();
       this.#clearPauseTimer = undefined;
       if (event.paused !== true) return;
       const timer = clock.setTimeout(() => run.cancel(false), timeoutMs);
-      const clear = (): void => clock.clearTimeout(timer);
-      this.#clearPauseTimer = clear;
-    });
+      this.#clearPauseTimer = () => clock.clearTimeout(timer);
+    };
+    // A run that another process has left paused does not say so again.
+    const last = run.pastEvents.findLast(({ kind }) => kind === 'run');
+    if (last !== undefined) onEvent(last);
+    run.journal.subscribe(onEvent);
   }
 
   /** What inspectors share. Created when somebody looks: most runs have none. */
@@ -110,6 +122,26 @@ export class RunEntry {
       this.#readers--;
       this.#freeMemory();
     };
+  }
+
+  /** Looks at the run. Its memory counts meanwhile, even if it is forgotten, and so does what is rendered. */
+  async inspectInSteps<T>(
+    memory: MemoryPool | undefined,
+    createSteps: (run: AnyRun, hold: (bytes: number) => void) => Steps<T>,
+  ): Promise<T> {
+    const { tenantId } = this.run;
+    const release = this.retain();
+    let heldBytes = 0;
+    const hold = (bytes: number): void => {
+      memory?.reserve(tenantId, bytes, 'response');
+      heldBytes += bytes;
+    };
+    try {
+      return await runInTurns(createSteps(this.run, hold), tenantId);
+    } finally {
+      memory?.release(tenantId, heldBytes);
+      release();
+    }
   }
 
   /** Call when nobody can find the run any more: its memory no longer counts. */

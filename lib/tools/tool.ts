@@ -83,6 +83,13 @@ export interface ToolContext {
   readonly item_index: number | null;
   /** From 1. */
   readonly attempt: number;
+  /** How often this tool was called in the run, or in the pipeline inside a task, this call counted (D68). */
+  readonly calls: number;
+  /**
+   * Names this call, the same in all its attempts and after a crash: for services that take such a key and then do what
+   * they are asked only once (D68).
+   */
+  readonly invocation_key: string;
   /** Aborts on timeout and on forced cancel; the run does not wait for a tool that ignores it (D19). */
   readonly signal: AbortSignal;
   /**
@@ -226,6 +233,11 @@ export interface Tool {
   /** Change it when equal inputs give another output: the cache then forgets the earlier ones (D65). */
   readonly version?: string;
   /**
+   * False for a tool that must not be called twice for one attempt, such as one that sends money: when a process has ended
+   * during a call, the attempt fails (D68). Others are called again.
+   */
+  readonly repeatable?: boolean;
+  /**
    * The purpose for which it asks a language model, given the inputs of the task as they are written; undefined when it
    * asks none. A run does not begin when that model, or the one that the input `model` names, is not configured (D50).
    */
@@ -330,6 +342,8 @@ export interface ToolDeclaration<M extends InputDeclarations> {
   readonly output?: OutputDeclaration;
   /** Of tasks with `cache`, outputs of another version are not reused (D65). Default: the text of the author's function. */
   readonly version?: string;
+  /** As of a {@link Tool}. Default: true. */
+  readonly repeatable?: Tool['repeatable'];
   /** As of a {@link Tool}. */
   readonly usesModel?: Tool['usesModel'];
 }
@@ -345,7 +359,7 @@ export function defineTool<const M extends InputDeclarations>(
     readonly run: (inputs: InputsOf<M>, context: ToolContext, registries?: Registries) => unknown;
   },
 ): Tool {
-  const { name, description, openInputs = false, version, usesModel, run } = declaration;
+  const { name, description, openInputs = false, version, repeatable, usesModel, run } = declaration;
   const inputs = normalizeInputs(declaration.inputs);
   if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(name)) {
     throw new TypeError(`"${name}" is not a tool name: use lower-case letters, digits and _`);
@@ -358,6 +372,7 @@ export function defineTool<const M extends InputDeclarations>(
     openInputs,
     output,
     ...(version !== undefined && { version }),
+    ...(repeatable !== undefined && { repeatable }),
     ...(usesModel !== undefined && { usesModel }),
     run,
   };

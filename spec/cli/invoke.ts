@@ -21,6 +21,7 @@ export async function invoke(argv: readonly string[], options: InvokeOptions = {
   const stderr = new Recorder();
   const status = await main(argv, {
     env: {},
+    keepsHistory: false,
     stdin: Readable.from([Buffer.from(input)]),
     stdout,
     stderr,

@@ -81,14 +81,16 @@ describe('wavetrain', () => {
       const { stdout } = await invoke([...words, '--help']);
       expect(stdout.replaceAll(/\s+/g, ' '))
         .to.contain('server reads its tool files when it starts. After a change of')
-        .and.to.contain('restart it (its runs are then lost) and submit again.');
+        .and.to.match(
+          /restart it; (?:without SERVICE_STORE|its runs are then lost unless it has SERVICE_STORE)/,
+        );
     });
   }
 
   it('run --help says which runs can be looked at and rerun (D60)', async () => {
     const { stdout } = await invoke(['run', '--help']);
     expect(stdout.replaceAll(/\s+/g, ' ')).to.contain(
-      'a run on a server (wavetrain serve, then --server) can be looked at and rerun from where it failed',
+      'wavetrain runs list and runs show look at them, and wavetrain rerun goes on from where a run failed',
     );
   });
 
@@ -103,7 +105,6 @@ describe('wavetrain', () => {
       [['valdate', 'x'], /there is no command "valdate"/, /did you mean wavetrain validate\?/],
       [['val'], /there is no command "val"/, /did you mean wavetrain validate\?/],
       [['frobnicate'], /there is no command "frobnicate"/, /the commands are init, validate, run/],
-      [['rerun', '3f9c1a'], /there is no command "rerun"/, /did you mean wavetrain runs rerun\?/],
       [['submit', 'x'], /there is no command "submit"/, /did you mean wavetrain runs submit\?/],
       [['watch', 'x'], /there is no command "watch"/, /did you mean wavetrain runs watch\?/],
       [['show', 'x'], /there is no command "show"/, /did you mean wavetrain runs show\?/],

@@ -44,7 +44,13 @@ describe('RunningServer.close (shutdown)', () => {
     );
     const ready = await fixture.request('GET', '/ready');
     expect(ready.status).to.equal(503);
-    expect(ready.body).to.deep.equal({ ready: false, queued: 0, running: 1, version: '0.0.0-spec' });
+    expect(ready.body).to.deep.equal({
+      ready: false,
+      reason: 'shutting_down',
+      queued: 0,
+      running: 1,
+      version: '0.0.0-spec',
+    });
     expect((await fixture.request('GET', '/health')).status).to.equal(200);
     expect((await fixture.request('GET', '/pipelines/runs?status=running')).status).to.equal(200);
     fixture.controlled.last.resolve('done');

@@ -41,12 +41,13 @@ describe('The architecture', () => {
   });
 
   describe('each dependency is used in one place', () => {
-    it('lists every dependency and every optional peer of package.json', () => {
+    it('lists every dependency, also those that are optional, of package.json', () => {
       const {
         dependencies,
+        optionalDependencies,
         peerDependencies,
       }: Record<string, Record<string, string>> = JSON.parse(read('package.json'));
-      const names = Object.keys({ ...dependencies, ...peerDependencies });
+      const names = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
       expect(Object.keys(PACKAGES).sort()).to.deep.equal(names.sort());
     });
 

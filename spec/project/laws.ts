@@ -122,6 +122,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'clock',
       'errors',
       'execution',
+      'files',
       'json',
       'json-writer',
       'limits',
@@ -237,6 +238,7 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
   unpdf: { rooms: ['tools'], reason: 'one tool reads PDF, on demand' },
   'csv-parse': { rooms: ['tools'], reason: 'one tool reads CSV' },
   jsonata: { rooms: ['tools'], reason: 'one tool evaluates expressions, in a folder of its own' },
+  libsql: { rooms: ['runs'], reason: 'one thread keeps runs in a file' },
   undici: {
     rooms: ['tools', 'requests', 'models'],
     reason: 'requests of tools and to models, loaded for the first one',
@@ -330,7 +332,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
 /** Files that throw without a code: a bug, or caught nearby and given one. */
 export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/common/files.ts': 'caught by callers, who name the file: unreadable_file, or a ToolError',
-  'lib/execution/json-output.ts':
+  'lib/execution/invocation/json-output.ts':
     'caught by LocalExecutor (invalid_inputs) and by Session, which fails the task',
   'lib/execution/plan/sub-runs.ts': 'a bug: a machine asks for a sub-pipeline that does not exist',
   'lib/execution/run/run-work.ts':
@@ -340,6 +342,7 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/execution/session/session.ts': 'caught where the session is read, and fails the run or the task',
   'lib/http/routing/endpoint.ts': 'a bug: a response that its own schema rejects',
   'lib/definition/assert.ts': 'a bug: what the checks proved is missing',
+  'lib/runs/store/store-thread.ts': 'answered to SqliteStore, which says what cannot be kept or opened',
   'lib/tools/documents/formats/csv.ts': 'caught by parseCsv, which throws a ToolError with the line',
   'lib/tools/loading/parse-tool.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/loading/load-tools.ts': 'caught by loadTools: bad_tool_file',

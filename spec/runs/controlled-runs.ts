@@ -34,8 +34,8 @@ export class ControlledRuns {
   }
 
   /** Completes the tool call of a run, which ends the run. */
-  async complete(runId: string): Promise<void> {
-    this.findCall(runId).resolve('done');
+  async complete(runId: string, output = 'done'): Promise<void> {
+    this.findCall(runId).resolve(output);
     await this.registry.settled(runId);
     await this.waitUntilIdle();
   }

@@ -25,6 +25,7 @@ export interface TestContextOptions {
   readonly run_id?: string;
   readonly tenant_id?: string;
   readonly attempt?: number;
+  readonly calls?: number;
   readonly item_index?: number | null;
   /** The values on the blackboard; writes are only recorded. */
   readonly session?: Record<string, Json>;
@@ -50,6 +51,8 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
     task_id: 'task',
     item_index: options.item_index ?? null,
     attempt: options.attempt ?? 1,
+    calls: options.calls ?? 1,
+    invocation_key: 'run/task',
     signal: controller.signal,
     pauseTimeout: () => () => undefined,
     clock: new ManualClock(),

@@ -6,6 +6,7 @@ import {
   type Config,
   type Environment,
   readConfig,
+  readStoreFile,
   type EnvironmentVariable,
   VARIABLES,
 } from '../../common/config.js';
@@ -53,6 +54,7 @@ export class DoctorCommand extends Command<CliContext> {
       await checkSecrets(context),
       checkFileRoots(config, context.cwd),
       await checkTools(config, this.tools, context),
+      await checkStore(context),
       checkTerminal(context),
       await checkFolder(context.cwd),
     ];
@@ -185,6 +187,30 @@ async function checkTools(
     return { name, state: 'ok', found: `${names.length}: ${names.join(', ')}` };
   } catch (error) {
     return { name, state: 'broken', found: errorMessage(error), advice: 'fix the file or name another one' };
+  }
+}
+
+/** Says where a server started here keeps its runs, and whether it can (D68). */
+async function checkStore({ env, cwd }: CliContext): Promise<DoctorFinding> {
+  const name = 'store of runs';
+  const file = readStoreFile(env);
+  if (file === undefined) {
+    const advice = 'optional: SERVICE_STORE=wavetrain.db keeps the runs of a server when it ends';
+    return { name, state: 'missing', found: 'memory', advice };
+  }
+  try {
+    const { inspectStore } = await import('../lazy/store.js');
+    const { bytes, runs } = await inspectStore(resolve(cwd, file));
+    if (bytes === undefined) return { name, state: 'ok', found: `${file}: a server will create it` };
+    const size = `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+    return { name, state: 'ok', found: `${file}: ${size}, ${runs} ${runs === 1 ? 'run' : 'runs'}` };
+  } catch (error) {
+    return {
+      name,
+      state: 'broken',
+      found: errorMessage(error),
+      advice: 'see docs/operation/durable-runs.md',
+    };
   }
 }
 

@@ -5,9 +5,10 @@ import { CompileCommand } from './compile.js';
 import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';
 import { InitCommand } from './init.js';
-import { InspectCommand, RunsRecordingCommand, RunsSnapshotCommand } from './inspect.js';
+import { InspectCommand, RunsRecordingCommand, RunsReportCommand, RunsSnapshotCommand } from './inspect.js';
 import { KeysNewCommand } from './keys.js';
 import { McpCommand } from './mcp.js';
+import { RerunCommand } from './rerun.js';
 import { RunCommand } from './run.js';
 import {
   RunsArtifactsCommand,
@@ -30,6 +31,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   InitCommand,
   ValidateCommand,
   RunCommand,
+  RerunCommand,
   CompileCommand,
   ServeCommand,
   McpCommand,
@@ -37,6 +39,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   RunsListCommand,
   RunsShowCommand,
   RunsSnapshotCommand,
+  RunsReportCommand,
   RunsRecordingCommand,
   RunsArtifactsCommand,
   RunsWatchCommand,

@@ -8,7 +8,13 @@ import { describeErrno, makeFolders } from '../../common/files.js';
 import { PROGRAM } from '../package-info.js';
 import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../usage-errors.js';
-import { SCHEMA_FILE, scaffold, type ScaffoldTemplate, TEMPLATES, TOOLS_FILE } from './init-scaffold.js';
+import {
+  SCHEMA_FILE,
+  scaffold,
+  type ScaffoldTemplate,
+  TEMPLATES,
+  TOOLS_FILE,
+} from '../render/init-scaffold.js';
 import { updateFile } from '../render/update-file.js';
 
 export class InitCommand extends Command<CliContext> {

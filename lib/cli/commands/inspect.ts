@@ -3,8 +3,9 @@ import type { ExitStatus } from '../exit-status.js';
 import { ServerCommand } from '../input/shared-options.js';
 import { inspect } from '../runs/inspection/inspect.js';
 import { showSnapshot } from '../runs/inspection/snapshot.js';
+import { reportRun } from '../runs/report.js';
 import { downloadRecording } from '../runs/recording.js';
-import { RUN_ID, RUN_ID_DETAILS } from './runs.js';
+import { HISTORY_DETAILS, RUN_ID, RUN_ID_DETAILS } from './runs.js';
 
 export class InspectCommand extends ServerCommand {
   static override paths = [['inspect']];
@@ -33,7 +34,7 @@ export class RunsRecordingCommand extends ServerCommand {
   static override paths = [['runs', 'recording']];
   static override usage = Command.Usage({
     description: 'downloads what the actors of a run have done, for wavetrain inspect and bug reports',
-    details: `${RUN_ID_DETAILS}
+    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}
       The recording of a run that is at work ends with what it has done so far. Secrets are masked; the result and the
       failures of the run are in the file.`,
     examples: [['to look at it on another machine', '$0 runs recording 3f9c1a --output out.wtrec']],
@@ -53,7 +54,7 @@ export class RunsSnapshotCommand extends ServerCommand {
   static override paths = [['runs', 'snapshot']];
   static override usage = Command.Usage({
     description: 'shows the actors of a run and their states, for debugging',
-    details: `${RUN_ID_DETAILS}
+    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}
       An actor has a path, such as run/wave/summary or plan/sub-runs/extract/wave. A snapshot has the
       state of the machine; the inputs, the attempts and the output of a task are in wavetrain runs show ID --task TASK. Ctrl-C
       stops watching; the run continues.`,
@@ -75,5 +76,21 @@ export class RunsSnapshotCommand extends ServerCommand {
 
   override execute(): Promise<number> {
     return showSnapshot(this, this.context);
+  }
+}
+
+export class RunsReportCommand extends ServerCommand {
+  static override paths = [['runs', 'report']];
+  static override usage = Command.Usage({
+    description: 'writes a report of a run in Markdown: status, times, tasks, failures with their inputs',
+    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}`,
+    examples: [['for an issue', '$0 runs report 3f9c1a --output report.md']],
+  });
+
+  runId = Option.String(RUN_ID);
+  output = Option.String('-o,--output', { description: '<FILE> write it to this file, which may exist' });
+
+  override execute(): Promise<ExitStatus> {
+    return reportRun(this, this.context);
   }
 }

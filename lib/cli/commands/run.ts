@@ -1,18 +1,13 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
-import { readConfig } from '../../common/config.js';
-import type { PlanInputs, RunInputs } from '../../execution/run-inputs.js';
-import type { CliContext, RegistryApi } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { type DefinitionFile, loadDefinition } from '../input/load-definition.js';
+import { loadDefinition } from '../input/load-definition.js';
 import { printProblems } from '../input/problems.js';
-import { openSecrets } from '../input/secrets.js';
 import { PROGRAM } from '../package-info.js';
 import { StopSignals } from '../process-events.js';
-import { PipelineRunView } from '../progress/run-view.js';
-import { pipelineFailureLines, planFailureLines } from '../render/run-summary.js';
 import { type DisplayedRun, executeRun } from '../run/execute-run.js';
-import type { RunBackend } from '../run/run-backend.js';
+import { findHistoryFolder, keepsRuns } from '../run/here/history.js';
+import { DEFAULT_OUTPUT_FOLDER, displayHere, listFilesRead, openHere } from '../run/here/run-here.js';
 import {
   assertCanAsk,
   assertFlagsFit,
@@ -22,14 +17,26 @@ import {
 } from '../run/run-flags.js';
 import { ServerBackend } from '../run/server-backend.js';
 import { prepareSubmission } from '../run/submission.js';
-import { findFilesHere } from '../run/written-files.js';
 import { assertNoOwnTools, callServer } from '../runs/server-client.js';
 import { ServerClock } from '../runs/watch.js';
 import { UsageError } from '../usage-errors.js';
-import { MCP_OPTION, RunFileCommand, TOOLS_OPTION, VERBOSE_OPTION } from '../input/shared-options.js';
-
-/** In the working directory, for the files that tools write by name. */
-const DEFAULT_OUTPUT_FOLDER = 'outputs';
+import {
+  ARTIFACTS_OPTION,
+  EVENTS_OPTION,
+  INSPECT_OPTION,
+  JSON_OPTION,
+  MCP_OPTION,
+  MODEL_OPTION,
+  NO_STORE_OPTION,
+  OUTPUT_OPTION,
+  PARTIAL_OPTION,
+  QUIET_OPTION,
+  RECORD_OPTION,
+  RunFileCommand,
+  STORE_OPTION,
+  TOOLS_OPTION,
+  VERBOSE_OPTION,
+} from '../input/shared-options.js';
 
 export class RunCommand extends RunFileCommand {
   static override paths = [['run']];
@@ -43,8 +50,12 @@ export class RunCommand extends RunFileCommand {
       includes the final values on the blackboard. The pipelines of a plan are read from files in its folder.
 
       A run that fails prints each failure with the inputs of its task; --verbose prints them whole, and the stacks of
-      your own tools. This command forgets its run; a run on a server (wavetrain serve, then --server) can be looked at
-      and rerun from where it failed.
+      your own tools.
+
+      The folder .wavetrain keeps the newest 100 runs with their inputs, outputs and events, but without the values of
+      secrets: wavetrain runs list and runs show look at them, and wavetrain rerun goes on from where a run failed or
+      was interrupted. It is the one of the working directory, or of a folder above it. In CI, and with --no-store,
+      nothing is kept.
 
       --break-before TASK and --break-on-failure pause the run: type "show TASK" to see inputs and outputs, "continue"
       or "step" to let it go on. Without anybody to type, a run that pauses is cancelled.
@@ -75,42 +86,22 @@ export class RunCommand extends RunFileCommand {
   server = Option.String('--server', {
     description: '<URL> run it on this server, with the tools of the server; Ctrl-C cancels it there',
   });
-  json = Option.Boolean('--json', false, {
-    description:
-      'print only the outputs (for a plan, the whole result) as one JSON document; if the run fails, its status, error, failures with their inputs, and the outputs that there are',
-  });
-  output = Option.String('--output', {
-    description:
-      '<TASK> print only the output of this task, whole: a text as it is, anything else as JSON; in a plan SUB_PIPELINE/TASK',
-  });
-  partial = Option.Boolean('--partial', false, {
-    description: 'if the run fails, print the outputs of the tasks that succeeded',
-  });
+  json = Option.Boolean('--json', false, { description: JSON_OPTION });
+  output = Option.String('--output', { description: OUTPUT_OPTION });
+  partial = Option.Boolean('--partial', false, { description: PARTIAL_OPTION });
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
   mcp = Option.String('--mcp', { description: MCP_OPTION });
-  events = Option.String('--events', {
-    description:
-      '<FILE> write each event to this file as it happens, one JSON document per line; overwrites the file',
-  });
-  record = Option.String('--record', {
-    description:
-      '<FILE> record what the actors of the run do, for wavetrain inspect and bug reports; secrets are masked; overwrites the file',
-  });
-  inspect = Option.String('--inspect', {
-    tolerateBoolean: true,
-    description:
-      'show what the actors of the run do on a page of this machine, and keep the page after the run until Enter or Ctrl-C; --inspect=wait begins the run when the page is open',
-  });
+  events = Option.String('--events', { description: EVENTS_OPTION });
+  record = Option.String('--record', { description: RECORD_OPTION });
+  inspect = Option.String('--inspect', { tolerateBoolean: true, description: INSPECT_OPTION });
   artifacts = Option.String('--artifacts', {
-    description:
-      '<FOLDER> write the files of tools such as export to this folder; default outputs; with --server, download them to this folder (without it, they stay on the server)',
+    description: `${ARTIFACTS_OPTION}; default outputs; with --server, download them to this folder (without it, they stay on the server)`,
   });
-  model = Option.String('--model', {
-    description:
-      '<PROVIDER/MODEL> language model of tasks that name none, such as openai/gpt-4o-mini; default WAVETRAIN_MODEL',
-  });
+  store = Option.String('--store', { description: STORE_OPTION });
+  noStore = Option.Boolean('--no-store', false, { description: NO_STORE_OPTION });
+  model = Option.String('--model', { description: MODEL_OPTION });
   verbose = Option.Boolean('--verbose', false, { description: VERBOSE_OPTION });
-  quiet = Option.Boolean('--quiet', false, { description: 'show no progress and no warnings' });
+  quiet = Option.Boolean('--quiet', false, { description: QUIET_OPTION });
 
   /** Runs a pipeline or plan file: checks flags, definition and params, then executes the run and prints its result. */
   override async execute(): Promise<ExitStatus> {
@@ -139,10 +130,9 @@ export class RunCommand extends RunFileCommand {
     const { kind, check, inputs, session, fileRoots } = loaded;
     if (!check.ok || !(this.json || this.quiet)) printProblems(loaded, context);
     if (!check.ok) return EXIT.invalid;
-    const secrets = await openSecrets(context);
-    const env = this.model === undefined ? context.env : { ...context.env, WAVETRAIN_MODEL: this.model };
-    const mask = secrets?.mask;
     const outputFolder = resolve(context.cwd, this.artifacts ?? DEFAULT_OUTPUT_FOLDER);
+    const filesRead = listFilesRead(this, loaded, context);
+    const folder = keepsRuns(this, context) ? findHistoryFolder(this, context) : undefined;
     // An absent flag leaves its field out, so that the default applies.
     const commonInputs = {
       options,
@@ -155,9 +145,11 @@ export class RunCommand extends RunFileCommand {
       const { pipeline } = check;
       await checkParams(pipeline.definition, params ?? {}, `${PROGRAM} run ${this.file}`);
       const pipelineInputs = { pipeline, params: params ?? {}, ...commonInputs };
-      const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder);
-      const displayed = displayPipeline(pipelineInputs, registry, listFilesRead(this, loaded, context));
-      return { ...displayed, outputFolder, mask, mayPause };
+      const here = await openHere(this, { folder, fileRoots, outputFolder }, context);
+      const displayed = await displayHere({ pipeline }, here, (registry, { onEvent, onInspection }) =>
+        registry.submit(pipelineInputs, { onEvent, onInspection }),
+      );
+      return { ...displayed, filesRead, mayPause };
     }
     const { plan } = check;
     if (plan === undefined) return EXIT.invalid;
@@ -166,9 +158,13 @@ export class RunCommand extends RunFileCommand {
       ...commonInputs,
       ...(planConcurrency && { plan_concurrency: planConcurrency }),
     };
-    const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder);
-    const displayed = await displayPlan(planInputs, registry, listFilesRead(this, loaded, context));
-    return { ...displayed, outputFolder, mask, mayPause };
+    const here = await openHere(this, { folder, fileRoots, outputFolder }, context);
+    const displayed = await displayHere(
+      { plan, planConcurrency },
+      here,
+      (registry, { onEvent, onInspection }) => registry.submitPlan(planInputs, { onEvent, onInspection }),
+    );
+    return { ...displayed, filesRead, mayPause };
   }
 
   /** Has a server run the file, and displays the run as if it ran here. */
@@ -178,6 +174,12 @@ export class RunCommand extends RunFileCommand {
       throw new UsageError(
         '--model does not go with --server',
         'a server has its own models: set WAVETRAIN_MODEL in its environment, or write "model" in the task',
+      );
+    }
+    if (this.store !== undefined) {
+      throw new UsageError(
+        '--store does not go with --server',
+        'a server keeps its own runs: start it with SERVICE_STORE=FILE',
       );
     }
     const flag =
@@ -210,79 +212,4 @@ export class RunCommand extends RunFileCommand {
       return typeof prepared === 'number' ? prepared : executeRun(prepared, this, signals, context);
     });
   }
-}
-
-/** Executes a run in this process. */
-function runHere(registry: RegistryApi, start: RunBackend['start']): RunBackend {
-  return {
-    start,
-    record: (runId) => registry.record(runId),
-    settled: (runId) => registry.settled(runId),
-    cancel: (runId, options) => registry.cancel(runId, options),
-    resume: async (runId, by) => void registry.resume(runId, by),
-    tasks: (runId, query) => registry.tasks(runId, query),
-    task: (runId, taskId, options) => registry.task(runId, taskId, options),
-    item: (runId, taskId, item, options) => registry.item(runId, taskId, item, options),
-    failedCalls: (runId, query) => registry.failedCalls(runId, query),
-    items: (runId, taskId, query) => registry.items(runId, taskId, query),
-    writtenFiles: async (record) => findFilesHere(record, registry),
-    release: (runId) => {
-      registry.forget(runId);
-      return registry.cacheWritten();
-    },
-  };
-}
-
-/** Lists the files that flags and variables name, and those of a plan. */
-function listFilesRead(flags: RunCommand, { files }: DefinitionFile, { env }: CliContext): string[] {
-  const { file, params, inputs, session, sessionFile, envFile, tools = [] } = flags;
-  const named = [params, inputs, session].map((value) =>
-    value?.startsWith('@') ? value.slice(1) : undefined,
-  );
-  return [
-    file,
-    ...[...files.values()].map(({ name }) => name),
-    ...[...named, sessionFile, envFile].filter((name) => name !== undefined),
-    ...tools,
-    ...readConfig(env).tools,
-  ];
-}
-
-function displayPipeline(
-  inputs: RunInputs,
-  registry: RegistryApi,
-  filesRead: readonly string[],
-): Omit<DisplayedRun, 'outputFolder'> {
-  const { pipeline } = inputs;
-  return {
-    backend: runHere(registry, ({ onEvent, onInspection }) =>
-      registry.submit(inputs, { onEvent, onInspection }),
-    ),
-    hasParallelWaves: false,
-    filesRead,
-    createView: () => new PipelineRunView(pipeline.waves),
-    formatFailures: (record, terminal, details) => pipelineFailureLines(record, pipeline, terminal, details),
-    listOutputs: () => pipeline.waves.flat(),
-  };
-}
-
-async function displayPlan(
-  inputs: PlanInputs,
-  registry: RegistryApi,
-  filesRead: readonly string[],
-): Promise<Omit<DisplayedRun, 'outputFolder'>> {
-  const { PlanRunView } = await import('../progress/plan-view.js');
-  const { subPipelines, definition } = inputs.plan;
-  const concurrency = inputs.plan_concurrency ?? definition.plan_concurrency ?? 1;
-  const waves = new Map([...subPipelines].map(([id, { pipeline }]) => [id, pipeline.waves]));
-  return {
-    backend: runHere(registry, ({ onEvent, onInspection }) =>
-      registry.submitPlan(inputs, { onEvent, onInspection }),
-    ),
-    hasParallelWaves: subPipelines.size > 1 && concurrency > 1,
-    filesRead,
-    createView: () => new PlanRunView(subPipelines.size, waves),
-    formatFailures: planFailureLines,
-    listOutputs: () => [...waves].flatMap(([id, ofPart]) => ofPart.flat().map((taskId) => `${id}/${taskId}`)),
-  };
 }

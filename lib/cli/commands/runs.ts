@@ -9,6 +9,7 @@ import { describeDraining, serverFlag } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { prepareSubmission } from '../run/submission.js';
 import { showArtifacts } from '../runs/artifacts.js';
+import { deleteRuns } from '../runs/delete.js';
 import { listRuns } from '../runs/list.js';
 import { rerun } from '../runs/rerun.js';
 import { callServer, resolveRunId, type ServerFlags } from '../runs/server-client.js';
@@ -32,9 +33,13 @@ export const RUN_ID_DETAILS = `
   same). If the server requires an API key, set WAVETRAIN_API_KEY.
 `;
 
+export const HISTORY_DETAILS = `
+  Without --server and WAVETRAIN_SERVER, a run that wavetrain run has kept in the folder .wavetrain needs no server.
+`;
+
 const OUTPUTS_JSON_OPTION =
   'print the outputs (for a plan, the result) as one JSON document, and no progress';
-const QUIET_OPTION = 'show no progress';
+const WATCH_QUIET_OPTION = 'show no progress';
 
 export class RunsSubmitCommand extends RunFileCommand {
   static override paths = [['runs', 'submit']];
@@ -91,8 +96,11 @@ async function showAccepted(
 export class RunsListCommand extends ServerCommand {
   static override paths = [['runs', 'list']];
   static override usage = Command.Usage({
-    description: 'lists the runs of a server, newest first',
-    details: 'If the server requires an API key, set WAVETRAIN_API_KEY.',
+    description: 'lists the runs of this folder or of a server, newest first',
+    details: `
+      Without --server and WAVETRAIN_SERVER it lists what wavetrain run has kept in the folder .wavetrain, if there is
+      one: a run is "interrupted" when its process ended before it had settled. If a server requires an API key, set
+      WAVETRAIN_API_KEY.`,
     examples: [
       ['the newest runs', '$0 runs list'],
       ['failed runs', '$0 runs list --status failed'],
@@ -102,12 +110,12 @@ export class RunsListCommand extends ServerCommand {
 
   status = Option.String('--status', {
     description:
-      '<STATUS> only runs that are queued, running, paused (at a breakpoint), succeeded, failed or cancelled',
+      '<STATUS> only runs that are queued, running, paused (at a breakpoint), succeeded, failed, cancelled or interrupted',
   });
   pipeline = Option.String('--pipeline', { description: '<ID> only runs of this pipeline or plan' });
   tenant = Option.String('--tenant', { description: '<ID> only runs of this tenant' });
   limit = Option.String('--limit', { description: '<N> maximum number of runs; default 20' });
-  all = Option.Boolean('--all', false, { description: 'list every run that the server keeps' });
+  all = Option.Boolean('--all', false, { description: 'list every run that is kept' });
   json = Option.Boolean('--json', false, { description: 'print the runs as one JSON document' });
 
   override execute(): Promise<number> {
@@ -119,7 +127,7 @@ export class RunsShowCommand extends ServerCommand {
   static override paths = [['runs', 'show']];
   static override usage = Command.Usage({
     description: 'shows a run: its status, times, progress, tasks, failures and outputs',
-    details: `${RUN_ID_DETAILS}
+    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}
       --task shows one task: its attempts, its error with causes and stack, its inputs and its output; for a fan-out add
       --item. A terminal gets long values shortened; --whole, --json, a file or a pipe gets everything.`,
     examples: [
@@ -154,11 +162,11 @@ export class RunsArtifactsCommand extends ServerCommand {
   static override paths = [['runs', 'artifacts']];
   static override usage = Command.Usage({
     description: 'lists the files that the tools of a run have written, or downloads one of them',
-    details: `${RUN_ID_DETAILS}
+    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}
       With NAME the file is downloaded into the working directory, unless a file of that name is there.`,
     examples: [
       ['all files of a run', '$0 runs artifacts 3f9c1a'],
-      ['download one of them', '$0 runs artifacts 3f9c1a report.xlsx --output /tmp/report.xlsx'],
+      ['download one of them', '$0 runs artifacts 3f9c1a report.xlsx --output report.xlsx'],
     ],
   });
 
@@ -186,7 +194,7 @@ export class RunsWatchCommand extends ServerCommand {
   runId = Option.String(RUN_ID);
   json = Option.Boolean('--json', false, { description: OUTPUTS_JSON_OPTION });
   verbose = Option.Boolean('--verbose', false, { description: VERBOSE_OPTION });
-  quiet = Option.Boolean('--quiet', false, { description: QUIET_OPTION });
+  quiet = Option.Boolean('--quiet', false, { description: WATCH_QUIET_OPTION });
 
   override execute(): Promise<number> {
     return watchRun(this, this.context);
@@ -261,8 +269,8 @@ export class RunsRerunCommand extends RunValuesCommand {
       errors. A task is reused if its definition, its tool and what it reads are as they were, and so is an item of a
       fan-out.
 
-      A server reads its tool files when it starts. After a change of a tool file, restart it (its runs are then lost) and
-      submit again.`,
+      A server reads its tool files when it starts. After a change of a tool file, restart it; its runs are then lost
+      unless it has SERVICE_STORE: submit again.`,
     examples: [
       ['everything that has not succeeded', '$0 runs rerun 3f9c1a --from failed --watch'],
       [
@@ -307,20 +315,20 @@ export class RunsRerunCommand extends RunValuesCommand {
 export class RunsDeleteCommand extends ServerCommand {
   static override paths = [['runs', 'delete']];
   static override usage = Command.Usage({
-    description: 'deletes a settled run from the server',
-    details: RUN_ID_DETAILS,
-    examples: [['by the end of its id', '$0 runs delete 3f9c1a']],
+    description: 'deletes a settled run from the server, or from the history of this folder',
+    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}`,
+    examples: [
+      ['by the end of its id', '$0 runs delete 3f9c1a'],
+      ['what this folder has kept', '$0 runs delete --all'],
+    ],
   });
 
-  runId = Option.String(RUN_ID);
+  runId = Option.String({ name: 'RUN_ID', required: false });
+  all = Option.Boolean('--all', false, {
+    description: 'delete all runs of the history of this folder, but those that are at work',
+  });
 
-  override async execute(): Promise<ExitStatus> {
-    const runId = await callServer(this, this.context, async (client) => {
-      const id = await resolveRunId(client, this.runId);
-      await client.remove(id);
-      return id;
-    });
-    this.context.stderr.write(`deleted ${runId}\n`);
-    return EXIT.done;
+  override execute(): Promise<ExitStatus> {
+    return deleteRuns(this, this.context);
   }
 }

@@ -17,6 +17,7 @@ import { lowerShare, shareLimit } from '../../common/queues/shared-limit.js';
 import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { Log } from '../../http/logging/log.js';
 import type { RunningServer, ServerOptions } from '../../http/server.js';
+import type { RestoredRuns } from '../../runs/registry.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
 import type { CliContext } from '../context.js';
@@ -40,11 +41,13 @@ export class ServeCommand extends Command<CliContext> {
       as text on a terminal, as JSON elsewhere.
 
       Ctrl-C or SIGTERM shuts the server down: it accepts no more runs, gives running ones SERVICE_SHUTDOWN_SECONDS to
-      finish, and then stops their tools. A second Ctrl-C exits at once. Runs are kept in memory and are lost when the
-      server exits.
+      finish, and then stops their tools. A second Ctrl-C exits at once.
 
-      The server reads its tool files when it starts. After a change of one, restart it (its runs are then lost) and
-      submit again.
+      Runs are kept in memory and are lost when the server exits, unless SERVICE_STORE names a file for them: then they go
+      on when it is started again, also after a crash.
+
+      The server reads its tool files when it starts. After a change of one, restart it; without SERVICE_STORE, submit its
+      runs again.
 
       Environment variables set limits, such as SERVICE_MEMORY, and the share of each tenant: wavetrain doctor lists
       all of them.
@@ -53,6 +56,7 @@ export class ServeCommand extends Command<CliContext> {
       ['on the default port', '$0 serve'],
       ['on another port', '$0 serve --port 8080'],
       ['with your own tools', '$0 serve --tools tools.ts'],
+      ['with runs that outlive it', 'SERVICE_STORE=wavetrain.db $0 serve'],
       ['for other machines', 'SERVICE_API_KEYS_FILE=keys.yaml $0 serve --host 0.0.0.0'],
     ],
   });
@@ -96,6 +100,7 @@ export class ServeCommand extends Command<CliContext> {
     const config = lowerTenantShare(modules, configured, keys, log);
     const { documents, expressions, texts } = startProcesses(modules, config, context);
     try {
+      const store = await openStore(modules, config, context);
       const server = await modules.startServer({
         ...createServerOptions(modules, config, log, context),
         keys,
@@ -111,9 +116,16 @@ export class ServeCommand extends Command<CliContext> {
         ),
         log,
         observer: tracing,
+        store,
       });
-      printAddress(server, log, this, context);
+      printAddress(server, config, log, this, context);
       warnAboutUnknownVariables(log, context);
+      await Promise.race([printRestored(server, config, log, this, context), signals.first]).catch(
+        async (error: unknown) => {
+          await server.close(0);
+          throw error;
+        },
+      );
       await signals.first;
       printShutdown(server, config, log, context);
       const closed = server.close(config.shutdownMs).then(() => tracing?.close());
@@ -126,6 +138,16 @@ export class ServeCommand extends Command<CliContext> {
       flushLog();
     }
   }
+}
+
+/** Opens the file that keeps runs (D68); undefined when there is none. */
+async function openStore(
+  { SqliteStore }: ServerModule,
+  { storeFile }: ServerConfig,
+  { cwd }: CliContext,
+): Promise<ServerOptions['store']> {
+  if (storeFile === undefined) return undefined;
+  return SqliteStore.open(resolve(cwd, storeFile), distFile('store-thread.cjs'));
 }
 
 type ServerModule = typeof import('../lazy/server.js');
@@ -267,6 +289,7 @@ function warnAboutUnknownVariables(log: Log, { env }: CliContext): void {
 /** Prints the address of the server: as text on a terminal, as a log line elsewhere. */
 function printAddress(
   { url }: RunningServer,
+  { storeFile }: ServerConfig,
   log: Log,
   { quiet }: ServeCommand,
   { stdout, env }: CliContext,
@@ -274,21 +297,40 @@ function printAddress(
   const terminal = detectTerminal(stdout, env);
   const { interactive, style } = terminal;
   const docs = `${url}/docs`;
-  if (!interactive) {
-    log.info({ url, docs }, 'listening');
-    return log.info({}, 'runs are kept in memory and are lost when the server exits');
-  }
+  if (!interactive) return log.info({ url, docs }, 'listening');
   if (quiet) return;
   const { bold, cyan, dim } = style;
   const lines = [
     ...wrapLine(`${bold(PROGRAM)} listens on ${cyan(url)}`, terminal),
     ...wrapLine(`  documentation  ${cyan(docs)}`, terminal),
-    ...wrapLine(`  ${HOW_TO_STOP}`, terminal).map(dim),
+    ...wrapLine(`  ${storeFile === undefined ? RUNS_ARE_LOST : RUNS_GO_ON}`, terminal).map(dim),
   ];
   stdout.write(`${lines.join('\n')}\n\n`);
 }
 
-const HOW_TO_STOP = 'Ctrl-C shuts down; runs are kept in memory and are lost when the server exits';
+const RUNS_ARE_LOST = 'Ctrl-C shuts down; runs are kept in memory and are lost when the server exits';
+const RUNS_GO_ON = 'Ctrl-C shuts down; runs go on when the server is started again';
+
+/** Prints where runs are kept, once those from before can be found. Rejects when the store cannot be read. */
+async function printRestored(
+  server: RunningServer,
+  { storeFile }: ServerConfig,
+  log: Log,
+  { quiet }: ServeCommand,
+  { stdout, env }: CliContext,
+): Promise<void> {
+  const restored = await server.restored;
+  if (restored === undefined) return;
+  const terminal = detectTerminal(stdout, env);
+  const text = describeStore(storeFile, restored);
+  if (!terminal.interactive) log.info({}, text);
+  else if (!quiet && storeFile !== undefined) stdout.write(`${wrapLine(text, terminal).join('\n')}\n\n`);
+}
+
+function describeStore(file: string | undefined, { kept, goingOn }: RestoredRuns): string {
+  if (file === undefined) return 'runs are kept in memory and are lost when the server exits';
+  return `runs are kept in ${file}: ${kept} from before, of which ${goingOn} ${goingOn === 1 ? 'goes' : 'go'} on`;
+}
 
 function printShutdown(
   { registry: { load } }: RunningServer,

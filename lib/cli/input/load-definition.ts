@@ -39,10 +39,7 @@ export type LoadedDefinition =
   | (LoadedFile & { readonly kind: 'pipeline'; readonly check: CheckResult })
   | (LoadedFile & { readonly kind: 'plan'; readonly check: PlanCheckResult });
 
-interface LoadedFile extends DefinitionFile {
-  /** Where tools may read files: the definition's folder first, then the working directory (D51). */
-  readonly fileRoots: readonly string[];
-}
+type LoadedFile = DefinitionFile & Pick<DefinitionSetup, 'fileRoots'>;
 
 export interface NamedText {
   /** The file as the user named it, or `standard input`. */
@@ -75,27 +72,65 @@ export async function loadDefinition(
   complete = true,
 ): Promise<LoadedDefinition> {
   const file = await readDefinition(flags, context);
-  const { source, inputs, session, pipelines, folder } = file;
+  const setup = await loadSetup(file, flags, context);
+  // A run fails if a secret is missing; before it, a warning says so.
+  const secrets = complete ? undefined : await lookUpSecrets(context);
+  return checkDefinitionFile(file, { ...setup, secrets, complete });
+}
+
+/** What a definition is checked and run with. */
+interface DefinitionSetup {
+  readonly catalog: Catalog;
+  /** Where tools may read files: the definition's folder first, then the working directory (D51). */
+  readonly fileRoots: readonly string[];
+}
+
+/**
+ * Loads the tools of a definition, and finds the folders that they may read.
+ *
+ * @param earlier other definitions that need their tools
+ * @throws WavetrainError `bad_tool_file`
+ */
+export async function loadSetup(
+  { text, files, folder }: Pick<DefinitionFile, 'text' | 'files' | 'folder'>,
+  flags: Pick<DefinitionFlags, 'tools' | 'mcp' | 'verbose'>,
+  context: CliContext,
+  earlier: readonly string[] = [],
+): Promise<DefinitionSetup> {
   const config = readConfig(context.env);
   const catalog = await loadCatalog(flags.tools, config, context, {
     file: flags.mcp,
-    texts: [file.text, ...[...file.files.values()].map(({ text }) => text)],
+    texts: [text, ...[...files.values()].map((file) => file.text), ...earlier],
     // About single tools, of which most concern other definitions: `wavetrain tools` shows these warnings.
     ...(flags.verbose === true
       ? { onStderr: (name, line) => printServerLine(name, line, context) }
       : { warn: () => undefined }),
   });
-  // A run fails if a secret is missing; before it, a warning says so.
-  const secrets = complete ? undefined : await lookUpSecrets(context);
+  const folders = [...files.keys()].map((name) => dirname(resolve(folder, name)));
+  const configured = config.fileRoots.map((root) => resolve(context.cwd, root));
+  return { catalog, fileRoots: [...new Set([folder, context.cwd, ...configured, ...folders])] };
+}
+
+/** Checks a definition with its values. */
+export async function checkDefinitionFile(
+  file: DefinitionFile,
+  {
+    catalog,
+    fileRoots,
+    secrets,
+    complete,
+  }: DefinitionSetup & {
+    readonly secrets?: { has(name: string): boolean } | undefined;
+    readonly complete: boolean;
+  },
+): Promise<LoadedDefinition> {
+  const { source, inputs, session, pipelines } = file;
   const options = {
     catalog,
     ...(inputs && { inputs }),
     ...(session && { session }),
     ...(secrets && { secrets }),
   };
-  const folders = [...file.files.keys()].map((name) => dirname(resolve(folder, name)));
-  const configured = config.fileRoots.map((root) => resolve(context.cwd, root));
-  const fileRoots = [...new Set([folder, context.cwd, ...configured, ...folders])];
   if (file.kind === 'plan') {
     const { checkPlanSource } = await import('../lazy/plans.js');
     const check = checkPlanSource(source, { ...options, pipelines, complete });

@@ -18,6 +18,25 @@ export const VERBOSE_OPTION =
 export const SERVER_OPTION =
   '<URL> address of the server; overrides WAVETRAIN_SERVER; default http://127.0.0.1:8000';
 
+export const JSON_OPTION =
+  'print only the outputs (for a plan, the whole result) as one JSON document; if the run fails, its status, error, failures with their inputs, and the outputs that there are';
+export const OUTPUT_OPTION =
+  '<TASK> print only the output of this task, whole: a text as it is, anything else as JSON; in a plan SUB_PIPELINE/TASK';
+export const PARTIAL_OPTION = 'if the run fails, print the outputs of the tasks that succeeded';
+export const EVENTS_OPTION =
+  '<FILE> write each event to this file as it happens, one JSON document per line; overwrites the file';
+export const RECORD_OPTION =
+  '<FILE> record what the actors of the run do, for wavetrain inspect and bug reports; secrets are masked; overwrites the file';
+export const INSPECT_OPTION =
+  'show what the actors of the run do on a page of this machine, and keep the page after the run until Enter or Ctrl-C; --inspect=wait begins the run when the page is open';
+export const ARTIFACTS_OPTION = '<FOLDER> write the files of tools such as export to this folder';
+export const MODEL_OPTION =
+  '<PROVIDER/MODEL> language model of tasks that name none, such as openai/gpt-4o-mini; default WAVETRAIN_MODEL';
+export const QUIET_OPTION = 'show no progress and no warnings';
+export const STORE_OPTION =
+  '<FOLDER> folder that keeps the runs of the shell; default .wavetrain, in the working directory or above it';
+export const NO_STORE_OPTION = 'do not keep this run';
+
 /** Base of the commands that send requests to a server. */
 export abstract class ServerCommand extends Command<CliContext> {
   server = Option.String('--server', { description: SERVER_OPTION });

@@ -1,11 +1,11 @@
 /** Lazy boundary: serves the HTTP API. Imported by `serve` alone, because loading Koa and its middleware takes longer than a run. */
 export { TextParser } from '../../definition/parsing/text-parser.js';
-export { countTenants } from '../../http/auth/authenticate.js';
+export { ALL_TENANTS, countTenants } from '../../http/auth/authenticate.js';
 export { readKeysFile } from '../../http/auth/keys-file.js';
 export { createLog } from '../../http/logging/log.js';
 export { serveShownRun } from '../../http/routes/following/shown-run.js';
 export { startServer } from '../../http/server.js';
-export { runInTurns } from '../../runs/registry.js';
+export { FolderStore, runInTurns, SqliteStore } from '../../runs/registry.js';
 export { allowConfiguredModels } from '../../models/choose-model.js';
 export { createModels } from '../../models/create-models.js';
 export { openTracing } from '../../telemetry/tracing.js';

@@ -102,17 +102,20 @@ function subPipelinesWith(wanted: RunStatus | null, { sub_pipelines: statuses }:
 /**
  * Describes why a pipeline run of this command did not succeed: its failures, the tasks that succeeded and those that
  * were skipped, and hints.
+ *
+ * @param isKept in the history of the shell
  */
 export function pipelineFailureLines(
   record: RunRecord,
   pipeline: Pipeline,
   terminal: Terminal,
   details: FailureDetails,
+  isKept: boolean,
 ): string[] {
   return [
     ...errorLines(record, terminal, SEE_EVENTS, details),
     ...taskLines(record, pipeline.waves, terminal),
-    ...hintLines(record, details, terminal),
+    ...hintLines(record, details, terminal, isKept),
   ];
 }
 
@@ -127,11 +130,16 @@ function taskLines(record: RunRecord, waves: Pipeline['waves'], terminal: Termin
 }
 
 /** Describes why a plan run of this command did not succeed: its failures, its sub-pipelines and hints. */
-export function planFailureLines(record: RunRecord, terminal: Terminal, details: FailureDetails): string[] {
+export function planFailureLines(
+  record: RunRecord,
+  terminal: Terminal,
+  details: FailureDetails,
+  isKept: boolean,
+): string[] {
   return [
     ...errorLines(record, terminal, SEE_EVENTS, details),
     ...subPipelineLines(record, terminal),
-    ...hintLines(record, details, terminal),
+    ...hintLines(record, details, terminal, isKept),
   ];
 }
 
@@ -184,20 +192,20 @@ function nameLines(title: string, names: readonly string[], { columns }: Termina
 const TIMEOUT_HINT = 'a larger --timeout, or timeout: SECONDS on the task, gives attempts more time';
 const VERBOSE_HINT = '--verbose prints every event, whole inputs and stacks';
 const PARTIAL_HINT = '--partial prints the outputs of what succeeded';
-/** This process forgets its run (law L2). */
+/** Of a run that is not kept. */
 const RERUN_HINT = `a run on a server can be looked at, and rerun from where it failed: ${PROGRAM} serve [--tools FILE], then run --server URL`;
 
 function hintLines(
   { status, failures }: RunRecord,
   { verbose }: FailureDetails,
   terminal: Terminal,
+  isKept: boolean,
 ): string[] {
   if (status !== 'failed') return [];
   const timedOut = failures.some(({ error }) => /timed out/i.test(error));
   const showMore = verbose ? PARTIAL_HINT : `${VERBOSE_HINT}; ${PARTIAL_HINT}`;
-  return [timedOut ? TIMEOUT_HINT : showMore, RERUN_HINT].flatMap((hint) =>
-    wrapLine(`  ${terminal.style.cyan('hint:')} ${hint}`, terminal),
-  );
+  const hints = [timedOut ? TIMEOUT_HINT : showMore, ...(isKept ? [] : [RERUN_HINT])];
+  return hints.flatMap((hint) => wrapLine(`  ${terminal.style.cyan('hint:')} ${hint}`, terminal));
 }
 
 /** The command that shows the inputs, attempts and stack of what failed first (D59). */

@@ -12,6 +12,7 @@ import { captureStdout, drain } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, wrapLine } from '../render/text.js';
 import { BreakpointPrompt } from './breakpoint-prompt.js';
+import type { ShellHistory } from './here/history.js';
 import { type InspectedRun, readRunEnd } from './run-end.js';
 import { assertOutputName, type FormatFailures, printRunEnd, wantsDetails } from './print-run-end.js';
 import type { RunBackend } from './run-backend.js';
@@ -34,6 +35,8 @@ export interface DisplayedRun {
   readonly outputFolder: string | undefined;
   /** It may pause at breakpoints. */
   readonly mayPause?: boolean | undefined;
+  /** Keeps the run; undefined when this machine does not. */
+  readonly history?: ShellHistory | undefined;
   /** The names that `--output` takes; undefined if they are not known before the run. */
   readonly listOutputs: (() => string[]) | undefined;
 }
@@ -86,6 +89,7 @@ async function executeAndPrint(
     );
     printRunEnd(inspected, flags, run.formatFailures, context);
     const filesStatus = printWrittenFiles(files, flags, run.outputFolder, context);
+    if (!flags.json && !flags.quiet) run.history?.printEnd(inspected.record, context);
     await drain(context.stdout);
     await listeners.keepOpen(signals);
     await release();

@@ -11,7 +11,8 @@ import { toSingleLine } from '../render/text.js';
 import { artifactLine } from '../run/written-files.js';
 import { UsageError } from '../usage-errors.js';
 import { listArtifacts } from './download.js';
-import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
+import { withRun } from './kept-run.js';
+import type { RunIdFlags } from './server-client.js';
 
 interface ArtifactFlags extends RunIdFlags {
   readonly name: string | undefined;
@@ -28,8 +29,7 @@ export async function showArtifacts(flags: ArtifactFlags, context: CliContext): 
       'write runs artifacts RUN_ID NAME --output FILE',
     );
   }
-  return callServer(flags, context, async (client) => {
-    const runId = await resolveRunId(client, flags.runId);
+  return withRun(flags, context, async ({ client, runId }) => {
     if (name !== undefined) await download(client, runId, name, flags.output, context);
     else await list(client, runId, flags.json, context);
     return EXIT.done;

@@ -1,11 +1,13 @@
 import type { RunStatus } from '../../../machines/types.js';
+import { toIsoTime } from '../../common/clock.js';
 import type { RunSummary } from '../../runs/record.js';
+import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readNumber } from '../input/flags.js';
 import { statusFormatter } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
-import { detectTerminal, type Terminal } from '../render/terminal.js';
+import { detectTerminal, type Formatter, type Style, type Terminal } from '../render/terminal.js';
 import {
   displayWidth,
   formatDuration,
@@ -16,6 +18,7 @@ import {
   wrapLine,
 } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
+import { type KeptState, openHistory, type ShownRecord, stateOf } from './kept-run.js';
 import { callServer, listNewestRuns, type ServerFlags } from './server-client.js';
 
 interface ListFlags extends ServerFlags {
@@ -30,22 +33,33 @@ interface ListFlags extends ServerFlags {
 /** Of a run that waits at a breakpoint, which is `running` in its record. */
 const PAUSED = 'paused';
 
-const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
+/** Of a run of the history whose process ended before it had settled. */
+const INTERRUPTED = 'interrupted';
+
+type ListedStatus = ListedRun['status'];
+
+const STATUSES: readonly ListedStatus[] = [
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'cancelled',
+  INTERRUPTED,
+];
 const DEFAULT_LIMIT = 20;
 const LIMIT = { least: 1, whole: true, unit: 'runs', example: '50' } as const;
 
-/** Lists the runs of a server, the newest first. */
+/** Lists the runs of a server, or of the history of this folder, the newest first. */
 export async function listRuns(flags: ListFlags, context: CliContext): Promise<ExitStatus> {
   const limit = readNumber('--limit', flags.limit, LIMIT) ?? DEFAULT_LIMIT;
   if (flags.all && flags.limit !== undefined) throw new UsageError('give --limit or --all, not both');
-  const query = { status: readStatus(flags), pipeline_id: flags.pipeline, tenant_id: flags.tenant };
+  const status = readStatus(flags);
   const most = flags.all ? Number.POSITIVE_INFINITY : limit;
-  const { runs, hasMore } = await callServer(flags, context, async (client) => {
-    if (flags.status !== PAUSED) return listNewestRuns(client, query, most);
-    const running = await listNewestRuns(client, query, Number.POSITIVE_INFINITY);
-    const paused = running.runs.filter((run) => run.paused);
-    return { runs: paused.slice(0, most), hasMore: paused.length > most };
-  });
+  const folders = await openHistory(flags, context);
+  const { runs, hasMore } =
+    folders === undefined
+      ? await listServerRuns(flags, readServerStatus(status), most, context)
+      : listKeptRuns({ ...flags, status }, folders, most);
   if (flags.json) {
     printJson({ runs }, context);
     return EXIT.done;
@@ -54,19 +68,102 @@ export async function listRuns(flags: ListFlags, context: CliContext): Promise<E
   const lines = formatRunTable(runs, terminal, context.clock.now());
   context.stdout.write(`${lines.join('\n')}\n`);
   if (hasMore) {
-    const more = wrapLine(HAS_MORE, detectTerminal(context.stderr, context.env));
+    const whose = folders === undefined ? 'the server' : folders.path;
+    const more = wrapLine(`${whose} ${HAS_MORE}`, detectTerminal(context.stderr, context.env));
     context.stderr.write(`${more.join('\n')}\n`);
   }
   return EXIT.done;
 }
 
-const HAS_MORE = 'the server has more runs: --limit N lists N of them, --all lists every run';
+async function listServerRuns(
+  flags: ListFlags,
+  status: RunStatus | undefined,
+  most: number,
+  context: CliContext,
+): Promise<ListedRuns> {
+  const query = { status, pipeline_id: flags.pipeline, tenant_id: flags.tenant };
+  return callServer(flags, context, async (client) => {
+    if (flags.status !== PAUSED) return listNewestRuns(client, query, most);
+    const running = await listNewestRuns(client, query, Number.POSITIVE_INFINITY);
+    const paused = running.runs.filter((run) => run.paused);
+    return { runs: paused.slice(0, most), hasMore: paused.length > most };
+  });
+}
 
-function readStatus({ status }: ListFlags): RunStatus | undefined {
+interface ListedRuns {
+  readonly runs: readonly ListedRun[];
+  readonly hasMore: boolean;
+}
+
+/** Lists the runs of the history, without rebuilding them. */
+function listKeptRuns(
+  { status, pipeline, tenant }: Pick<ListFlags, 'status' | 'pipeline' | 'tenant'>,
+  folders: RunFolders,
+  most: number,
+): ListedRuns {
+  const runs: ListedRun[] = [];
+  for (const id of folders.ids()) {
+    const run = folders.read(id);
+    if (run === undefined) continue;
+    const listed = folders.summary(id) ?? summarizeUnsettled(run, stateOf(run, folders) ?? 'interrupted');
+    if (status !== undefined && listed.status !== status) continue;
+    if (pipeline !== undefined && listed.pipeline_id !== pipeline) continue;
+    if (tenant !== undefined && listed.tenant_id !== tenant) continue;
+    if (runs.length === most) return { runs, hasMore: true };
+    runs.push(listed);
+  }
+  return { runs, hasMore: false };
+}
+
+function summarizeUnsettled({ id, createdAt, submission }: ShellRun, status: KeptState): ListedRun {
+  const { kind, definition, pipelines, tenant_id, rerun } = submission;
+  const parts = pipelines === undefined ? [definition] : Object.values(pipelines);
+  const tasks = parts.reduce(
+    (sum, part) => sum + (Array.isArray(part['tasks']) ? part['tasks'].length : 0),
+    0,
+  );
+  return {
+    run_id: id,
+    kind,
+    status,
+    paused: false,
+    pipeline_id: textOf(definition['id']),
+    tenant_id,
+    goal: textOf(definition['goal']),
+    settled: status === 'interrupted',
+    created_at: toIsoTime(createdAt),
+    started_at: null,
+    finished_at: null,
+    progress: { waves: 0, waves_executed: 0, tasks, tasks_settled: 0, invocations: 0 },
+    error: null,
+    failed_task: null,
+    rerun_of: rerun?.run_id ?? null,
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** A run of a server, or of the history. */
+type ListedRun = Omit<RunSummary, 'status'> & Pick<ShownRecord, 'status'>;
+
+const HAS_MORE = 'has more runs: --limit N lists N of them, --all lists every run';
+
+function readStatus({ status }: ListFlags): ListedStatus | undefined {
   if (status === undefined) return undefined;
   const valid = STATUSES.find((one) => one === status || (status === PAUSED && one === 'running'));
   if (valid !== undefined) return valid;
   throw new UsageError(`--status must be one of ${[...STATUSES, PAUSED].join(', ')}, not "${status}"`);
+}
+
+/** @throws UsageError for a status that no run of a server has */
+function readServerStatus(status: ListedStatus | undefined): RunStatus | undefined {
+  if (status !== INTERRUPTED) return status;
+  throw new UsageError(
+    `--status ${INTERRUPTED} is for the runs of a folder`,
+    'a server goes on with its runs',
+  );
 }
 
 const HEADINGS = ['RUN ID', 'STATUS', 'AGE', 'TASKS', 'PIPELINE'];
@@ -80,7 +177,7 @@ const DISPENSABLE = ['TASKS', 'AGE'];
 const MIN_PIPELINE_COLUMNS = 10;
 
 /** One line per run. On a terminal long names of pipelines are shortened, and before that other columns given up. */
-function formatRunTable(runs: readonly RunSummary[], terminal: Terminal, now: number): string[] {
+function formatRunTable(runs: readonly ListedRun[], terminal: Terminal, now: number): string[] {
   const { interactive, columns, style } = terminal;
   if (runs.length === 0) return [style.dim('no runs found')];
   const rows = [HEADINGS, ...runs.map((run) => formatCells(run, now))];
@@ -100,8 +197,8 @@ function formatRunTable(runs: readonly RunSummary[], terminal: Terminal, now: nu
     const cut = interactive ? truncateToWidth(line, columns - 1) : line;
     const run = runs[index - 1];
     if (run === undefined) return style.dim(cut);
-    const word = stateOf(run);
-    return cut.replace(` ${word} `, ` ${statusFormatter(run.status, style)(word)} `);
+    const word = wordOf(run);
+    return cut.replace(` ${word} `, ` ${formatStatus(run.status, style)(word)} `);
   });
 }
 
@@ -122,15 +219,19 @@ function chooseColumns(
   return { shown: HEADINGS.filter((heading) => !dropped.includes(heading)), room };
 }
 
-function stateOf({ status, paused }: RunSummary): string {
+function formatStatus(status: ListedStatus, style: Style): Formatter {
+  return status === INTERRUPTED ? style.yellow : statusFormatter(status, style);
+}
+
+function wordOf({ status, paused }: ListedRun): string {
   return paused ? PAUSED : status;
 }
 
-function formatCells(run: RunSummary, now: number): string[] {
+function formatCells(run: ListedRun, now: number): string[] {
   const { tasks, tasks_settled } = run.progress;
   return [
     run.run_id,
-    stateOf(run),
+    wordOf(run),
     formatDuration(now - Date.parse(run.created_at)),
     `${tasks_settled}/${tasks}`,
     `${toSingleLine(run.pipeline_id)}${run.kind === 'plan' ? ' (plan)' : ''}`,

@@ -1,18 +1,19 @@
-import type { WavetrainClient } from '../../client/client.js';
 import { WavetrainError } from '../../common/errors.js';
 import type { PipelineDefinition } from '../../definition/schema/schema.js';
 import type { PlanDefinition } from '../../definition/schema/plan-schema.js';
 import { nearest } from '../../definition/suggest.js';
 import type { DefinitionFile } from '../input/load-definition.js';
 import { formatCall } from '../render/failures.js';
-import { readTasks } from '../run/run-end.js';
+import type { RunRecord } from '../../runs/record.js';
+import { readTasks, type TaskReader } from '../run/run-end.js';
+
+/** The client of a server, or the registry of this process. */
+export interface RunReader extends Pick<TaskReader, 'tasks'> {
+  record(runId: string): RunRecord | Promise<RunRecord>;
+}
 
 /** Finds the task of a run that was probably meant, such as `write`; in a run of a plan `report/write`. */
-export function nearestTask(
-  client: WavetrainClient,
-  runId: string,
-  name: string,
-): Promise<string | undefined> {
+export function nearestTask(client: RunReader, runId: string, name: string): Promise<string | undefined> {
   return nearestOf(name, () => readTaskNames(client, runId));
 }
 
@@ -22,7 +23,7 @@ export function nearestTask(
  * @param changed the definition that the rerun has in place of the earlier one
  */
 export function nearestPart(
-  client: WavetrainClient,
+  client: RunReader,
   runId: string,
   name: string,
   changed: DefinitionFile | undefined,
@@ -48,7 +49,7 @@ async function nearestOf(
   }
 }
 
-async function readTaskNames(client: WavetrainClient, runId: string): Promise<string[]> {
+async function readTaskNames(client: RunReader, runId: string): Promise<string[]> {
   const names: string[] = [];
   for await (const task of readTasks(runId, client, {})) names.push(formatCall(task));
   return names;

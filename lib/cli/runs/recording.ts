@@ -8,7 +8,8 @@ import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
 import { toSingleLine } from '../render/text.js';
-import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
+import { withRun } from './kept-run.js';
+import type { RunIdFlags } from './server-client.js';
 
 /** As a file, it is standard output. */
 const STDOUT = '-';
@@ -18,8 +19,7 @@ export async function downloadRecording(
   flags: RunIdFlags & { readonly output: string | undefined },
   context: CliContext,
 ): Promise<ExitStatus> {
-  return callServer(flags, context, async (client) => {
-    const runId = await resolveRunId(client, flags.runId);
+  return withRun(flags, context, async ({ client, runId }) => {
     const name = flags.output ?? `${runId}.wtrec`;
     const path = resolve(context.cwd, name);
     const partial = `${path}.part`;

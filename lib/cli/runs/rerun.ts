@@ -12,7 +12,7 @@ import { formatCount, formatNumber, toSingleLine, wrapLine } from '../render/tex
 import { assertFlagsFit, readRunValues, type RunValueFlags } from '../run/run-flags.js';
 import { printReport, sendPlan, toSend } from '../run/submission.js';
 import { UsageError } from '../usage-errors.js';
-import { nearestPart } from './nearest-task.js';
+import { nearestPart, type RunReader } from './nearest-task.js';
 import { resolveRunId, type RunIdFlags } from './server-client.js';
 
 interface RerunFlags extends RunIdFlags, RunValueFlags {
@@ -75,12 +75,12 @@ export async function rerun(
 }
 
 /** Says with flags what a server says with the fields of its requests, and which name was probably meant. */
-async function explainForShell(
+export async function explainForShell(
   error: unknown,
   runId: string,
   from: string | undefined,
   definition: DefinitionFile | undefined,
-  client: WavetrainClient,
+  client: RunReader,
 ): Promise<unknown> {
   const message = errorMessage(error);
   switch (errorCode(error)) {
@@ -110,7 +110,7 @@ async function toChange(
 
 function printRerun(report: RerunReport, { stderr, env }: CliContext): void {
   const terminal = detectTerminal(stderr, env);
-  const lines = reportLines(report).flatMap((line) => wrapLine(line, terminal));
+  const lines = rerunReportLines(report).flatMap((line) => wrapLine(line, terminal));
   stderr.write(`${lines.join('\n')}\n`);
 }
 
@@ -122,7 +122,7 @@ const NOT_RUN = 'has not run';
 const UNCHANGED = /^(?:has failed$|has items that have not succeeded$|depends on )/;
 
 /** Says what a rerun reuses, and what it runs and why: first what has changed, last what had not run. */
-function reportLines({ reused, runs }: RerunReport): string[] {
+export function rerunReportLines({ reused, runs }: RerunReport): string[] {
   const names = reused.map(formatTask);
   const total = formatCount(reused.length + runs.length, 'task');
   const begun = runs

@@ -67,7 +67,7 @@ const START_HINT = `start one with ${PROGRAM} serve, or name another with --serv
 const KEY_HINT = 'set WAVETRAIN_API_KEY to a key that the server accepts';
 /** Why a server may no longer have a run (D26). */
 const RETENTION_HINT = [
-  'a server keeps runs in memory: all are lost when it stops; settled ones are removed after SERVICE_RUN_TTL seconds',
+  'a server without SERVICE_STORE loses its runs when it stops; settled ones are removed after SERVICE_RUN_TTL seconds',
   '(default one day), or when there are more than SERVICE_RUN_KEEP (default 1000);',
   `${PROGRAM} runs list shows the runs that it has`,
 ].join(' ');
@@ -100,21 +100,35 @@ const MAX_IDS_LISTED = 5;
  * @throws UsageError unless exactly one run of the server matches
  */
 export async function resolveRunId(client: WavetrainClient, idOrPart: string): Promise<string> {
-  const part = idOrPart.toLowerCase();
+  const part = readIdPart(idOrPart);
   if (RUN_ID.test(part)) return part;
-  if (!PART_OF_RUN_ID.test(part)) {
-    throw new UsageError(
-      `"${idOrPart}" is neither a run id nor at least 4 characters of its beginning or end`,
-      `${PROGRAM} runs list shows the ids`,
-    );
-  }
-  const matches: string[] = [];
-  for await (const { run_id } of client.runs({ limit: MAX_PAGE_SIZE })) {
-    if (run_id.startsWith(part) || run_id.endsWith(part)) matches.push(run_id);
-  }
+  const ids: string[] = [];
+  for await (const { run_id } of client.runs({ limit: MAX_PAGE_SIZE })) ids.push(run_id);
+  return matchRunId(part, ids, RETENTION_HINT);
+}
+
+/** @throws UsageError for what is no part of an id */
+function readIdPart(idOrPart: string): string {
+  const part = idOrPart.toLowerCase();
+  if (PART_OF_RUN_ID.test(part)) return part;
+  throw new UsageError(
+    `"${idOrPart}" is neither a run id nor at least 4 characters of its beginning or end`,
+    `${PROGRAM} runs list shows the ids`,
+  );
+}
+
+/**
+ * Finds the run whose id begins or ends with a part.
+ *
+ * @param hint says where runs may have gone
+ * @throws UsageError unless there is exactly one
+ */
+export function matchRunId(idOrPart: string, ids: readonly string[], hint: string): string {
+  const part = readIdPart(idOrPart);
+  const matches = ids.filter((id) => id.startsWith(part) || id.endsWith(part));
   const [runId, ...others] = matches;
   if (runId === undefined) {
-    throw new UsageError(`no run has an id that begins or ends with "${part}"`, RETENTION_HINT);
+    throw new UsageError(`no run has an id that begins or ends with "${part}"`, hint);
   }
   if (others.length > 0) {
     const more = matches.length > MAX_IDS_LISTED ? ', …' : '';

@@ -14,7 +14,8 @@ import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { formatNumber, toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 import { nearestTask } from './nearest-task.js';
-import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
+import { withRun } from './kept-run.js';
+import type { RunIdFlags } from './server-client.js';
 import { describeCall, describeTook, type Field, fieldLines } from './show.js';
 
 interface ShowTaskFlags extends RunIdFlags {
@@ -37,8 +38,7 @@ export async function showTask(flags: ShowTaskFlags, task: string, context: CliC
   const call = readCall(task, flags.item);
   const terminal = detectTerminal(context.stdout, context.env);
   const whole = flags.whole || flags.json || !terminal.interactive;
-  return callServer(flags, context, async (client) => {
-    const runId = await resolveRunId(client, flags.runId);
+  return withRun(flags, context, async ({ client, runId }) => {
     const record = await readCallRecord(client, runId, call, whole, flags.server);
     if (flags.json) {
       printJson(record, context);

@@ -34,7 +34,8 @@ import {
 import { readRunEnd, readTasks } from '../run/run-end.js';
 import { artifactLine } from '../run/written-files.js';
 import { describePause } from './describe-pause.js';
-import { callServer, resolveRunId, type RunIdFlags } from './server-client.js';
+import { type FoundRun, type KeptState, withRun, withState } from './kept-run.js';
+import type { RunIdFlags } from './server-client.js';
 
 /** Shows one run with its outputs, or with its tasks and its failures. */
 export async function showRun(
@@ -42,17 +43,18 @@ export async function showRun(
   context: CliContext,
 ): Promise<ExitStatus> {
   const terminal = detectTerminal(context.stdout, context.env);
-  return callServer(flags, context, async (client) => {
-    const record = await client.record(await resolveRunId(client, flags.runId));
+  return withRun(flags, context, async (found) => {
+    const { client } = found;
+    const record = await client.record(found.runId);
     if (flags.json) {
-      printJson(record, context);
+      printJson(withState(record, found), context);
       return EXIT.done;
     }
     const { details } = await readRunEnd(record, client, { outputs: false, json: false, verbose: false });
     const lines = [
-      ...fieldLines(listFields(record, await describePlace(record, client), terminal.style), terminal),
+      ...fieldLines(listFields(record, found, await describePlace(record, client), terminal.style), terminal),
       ...(record.status === 'succeeded' ? [] : await taskTable(record, client, terminal)),
-      ...failureSection(record, details, flags.server, terminal),
+      ...failureSection(record, details, { server: flags.server, ...found }, terminal),
       ...artifactSection(record, terminal),
       ...(record.result === null ? modelLines(record) : []),
     ];
@@ -78,7 +80,7 @@ function artifactSection({ artifacts, artifact_count: count }: RunRecord, { styl
 function failureSection(
   record: RunRecord,
   details: FailureDetails,
-  server: string | undefined,
+  { server, runId, isKept, state }: Pick<FoundRun, 'runId' | 'isKept' | 'state'> & Pick<RunIdFlags, 'server'>,
   terminal: Terminal,
 ): string[] {
   const { failures, status } = record;
@@ -88,8 +90,19 @@ function failureSection(
     ...failureLines(failures, terminal, '--json prints all of them', details),
     ...(status === 'succeeded' ? [] : subPipelineLines(record, terminal)),
     ...showTaskLines(record, server, terminal),
-    ...rerunLines(record, server, terminal),
+    ...(isKept ? keptRerunLines(runId, status, state, style) : rerunLines(record, server, terminal)),
   ];
+}
+
+/** The command that goes on from where a run of the history has ended. */
+function keptRerunLines(
+  runId: string,
+  status: RunRecord['status'],
+  state: FoundRun['state'],
+  { cyan }: Style,
+): string[] {
+  if (status === 'succeeded' || state === 'running') return [];
+  return [`  ${cyan('hint:')} ${PROGRAM} rerun ${runId}`, '    goes on from here, with the mended file'];
 }
 
 /** A file or pipe gets more tasks than a terminal. */
@@ -201,17 +214,22 @@ async function describePlace(
   return `${await describePause(client, runId)} (${command} shows its inputs)`;
 }
 
-function listFields(record: RunRecord, pause: string | null, style: Style): Field[] {
+function listFields(
+  record: RunRecord,
+  { state }: Pick<FoundRun, 'state'>,
+  pause: string | null,
+  style: Style,
+): Field[] {
   return [
     ['run', record.run_id],
-    ['status', describeStatus(record, style)],
+    ['status', state === undefined ? describeStatus(record, style) : describeState(state, style)],
     ['paused', pause],
     [record.kind, toSingleLine(record.pipeline_id)],
     ['goal', record.goal === '' ? null : toSingleLine(record.goal)],
     ['tenant', toSingleLine(record.tenant_id)],
     ['created', record.created_at],
     ['started', record.started_at],
-    ['finished', record.finished_at],
+    ['finished', state === undefined ? record.finished_at : null],
     ['progress', describeProgress(record)],
     ['rerun of', record.rerun_of],
     ['error', describeError(record)],
@@ -225,6 +243,13 @@ function describeError({ error, failures, kind }: RunRecord): string | null {
   if (cause === undefined) return toSingleLine(error);
   const item = cause.item === undefined ? '' : `, item ${cause.item}`;
   return `${describeFailedTask(cause)}${item}: ${toSingleLine(error)}`;
+}
+
+/** What is stopped only where it is shown has no status of its own. */
+function describeState(state: KeptState, { cyan, yellow }: Style): string {
+  return state === 'running'
+    ? `${cyan(state)} in another shell; what is at work is shown as stopped`
+    : `${yellow(state)}: its process has ended; what was at work is shown as stopped`;
 }
 
 function describeStatus(record: RunRecord, style: Style): string {

@@ -66,6 +66,11 @@ export class MemoryPool {
     );
   }
 
+  /** Takes what was promised before, whether or not there is room. */
+  take(tenantId: string, bytes: number): void {
+    this.#limit.acquire(tenantId, bytes);
+  }
+
   /** Takes the memory only if it is free now. */
   tryReserveFree(tenantId: string, bytes: number): boolean {
     return this.#limit.tryAcquire(tenantId, bytes);

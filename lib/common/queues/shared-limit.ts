@@ -68,9 +68,14 @@ export class SharedLimit {
   /** Takes the amount; returns false, and takes nothing, when there is no room for it. */
   tryAcquire(tenantId: string, amount = 1): boolean {
     if (!this.hasRoom(tenantId, amount)) return false;
+    this.acquire(tenantId, amount);
+    return true;
+  }
+
+  /** Takes the amount of what was promised before, whether or not there is room. */
+  acquire(tenantId: string, amount = 1): void {
     this.#used += amount;
     this.#usedByTenant.set(tenantId, this.usedBy(tenantId) + amount);
-    return true;
   }
 
   release(tenantId: string, amount = 1): void {

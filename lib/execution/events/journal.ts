@@ -6,6 +6,7 @@ import { NO_TOKENS, sumCosts, sumUsage } from '../../models/costs.js';
 import type { ModelUsage, TokenCounts } from '../../models/model.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { EventLocation, LiveEvent, TaskEvent } from './event.js';
+import { WrittenEvents } from './written-events.js';
 
 /** Distributes over the kinds of events, so that each keeps its own fields. */
 type Unstamped<E> = E extends unknown ? Omit<E, 'seq' | 'time' | 'run_id'> : never;
@@ -18,6 +19,11 @@ const EVENT_BYTES = 200;
 
 /** The text of an error, in records and events, when the run has no memory left for it. */
 export const NO_MEMORY_FOR_ERROR = 'failed; the run has no memory left for the text of this error';
+
+/** Keeps the events of a run for another process. */
+export interface EventHistory {
+  note(fact: { readonly kind: 'event'; readonly event: LiveEvent }): unknown;
+}
 
 /** Returns the approximate memory of an event, in bytes. */
 export function measureEvent(event: LiveEvent): number {
@@ -49,6 +55,10 @@ export class Journal {
   #listeners: readonly EventListener[] = [];
   #usage: Map<string, ModelUsage> | undefined;
   #seq = 0;
+  /** Where events are kept for another process; undefined when they are not. */
+  #history: EventHistory | undefined;
+  /** The events of another process that were not written again; undefined when none is left. */
+  #written: WrittenEvents | undefined;
   #isClosed = false;
 
   /**
@@ -64,7 +74,31 @@ export class Journal {
 
   /** False when events are neither collected nor listened to, so that writing them is useless. */
   get isObserved(): boolean {
-    return !this.#isClosed && (this.#collected !== null || this.#listeners.length > 0);
+    if (this.#isClosed) return false;
+    return this.#collected !== null || this.#listeners.length > 0 || this.#history !== undefined;
+  }
+
+  /** Keeps the events for another process, after those that another one has written. */
+  keepIn(history: EventHistory, events: readonly LiveEvent[]): void {
+    this.#history = history;
+    for (const event of events) {
+      this.#seq = event.seq;
+      this.#take(event);
+    }
+    if (events.length > 0) this.#written = new WrittenEvents(events);
+  }
+
+  /** Whether another process has written the event, so that it must not be written again. */
+  #wasWritten(entry: JournalEntry): boolean {
+    if (this.#written === undefined) return false;
+    const wasWritten = this.#written.take(entry);
+    if (this.#written.isEmpty) this.#written = undefined;
+    return wasWritten;
+  }
+
+  #take(event: LiveEvent): void {
+    if (event.kind === 'start' || event.kind === 'finish' || event.kind === 'fail') this.#collect(event);
+    else if (event.kind === 'usage') this.#sumUsage(event.usage.model, event.usage);
   }
 
   /** What the run has used of language models, by model in the order of their first answers. */
@@ -81,6 +115,10 @@ export class Journal {
 
   /** Counts an answer of a model. */
   addUsage(model: string, usage: TokenCounts): void {
+    this.#sumUsage(model, usage);
+  }
+
+  #sumUsage(model: string, usage: TokenCounts): void {
     this.#usage ??= new Map();
     const sum = this.#usage.get(model);
     const requests = (sum?.requests ?? 0) + 1;
@@ -112,11 +150,12 @@ export class Journal {
   }
 
   write(entry: JournalEntry): void {
-    if (!this.isObserved) return;
+    if (!this.isObserved || this.#wasWritten(entry)) return;
     const stamp = { seq: ++this.#seq, time: toIsoTime(this.timeline.now()), run_id: this.runId };
     // Spreading both into a new object takes fifty times as long.
     const event: LiveEvent = Object.assign(stamp, entry);
     if (event.kind === 'start' || event.kind === 'finish' || event.kind === 'fail') this.#collect(event);
+    this.#history?.note({ kind: 'event', event });
     for (const listener of this.#listeners) {
       if (this.#listeners.includes(listener)) this.#notify(listener, event);
     }

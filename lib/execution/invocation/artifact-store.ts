@@ -27,21 +27,40 @@ export class ArtifactStore {
   readonly #folders = new Map<string, ArtifactFolder>();
   /** Where the files go that tools write by name; undefined: into the folder of their run. */
   readonly filesFolder: string | undefined;
+  /** A name that nobody else uses, not even another process with the same folder. */
+  readonly name: string;
+  readonly #stored: StoredFiles | undefined;
   #hasWarned = false;
 
   /**
-   * @param path of a folder that does not exist, with a name that nobody can foresee
+   * @param path of a folder that does not exist, with a name that nobody can foresee; of runs that outlive the process, of
+   * the folder that their files are in
    * @param isKept keeps the files when their runs are forgotten, and when the store closes
+   * @param stored of runs that outlive the process
    */
-  constructor(path: string, isKept: boolean, filesFolder?: string) {
+  constructor(path: string, isKept: boolean, filesFolder?: string, stored?: StoredFiles) {
     this.#path = path;
     this.#isKept = isKept;
     this.filesFolder = filesFolder;
+    this.#stored = stored;
+    this.name = stored?.name ?? basename(path);
   }
 
-  /** A name that nobody else uses. */
-  get name(): string {
-    return basename(this.#path);
+  /** The files belong to runs that go on in another process (D68). */
+  get outlivesProcess(): boolean {
+    return this.#stored !== undefined;
+  }
+
+  /** Lists the files that another process has published for a run, and reports those that this one publishes (D68). */
+  restore(
+    runId: string,
+    budget: MemoryBudget,
+    files: readonly PublishedFile[],
+    onPublished: (files: readonly PublishedFile[]) => void,
+  ): void {
+    const folder = this.open(runId, budget);
+    folder.restore(files);
+    folder.onPublished = onPublished;
   }
 
   /** The files of a run. @param budget of the submitted run, which files take memory from, as other outputs do */
@@ -60,7 +79,7 @@ export class ArtifactStore {
   }
 
   /** Returns the path of a file of a run, and what is listed of it; undefined when there is no such file. */
-  find(runId: string, name: string): StoredFile | undefined {
+  find(runId: string, name: string): PublishedFile | undefined {
     return this.#folders.get(runId)?.find(name);
   }
 
@@ -94,7 +113,7 @@ export class ArtifactStore {
 
   /** Removes all files, unless they are kept. Resolves when they are gone; never rejects. */
   async close(): Promise<void> {
-    if (this.#isKept) return;
+    if (this.#isKept || this.outlivesProcess) return;
     const folders = [...this.#folders.values()];
     this.#folders.clear();
     await Promise.all(folders.map((folder) => folder.close()));
@@ -136,8 +155,14 @@ export class ArtifactStore {
   }
 }
 
+/** The files of runs that go on in another process (D68). */
+interface StoredFiles {
+  /** Nobody else uses it: names the files that are not finished. */
+  readonly name: string;
+}
+
 /** A file of a run, and where it is. */
-interface StoredFile {
+export interface PublishedFile {
   readonly artifact: RunArtifact;
   readonly path: string;
 }
@@ -145,14 +170,16 @@ interface StoredFile {
 /** The files of one run, with those of its nested runs and sub-pipelines. */
 export class ArtifactFolder {
   readonly names = new ArtifactNames();
+  /** Set in a run that another process may go on with. */
+  onPublished: ((files: readonly PublishedFile[]) => void) | undefined;
   readonly #path: string;
   readonly #store: ArtifactStore;
   readonly #budget: MemoryBudget;
-  readonly #files = new Map<string, StoredFile>();
+  readonly #files = new Map<string, PublishedFile>();
   /** In the order of their names; undefined when it is to be made. */
   #sorted: readonly RunArtifact[] | undefined;
   /** By task, and by task and item; undefined when it is to be made. */
-  #bySource: ReadonlyMap<string, readonly StoredFile[]> | undefined;
+  #bySource: ReadonlyMap<string, readonly PublishedFile[]> | undefined;
   /** By path, the removal of a file that another one may replace. */
   readonly #removals = new Map<string, Promise<void>>();
   readonly #atWork = new Set<Promise<unknown>>();
@@ -190,7 +217,7 @@ export class ArtifactFolder {
     return this.#sorted;
   }
 
-  find(name: string): StoredFile | undefined {
+  find(name: string): PublishedFile | undefined {
     return this.#files.get(name);
   }
 
@@ -227,7 +254,7 @@ export class ArtifactFolder {
     }
   }
 
-  #filesOf(source: ArtifactSource): readonly StoredFile[] {
+  #filesOf(source: ArtifactSource): readonly PublishedFile[] {
     this.#bySource ??= groupBySource(this.#files.values());
     return this.#bySource.get(toSourceKey(source)) ?? [];
   }
@@ -257,7 +284,9 @@ export class ArtifactFolder {
     if (isForUser) await makeFolders(filesFolder);
     else await this.#store.create(this.#path);
     // `wx` creates the file, and thus never follows a link.
-    await writeFile(path, content, { flag: 'wx', mode: isForUser ? 0o666 : 0o600 });
+    const mode = isForUser ? 0o666 : 0o600;
+    // What is on disk when the fact of it is, must be there after a power cut as well.
+    await writeFile(path, content, { flag: 'wx', mode, flush: this.#store.outlivesProcess });
   }
 
   /** Replaces a file, or a link, that is at the new path. Waits until an earlier file has been removed from there. */
@@ -270,7 +299,7 @@ export class ArtifactFolder {
    * Frees the names of files that are being removed: another attempt gets the same ones at once, whenever the removal
    * ends. Its files are moved to their places only then.
    */
-  freeNames(files: readonly StoredFile[], removed: Promise<void>): void {
+  freeNames(files: readonly PublishedFile[], removed: Promise<void>): void {
     const keys = files.map(({ path }) => foldName(path));
     for (const { artifact } of files) this.names.release(artifact.name);
     for (const key of keys) this.#removals.set(key, removed);
@@ -283,8 +312,23 @@ export class ArtifactFolder {
     return this.#store.remove(path);
   }
 
+  /** Lists files of which another process had taken the memory and the names. */
+  restore(files: readonly PublishedFile[]): void {
+    for (const { artifact } of files) {
+      this.names.takeExactly(artifact.name);
+      this.reserve(artifact.size);
+    }
+    this.addToList(files);
+  }
+
+  /** Adds the files of an attempt that has succeeded to those of the run. */
+  publish(files: readonly PublishedFile[]): void {
+    this.addToList(files);
+    this.onPublished?.(files.map(({ artifact, path }) => ({ artifact, path })));
+  }
+
   /** Adds files that are complete to those of the run. */
-  addToList(files: readonly StoredFile[]): void {
+  addToList(files: readonly PublishedFile[]): void {
     for (const { artifact, path } of files) this.#files.set(artifact.name, { artifact, path });
     this.#sorted = undefined;
     this.#bySource = undefined;
@@ -317,8 +361,8 @@ export class ArtifactFolder {
 }
 
 /** By task, and by task and item. */
-function groupBySource(files: Iterable<StoredFile>): Map<string, StoredFile[]> {
-  const groups = new Map<string, StoredFile[]>();
+function groupBySource(files: Iterable<PublishedFile>): Map<string, PublishedFile[]> {
+  const groups = new Map<string, PublishedFile[]>();
   for (const file of files) {
     const { item, ...task } = file.artifact;
     const keys = [toSourceKey(task), ...(item === undefined ? [] : [toSourceKey(file.artifact)])];

@@ -5,7 +5,7 @@ import { cutText, joinFirst, showValue } from '../../common/text.js';
 import type { ModelAnswer, ModelRequest, TokenCounts } from '../../models/model.js';
 import { measureRequest } from '../../models/request-size.js';
 import type { ArtifactContent, ToolBlackboard, ToolContext } from '../../tools/tool.js';
-import { toJsonOutput } from '../json-output.js';
+import { toJsonOutput } from './json-output.js';
 import type { CallingAttempt, InvocationServices, StoppableRun } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
 import { AnswerText } from './answer-text.js';
@@ -30,6 +30,7 @@ export class Attempt implements ToolContext, CallingAttempt {
   readonly task_id: string;
   readonly item_index: number | null;
   readonly attempt: number;
+  readonly calls: number;
   /** An error that fails the attempt even when the tool catches it. */
   permanentError: ToolError | undefined;
   /** Its time limit, if it has one. */
@@ -41,6 +42,7 @@ export class Attempt implements ToolContext, CallingAttempt {
   #stagedFiles: StagedFiles | undefined;
   #nestedRuns: Set<StoppableRun> | undefined;
   #modelRequests = 0;
+  #calls = 0;
   /** Stops the requests to models when the attempt is over, so that nobody pays for answers that nobody reads. */
   #modelController: AbortController | undefined;
   #isOver = false;
@@ -52,7 +54,7 @@ export class Attempt implements ToolContext, CallingAttempt {
     services: InvocationServices,
     taskId: string,
     item: number | undefined,
-    attempt: number,
+    { attempt, calls }: { readonly attempt: number; readonly calls: number },
     openModels: () => InvocationModels,
   ) {
     this.#services = services;
@@ -62,6 +64,13 @@ export class Attempt implements ToolContext, CallingAttempt {
     this.task_id = taskId;
     this.item_index = item ?? null;
     this.attempt = attempt;
+    this.calls = calls;
+  }
+
+  // Made when it is read: most tools never do.
+  get invocation_key(): string {
+    const item = this.item_index === null ? '' : `[${this.item_index}]`;
+    return `${this.run_id}/${this.#services.keyPath}${this.task_id}${item}`;
   }
 
   // Created when first read: most tools never do, and a controller costs more than the rest of an attempt.
@@ -226,6 +235,10 @@ export class Attempt implements ToolContext, CallingAttempt {
     this.#nestedRuns ??= new Set();
     this.#nestedRuns.add(run);
     if (this.#isOver) run.cancel(true);
+  }
+
+  countCall(): number {
+    return this.#calls++;
   }
 
   deleteNestedRun(run: StoppableRun): void {

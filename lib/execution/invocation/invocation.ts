@@ -3,9 +3,10 @@ import type { FailedResult } from '../../../machines/types.js';
 import { isNonRetryable, readRetryAfterMs, ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import type { Task } from '../../pipelines/pipeline.js';
-import { type JsonOutput, toJsonOutputInSteps } from '../json-output.js';
+import { type JsonOutput, toJsonOutputInSteps } from './json-output.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
+import type { CallProgress } from '../history/fact.js';
 import { Attempt } from './attempt.js';
 import type { AttemptInfo } from './attempt-observer.js';
 import { AttemptTimeout } from './attempt-timeout.js';
@@ -19,8 +20,17 @@ export const STOPPED = 'stopped by force';
 export interface InvocationListener {
   /** Called when an attempt begins. @param attempt from 1 */
   onAttempt(item: number | undefined, attempt: number): void;
-  /** Called when an attempt has failed, and another one will follow. @param attempt from 1 */
-  onRetry(item: number | undefined, error: string, attempt: number): void;
+  /**
+   * Called when an attempt has failed, and another one will follow.
+   *
+   * @param attempt from 1
+   * @param due when the next one is, in milliseconds since 1970
+   */
+  onRetry(item: number | undefined, error: string, attempt: number, due: number): void;
+  /** Called when the delay before an attempt is over. */
+  onDue?(): void;
+  /** Called before the tool is called, which waits for the promise. */
+  onCall?(attempt: number): Promise<void> | undefined;
   /**
    * @param sizeBytes memory of the value and the writes, taken from the run
    * @param hasFiles the value names files, which go with the run
@@ -83,6 +93,14 @@ export class Invocation {
     this.#startAttempt();
   }
 
+  /** Goes on with what another process has begun. */
+  resume({ attempts, due }: CallProgress): void {
+    this.#services.invocations++;
+    this.#attempts = attempts;
+    if (due === undefined) return this.#startAttempt();
+    this.#waitForRetry(Math.max(0, due - this.#services.dependencies.clock.now()));
+  }
+
   abort(): void {
     if (this.#settled) return;
     this.#isAborted = true;
@@ -94,10 +112,20 @@ export class Invocation {
 
   #startAttempt(): void {
     const { task, item, inputs } = this.#call;
-    const attempt = new Attempt(this.#services, task.id, item, ++this.#attempts, () => this.#openModels());
+    const calls = this.#services.countCalls(task.tool.name, 1);
+    const number = { attempt: ++this.#attempts, calls };
+    const attempt = new Attempt(this.#services, task.id, item, number, () => this.#openModels());
     this.#attempt = attempt;
     this.#listener.onAttempt(item, this.#attempts);
     this.#onAttemptEnd = this.#services.dependencies.onAttempt?.(this.#createInfo());
+    const noted = this.#listener.onCall?.(this.#attempts);
+    if (noted === undefined) this.#callTool(attempt, inputs);
+    else void noted.then(() => this.#callTool(attempt, inputs));
+  }
+
+  #callTool(attempt: Attempt, inputs: JsonObject): void {
+    if (attempt !== this.#attempt) return;
+    const { task } = this.#call;
     this.#startTimeout(attempt);
     try {
       Promise.resolve(task.tool.run(inputs, attempt)).then(
@@ -225,23 +253,33 @@ export class Invocation {
   }
 
   #scheduleRetry(error: string, askedMs: number): void {
-    this.#listener.onRetry(this.#call.item, error, this.#attempts);
     const { prepared, journal, dependencies } = this.#services;
     const backoff = taskBackoff(this.#call.task, prepared.options.backoff);
     const delayMs = retryDelayMs(this.#attempts, backoff, dependencies.random(), askedMs);
+    this.#listener.onRetry(
+      this.#call.item,
+      error,
+      this.#attempts,
+      dependencies.clock.now() + Math.ceil(delayMs),
+    );
     if (journal.isObserved) {
       const { task, item } = this.#call;
       const attempt = this.#attempts;
       const itemField = item === undefined ? {} : { item };
       journal.write({ kind: 'retry', task_id: task.id, ...itemField, attempt, delay_ms: delayMs, error });
     }
-    this.#timer = dependencies.clock.setTimeout(() => {
+    this.#waitForRetry(delayMs);
+    this.#slot.wait();
+  }
+
+  #waitForRetry(delayMs: number): void {
+    this.#timer = this.#services.dependencies.clock.setTimeout(() => {
       this.#timer = undefined;
+      this.#listener.onDue?.();
       this.#slot.resume(() => {
         if (!this.#settled) this.#startAttempt();
       });
     }, delayMs);
-    this.#slot.wait();
   }
 
   #fail(error: string, thrown?: unknown): void {

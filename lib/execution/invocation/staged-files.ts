@@ -4,7 +4,7 @@ import { MAX_ARTIFACT_BYTES } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { assertFileName } from '../../tools/files/file-name.js';
 import type { ArtifactContent, WrittenArtifact } from '../../tools/tool.js';
-import type { Artifact } from '../json-output.js';
+import type { Artifact } from './json-output.js';
 import type { RunArtifact } from '../results.js';
 import type { NameOwner } from './artifact-names.js';
 import type { ArtifactFolder, ArtifactSource } from './artifact-store.js';
@@ -110,7 +110,7 @@ export class StagedFiles {
     if (this.#isDiscarded) return;
     const files = [...this.#files.values()];
     this.#files.clear();
-    if (this.#outer === undefined) this.#folder.addToList(files);
+    if (this.#outer === undefined) this.#folder.publish(files);
     else this.#outer.#takeOver(files);
   }
 

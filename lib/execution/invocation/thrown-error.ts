@@ -46,6 +46,21 @@ export function messageWithCauses(thrown: unknown, mask?: Mask): string {
   return errorMessage(whole);
 }
 
+/** Stands for an error that another process has described. */
+export class RecordedError extends Error {
+  readonly #record: ErrorRecord;
+
+  constructor(record: ErrorRecord) {
+    super(record.message);
+    this.#record = record;
+  }
+
+  /** What was described; undefined for anything else. Asks a proxy of a tool nothing: it might throw. */
+  static read(thrown: unknown): ErrorRecord | undefined {
+    return typeof thrown === 'object' && thrown !== null && #record in thrown ? thrown.#record : undefined;
+  }
+}
+
 /**
  * Describes anything thrown. Never throws.
  *
@@ -58,6 +73,8 @@ export function describeThrown(
   withStack: boolean,
   mask?: Mask,
 ): ErrorRecord {
+  const recorded = RecordedError.read(thrown);
+  if (recorded !== undefined) return recorded;
   const causes = causesOf(thrown);
   const stack = withStack ? joinStacks([thrown, ...causes], mask) : undefined;
   const described = causes.map((cause) => describeOne(cause, mask));

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { JsonWriter } from '../../common/json-writer.js';
 import type { EventLoopBudget } from '../../../machines/ports.js';
 import type { RunStatus } from '../../../machines/types.js';
 import {
@@ -14,8 +16,9 @@ import type { Pipeline } from '../../pipelines/pipeline.js';
 import { assertPipelineCall } from '../../tools/builtin/run-pipeline.js';
 import type { PipelineCall, PipelineOutcome } from '../../tools/tool.js';
 import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
+import type { PlacedHistory } from '../history/run-history.js';
 import { NestedJournal } from '../events/journal.js';
-import { copyToJson } from '../json-output.js';
+import { copyToJson } from '../invocation/json-output.js';
 import { freezeValues, type PreparedRun, prepareRun } from '../prepare/prepare-run.js';
 import type { CallingAttempt, InvocationServices, ParentRunContext, StoppableRun } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
@@ -80,9 +83,10 @@ export class NestedRuns {
   async run(call: PipelineCall, attempt: CallingAttempt, models: ModelAccess): Promise<PipelineOutcome> {
     assertPipelineCall(call);
     this.#assertCanBegin(attempt);
+    const count = attempt.countCall();
     const budget = new NestedRunBudget(this.#services.budget, this.#limiter);
     try {
-      return await this.#runWithin(budget, call, attempt, models);
+      return await this.#runWithin(budget, call, { attempt, count }, models);
     } finally {
       budget.close();
     }
@@ -109,7 +113,7 @@ export class NestedRuns {
   async #runWithin(
     budget: NestedRunBudget,
     call: PipelineCall,
-    attempt: CallingAttempt,
+    { attempt, count }: { readonly attempt: CallingAttempt; readonly count: number },
     models: ModelAccess,
   ): Promise<PipelineOutcome> {
     const pipeline = await this.#pipelines.load(call);
@@ -125,14 +129,22 @@ export class NestedRuns {
     if (this.#eventLoopBudget.exhausted()) await nextSlice(this.#eventLoopBudget);
     this.#assertCanBegin(attempt);
     const { prepared, inputBytes } = this.#prepare(pipeline, call, session);
+    const isKept = this.#services.history !== undefined;
+    const fingerprint = isKept ? await this.#createFingerprint(prepared) : '';
+    if (isKept) this.#assertCanBegin(attempt);
     budget.reserveFor(pipeline, inputBytes);
-    const context = this.#createContext(attempt, { pipelinePath, onPermanentFailure });
+    const history = this.#openHistory(fingerprint, attempt, count);
+    const keyPath = this.#createKeyPath(attempt, count);
+    const own = { pipelinePath, onPermanentFailure, history, keyPath };
+    const context = this.#createContext(attempt, own);
     const run = this.#createRun(prepared, budget, context, models);
     // Before anything else is awaited: an attempt may end at any moment.
     attempt.addNestedRun(run);
     this.#active.add(run);
     void run.begin();
     await run.settled;
+    // What follows has not happened before.
+    await this.#services.history?.replay?.over;
     this.#active.delete(run);
     attempt.deleteNestedRun(run);
     if (run.result === null) throw toToolError(run, pipeline, isRetryable);
@@ -179,11 +191,11 @@ export class NestedRuns {
     outerSession: JsonObject,
   ): { readonly prepared: PreparedRun; readonly inputBytes: number } {
     const { params = {}, inputs = {} } = call;
-    const { prepared: caller, dependencies } = this.#services;
+    const { prepared: caller } = this.#services;
     const { id, tenantId, options, submittedOptions } = caller;
     try {
       const run = { pipeline, params, inputs, tenant_id: tenantId };
-      const prepared = prepareRun(run, undefined, undefined, dependencies.clock, caller.secrets);
+      const prepared = prepareRun(run, undefined, undefined, id, caller.secrets);
       const ownSession = freezeValues('session', call.session ?? {}).json;
       const session = mergeSessions(outerSession, ownSession);
       const inputBytes =
@@ -191,15 +203,40 @@ export class NestedRuns {
         measureCopy(prepared.inputs, inputs) +
         measureCopy(ownSession, call.session ?? {}) +
         (session === outerSession ? 0 : REFERENCE_BYTES * Object.keys(session).length);
-      return { prepared: { ...prepared, id, options, submittedOptions, session }, inputBytes };
+      return { prepared: { ...prepared, options, submittedOptions, session }, inputBytes };
     } catch (cause) {
       throw ToolError.nonRetryable(`pipeline "${pipeline.definition.id}": ${errorMessage(cause)}`, cause);
     }
   }
 
+  /** The same in every attempt: what the pipeline does for one, another one need not do again. */
+  #createKeyPath({ task_id: task, item_index: item }: CallingAttempt, count: number): string {
+    return `${this.#services.keyPath}${task}${item === null ? '' : `[${item}]`}.${count}/`;
+  }
+
+  /** What happened when another process ran this pipeline for the same attempt (D68). */
+  #openHistory(
+    fingerprint: string,
+    { task_id: task, item_index: item, attempt: number }: CallingAttempt,
+    count: number,
+  ): PlacedHistory | undefined {
+    return this.#services.history?.ofNested({ task, item, number }, count, fingerprint);
+  }
+
+  /** Of a pipeline and what it is given. Values may be long, and the same one given many times. */
+  async #createFingerprint({ pipeline, params, inputs }: PreparedRun): Promise<string> {
+    const hash = createHash('sha256');
+    const writer = new JsonWriter([pipeline.definition, params, inputs]);
+    for (let chunk = writer.next(); chunk !== ''; chunk = writer.next()) {
+      hash.update(chunk);
+      if (this.#eventLoopBudget.exhausted()) await nextSlice(this.#eventLoopBudget);
+    }
+    return hash.digest('base64url');
+  }
+
   #createContext(
     callingAttempt: CallingAttempt,
-    own: Pick<ParentRunContext, 'pipelinePath' | 'onPermanentFailure'>,
+    own: Pick<ParentRunContext, 'pipelinePath' | 'onPermanentFailure' | 'history' | 'keyPath'>,
   ): ParentRunContext {
     const { journal, parent } = this.#services;
     const { task_id: taskId, item_index: item } = callingAttempt;

@@ -6,6 +6,7 @@ import { describeFailedTask, errorMessage, findCause, type TaskFailure } from '.
 import { groupBy } from '../../definition/group-by.js';
 import type { TaskEvent } from '../events/event.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';
+import type { PlacedHistory } from '../history/run-history.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
 import type { PlanOutcome, RunArtifact, RunProgress, RunResult, SubPipelineStatuses } from '../results.js';
@@ -23,15 +24,25 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
   protected readonly lifecycle: LifecycleEvents;
   readonly #artifacts: RunDependencies['artifacts'];
 
-  /** @param budget holds what the run was given already */
-  constructor(prepared: PreparedPlan, dependencies: RunDependencies, budget: MemoryBudget) {
-    super(new Timeline(dependencies.clock));
+  /**
+   * @param budget holds what the run was given already
+   * @param history undefined when nothing of the run is kept for another process
+   */
+  constructor(
+    prepared: PreparedPlan,
+    dependencies: RunDependencies,
+    budget: MemoryBudget,
+    history?: PlacedHistory,
+  ) {
+    super(history?.run.timeline ?? new Timeline(dependencies.clock), history);
     this.prepared = prepared;
     this.budget = budget;
     this.#artifacts = dependencies.artifacts;
     this.journal = new Journal(prepared.id, this.timeline, prepared.collectEvents, budget);
+    if (history !== undefined) this.journal.keepIn(history.run, history.run.past.facts.events);
     this.lifecycle = new LifecycleEvents(this.journal, []);
-    this.subRuns = new SubRuns(prepared, dependencies, this.journal, budget, () => this.emitStatus());
+    const writeStatus = (): void => this.emitStatus();
+    this.subRuns = new SubRuns(prepared, dependencies, this.journal, budget, writeStatus, history);
     const subPipelines = [...prepared.plan.subPipelines.values()].map(({ id, needs }) => ({ id, needs }));
     const actor = createActor(planMachine, { input: { subPipelines, concurrency: prepared.concurrency } });
     this.start(actor, planPorts, this.subRuns);

@@ -7,7 +7,8 @@ import type { Json } from '../../common/json.js';
 import type { KeyUse } from '../../plans/statistics.js';
 import { eventLoopBudget } from '../event-loop-budget.js';
 import { type Journal, NestedJournal } from '../events/journal.js';
-import { copyToJson } from '../json-output.js';
+import type { PlacedHistory } from '../history/run-history.js';
+import { copyToJson } from '../invocation/json-output.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import { NestedRunLimiter } from '../nested/nested-run-limiter.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
@@ -35,6 +36,7 @@ export class SubRuns implements PlanPorts {
   readonly #journal: Journal;
   readonly #budget: MemoryBudget;
   readonly #writePlanStatus: () => void;
+  readonly #history: PlacedHistory | undefined;
   /** The submitted session values that no sub-pipeline has stored over. */
   readonly #overrides: SessionOverrides;
   #blackboardError: string | undefined;
@@ -46,17 +48,20 @@ export class SubRuns implements PlanPorts {
     prepared: PreparedPlan,
     dependencies: RunDependencies,
     journal: Journal,
-    budget: MemoryBudget,
+    memory: MemoryBudget,
     writePlanStatus: () => void,
+    history: PlacedHistory | undefined,
   ) {
-    this.eventLoopBudget = eventLoopBudget.forTenant(prepared.tenantId);
+    const budget = eventLoopBudget.forTenant(prepared.tenantId);
+    this.eventLoopBudget = history?.createBudget(budget) ?? budget;
+    this.#history = history;
     this.#prepared = prepared;
     this.#dependencies = dependencies;
     this.#journal = journal;
     this.#writePlanStatus = writePlanStatus;
     this.#overrides = new SessionOverrides(prepared.session);
-    this.#budget = budget;
-    this.nestedRunLimiter = new NestedRunLimiter(budget, dependencies.maxNestedPipelines);
+    this.#budget = memory;
+    this.nestedRunLimiter = new NestedRunLimiter(memory, dependencies.maxNestedPipelines);
   }
 
   input(subPipelineId: string): RunMachineInput {
@@ -136,6 +141,8 @@ export class SubRuns implements PlanPorts {
     return {
       actor,
       journal: new NestedJournal(this.#journal, { sub_pipeline: subPipelineId }),
+      keyPath: `${subPipelineId}/`,
+      history: this.#history?.ofSubPipeline(subPipelineId),
       // A copy for each of many sub-pipelines would take more memory than all else.
       overrides: this.#overrides.fork(),
       onFailure: (failure) => this.failures.push({ sub_pipeline: subPipelineId, ...failure }),

@@ -1,13 +1,11 @@
 import type { Blackboard } from '../session/blackboard.js';
 import { MemoryBlackboard } from '../session/memory-blackboard.js';
-import type { Clock } from '../../common/clock.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { type JsonObject, setOwn } from '../../common/json.js';
 import type { Plan, SubPipeline } from '../../plans/plan.js';
 import { RunSecrets, type SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { PlanInputs } from '../run-inputs.js';
 import {
-  createRunId,
   freezeValues,
   mergeInputs,
   type PreparedRun,
@@ -59,7 +57,7 @@ export function preparePlan(
   run: PlanInputs & WithSubmittedKeys,
   rerunSource: PlanRerunSource | undefined,
   providedBlackboard: Blackboard | undefined,
-  clock: Clock,
+  id: string,
   secretSource?: SecretSource,
 ): PreparedPlan {
   const { plan } = run;
@@ -67,7 +65,6 @@ export function preparePlan(
   const session = freezeValues('session', run.session ?? {});
   const blackboard = providedBlackboard ?? new MemoryBlackboard();
   const ownsBlackboard = providedBlackboard === undefined;
-  const id = createRunId(clock.now());
   const secrets = new RunSecrets(secretSource, readTenantId(run));
   const breakpointsOf = resolvePlanBreakpoints(plan, run.breakpoints);
   const subRuns = [...plan.subPipelines.values()].map((subPipeline): [string, PreparedRun] => {
@@ -76,11 +73,11 @@ export function preparePlan(
       { ...run, inputs: inputs.json },
       rerunSource,
       blackboard,
-      clock,
+      id,
       secrets,
     );
     const breakpoints = breakpointsOf(subPipeline.id);
-    return [subPipeline.id, { ...prepared, id, breakpoints, session: session.json, ownsBlackboard }];
+    return [subPipeline.id, { ...prepared, breakpoints, session: session.json, ownsBlackboard }];
   });
   return {
     id,
@@ -115,7 +112,7 @@ function prepareSubRun(
   { inputs: planInputs = {}, options, tenant_id: tenantId }: PlanInputs,
   rerunSource: PlanRerunSource | undefined,
   blackboard: Blackboard,
-  clock: Clock,
+  runId: string,
   secrets: RunSecrets,
 ): PreparedRun {
   const inputs: JsonObject = {};
@@ -129,7 +126,7 @@ function prepareSubRun(
     ...(tenantId !== undefined && { tenant_id: tenantId }),
   };
   try {
-    return prepareRun(run, rerunSource?.subRuns.get(id), blackboard, clock, secrets);
+    return prepareRun(run, rerunSource?.subRuns.get(id), blackboard, runId, secrets);
   } catch (cause) {
     if (!(cause instanceof WavetrainError) || cause.code === 'invalid_options') throw cause;
     throw new WavetrainError(cause.code, `sub-pipeline "${id}": ${errorMessage(cause)}`, { cause });

@@ -1,7 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import type { RunBreakpoints } from '../../../machines/run.js';
 import type { Blackboard } from '../session/blackboard.js';
-import type { Clock } from '../../common/clock.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { isLongValue, type JsonObject, setOwn } from '../../common/json.js';
 import { MAX_GOAL_LENGTH } from '../../common/limits.js';
@@ -10,7 +9,7 @@ import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { Steps } from '../../common/steps.js';
 import { RunSecrets, type SecretSource } from '../../definition/secrets/run-secrets.js';
-import { copyToJson, copyToJsonInSteps } from '../json-output.js';
+import { copyToJson, copyToJsonInSteps } from '../invocation/json-output.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../run-inputs.js';
 import { resolveBreakpoints } from './breakpoints.js';
 import { type Options, readOptions } from './options.js';
@@ -56,6 +55,7 @@ export const RUN_BYTES = 12 * 1024;
 /**
  * Checks the inputs of a run.
  *
+ * @param id of the run, or of the submitted run that contains it
  * @param secrets where its secrets come from, or those of the run that contains it
  * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options` or `secret_missing`
  */
@@ -63,7 +63,7 @@ export function prepareRun(
   run: RunInputs & WithSubmittedKeys,
   rerunSource: RerunSource | undefined,
   blackboard: Blackboard | undefined,
-  clock: Clock,
+  id: string,
   secrets?: SecretSource | RunSecrets,
 ): PreparedRun {
   const { pipeline } = run;
@@ -77,7 +77,7 @@ export function prepareRun(
   runSecrets.add(pipeline.contract.secrets);
   const goal = runSecrets.mask(renderGoal(pipeline, new GoalScope(params.json, inputs.json)));
   return {
-    id: createRunId(clock.now()),
+    id,
     secrets: runSecrets,
     secretDigests: runSecrets.digests,
     pipeline,

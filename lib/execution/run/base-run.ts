@@ -5,6 +5,10 @@ import { isSettled, type RunSnapshot, toRunStatus } from '../../../machines/stat
 import type { RunStatus } from '../../../machines/types.js';
 import type { Timeline } from '../../common/clock.js';
 import { type FailedTask, findFailedTask, type TaskFailure } from '../../common/errors.js';
+import type { RunFact } from '../history/fact.js';
+import { begunKey, RUN_KEY } from '../history/replay.js';
+import type { PlacedHistory } from '../history/run-history.js';
+import type { LiveEvent } from '../events/event.js';
 import type { Journal, LifecycleEvents } from '../events/journal.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { PlanOutcome, RunArtifact, RunOutcome, RunProgress, SubPipelineStatuses } from '../results.js';
@@ -18,6 +22,8 @@ interface ControlEvent {
 }
 
 const NO_OP = (): void => {};
+
+const NO_EVENTS: readonly LiveEvent[] = [];
 
 /** A run of a pipeline or of a plan in this process: its actor, its times, and the fields of its record. */
 export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
@@ -59,15 +65,20 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   protected fault: unknown;
   /** The times of the record and of the events. */
   protected readonly timeline: Timeline;
+  readonly #history: PlacedHistory | undefined;
   #resolveSettled = NO_OP;
+  #isStopped = false;
+  #isEndKept = false;
   /** Undefined once the run has ended. */
   #actor: ActorRef<S, ControlEvent> | undefined;
   /** The last snapshot of a run that has ended. */
   #lastSnapshot: S | undefined;
 
-  constructor(timeline: Timeline) {
+  /** @param history undefined when nothing of the run is kept for another process */
+  constructor(timeline: Timeline, history: PlacedHistory | undefined) {
     this.timeline = timeline;
-    this.createdAt = timeline.now();
+    this.#history = history;
+    this.createdAt = history?.isSubmitted === true ? history.run.past.createdAt : timeline.now();
     this.settled = new Promise((resolve) => {
       this.#resolveSettled = resolve;
     });
@@ -119,31 +130,129 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     return isSettled(this.snapshot);
   }
 
-  /** Begins a queued run. Never rejects. */
+  /** Begins a queued run, or goes on with one that another process has begun. Never rejects. */
   async begin(): Promise<void> {
+    if (this.#history?.isSubmitted === true && this.#history.replay !== undefined) {
+      await this.rebuild();
+      if (this.hasBegun || this.isSettled) return;
+    }
+    await this.#prepareAndBegin();
+  }
+
+  async #prepareAndBegin(): Promise<void> {
     this.emitStatus();
     const preparing = this.prepareToBegin();
     // Awaiting undefined would take a tick too.
     if (preparing !== undefined) await preparing;
+    const replay = this.#history?.replay;
+    if (replay === undefined) return this.#begin();
+    const key = begunKey(this.#history?.place ?? '');
+    const onFact = (): void => {
+      replay.settle(key);
+      this.#begin();
+    };
+    replay.expect(key, { onFact, onEnd: () => this.#begin() });
+  }
+
+  #begin(): void {
     if (this.status !== 'queued' || this.isSettled) return;
-    this.startedAt = this.timeline.now();
+    const isNew = this.#history?.replay === undefined;
+    this.startedAt = (isNew && this.#history?.note({ kind: 'begun' })) || this.timeline.now();
     this.#send('begin');
+  }
+
+  /** Whether another process has begun the run. */
+  get hasBegun(): boolean {
+    return this.#history?.run.past.facts.hasBegun === true;
+  }
+
+  /** Whether the run has settled in another process. */
+  get wasSettled(): boolean {
+    return this.#history?.run.past.facts.settledAt !== undefined;
+  }
+
+  /** The events that another process has written. */
+  get pastEvents(): readonly LiveEvent[] {
+    return this.#history?.run.past.facts.events ?? NO_EVENTS;
+  }
+
+  /** Rebuilds a run that another process has begun, from its history. Resolves when it goes on, or has ended. */
+  async rebuild(): Promise<void> {
+    const replay = this.#history?.replay;
+    if (replay === undefined) return;
+    replay.expect(RUN_KEY, { onFact: (fact) => this.#replayFact(fact as RunFact), onEnd: NO_OP });
+    if (this.hasBegun) void this.#prepareAndBegin();
+    else this.emitStatus();
+    await replay.over;
+  }
+
+  #replayFact(fact: RunFact): void {
+    if (fact.kind === 'cancel') this.#cancel(fact.force);
+    else if (fact.kind === 'resume') this.#send(fact.by);
   }
 
   /** Cancels cooperatively; `force` also aborts the tools in flight (rule 12, D21). */
   cancel(force: boolean): void {
+    this.#whenRebuilt(() => {
+      this.#note({ kind: 'cancel', force });
+      this.#cancel(force);
+    });
+  }
+
+  #cancel(force: boolean): void {
     this.#send(force ? 'force' : 'cancel');
     this.cancelNestedRuns();
   }
 
   /** Lets a paused run go on: to its next breakpoint, or by one wave. Does nothing otherwise. */
   resume(by: 'continue' | 'step'): void {
-    this.#send(by);
+    this.#whenRebuilt(() => {
+      this.#note({ kind: 'resume', by });
+      this.#send(by);
+    });
   }
 
-  /** Stops the run at once, with its tools. */
+  /** Resolves when the run has come to where another process left it; undefined when it has. */
+  get rebuilding(): Promise<void> | undefined {
+    if (this.#history?.isSubmitted !== true) return undefined;
+    return this.#history.replay === undefined ? undefined : this.#history.run.replayed;
+  }
+
+  /** What comes from outside follows all that has happened: in the middle of it, the next process would not know of it. */
+  #whenRebuilt(action: () => void): void {
+    const { rebuilding } = this;
+    if (rebuilding === undefined) action();
+    else void rebuilding.then(action);
+  }
+
+  /** Whether a task is being published: those who wait for it have not gone on yet. */
+  get isPublishing(): boolean {
+    return this.#history?.run.isPublishing === true;
+  }
+
+  /** Resolves when what has happened so far is kept for good. */
+  committed(): Promise<void> | undefined {
+    return this.#history?.run.committed();
+  }
+
+  /** What is replayed was noted before. */
+  #note(fact: Parameters<PlacedHistory['run']['note']>[0]): void {
+    const { isSubmitted, replay, run } = this.#history ?? {};
+    if (isSubmitted === true && replay === undefined) run?.note(fact);
+  }
+
+  /** Stops the run at once, with its tools. One with a history is left as it is, for another process (D68). */
   stop(): void {
+    this.#isStopped = true;
+    if (this.#history?.isSubmitted === true) this.#history.run.close();
     this.#actor?.stop();
+    // It has ended, and that could not be kept.
+    if (this.finishedAt !== null) this.#resolveSettled();
+  }
+
+  /** True when the run was stopped before its end was kept: another process may go on with it. */
+  get isLeft(): boolean {
+    return this.#isStopped && this.#history?.isSubmitted === true && !this.#isEndKept;
   }
 
   /** Returns the persisted snapshot of the actor and its children, as JSON. */
@@ -204,6 +313,12 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     this.emitStatus();
     this.journal.close();
     this.budget.trim();
-    this.#resolveSettled();
+    if (this.#history?.isSubmitted !== true || this.#isStopped) return this.#resolveSettled();
+    const { settledAt } = this.#history.run.past.facts;
+    this.finishedAt = settledAt ?? this.#history.run.noteSettled();
+    void this.#history.run.committed().then(() => {
+      this.#isEndKept = true;
+      this.#resolveSettled();
+    });
   }
 }

@@ -5,7 +5,7 @@ import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import { validateInputs } from '../../tools/inputs/validate.js';
-import { copyToJson } from '../json-output.js';
+import { copyToJson } from '../invocation/json-output.js';
 import type { Write } from '../session/session-overrides.js';
 import type { PipelineRun } from './pipeline-run.js';
 

@@ -6,6 +6,7 @@ import { MemoryBlackboard, OwnBlackboard } from '../session/memory-blackboard.js
 import { Timeline } from '../../common/clock.js';
 import { errorMessage, findCause, type TaskFailure } from '../../common/errors.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';
+import type { PlacedHistory } from '../history/run-history.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import { NestedRuns } from '../nested/nested-runs.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
@@ -28,16 +29,28 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   /**
    * @param budget holds what the run was given already
    * @param parent set for a sub-run or a nested run
+   * @param history of a submitted run; undefined when nothing of it is kept for another process
    */
   constructor(
     prepared: PreparedRun,
     dependencies: RunDependencies,
     budget: MemoryBudget,
     parent?: ParentRunContext,
+    history?: PlacedHistory,
   ) {
-    super(parent?.journal.timeline ?? new Timeline(dependencies.clock));
+    super(
+      parent?.journal.timeline ?? history?.run.timeline ?? new Timeline(dependencies.clock),
+      parent?.history ?? history,
+    );
     this.prepared = prepared;
-    this.#services = new RunServices(prepared, dependencies, this.timeline, budget, parent);
+    this.#services = new RunServices(
+      prepared,
+      dependencies,
+      this.timeline,
+      budget,
+      parent,
+      parent?.history ?? history,
+    );
     this.lifecycle = new LifecycleEvents(this.journal, prepared.pipeline.waves);
     this.work = new RunWork(this.#services, (wave) => this.lifecycle.beginWave(wave, this));
     const actor = parent?.actor ?? createActor(runMachine, { input: toMachineInput(prepared) });
@@ -159,10 +172,13 @@ class RunServices implements InvocationServices {
   readonly prepared: PreparedRun;
   readonly dependencies: RunDependencies;
   readonly parent: ParentRunContext | undefined;
+  readonly history: PlacedHistory | undefined;
   readonly journal: Journal;
   readonly session: Session;
   readonly budget: MemoryBudget;
   invocations = 0;
+  readonly keyPath: string;
+  #calls: Map<string, number> | undefined;
   #memory: Map<string, unknown> | undefined;
   #nestedRuns: NestedRuns | undefined;
   #isCancelled = false;
@@ -173,11 +189,16 @@ class RunServices implements InvocationServices {
     timeline: Timeline,
     budget: MemoryBudget,
     parent: ParentRunContext | undefined,
+    history: PlacedHistory | undefined,
   ) {
     this.prepared = prepared;
     this.dependencies = dependencies;
     this.parent = parent;
+    this.history = history;
+    this.keyPath = parent?.keyPath ?? '';
     this.journal = parent?.journal ?? new Journal(prepared.id, timeline, prepared.collectEvents, budget);
+    if (parent === undefined && history !== undefined)
+      this.journal.keepIn(history.run, history.run.past.facts.events);
     this.session = new Session(
       prepared.blackboard ?? new MemoryBlackboard(),
       prepared.ownsBlackboard,
@@ -187,6 +208,13 @@ class RunServices implements InvocationServices {
       budget,
     );
     this.budget = budget;
+  }
+
+  countCalls(tool: string, calls: number): number {
+    this.#calls ??= new Map();
+    const count = (this.#calls.get(tool) ?? 0) + calls;
+    this.#calls.set(tool, count);
+    return count;
   }
 
   /** Created when first used: most tools share nothing. */

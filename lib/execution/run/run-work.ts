@@ -7,6 +7,8 @@ import type { TemplateScope } from '../../definition/template/scope.js';
 import { eventLoopBudget } from '../event-loop-budget.js';
 import type { TaskEvent } from '../events/event.js';
 import type { JournalEntry } from '../events/journal.js';
+import type { TaskPublished } from '../history/fact.js';
+import { taskKey } from '../history/replay.js';
 import type { RerunSource } from '../prepare/rerun-source.js';
 import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
@@ -25,6 +27,8 @@ const SMALL_OUTCOME_BYTES = 1024;
 /** Implements the ports of one run's machines with templates, tools and the blackboard, and keeps what they produce. */
 export class RunWork implements RunPorts {
   readonly eventLoopBudget: EventLoopBudget;
+  /** For what no machine decides. */
+  readonly #budget: EventLoopBudget;
   /**
    * Task id to output (rule 4), wave by wave in declaration order: a key is added when its task begins, with the value
    * undefined until the task has succeeded.
@@ -49,7 +53,8 @@ export class RunWork implements RunPorts {
 
   /** @param onWave is called when the first task of a wave begins */
   constructor(services: InvocationServices, onWave: (wave: number) => void) {
-    this.eventLoopBudget = eventLoopBudget.forTenant(services.prepared.tenantId);
+    this.#budget = eventLoopBudget.forTenant(services.prepared.tenantId);
+    this.eventLoopBudget = services.history?.createBudget(this.#budget) ?? this.#budget;
     this.#services = services;
     this.#onWave = onWave;
     this.#scope = new RunScope(services, this.outputs);
@@ -113,10 +118,30 @@ export class RunWork implements RunPorts {
     if (outcome !== undefined && outcome.writes.length > 0) {
       return this.#publishWithWrites(work, outcome, onPublished);
     }
-    if (outcome !== undefined) this.#keepOutcome(taskId, outcome);
-    if (!result.ok) work.recordTotalFailure(result.error);
-    this.#settle(work, result, onPublished);
+    this.#inTurn(work, () => {
+      if (outcome !== undefined) this.#keepOutcome(taskId, outcome);
+      if (!result.ok) work.recordTotalFailure(result.error);
+      this.#settle(work, result, onPublished);
+    });
     return NO_ABORT;
+  }
+
+  /**
+   * Publishes at once; while facts are replayed, when the task was published before.
+   *
+   * @param publish is called with the error of a publication that had failed
+   */
+  #inTurn(work: TaskWork, publish: (error?: string) => void): void {
+    const replay = this.#services.history?.replay;
+    if (replay === undefined) return publish();
+    const key = taskKey(this.#services.history?.place ?? '', work.task.id);
+    replay.expect(key, {
+      onFact: (fact) => {
+        replay.settle(key);
+        publish((fact as TaskPublished).error);
+      },
+      onEnd: () => publish(),
+    });
   }
 
   /** Publishes the output after the blackboard has taken the writes; until then the publication can be cancelled. */
@@ -133,9 +158,23 @@ export class RunWork implements RunPorts {
       const message = `cannot store the values on the blackboard: ${reason}`;
       this.#settle(work, work.onFailure(undefined, message, work.attempts), onPublished);
     };
-    const applying = this.#services.session.apply(writes, this.eventLoopBudget, work.reused !== undefined);
-    applying.then(succeed, (thrown: unknown) => fail(errorMessage(thrown)));
-    return () => fail('stopped by force');
+    // While facts are replayed, the one of the publication says whether it was stopped.
+    const applied = (reason?: string): void =>
+      this.#inTurn(work, (error) => {
+        if (error !== undefined)
+          this.#settle(work, work.onFailure(undefined, error, work.attempts), onPublished);
+        else if (reason !== undefined) fail(reason);
+        else succeed();
+      });
+    const isApplied = work.reused !== undefined || this.#services.history?.replay !== undefined;
+    const applying = this.#services.session.apply(writes, this.#budget, isApplied);
+    applying.then(
+      () => applied(),
+      (thrown: unknown) => applied(errorMessage(thrown)),
+    );
+    return () => {
+      if (this.#services.history?.replay === undefined) fail('stopped by force');
+    };
   }
 
   #settle(work: TaskWork, result: TaskResult, onPublished: (result: TaskResult) => void): void {
@@ -144,7 +183,15 @@ export class RunWork implements RunPorts {
     this.#tasks.set(work.task.id, work.trace);
     if (!result.ok) delete this.outputs[work.task.id];
     this.#writeEndEvent(work, result);
-    onPublished(result);
+    this.#reportPublished(work, result, onPublished);
+  }
+
+  /** Once it is kept for good: what others have read of a task must be there after a crash. */
+  #reportPublished(work: TaskWork, result: TaskResult, onPublished: (result: TaskResult) => void): void {
+    const { history } = this.#services;
+    if (history === undefined || history.replay !== undefined) return onPublished(result);
+    history.note({ kind: 'published', task: work.task.id, ...(!result.ok && { error: result.error }) });
+    history.run.publish(() => onPublished(result));
   }
 
   #writeEndEvent(work: TaskWork, result: TaskResult): void {

@@ -6,11 +6,14 @@ import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import { validateInputs } from '../../tools/inputs/validate.js';
-import { copyToJson } from '../json-output.js';
+import { copyToJson } from '../invocation/json-output.js';
 import { NO_MEMORY_FOR_ERROR } from '../events/journal.js';
+import { type CallOwner, DurableCall } from '../history/durable-call.js';
+import type { CallProgress } from '../history/fact.js';
 import { CachedInvocation, type CachingListener } from '../invocation/cache/cached-invocation.js';
 import type { CachedOutput } from '../invocation/cache/cached-output.js';
 import { Invocation, type ToolCall } from '../invocation/invocation.js';
+import type { ErrorRecord } from '../invocation/thrown-error.js';
 import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
@@ -47,7 +50,7 @@ interface MeteredScope extends TemplateScope {
 }
 
 /** One task while its wave settles: renders its inputs, invokes its tool, and collects the outcomes of its items. */
-export class TaskWork implements CachingListener {
+export class TaskWork implements CallOwner {
   readonly task: Task;
   /** What remains of the task once it has settled, for those who look at it. */
   readonly trace: TaskTrace;
@@ -154,18 +157,33 @@ export class TaskWork implements CachingListener {
         return this.#reuseItem(item, reused, slot);
       }
     }
+    const { history } = this.#services;
+    if (history === undefined) return this.#call(item, this, slot);
+    return new DurableCall(this.#services, history, this, item, slot, (listener, progress) =>
+      this.#call(item, listener, slot, progress),
+    ).start();
+  }
+
+  /** @param progress of a call that another process has begun */
+  #call(item: number | undefined, listener: CachingListener, slot: Slot, progress?: CallProgress): Abort {
     const call = this.#prepareCall(item);
     if (typeof call === 'string') {
-      slot.settle(this.onFailure(item, call, 0));
+      slot.settle(listener.onFailure(item, call, 0));
       return NO_ABORT;
     }
     const { prepared, dependencies } = this.#services;
     if (this.task.cacheMs !== undefined && prepared.options.usesCache) {
-      return new CachedInvocation(this.#services, dependencies.cache, call, this, slot).start();
+      const cached = new CachedInvocation(this.#services, dependencies.cache, call, listener, slot);
+      return cached.start(progress);
     }
-    const invocation = new Invocation(this.#services, call, this, slot);
-    invocation.start();
+    const invocation = new Invocation(this.#services, call, listener, slot);
+    if (progress === undefined) invocation.start();
+    else invocation.resume(progress);
     return () => invocation.abort();
+  }
+
+  errorOf(item: number | undefined): ErrorRecord | undefined {
+    return this.trace.failedAttempts(item)?.error;
   }
 
   /** The files of what is reused belong to this run, too. */

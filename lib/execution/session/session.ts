@@ -5,7 +5,7 @@ import { errorMessage } from '../../common/errors.js';
 import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
 import type { Contract } from '../../pipelines/contract.js';
 import { nextSlice } from '../event-loop-budget.js';
-import { forEachFrozen } from '../json-output.js';
+import { forEachFrozen } from '../invocation/json-output.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import { AppendedLists } from './appended-lists.js';
 import type { SessionOverrides, Write } from './session-overrides.js';

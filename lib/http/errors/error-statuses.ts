@@ -133,6 +133,12 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
     meaning:
       'The server is shutting down: it accepts no more runs or definitions. Try again after `Retry-After` seconds.',
   },
+  not_ready: {
+    status: 503,
+    retryAfter: 1,
+    meaning:
+      'The server is restoring its runs, or can keep none until it is started again: `GET /ready` has the reason. Try again after `Retry-After` seconds.',
+  },
 };
 
 const STATUSES: Partial<Record<ErrorCode, ErrorStatus>> = ERROR_STATUSES;

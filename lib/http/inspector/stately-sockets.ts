@@ -85,8 +85,8 @@ export class StatelySockets {
     if (url.split('?')[0] !== SOCKET_PATH) {
       throw new WavetrainError('not_found', `there is no WebSocket here, only at ${SOCKET_PATH}`);
     }
-    if (method === 'GET') return;
-    throw new WavetrainError('method_not_allowed', `${SOCKET_PATH} accepts only GET`);
+    if (method !== 'GET') throw new WavetrainError('method_not_allowed', `${SOCKET_PATH} accepts only GET`);
+    this.#services.readiness.assertRestored();
   }
 
   /** Answers instead of opening a WebSocket. */

@@ -11,12 +11,13 @@ const RETRY_AFTER_HEADER = {
 };
 
 /** Lists every error code of a route. */
-export function listErrorCodes({ access, body, errors = [] }: Route): HttpErrorCode[] {
+export function listErrorCodes({ access, body, errors = [], isProbe = false }: Route): HttpErrorCode[] {
   const ofKeys = access === 'open' ? [] : (['unauthorized', 'forbidden', 'memory_full'] as const);
   const ofBody =
     body === undefined ? [] : (['request_timeout', 'body_too_large', 'unsupported_media_type'] as const);
+  const ofStore = isProbe ? [] : (['not_ready'] as const);
   const always = ['invalid_request', 'foreign_host', 'foreign_origin', 'not_acceptable', 'internal'] as const;
-  return [...new Set([...errors, ...ofKeys, ...ofBody, ...always])];
+  return [...new Set([...errors, ...ofKeys, ...ofBody, ...ofStore, ...always])];
 }
 
 /** Documents error codes as OpenAPI responses, grouped by status. */

@@ -45,7 +45,7 @@ export class ResponseSender {
     // Koa would make its own response; none of this needs it.
     ctx.respond = false;
     if (onSent) ctx.res.once('finish', onSent);
-    const head = new Head(ctx, status, headers, this.#services.isReady());
+    const head = new Head(ctx, status, headers, this.#services.readiness.isShuttingDown);
     if (stream !== undefined) {
       head.write();
       if (ctx.method === 'HEAD') ctx.res.end();
@@ -205,13 +205,13 @@ class Head {
   readonly #headers: RouteResult['headers'];
   readonly #isLast: boolean;
 
-  constructor({ req, res }: Context, status: number, headers: RouteResult['headers'], isReady: boolean) {
+  constructor({ req, res }: Context, status: number, headers: RouteResult['headers'], isClosing: boolean) {
     this.isAlone = req.method === 'HEAD';
     this.#res = res;
     this.#status = status;
     this.#headers = headers;
     // A connection kept alive would delay the shutdown; the rest of an unread body would be parsed as the next request.
-    this.#isLast = !isReady || !req.complete;
+    this.#isLast = isClosing || !req.complete;
   }
 
   /** Without a length the body is chunked. */

@@ -1,9 +1,10 @@
 import Type from 'typebox';
 import { type Route, defineRoute } from '../routing/route.js';
+import { UNREADY_REASONS } from '../routing/server-readiness.js';
 import type { HttpServices } from '../services.js';
 
 /** Routes for the probes of a load balancer or an orchestrator. */
-export function healthRoutes({ isReady, registry, version }: HttpServices): Route[] {
+export function healthRoutes({ readiness, registry, version }: HttpServices): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -31,11 +32,13 @@ export function healthRoutes({ isReady, registry, version }: HttpServices): Rout
       isProbe: true,
       responses: {
         200: { description: 'The server accepts new runs.', schema: ReadinessSchema },
-        503: { description: 'The server is shutting down.', schema: ReadinessSchema },
+        503: { description: 'The server accepts no runs: `reason` says why.', schema: ReadinessSchema },
       },
       handle: () => {
-        const ready = isReady();
-        return { status: ready ? 200 : 503, body: { ready, ...registry.load, version } };
+        const { reason } = readiness;
+        const ready = reason === undefined;
+        const body = { ready, ...(!ready && { reason }), ...registry.load, version };
+        return { status: ready ? 200 : 503, body };
       },
     }),
   ];
@@ -44,6 +47,15 @@ export function healthRoutes({ isReady, registry, version }: HttpServices): Rout
 const ReadinessSchema = Type.Object(
   {
     ready: Type.Boolean(),
+    reason: Type.Optional(
+      Type.Union(
+        UNREADY_REASONS.map((reason) => Type.Literal(reason)),
+        {
+          description:
+            'Why it is not ready: it is shutting down; runs cannot be kept in its store, so that it must be started again; or it is restoring the runs of its store.',
+        },
+      ),
+    ),
     queued: Type.Integer({ minimum: 0, description: 'Number of runs that wait for a free slot.' }),
     running: Type.Integer({ minimum: 0, description: 'Number of running runs.' }),
     version: Type.String(),

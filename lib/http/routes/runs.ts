@@ -98,10 +98,10 @@ function record(services: HttpServices): Route {
       const version = registry.version(runId);
       const head = { headers: { ETag: formatEtag(version) }, runId };
       if (matchesEtag(head.headers.ETag, ifNoneMatch)) return { ...head, status: 304 };
-      return Object.assign(
-        head,
-        texts.toBody(runId, version, () => registry.record(runId)),
-      );
+      const body = texts.toBody(runId, version, () => registry.record(runId));
+      // A crash must not take back what somebody was answered (D68).
+      await registry.committed(runId);
+      return Object.assign(head, body);
     },
   });
 }
@@ -177,9 +177,11 @@ function resume({ registry }: HttpServices, by: 'continue' | 'step'): Route {
     params: RunIdParams,
     responses: { 200: { description: 'The record of the run.', schema: RunRecordSchema } },
     errors: ['run_not_found', 'run_not_paused'],
-    handle: ({ params, caller }) => {
+    handle: async ({ params, caller }) => {
       const runId = authorizeRun(registry, caller, params.run_id);
-      return { body: registry.resume(runId, by), isRunData: true, runId };
+      const body = registry.resume(runId, by);
+      await registry.committed(runId);
+      return { body, isRunData: true, runId };
     },
   });
 }

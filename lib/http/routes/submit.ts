@@ -171,6 +171,8 @@ class AwaitedRun {
   settled: Promise<RunRecord> | undefined;
   readonly onAccepted = (settled: Promise<RunRecord>): void => {
     this.settled = settled;
+    // Nobody waits for it when the submission is refused after all: the run cannot be kept.
+    settled.catch(() => undefined);
   };
 }
 
@@ -201,13 +203,13 @@ async function waitForKeyedResult(
 }
 
 /** The response with the result or the error of a settled run. */
-async function toResult({ registry, isReady }: HttpServices, record: RunRecord): Promise<RouteResult> {
+async function toResult({ registry, readiness }: HttpServices, record: RunRecord): Promise<RouteResult> {
   const { run_id: runId, result, events } = record;
   if (result !== null) {
     const headers = { 'Wavetrain-Run-Id': runId };
     return { body: { ...result, events }, isRunData: true, headers, runId };
   }
-  const error = toRunError(record, isReady());
+  const error = toRunError(record, readiness.isShuttingDown);
   const failed = record.failed_task === null ? undefined : await findFailedCall(registry, runId);
   return toErrorResult(runId, error, failed && describeFailedCall(failed));
 }
@@ -252,9 +254,9 @@ function toErrorResult(
   return { ...response, body, headers, runId, code: error.code };
 }
 
-function toRunError(record: RunRecord, isReady: boolean): WavetrainError {
+function toRunError(record: RunRecord, isShuttingDown: boolean): WavetrainError {
   const { run_id, status } = record;
-  if (status === 'cancelled' && !isReady) {
+  if (status === 'cancelled' && isShuttingDown) {
     return new WavetrainError('shutting_down', `run ${run_id} was cancelled: the server is shutting down`);
   }
   return createRunError(run_id, record);

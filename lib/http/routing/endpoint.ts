@@ -63,6 +63,7 @@ export class Endpoint {
 
   /** Handles one request. Rejects with a WavetrainError to refuse it. */
   async handle(ctx: Context, params: Record<string, string>): Promise<void> {
+    if (!this.#route.isProbe) this.#services.readiness.assertRestored();
     const caller = this.#authenticate(ctx);
     const tenantId = resolveTenant(caller);
     ctx.state['tenantId'] = tenantId;

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { RunStatus } from '../../../machines/types.js';
 import type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from '../../execution/results.js';
-import type { ArtifactPage } from '../../runs/run-files.js';
+import type { ArtifactPage } from '../../runs/tasks/run-files.js';
 import type { RunPage } from '../../runs/listing.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';
 import type { AcceptedRerun } from '../../runs/rerun/rerun-report.js';

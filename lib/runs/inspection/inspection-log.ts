@@ -8,6 +8,8 @@ export interface WrittenEntry {
   readonly seq: number;
   /** The InspectionEntry as JSON. */
   readonly json: string;
+  /** Memory that it takes, in bytes. */
+  readonly bytes: number;
 }
 
 /** Consecutive entries, and whether entries before them were dropped. */
@@ -80,7 +82,7 @@ export class InspectionLog {
       // Reserving has dropped the others.
       this.#dropped++;
     } else {
-      this.#entries.push({ seq, json });
+      this.#entries.push({ seq, json, bytes });
       this.#bytes += bytes;
     }
     this.#notify();
@@ -110,7 +112,7 @@ export class InspectionLog {
     const count = Math.ceil(this.#entries.length / 2);
     if (count === 0) return false;
     let bytes = 0;
-    for (const { json } of this.#entries.slice(0, count)) bytes += measure(json);
+    for (const entry of this.#entries.slice(0, count)) bytes += entry.bytes;
     this.#entries = this.#entries.slice(count);
     this.#dropped += count;
     this.#bytes -= bytes;

@@ -1,10 +1,9 @@
-import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
 import { type JsonObject, setOwn } from '../../common/json.js';
 import { MAX_RERUN_VALUES } from '../../common/limits.js';
 import type { Steps } from '../../common/steps.js';
 import { joinFirst } from '../../common/text.js';
-import type { AnyRun, LocalExecutor } from '../../execution/local-executor.js';
+import type { AnyRun } from '../../execution/local-executor.js';
 import type { PlanRun } from '../../execution/plan/plan-run.js';
 import { preparePlan } from '../../execution/prepare/prepare-plan.js';
 import {
@@ -41,9 +40,17 @@ export interface RerunRequest extends RerunChanges {
 }
 
 /** The run that a rerun will be: values that are not checked yet, and what it can reuse. */
-export type Rerun =
+export type Rerun = { readonly asked: AskedRerun } & (
   | { readonly kind: 'pipeline'; inputs: RunInputs & WithSubmittedKeys; readonly source: RerunSource }
-  | { readonly kind: 'plan'; inputs: PlanInputs & WithSubmittedKeys; readonly source: PlanRerunSource };
+  | { readonly kind: 'plan'; inputs: PlanInputs & WithSubmittedKeys; readonly source: PlanRerunSource }
+);
+
+/** Which tasks a rerun was asked to run. */
+export interface AskedRerun {
+  readonly from?: string;
+  /** It brings another definition, or other values. */
+  readonly isChanged: boolean;
+}
 
 /** What a changed definition is checked with. */
 export interface RerunValues {
@@ -56,12 +63,7 @@ export interface RerunValues {
  *
  * @throws WavetrainError `run_not_settled`, `nothing_to_rerun`, `invalid_request`, and as `prepareRun`
  */
-export function* prepareRerun(
-  run: AnyRun,
-  request: RerunRequest,
-  clock: Clock,
-  secrets?: SecretSource,
-): Steps<Rerun> {
+export function* prepareRerun(run: AnyRun, request: RerunRequest, secrets?: SecretSource): Steps<Rerun> {
   assertSettled(run);
   assertChangesFit(run, request);
   const rerun = yield* run.kind === 'plan'
@@ -69,26 +71,19 @@ export function* prepareRerun(
     : preparePipelineRerun(run, request);
   if (!hasChanges(request)) return rerun;
   if (hasLongValues(rerun.inputs)) rerun.inputs = yield* freezeInSteps(rerun.inputs);
-  if (run.status === 'succeeded') yield* assertRuns(run.id, rerun, clock, secrets);
+  if (run.status === 'succeeded') yield* assertRuns(run.id, rerun, secrets);
   return rerun;
 }
 
 /** @throws WavetrainError `nothing_to_rerun` when no task is, and none reads, anything that has changed */
-function* assertRuns(id: string, rerun: Rerun, clock: Clock, secrets?: SecretSource): Steps<void> {
+function* assertRuns(id: string, rerun: Rerun, secrets?: SecretSource): Steps<void> {
   const prepared =
     rerun.kind === 'plan'
-      ? preparePlan(rerun.inputs, rerun.source, undefined, clock, secrets)
-      : prepareRun(rerun.inputs, rerun.source, undefined, clock, secrets);
+      ? preparePlan(rerun.inputs, rerun.source, undefined, id, secrets)
+      : prepareRun(rerun.inputs, rerun.source, undefined, id, secrets);
   if (yield* hasRunningTask(prepared)) return;
   const message = `run ${id} succeeded, and nothing that its tasks are or read has changed: name a task in "from", or rerun it without changes`;
   throw new WavetrainError('nothing_to_rerun', message);
-}
-
-/** Creates the run of a rerun, queued. Throws as `createRun`. */
-export function createRerun(executor: LocalExecutor, rerun: Rerun): AnyRun {
-  return rerun.kind === 'plan'
-    ? executor.createPlanRun(rerun.inputs, rerun.source)
-    : executor.createRun(rerun.inputs, rerun.source);
 }
 
 /** @throws WavetrainError `run_not_settled` */
@@ -166,6 +161,7 @@ function* preparePipelineRerun(run: PipelineRun, request: RerunRequest): Steps<R
   const options = { forced, changedKeys: new Set<string>(), ...sourceOptions(request) };
   return {
     kind: 'pipeline',
+    asked: toAsked(request),
     inputs: { pipeline, params, ...(yield* mergeCommon(run, request)) },
     source: yield* collectRerunSource(run.id, prepared, run.work, pipeline, options),
   };
@@ -194,6 +190,7 @@ function* preparePlanRerun(run: PlanRun, request: RerunRequest): Steps<Rerun> {
   }
   return {
     kind: 'plan',
+    asked: toAsked(request),
     inputs: {
       plan,
       ...(yield* mergeCommon(run, request)),
@@ -201,6 +198,31 @@ function* preparePlanRerun(run: PlanRun, request: RerunRequest): Steps<Rerun> {
     },
     source: { runId: run.id, subRuns },
   };
+}
+
+function toAsked(request: RerunRequest): AskedRerun {
+  const { from } = request;
+  return { ...(from !== undefined && { from }), isChanged: hasChanges(request) };
+}
+
+/**
+ * Collects again what a rerun can reuse that another process has accepted, in steps.
+ *
+ * @param run that it repeats
+ * @throws WavetrainError when the run has not settled
+ */
+export function* collectAgain(
+  run: AnyRun,
+  { from, isChanged }: AskedRerun,
+  { pipeline, plan }: Pick<RerunChanges, 'pipeline' | 'plan'>,
+): Steps<RerunSource | PlanRerunSource> {
+  const changed = run.kind === 'plan' ? plan && { plan } : pipeline && { pipeline };
+  const request: RerunRequest = { from, ...(isChanged && changed) };
+  assertSettled(run);
+  const rerun = yield* run.kind === 'plan'
+    ? preparePlanRerun(run, request)
+    : preparePipelineRerun(run, request);
+  return rerun.source;
 }
 
 function sourceOptions(request: RerunRequest): { isChanged: boolean; rerunsFailedItems: boolean } {

@@ -11,26 +11,6 @@ interface Change {
   readonly to: string;
 }
 
-/** How JSONata merges two sorted lists. */
-const MERGE = `var merge_iter = async function (result, left, right) {
-                if (left.length === 0) {
-                    Array.prototype.push.apply(result, right);
-                } else if (right.length === 0) {
-                    Array.prototype.push.apply(result, left);
-                } else if (await comp(left[0], right[0])) { // invoke the comparator function
-                    // if it returns true - swap left and right
-                    result.push(right[0]);
-                    await merge_iter(result, left, right.slice(1));
-                } else {
-                    // otherwise keep the same order
-                    result.push(left[0]);
-                    await merge_iter(result, left.slice(1), right);
-                }
-            };
-            var merged = [];
-            await merge_iter(merged, l, r);
-            return merged;`;
-
 /**
  * What JSONata lacks so that no evaluation can affect another. Functions are ordinary objects for it: without these
  * changes an expression can read the fields of a function, and replace them. package.json pins the version.
@@ -56,24 +36,45 @@ const CHANGES: readonly Change[] = [
     from: "return typeof arg === 'object' && arg !== null ? Object.keys(arg) : [];",
     to: "return typeof arg === 'object' && arg !== null && !isFunction(arg) ? Object.keys(arg) : [];",
   },
-  {
-    why: 'sorting merges in a loop: its recursion is as deep as the list is long once it is synchronous',
-    from: MERGE,
-    to: `var merged = [], i = 0, j = 0;
+];
+
+/** Its recursion is as deep as the list is long once it is synchronous. */
+const MERGE_IN_LOOP: Change = {
+  why: 'sorting merges in a loop',
+  from: `var merge_iter = async function (result, left, right) {
+                if (left.length === 0) {
+                    Array.prototype.push.apply(result, right);
+                } else if (right.length === 0) {
+                    Array.prototype.push.apply(result, left);
+                } else if (await comp(left[0], right[0])) { // invoke the comparator function
+                    // if it returns true - swap left and right
+                    result.push(right[0]);
+                    await merge_iter(result, left, right.slice(1));
+                } else {
+                    // otherwise keep the same order
+                    result.push(left[0]);
+                    await merge_iter(result, left.slice(1), right);
+                }
+            };
+            var merged = [];
+            await merge_iter(merged, l, r);
+            return merged;`,
+  to: `var merged = [], i = 0, j = 0;
             while (i < l.length && j < r.length) merged.push(await comp(l[i], r[j]) ? r[j++] : l[i++]);
             while (i < l.length) merged.push(l[i++]);
             while (j < r.length) merged.push(r[j++]);
             return merged;`,
-  },
-];
+};
 
 /**
- * JSONata awaits each step, for functions of a host that return promises. There are none here. Without promises it is
- * several times faster, and it can be stopped anywhere: Node.js ends a process whose promise was stopped while async
- * hooks are in use (AsyncLocalStorage is enough).
+ * JSONata awaits each step, for functions of a host that return promises. There are none here. Without promises it can
+ * be stopped anywhere: Node.js ends a process whose promise was stopped while async hooks are in use (AsyncLocalStorage
+ * is enough).
  */
 function makeSynchronous(source: string): string {
-  return source.replace(/\b(?:async|await) (?=[\w(])/g, '').replaceAll('Promise.all(', '(');
+  return applyChange(source, MERGE_IN_LOOP)
+    .replace(/\b(?:async|await) (?=[\w(])/g, '')
+    .replaceAll('Promise.all(', '(');
 }
 
 /** The scripts that a context runs, in this order. */
@@ -97,9 +98,7 @@ export function compileLibrary(): Library {
   return {
     start: [
       new Script(CONTEXT_PRELUDE, { filename: 'context-prelude.js' }),
-      new Script(`const jsonata = ${asModule(changeJsonata())};`, {
-        filename: 'jsonata.js',
-      }),
+      new Script(`const jsonata = ${asModule(changeJsonata())};`, { filename: 'jsonata.js' }),
       new Script(CONTEXT_PROGRAM, { filename: 'context-program.js' }),
     ],
     evaluate: new Script('evaluateToGlobals();', { filename: 'evaluate.js' }),

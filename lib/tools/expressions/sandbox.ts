@@ -85,6 +85,7 @@ export function createExpressionContext(limits: ExpressionLimits): Globals {
     failure: undefined,
   };
   createContext(globals, {
+    // Nothing there awaits anything. Should that change, it ends with the evaluation, too.
     microtaskMode: 'afterEvaluate',
     codeGeneration: { strings: false, wasm: false },
   });

@@ -57,7 +57,7 @@ function parseSchema(
 }
 
 function defineParsed(value: Record<string, unknown>, label: string): Tool {
-  const { kind, name, description, inputs, openInputs, output, version, run } = value;
+  const { kind, name, description, inputs, openInputs, output, version, repeatable, run } = value;
   const define = kind === 'function' ? defineFunction : kind === 'source' ? sourceOf : defineTool;
   const what = kind === 'function' || kind === 'source' ? kind : 'tool';
   if (typeof name !== 'string') throw new Error(`${label} is not a ${what}: it has no name`);
@@ -66,6 +66,9 @@ function defineParsed(value: Record<string, unknown>, label: string): Tool {
   if (!areDeclarations(inputs)) throw invalid('its "inputs" must be an object of {description, type, ...}');
   if (output !== undefined && !isOutput(output)) {
     throw invalid('its "output" must have name, description and type');
+  }
+  if (repeatable !== undefined && typeof repeatable !== 'boolean') {
+    throw invalid('its "repeatable" must be true or false');
   }
   const problem = findInputProblem(inputs);
   if (problem !== undefined) throw invalid(problem);
@@ -76,6 +79,7 @@ function defineParsed(value: Record<string, unknown>, label: string): Tool {
       inputs: withDescriptions(inputs),
       openInputs: openInputs === true,
       ...(output !== undefined && { output }),
+      ...(repeatable !== undefined && { repeatable }),
       // Its text is that of the author's function, which the one below hides.
       version: typeof version === 'string' ? version : String(run),
       run: (...args): unknown => Reflect.apply(run, value, args),

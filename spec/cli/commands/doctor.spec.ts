@@ -1,5 +1,9 @@
 import { expect } from 'chai';
 import { checkNode, checkVariables, type DoctorFinding } from '../../../lib/cli/commands/doctor.js';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SqliteStore } from '../../../lib/runs/store/sqlite-store.js';
+import { requireBuild, ROOT } from '../../project/files.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke } from '../invoke.js';
 
@@ -52,6 +56,56 @@ describe('doctor', () => {
     const { ok, find } = await findings({}, '--tools', './gone.ts');
     expect(ok).to.equal(false);
     expect(find('tools')?.found).to.contain('gone.ts');
+  });
+
+  describe('shows where a server keeps its runs (D68)', () => {
+    before(() => requireBuild());
+
+    const name = 'store of runs';
+    const at = async (file: string): Promise<DoctorFinding | undefined> =>
+      (await findings({ SERVICE_STORE: file })).find(name);
+    const openStore = (file: string): Promise<SqliteStore> =>
+      SqliteStore.open(folder.at(file), join(ROOT, 'dist', 'store-thread.cjs'));
+
+    it('in memory, unless a file is named', async () => {
+      expect((await findings({})).find(name)).to.include({ state: 'missing', found: 'memory' });
+      expect((await findings({})).find(name)?.advice).to.contain('SERVICE_STORE=wavetrain.db');
+    });
+
+    it('in a file that it does not create', async () => {
+      expect(await at('new.db')).to.include({ state: 'ok', found: 'new.db: a server will create it' });
+      expect(await at('new.db')).to.include({ found: 'new.db: a server will create it' });
+    });
+
+    it('in a file, with its size and the number of runs', async () => {
+      const store = await openStore('runs.db');
+      const submission = {
+        kind: 'pipeline',
+        definition: { id: 'p' },
+        tenant_id: 'default',
+        submitted_keys: { params: [], inputs: [] },
+      } as const;
+      store.add({ id: 'a', number: 1, createdAt: 0, submission }, 1);
+      await store.idle();
+      await store.close();
+      expect(await at('runs.db')).to.include({ state: 'ok', found: 'runs.db: 0.0 MiB, 1 run' });
+    });
+
+    it('in a file that a server has open', async () => {
+      const store = await openStore('open.db');
+      const finding = await at('open.db');
+      await store.close();
+      expect(finding?.state).to.equal('broken');
+      expect(finding?.found).to.contain('another process has it open: stop that one, or name another file');
+    });
+
+    it('in a file that cannot be one: it is another one, or its folder is not there', async () => {
+      writeFileSync(folder.at('text.db'), 'some text, which is no database');
+      expect((await at('text.db'))?.found).to.contain('it is not a database: name another file');
+      const lost = await at('gone/runs.db');
+      expect(lost?.state).to.equal('broken');
+      expect(lost?.found).to.contain('its folder must exist and be writable');
+    });
   });
 
   it('says which models can be asked and which one a task gets that names none (D50)', async () => {

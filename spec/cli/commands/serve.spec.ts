@@ -32,6 +32,28 @@ describe('wavetrain serve (D43)', () => {
     expect(await fetch(`${url}/health`).catch(() => 'gone')).to.equal('gone');
   });
 
+  it('says which file keeps its runs, and how many of them are from before and go on (D68)', async () => {
+    const folder = new TemporaryFolder();
+    const env = { SERVICE_STORE: folder.at('runs.db'), SERVICE_SHUTDOWN_SECONDS: '0' };
+    const first = new Serve([], env);
+    const url = await first.url();
+    while (!(await fetch(`${url}/ready`)).ok) await setImmediate();
+    expect((await post(url, '/pipelines/run_async', NAP)).status).to.equal(202);
+    first.signals.emit('SIGTERM');
+    expect(await first.ended).to.include({ status: 0, stderr: '' });
+    expect(first.lines.map(({ msg }) => msg)).to.include(
+      `runs are kept in ${folder.at('runs.db')}: 0 from before, of which 0 go on`,
+    );
+    const second = new Serve([], { ...env, NO_COLOR: '1' }, new Screen());
+    await second.url();
+    while (!second.stdout.text.includes('from before')) await setImmediate();
+    second.signals.emit('SIGTERM');
+    expect((await second.ended).stdout.replaceAll(/\s+/g, ' '))
+      .to.contain('Ctrl-C shuts down; runs go on when the server is started again')
+      .and.to.contain('1 from before, of which 1 goes on');
+    folder.remove();
+  });
+
   it('prints the documentation address and how to stop on a terminal', async () => {
     const serve = new Serve([], {}, new Screen());
     const url = await serve.url();

@@ -196,7 +196,7 @@ describe('wavetrain runs show', () => {
     for (const id of ['019b7600-0000-7000-8000-000000000000', 'dead-beef']) {
       const { stderr } = await server.runs(`show ${id}`);
       expect(stderr)
-        .to.contain('a server keeps runs in memory')
+        .to.contain('a server without SERVICE_STORE loses its runs when it stops')
         .and.to.contain('SERVICE_RUN_TTL')
         .and.to.contain('wavetrain runs list');
     }
@@ -265,7 +265,7 @@ describe('The help of wavetrain runs', () => {
     const { status, stderr } = await invoke(['runs']);
     expect(status).to.equal(2);
     expect(stderr).to.contain(
-      'write wavetrain runs submit or list or show or snapshot or recording or artifacts or watch',
+      'write wavetrain runs submit or list or show or snapshot or report or recording or artifacts or watch',
     );
   });
 });

@@ -2,7 +2,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { findSecretProblem } from '../../../lib/definition/secrets/encodings.js';
 import { Masker } from '../../../lib/definition/secrets/masker.js';
-import { copyToJson, toJsonOutput, toJsonOutputInSteps } from '../../../lib/execution/json-output.js';
+import {
+  copyToJson,
+  toJsonOutput,
+  toJsonOutputInSteps,
+} from '../../../lib/execution/invocation/json-output.js';
 
 const secretText = fc
   .oneof(

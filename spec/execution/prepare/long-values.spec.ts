@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { completeClock } from '../../../lib/common/clock.js';
 import type { JsonObject } from '../../../lib/common/json.js';
 import { runToEnd } from '../../../lib/common/steps.js';
 import { freezeInSteps, hasLongValues, prepareRun } from '../../../lib/execution/prepare/prepare-run.js';
@@ -29,7 +28,7 @@ describe('The values of a run with more than 5000 parts', () => {
     expect(count).to.be.within(44, 46);
     const { inputs } = step.value;
     expect(inputs).to.deep.equal(run.inputs);
-    const prepared = prepareRun(step.value, undefined, undefined, completeClock(undefined));
+    const prepared = prepareRun(step.value, undefined, undefined, 'run');
     expect(prepared.inputs).to.equal(inputs);
   });
 
@@ -41,12 +40,7 @@ describe('The values of a run with more than 5000 parts', () => {
     expect(hasLongValues(run)).to.equal(true);
     const { inputs } = runToEnd(freezeInSteps(run));
     expect(inputs).to.deep.equal({ ...manyKeys(6000), 'key 1': 'given' });
-    const prepared = prepareRun(
-      { ...run, inputs: inputs ?? {} },
-      undefined,
-      undefined,
-      completeClock(undefined),
-    );
+    const prepared = prepareRun({ ...run, inputs: inputs ?? {} }, undefined, undefined, 'run');
     expect(prepared.inputs).to.equal(inputs);
   });
 

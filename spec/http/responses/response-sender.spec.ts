@@ -40,7 +40,7 @@ class Desk {
       clock: this.clock,
       memory,
       log: { info: write, warn: write, error: write },
-      isReady: () => true,
+      readiness: { isShuttingDown: false },
       registry: { fairYield, retain: () => this.#retain() },
     };
     const sender = new ResponseSender(services as unknown as HttpServices);

@@ -13,7 +13,7 @@ export interface Finished {
 
 /**
  * A temporary folder in which the commands of a document run: it holds the examples, `npx wavetrain` and `wavetrain`
- * start the built command, and programs import the package by its name.
+ * start the built command, `sqlite3 FILE SQL` executes a statement, and programs import the package by its name.
  */
 export class Shell {
   readonly folder = new TemporaryFolder();
@@ -21,6 +21,8 @@ export class Shell {
   #cwd = this.folder.path;
   readonly #servers: ChildProcess[] = [];
   #url = DOCUMENTED_URL;
+  /** Process id of the last server. */
+  #server: string | undefined;
 
   constructor() {
     cpSync(join(ROOT, 'examples'), this.folder.at('examples'), { recursive: true });
@@ -34,6 +36,9 @@ export class Shell {
       `exec "${process.execPath}" --import "${ROOT}/node_modules/tsx/dist/loader.mjs" "$@"`,
     );
     this.#command('npx', 'exec "$@"');
+    const driver = JSON.stringify(join(ROOT, 'node_modules/libsql'));
+    const program = `const [, file, sql] = process.argv; new (require(${driver}))(file).exec(sql)`;
+    this.#command('sqlite3', `exec "${process.execPath}" -e '${program}' "$@"`);
   }
 
   /** Runs a shell script up to the first command that fails. `errors: false` omits standard error. */
@@ -48,16 +53,18 @@ export class Shell {
 
   /**
    * Starts a server on a port of its own; later scripts reach it at the address that the documents name. Variables may
-   * stand before the command.
+   * stand before the command, and `& SERVER=$!` after it: later scripts have the variable in any case.
    */
   async serve(script: string): Promise<Finished> {
     const env = { ...this.#environment(), SERVICE_API_PORT: '0' };
-    const server = spawn('sh', ['-c', script.replace(/^(?:\w+=\S+ )*/, '$&exec ')], {
+    const command = script.replace(/^(?:\w+=\S+ )*/, '$&exec ').replace(/ & SERVER=\$!$/, '');
+    const server = spawn('sh', ['-c', command], {
       cwd: this.#cwd,
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.#servers.push(server);
+    this.#server = String(server.pid);
     this.#url = await addressOf(server);
     return { status: 0, output: '' };
   }
@@ -74,7 +81,16 @@ export class Shell {
   #environment(): Record<string, string> {
     const path = [this.folder.at('.bin'), process.env['PATH'] ?? ''].join(delimiter);
     const server = this.#url === DOCUMENTED_URL ? {} : { WAVETRAIN_SERVER: this.#url };
-    return { PATH: path, HOME: this.folder.path, LANG: 'C.UTF-8', NODE: process.execPath, ROOT, ...server };
+    const pid = this.#server === undefined ? {} : { SERVER: this.#server };
+    return {
+      PATH: path,
+      HOME: this.folder.path,
+      LANG: 'C.UTF-8',
+      NODE: process.execPath,
+      ROOT,
+      ...server,
+      ...pid,
+    };
   }
 }
 

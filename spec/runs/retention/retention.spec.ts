@@ -8,12 +8,17 @@ import { ManualClock } from '../../support/manual-clock.js';
 /** A settled run, as retention sees it. */
 class SettledRun {
   readonly name: string;
-  readonly run: { readonly id: string; readonly tenantId: string; readonly budget: MemoryBudget };
+  readonly run: {
+    readonly id: string;
+    readonly tenantId: string;
+    readonly budget: MemoryBudget;
+    readonly finishedAt: number | null;
+  };
   isBeingRead = false;
 
-  constructor(name: string, tenantId: string, budget: MemoryBudget) {
+  constructor(name: string, tenantId: string, budget: MemoryBudget, finishedAt: number | null = null) {
     this.name = name;
-    this.run = { id: name, tenantId, budget };
+    this.run = { id: name, tenantId, budget, finishedAt };
   }
 }
 
@@ -40,6 +45,15 @@ class RetentionFixture {
     this.retention.add(run);
   }
 
+  /** @param ages by name, in milliseconds since the run settled */
+  restore(ages: Readonly<Record<string, number>>): void {
+    const runs = Object.entries(ages).map(([name, age]) => {
+      const budget = new MemoryBudget(0, this.memory, 'alice');
+      return new SettledRun(name, 'alice', budget, this.clock.now() - age);
+    });
+    this.retention.restore(runs);
+  }
+
   find(name: string): SettledRun {
     const run = this.runs.get(name);
     if (run === undefined) throw new Error(`there is no run ${name}`);
@@ -52,6 +66,15 @@ class RetentionFixture {
 }
 
 describe('Retention (D26)', () => {
+  it('counts the time since runs have settled in another process, and evicts the oldest of them first (D68)', () => {
+    const kept = new RetentionFixture({ maxRuns: 2, ttlMs: 1000 });
+    kept.restore({ young: 100, expired: 1001, old: 500, older: 600, ahead: -5000 });
+    expect(kept.evicted).to.deep.equal(['expired', 'older', 'old']);
+    kept.clock.advance(900);
+    kept.retention.sweep();
+    expect(kept.evicted).to.deep.equal(['expired', 'older', 'old', 'young']);
+  });
+
   it('keeps maxRuns runs and evicts the one that settled first', () => {
     const kept = new RetentionFixture({ maxRuns: 2 });
     for (const name of ['a', 'b', 'c', 'd']) kept.keep(name);

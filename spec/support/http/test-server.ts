@@ -20,6 +20,7 @@ export interface TestServerOptions {
   readonly parseText?: ServerOptions['parseText'];
   readonly secrets?: ServerOptions['secrets'];
   readonly models?: ServerOptions['models'];
+  readonly store?: ServerOptions['store'];
 }
 
 /** A line of the server's log. */
@@ -73,6 +74,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     parseText: options.parseText,
     secrets: options.secrets,
     models: options.models,
+    store: options.store,
     checkResponses: true,
   });
   return {

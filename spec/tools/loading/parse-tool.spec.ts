@@ -16,6 +16,7 @@ describe('parseTool (D48)', () => {
     [{ name: 'x', inputs: {} }, 'it ("x") is not a tool: it has no function "run"'],
     [{ name: 'x', run }, 'its "inputs" must be an object'],
     [{ name: 'x', inputs: { a: 'string' }, run }, 'its "inputs" must be an object'],
+    [{ name: 'x', inputs: {}, repeatable: 'no', run }, 'its "repeatable" must be true or false'],
     [{ name: 'Bad Name', inputs: {}, run }, '"Bad Name" is not a tool name'],
     [{ name: 'x', inputs: {}, output: 'text', run }, 'its "output" must have name, description and type'],
     [
@@ -125,5 +126,12 @@ describe('parseTool (D48)', () => {
     const tool = parseTool(value, 'it');
     expect(tool).to.deep.include({ name: 'x', description: '', openInputs: false });
     expect(parseTool(value, 'it')).to.equal(tool);
+  });
+
+  it('remembers that a tool must not be called twice (D68)', () => {
+    expect(parseTool({ name: 'x', inputs: {}, repeatable: false, run }, 'it')).to.have.property(
+      'repeatable',
+      false,
+    );
   });
 });

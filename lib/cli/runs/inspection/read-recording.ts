@@ -24,7 +24,7 @@ export interface ReadRecording {
   readonly isWhole: boolean;
 }
 
-const VERSION = 1;
+const VERSION: RecordingHead['wavetrain_recording'] = 1;
 
 /** Characters of a line: an entry has far fewer, and the head some hundred thousand. */
 const MAX_LINE_LENGTH = 16 * 2 ** 20;

@@ -8,7 +8,8 @@ import { printJson } from '../../render/stdout.js';
 import { toSingleLine } from '../../render/text.js';
 import { UsageError } from '../../usage-errors.js';
 import { formatEntry } from './transitions.js';
-import { callServer, resolveRunId, type RunIdFlags } from '../server-client.js';
+import { withRun } from '../kept-run.js';
+import type { RunIdFlags } from '../server-client.js';
 
 interface SnapshotFlags extends RunIdFlags {
   /** Path of an actor: only this one, and those below it. */
@@ -19,8 +20,7 @@ interface SnapshotFlags extends RunIdFlags {
 
 /** Prints the actors of a run with their states, or what happens to them. */
 export async function showSnapshot(flags: SnapshotFlags, context: CliContext): Promise<ExitStatus> {
-  return callServer(flags, context, async (client) => {
-    const runId = await resolveRunId(client, flags.runId);
+  return withRun(flags, context, async ({ client, runId }) => {
     if (flags.watch) return watchActors(client, runId, flags, context);
     const { kind } = await client.record(runId);
     const root = kind === 'plan' ? 'plan' : 'run';

@@ -3,9 +3,10 @@ import { errorMessage } from '../../../common/errors.js';
 import type { Json } from '../../../common/json.js';
 import type { Steps } from '../../../common/steps.js';
 import type { Masker } from '../../../definition/secrets/masker.js';
-import { copyToJsonInSteps } from '../../json-output.js';
+import { copyToJsonInSteps } from '../json-output.js';
 import type { InvocationServices } from '../../run-context.js';
 import type { Write } from '../../session/session-overrides.js';
+import type { CallProgress } from '../../history/fact.js';
 import { Invocation, type InvocationListener, STOPPED, type ToolCall } from '../invocation.js';
 import type { CachedOutput, CacheKey } from './cached-output.js';
 import { computeCacheKey, type OutputCache } from './output-cache.js';
@@ -44,8 +45,10 @@ export class CachedInvocation {
     this.#slot = slot;
   }
 
-  start(): Abort {
-    void this.#start();
+  /** @param progress of a call that another process has begun: its output was not in the cache */
+  start(progress?: CallProgress): Abort {
+    if (progress === undefined) void this.#start();
+    else this.#invoke(progress);
     return () => this.#abort();
   }
 
@@ -73,11 +76,13 @@ export class CachedInvocation {
     return first.done === true ? first.value : dependencies.stepRunner.run(steps, prepared.tenantId);
   }
 
-  #invoke(): void {
+  #invoke(progress?: CallProgress): void {
     const { item } = this.#call;
     const listener: InvocationListener = {
       onAttempt: (of, attempt) => this.#listener.onAttempt(of, attempt),
-      onRetry: (of, error, attempt) => this.#listener.onRetry(of, error, attempt),
+      onRetry: (of, error, attempt, due) => this.#listener.onRetry(of, error, attempt, due),
+      onDue: () => this.#listener.onDue?.(),
+      onCall: (attempt) => this.#listener.onCall?.(attempt),
       onFailure: (of, error, attempts, thrown) => this.#listener.onFailure(of, error, attempts, thrown),
       onSuccess: (_, output, writes, attempts, sizeBytes, hasFiles) => {
         if (!hasFiles) this.#keep(output, writes, sizeBytes);
@@ -85,7 +90,8 @@ export class CachedInvocation {
       },
     };
     this.#invocation = new Invocation(this.#services, this.#call, listener, this.#slot);
-    this.#invocation.start();
+    if (progress === undefined) this.#invocation.start();
+    else this.#invocation.resume(progress);
   }
 
   /** Files go with their run, so that outputs that name some cannot be kept. */

@@ -8,7 +8,7 @@ import { JsonWriter } from '../../../common/json-writer.js';
 import type { RunSteps } from '../../../common/steps.js';
 import { warnHost } from '../../../common/warnings.js';
 import { parseJsonInSteps } from '../../../definition/text/parse-json.js';
-import { copyToJsonInSteps } from '../../json-output.js';
+import { copyToJsonInSteps } from '../json-output.js';
 import type { Write } from '../../session/session-overrides.js';
 import { CacheFileNames, toTemporaryName } from './cache-file-names.js';
 import type { CachedOutput, CacheFolder, CacheKey } from './cached-output.js';

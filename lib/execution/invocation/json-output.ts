@@ -1,5 +1,5 @@
 import { isAnyArrayBuffer, isDate } from 'node:util/types';
-import { errorMessage } from '../common/errors.js';
+import { errorMessage } from '../../common/errors.js';
 import {
   hasSymbolKey,
   isEqualFrozenList,
@@ -10,10 +10,10 @@ import {
   setOwn,
   SHORT_VALUE,
   STRING_BYTES,
-} from '../common/json.js';
-import { ellipsize, formatMebibytes } from '../common/text.js';
-import { runToEnd, type Steps } from '../common/steps.js';
-import type { Masker } from '../definition/secrets/masker.js';
+} from '../../common/json.js';
+import { ellipsize, formatMebibytes } from '../../common/text.js';
+import { runToEnd, type Steps } from '../../common/steps.js';
+import type { Masker } from '../../definition/secrets/masker.js';
 
 /**
  * The output of a tool as JSON (D24). What a tool returns is copied into plain, frozen JSON before anyone else sees it,

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { AnyRun, LocalExecutor } from '../execution/local-executor.js';
-import type { RunArtifact } from '../execution/results.js';
+import type { AnyRun, LocalExecutor } from '../../execution/local-executor.js';
+import type { RunArtifact } from '../../execution/results.js';
 
 /** Pages the files of a run. */
 export interface ArtifactQuery {

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { runToEnd } from '../../lib/common/steps.js';
-import { LocalExecutor } from '../../lib/execution/local-executor.js';
+import { runToEnd } from '../../../lib/common/steps.js';
+import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import {
   forEachFrozen,
   type JsonOutput,
   toJsonOutput,
   toJsonOutputInSteps,
-} from '../../lib/execution/json-output.js';
-import { parsePipeline } from '../../lib/pipelines/load.js';
-import { defineTool } from '../../lib/tools/tool.js';
+} from '../../../lib/execution/invocation/json-output.js';
+import { parsePipeline } from '../../../lib/pipelines/load.js';
+import { defineTool } from '../../../lib/tools/tool.js';
 
 const options = { limitBytes: 10_000, artifactPath: () => '/somewhere/a-1.bin' };
 

@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Command, Option } from 'clipanion';
+import { EXIT, type ExitStatus } from '../exit-status.js';
+import {
+  ARTIFACTS_OPTION,
+  AS_BEFORE,
+  EVENTS_OPTION,
+  INSPECT_OPTION,
+  JSON_OPTION,
+  MCP_OPTION,
+  MODEL_OPTION,
+  OUTPUT_OPTION,
+  PARTIAL_OPTION,
+  QUIET_OPTION,
+  RECORD_OPTION,
+  RunValuesCommand,
+  STORE_OPTION,
+  TOOLS_OPTION,
+  VERBOSE_OPTION,
+} from '../input/shared-options.js';
+import { PROGRAM } from '../package-info.js';
+import { StopSignals } from '../process-events.js';
+import { executeRun } from '../run/execute-run.js';
+import { prepareRerunHere } from '../run/here/rerun-here.js';
+import { UsageError } from '../usage-errors.js';
+
+/** What the name of a part can be besides: everything that has not succeeded. */
+const FAILED = 'failed';
+const PART_OF_RUN_ID = /^[0-9a-f-]{4,36}$/i;
+
+export class RerunCommand extends RunValuesCommand {
+  static override paths = [['rerun']];
+  static override usage = Command.Usage({
+    description: 'goes on from where a run of this folder failed or was interrupted, with the mended file',
+    details: `
+      Without RUN_ID it takes the newest run that wavetrain run has kept in .wavetrain, or the newest one of FILE. RUN_ID
+      is the id of a run, or its last 4 or more characters: wavetrain runs list shows them.
+
+      The file is read again, and what has succeeded is reused: tasks whose definition, tool and everything that they
+      read are as they were, and the items of a fan-out that have succeeded. Everything else runs: what failed, what was
+      stopped, what had not begun, and what depends on it. --from TASK also runs that task and what depends on it.
+      A change of a tool file is not noticed: name the task with --from.
+
+      Params, inputs, session values, options, --tools, --mcp, --model and --artifacts are as they were, unless they are
+      given. The new run is kept too, so that the next rerun goes on from there. If the file is gone, the definition is as
+      it was.
+
+      A run on a server is rerun with wavetrain runs rerun. The exit statuses are those of wavetrain run.
+    `,
+    examples: [
+      ['what has not succeeded in the newest run', '$0 rerun'],
+      ['the newest run of a file', '$0 rerun pipeline.yaml'],
+      ['a task and its dependents', '$0 rerun --from summary'],
+      ['an older run, with another param', `$0 rerun 3f9c1a --params '{"city": "Oslo"}'`],
+    ],
+  });
+
+  first = Option.String({ name: 'RUN_ID', required: false });
+  second = Option.String({ name: 'FILE', required: false });
+  from = Option.String('--from', FAILED, {
+    description:
+      '<NAME> what runs again: "failed", only what has not succeeded (the default), or a task (of a plan, a sub-pipeline), with everything that depends on it',
+  });
+  json = Option.Boolean('--json', false, { description: JSON_OPTION });
+  output = Option.String('--output', { description: OUTPUT_OPTION });
+  partial = Option.Boolean('--partial', false, { description: PARTIAL_OPTION });
+  tools = Option.Array('--tools', { description: `${TOOLS_OPTION}; ${AS_BEFORE}` });
+  mcp = Option.String('--mcp', { description: `${MCP_OPTION}; ${AS_BEFORE}` });
+  events = Option.String('--events', { description: EVENTS_OPTION });
+  record = Option.String('--record', { description: RECORD_OPTION });
+  inspect = Option.String('--inspect', { tolerateBoolean: true, description: INSPECT_OPTION });
+  artifacts = Option.String('--artifacts', { description: `${ARTIFACTS_OPTION}; ${AS_BEFORE}` });
+  store = Option.String('--store', { description: STORE_OPTION });
+  model = Option.String('--model', { description: `${MODEL_OPTION}; ${AS_BEFORE}` });
+  verbose = Option.Boolean('--verbose', false, { description: VERBOSE_OPTION });
+  quiet = Option.Boolean('--quiet', false, { description: QUIET_OPTION });
+
+  protected override unlessGiven(_inNewRun: string, inRerun: string = AS_BEFORE): string {
+    return inRerun;
+  }
+
+  /** Runs what has not succeeded, and prints the result as `run` does. */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    const signals = new StopSignals(context.processEvents);
+    try {
+      const interrupted = signals.first.then(() => EXIT.interrupted);
+      const prepared = await Promise.race([prepareRerunHere(this, this.#readWords(), context), interrupted]);
+      return typeof prepared === 'number' ? prepared : await executeRun(prepared, this, signals, context);
+    } finally {
+      signals.close();
+    }
+  }
+
+  /** One word is the id of a run if it looks like one, and there is no file of that name. */
+  #readWords(): { readonly runId: string | undefined; readonly file: string } {
+    const { first, second, context } = this;
+    const isId = (word: string): boolean =>
+      PART_OF_RUN_ID.test(word) && !existsSync(resolve(context.cwd, word));
+    if (first === undefined) return { runId: undefined, file: '' };
+    if (second !== undefined) return { runId: first, file: second };
+    if (isId(first)) return { runId: first, file: '' };
+    if (existsSync(resolve(context.cwd, first))) return { runId: undefined, file: first };
+    throw new UsageError(
+      `"${first}" is neither a file nor the id of a run, or at least 4 characters of its end`,
+      `${PROGRAM} runs list shows the runs of this folder`,
+    );
+  }
+}

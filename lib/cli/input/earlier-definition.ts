@@ -1,0 +1,80 @@
+import { errorMessage, WavetrainError } from '../../common/errors.js';
+import { assertDefined } from '../../definition/assert.js';
+import type { Pipeline } from '../../pipelines/pipeline.js';
+import type { PipelineInput, Plan } from '../../plans/plan.js';
+import type { ShellRun } from '../../runs/store/run-folders.js';
+import type { StoredSubmission } from '../../runs/store/run-store.js';
+import type { ReviveDefinitions } from '../../runs/store/submission.js';
+import { checkDefinitionFile, type DefinitionFile, type LoadedDefinition } from './load-definition.js';
+
+type CheckSetup = Parameters<typeof checkDefinitionFile>[1];
+
+/** A definition that was run before. */
+export async function toDefinitionFile(
+  { kind, definition, pipelines = {}, inputs, session }: Revived,
+  folder: string,
+): Promise<DefinitionFile> {
+  const { readSource } = await import('../lazy/validation.js');
+  const text = JSON.stringify(definition, undefined, 2);
+  const parts = Object.entries(pipelines).map(([id, value]): [string, PipelineInput] => [id, { value }]);
+  return {
+    name: `the earlier ${kind}`,
+    text,
+    kind,
+    source: readSource(text),
+    inputs,
+    session,
+    folder,
+    pipelines: new Map(parts),
+    files: new Map(),
+  };
+}
+
+type Revived = Pick<StoredSubmission, 'kind' | 'definition' | 'pipelines' | 'inputs' | 'session'>;
+
+/** Checks the definitions of earlier runs again, with the tools that there are now. */
+export function reviveWith(setup: CheckSetup): ReviveDefinitions {
+  const revive = async (submission: Revived): Promise<CheckedDefinition> => {
+    const file = await toDefinitionFile(submission, '');
+    const loaded = await checkDefinitionFile(file, setup);
+    const definition = toDefinition(loaded);
+    if (definition !== undefined) return definition;
+    const [problem] = loaded.check.problems;
+    throw new WavetrainError('invalid_definition', problem?.message ?? 'its definition is not valid');
+  };
+  return {
+    async pipeline(definition, values) {
+      const revived = await revive({ ...values, kind: 'pipeline', definition });
+      return assertDefined(revived.pipeline, 'the pipeline');
+    },
+    async plan(definition, pipelines, values) {
+      const revived = await revive({ ...values, kind: 'plan', definition, pipelines });
+      return assertDefined(revived.plan, 'the plan');
+    },
+  };
+}
+
+/** A checked pipeline, or a checked plan. */
+export interface CheckedDefinition {
+  readonly pipeline?: Pipeline;
+  readonly plan?: Plan;
+}
+
+/** Returns undefined for a definition that is not valid. */
+export function toDefinition(loaded: LoadedDefinition): CheckedDefinition | undefined {
+  if (loaded.kind === 'pipeline') return loaded.check.ok ? { pipeline: loaded.check.pipeline } : undefined;
+  return loaded.check.ok && loaded.check.plan ? { plan: loaded.check.plan } : undefined;
+}
+
+/** Rejects with `invalid_definition`, and the first problem, when the definition of an earlier run is not valid any more. */
+export async function assertRevivable({ id, submission }: ShellRun, setup: CheckSetup): Promise<void> {
+  const { definition, pipelines = {} } = submission;
+  const revive = reviveWith(setup);
+  try {
+    if (submission.kind === 'pipeline') await revive.pipeline(definition, submission);
+    else await revive.plan(definition, pipelines, submission);
+  } catch (cause) {
+    const message = `run ${id} cannot be rebuilt: ${errorMessage(cause)}`;
+    throw new WavetrainError('invalid_definition', message, { cause });
+  }
+}

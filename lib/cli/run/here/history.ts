@@ -1,0 +1,152 @@
+import { existsSync, lstatSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { JsonObject } from '../../../common/json.js';
+import { errorMessage } from '../../../common/errors.js';
+import type { RunRecord } from '../../../runs/record.js';
+import type { FolderStore } from '../../../runs/store/folder-store.js';
+import type { RunFolders, ShellRun } from '../../../runs/store/run-folders.js';
+import type { CliContext } from '../../context.js';
+import { STANDARD_INPUT } from '../../input/read-file.js';
+import { PROGRAM } from '../../package-info.js';
+import { detectTerminal } from '../../render/terminal.js';
+import { wrapLine } from '../../render/text.js';
+
+/** In the folder of a project: what the shell has run there. */
+const HISTORY_FOLDER = '.wavetrain';
+
+/** The flags that say where the shell keeps its runs. */
+export interface HistoryFlags {
+  /** A folder. */
+  readonly store?: string | undefined;
+  readonly noStore?: boolean | undefined;
+}
+
+/** Whether a new run is kept: not with `--no-store`, and in CI only where a flag names a folder. */
+export function keepsRuns(
+  { store, noStore = false }: HistoryFlags,
+  { env, keepsHistory }: CliContext,
+): boolean {
+  if (noStore) return false;
+  return store !== undefined || (keepsHistory && !isOn(env['CI']));
+}
+
+/**
+ * Finds the folder that keeps the runs of the shell (D68): the one that a flag names, or else `.wavetrain` in the working
+ * directory, or in a folder above it that is not the home folder. Where there is none yet, it belongs into the working
+ * directory.
+ */
+export function findHistoryFolder({ store }: HistoryFlags, { cwd, host }: CliContext): string {
+  if (store !== undefined) return resolve(cwd, store);
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const found = join(folder, HISTORY_FOLDER);
+    const isProject = folder !== host.homeFolder || folder === cwd;
+    if (isProject && isOwnFolder(found, host.userId)) return found;
+    if (folder === host.homeFolder || dirname(folder) === folder) return join(cwd, HISTORY_FOLDER);
+  }
+}
+
+/** `CI=false` and `CI=` are off. */
+function isOn(variable: string | undefined): boolean {
+  return !['', 'false', '0'].includes(variable?.trim().toLowerCase() ?? '');
+}
+
+/** A folder of another user, or a link, is none: somebody else would read what is written to it. */
+function isOwnFolder(path: string, userId: number | undefined): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found?.isDirectory() === true && (userId === undefined || found.uid === userId);
+}
+
+/** Opens the runs that are kept, for reading. There may be none. */
+export async function openRunFolders(flags: HistoryFlags, context: CliContext): Promise<RunFolders> {
+  const { RunFolders: Folders } = await import('../../lazy/execution.js');
+  return new Folders(findHistoryFolder(flags, context), context.host);
+}
+
+/** The history that a run of this process is added to. */
+export class ShellHistory {
+  readonly store: FolderStore;
+  readonly #folders: RunFolders;
+  readonly #flags: HistoryFlags;
+  /** Why the run is not kept, or not to its end. */
+  #problem: string | undefined;
+
+  private constructor(folders: RunFolders, store: FolderStore, flags: HistoryFlags) {
+    this.#folders = folders;
+    this.store = store;
+    this.#flags = flags;
+    store.onFailure((error) => {
+      this.#problem = errorMessage(error);
+    });
+  }
+
+  /**
+   * Opens the history for a run of this process.
+   *
+   * @param folder need not exist
+   * @param flags what a rerun needs to know of the command line
+   * @param earlier runs that the registry restores, ended; the oldest first
+   */
+  static async open(
+    folder: string,
+    flags: CommandLine & HistoryFlags,
+    context: CliContext,
+    earlier: readonly ShellRun[] = [],
+  ): Promise<ShellHistory> {
+    const { FolderStore: Store, RunFolders: Folders } = await import('../../lazy/execution.js');
+    const folders = new Folders(folder, context.host);
+    const command = saveCommand(flags, context);
+    return new ShellHistory(folders, new Store(folders, { command, earlier, endsEarlier: true }), flags);
+  }
+
+  /** Prints what is not kept, or how a run that has not succeeded goes on. */
+  printEnd({ run_id: id, status }: RunRecord, { stderr, env }: CliContext): void {
+    const terminal = detectTerminal(stderr, env);
+    const print = (line: string): void => void stderr.write(`${wrapLine(line, terminal).join('\n')}\n`);
+    if (this.#problem !== undefined) {
+      return print(`${PROGRAM}: the history lacks this run: ${this.#problem}`);
+    }
+    if (status === 'succeeded') return;
+    const [newest] = this.#folders.ids();
+    const named = newest === id ? '' : ` ${id}`;
+    const store = this.#flags.store === undefined ? '' : ` --store ${this.#flags.store}`;
+    // Never wrapped, so that it can be copied.
+    stderr.write(`${PROGRAM} rerun${named}${store}   goes on from here after a mend\n`);
+  }
+}
+
+/** What a rerun needs to know of the command line of a run. */
+export interface CommandLine {
+  /** `-` for standard input. */
+  readonly file: string;
+  readonly tools?: string[] | undefined;
+  readonly mcp?: string | undefined;
+  readonly model?: string | undefined;
+  readonly outputFolder: string;
+}
+
+/** The command line of a run that is kept. Its paths are absolute. */
+export interface SavedCommand {
+  readonly cwd: string;
+  /** Undefined when the definition came from standard input. */
+  readonly file?: string;
+  readonly tools?: string[];
+  readonly mcp?: string;
+  readonly model?: string;
+  readonly output_folder: string;
+}
+
+function saveCommand(
+  { file, tools = [], mcp, model, outputFolder }: CommandLine,
+  { cwd }: CliContext,
+): SavedCommand & JsonObject {
+  // Tools may come from a package as well.
+  const toPath = (name: string): string => (existsSync(resolve(cwd, name)) ? resolve(cwd, name) : name);
+  return {
+    cwd,
+    output_folder: outputFolder,
+    ...(file !== STANDARD_INPUT && { file: resolve(cwd, file) }),
+    ...(tools.length > 0 && { tools: tools.map(toPath) }),
+    ...(mcp !== undefined && { mcp: resolve(cwd, mcp) }),
+    ...(model !== undefined && { model }),
+  };
+}

@@ -1,0 +1,214 @@
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { errorCode } from '../../../common/errors.js';
+import type { RerunRequest } from '../../../runs/rerun/rerun.js';
+import type { RunFolders, ShellRun } from '../../../runs/store/run-folders.js';
+import type { StoredSubmission } from '../../../runs/store/run-store.js';
+import type { CliContext, RegistryApi } from '../../context.js';
+import { EXIT, type ExitStatus } from '../../exit-status.js';
+import {
+  checkDefinitionFile,
+  type DefinitionFile,
+  type DefinitionFlags,
+  loadSetup,
+  readDefinition,
+  readValues,
+} from '../../input/load-definition.js';
+import {
+  assertRevivable,
+  type CheckedDefinition,
+  reviveWith,
+  toDefinition,
+  toDefinitionFile,
+} from '../../input/earlier-definition.js';
+import { readEnvFile } from '../../input/flags.js';
+import { printProblems } from '../../input/problems.js';
+import { PROGRAM } from '../../package-info.js';
+import { explainForShell, rerunReportLines } from '../../runs/rerun.js';
+import { matchRunId } from '../../runs/server-client.js';
+import { UsageError } from '../../usage-errors.js';
+import type { DisplayedRun } from '../execute-run.js';
+import { type HistoryFlags, openRunFolders, type SavedCommand } from './history.js';
+import type { StartOptions } from '../run-backend.js';
+import { assertFlagsFit, readRunValues, type RunFlags, type RunValueFlags } from '../run-flags.js';
+import { DEFAULT_OUTPUT_FOLDER, displayHere, listFilesRead, openHere } from './run-here.js';
+
+/** Which run is repeated. */
+interface RerunWords {
+  /** Undefined for the newest run. */
+  readonly runId: string | undefined;
+  /** Empty for the file of that run. */
+  readonly file: string;
+}
+
+interface RerunHereFlags
+  extends RerunWords,
+    HistoryFlags,
+    RunValueFlags,
+    RunFlags,
+    Omit<DefinitionFlags, 'verbose' | 'file'> {
+  readonly from: string;
+  readonly artifacts?: string | undefined;
+  readonly model?: string | undefined;
+}
+
+/**
+ * Prepares the rerun of a run of the history in this process, with the changes that the flags name (D60). Returns the run,
+ * or the exit status of an invalid definition.
+ *
+ * @throws UsageError when there is no such run, or another shell is at work on it
+ */
+export async function prepareRerunHere(
+  flagsOfCommand: Omit<RerunHereFlags, keyof RerunWords>,
+  words: RerunWords,
+  context: CliContext,
+): Promise<DisplayedRun | ExitStatus> {
+  const given: RerunHereFlags = { ...flagsOfCommand, ...words };
+  const values = await readRunValues(given, context);
+  const folders = await openRunFolders(given, context);
+  const earlier = findEarlier(given, folders, context);
+  const { submission } = earlier;
+  const flags = withCommand(given, earlier, context);
+  const file = await readFileOrStored(flags, submission, context);
+  assertFlagsFit(file.kind, values);
+  assertSameKind(file, earlier);
+  const { catalog, fileRoots } = await loadSetup(file, flags, context, [JSON.stringify(submission)]);
+  const setup = { catalog, fileRoots, complete: true };
+  const { outputFolder } = flags;
+  const places = { folder: folders.path, fileRoots: [...fileRoots, flags.cwd], outputFolder };
+  const here = await openHere(flags, places, context, folders.chain(earlier.id));
+  const { registry } = here;
+  await assertRevivable(earlier, setup);
+  await registry.restore(reviveWith(setup));
+  const { options, params, planConcurrency } = values;
+  const { inputs, session } = file;
+  const changes = {
+    ...(params && { params }),
+    ...(inputs && { inputs }),
+    ...(session && { session }),
+    ...(Object.keys(options).length > 0 && { options }),
+    ...(planConcurrency && { plan_concurrency: planConcurrency }),
+  };
+  const merged = await registry.rerunValues(earlier.id, changes);
+  const loaded = await checkDefinitionFile({ ...file, ...merged }, setup);
+  if (!loaded.check.ok || !(given.json || given.quiet)) printProblems(loaded, context);
+  const definition = toDefinition(loaded);
+  if (definition === undefined) return EXIT.invalid;
+  const changed = isSame(definition, submission) ? {} : definition;
+  const request: RerunRequest = { from: given.from, ...changes, ...changed };
+  const { pipeline, plan } = definition;
+  const displayed = await displayHere({ pipeline, plan, planConcurrency }, here, (_, startOptions) =>
+    startRerun({ id: earlier.id, request, file }, registry, startOptions, given),
+  );
+  return { ...displayed, filesRead: listFilesRead(flags, file, context) };
+}
+
+/** Submits the rerun, and prints what it reuses. */
+async function startRerun(
+  {
+    id,
+    request,
+    file,
+  }: { readonly id: string; readonly request: RerunRequest; readonly file: DefinitionFile },
+  registry: RegistryApi,
+  { onEvent, onInspection, print }: StartOptions,
+  { json, quiet }: Pick<RunFlags, 'json' | 'quiet'>,
+): Promise<string> {
+  try {
+    const runId = await registry.rerun(id, request, { onEvent, onInspection });
+    const report = await registry.rerunReport(runId);
+    if (report !== null && !json && !quiet) for (const line of rerunReportLines(report)) print(line);
+    return runId;
+  } catch (error) {
+    if (errorCode(error) === 'nothing_to_rerun') {
+      throw new UsageError(
+        `run ${id} succeeded, and nothing that its tasks are or read has changed`,
+        `name a task with --from TASK, or run everything with ${PROGRAM} run`,
+      );
+    }
+    throw await explainForShell(error, id, request.from, file, registry);
+  }
+}
+
+/** Finds the run that is repeated. */
+function findEarlier({ runId, file }: RerunHereFlags, folders: RunFolders, { cwd }: CliContext): ShellRun {
+  const ids = folders.ids();
+  const hint = `${folders.path} has ${ids.length} runs; ${PROGRAM} run keeps new ones there`;
+  const named = runId === undefined ? undefined : matchRunId(runId, ids, hint);
+  const path = file === '' ? undefined : resolve(cwd, file);
+  for (const id of named === undefined ? ids : [named]) {
+    const run = folders.read(id);
+    if (run === undefined) continue;
+    const isOfFile = path === undefined || (run.command as unknown as SavedCommand).file === path;
+    if (named === undefined && !isOfFile) continue;
+    if (folders.summary(id) === undefined && folders.isAtWork(run)) {
+      throw new UsageError(
+        `run ${id} is still at work in process ${run.pid}`,
+        'wait until it has ended, or end it there with Ctrl-C; or name another run',
+      );
+    }
+    return run;
+  }
+  const what = file === '' ? 'no run' : `no run of ${file}`;
+  throw new UsageError(
+    `there is ${what} in ${folders.path}`,
+    `${PROGRAM} run FILE runs a file, and keeps the run`,
+  );
+}
+
+type CompletedFlags = RerunHereFlags & { readonly outputFolder: string; readonly cwd: string };
+
+/** What the flags do not name is as it was. */
+function withCommand(flags: RerunHereFlags, { command }: ShellRun, { cwd }: CliContext): CompletedFlags {
+  const saved = command as unknown as SavedCommand;
+  const { artifacts } = flags;
+  return {
+    ...flags,
+    file: flags.file === '' ? nameFile(saved.file ?? '', cwd) : flags.file,
+    tools: flags.tools ?? saved.tools,
+    mcp: flags.mcp ?? saved.mcp,
+    model: flags.model ?? saved.model,
+    cwd: saved.cwd,
+    outputFolder:
+      artifacts === undefined
+        ? (saved.output_folder ?? resolve(cwd, DEFAULT_OUTPUT_FOLDER))
+        : resolve(cwd, artifacts),
+  };
+}
+
+/** As messages name a file: from the working directory, if it is below that. */
+function nameFile(path: string, cwd: string): string {
+  const fromHere = relative(cwd, path);
+  return path === '' || fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
+}
+
+/** Reads the file; when it is gone, or was standard input, the definition is as it was. */
+async function readFileOrStored(
+  flags: CompletedFlags,
+  submission: StoredSubmission,
+  context: CliContext,
+): Promise<DefinitionFile> {
+  const { file, cwd } = flags;
+  const path = resolve(context.cwd, file);
+  if (file !== '' && existsSync(path)) return readDefinition(flags, context);
+  await readEnvFile(flags.envFile, context);
+  const stored = await toDefinitionFile(submission, file === '' ? cwd : dirname(path));
+  const { inputs, session } = await readValues({ ...flags, file: undefined }, context);
+  return { ...stored, inputs, session };
+}
+
+/** Whether a definition is another one than it was. Both were checked, so that their fields are in the same order. */
+function isSame({ pipeline, plan }: CheckedDefinition, submission: StoredSubmission): boolean {
+  const { definition, pipelines = {} } = submission;
+  if (plan === undefined) return JSON.stringify(pipeline?.definition) === JSON.stringify(definition);
+  const parts = [...plan.subPipelines].map(([id, part]) => [id, part.pipeline.definition]);
+  return JSON.stringify([plan.definition, parts]) === JSON.stringify([definition, Object.entries(pipelines)]);
+}
+
+function assertSameKind({ kind, name }: DefinitionFile, { id, submission }: ShellRun): void {
+  if (kind === submission.kind) return;
+  throw new UsageError(
+    `${name} is a ${kind}, but run ${id} was the run of a ${submission.kind}`,
+    `${PROGRAM} run ${name} runs it anew`,
+  );
+}

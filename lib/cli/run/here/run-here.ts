@@ -1,0 +1,160 @@
+import { readConfig } from '../../../common/config.js';
+import { assertDefined } from '../../../definition/assert.js';
+import type { Pipeline } from '../../../pipelines/pipeline.js';
+import type { Plan } from '../../../plans/plan.js';
+import type { ShellRun } from '../../../runs/store/run-folders.js';
+import type { CliContext, RegistryApi } from '../../context.js';
+import type { DefinitionFile } from '../../input/load-definition.js';
+import { openSecrets } from '../../input/secrets.js';
+import { PipelineRunView } from '../../progress/run-view.js';
+import { pipelineFailureLines, planFailureLines } from '../../render/run-summary.js';
+import type { DisplayedRun } from '../execute-run.js';
+import { type CommandLine, type HistoryFlags, ShellHistory } from './history.js';
+import type { RunBackend, StartOptions } from '../run-backend.js';
+import { findFilesHere } from '../written-files.js';
+
+/** In the working directory, for the files that tools write by name. */
+export const DEFAULT_OUTPUT_FOLDER = 'outputs';
+
+/** What runs pipelines and plans in this process. */
+interface RunHere {
+  readonly registry: RegistryApi;
+  /** Undefined when runs are not kept. */
+  readonly history: ShellHistory | undefined;
+  readonly outputFolder: string;
+  readonly mask: DisplayedRun['mask'];
+}
+
+/** The folders that a run of this process uses. */
+interface Places {
+  /** Of the history; undefined when runs are not kept. */
+  readonly folder: string | undefined;
+  /** In which tools may read files. */
+  readonly fileRoots: readonly string[];
+  /** To which tools write files by name. */
+  readonly outputFolder: string;
+}
+
+/**
+ * Opens what runs a definition in this process: its secrets, its models, and the history that keeps its run.
+ *
+ * @param earlier runs of the history that the registry can restore, the oldest first
+ */
+export async function openHere(
+  flags: Omit<CommandLine, 'outputFolder'> & HistoryFlags,
+  { folder, fileRoots, outputFolder }: Places,
+  context: CliContext,
+  earlier: readonly ShellRun[] = [],
+): Promise<RunHere> {
+  const { file, tools, mcp, model, store: named } = flags;
+  const secrets = await openSecrets(context);
+  const env = model === undefined ? context.env : { ...context.env, WAVETRAIN_MODEL: model };
+  const history =
+    folder === undefined
+      ? undefined
+      : await ShellHistory.open(
+          folder,
+          { file, tools, mcp, model, outputFolder, store: named },
+          context,
+          earlier,
+        );
+  const { store } = history ?? {};
+  const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder, store);
+  return { registry, history, outputFolder, mask: secrets?.mask };
+}
+
+/** A checked pipeline, or a checked plan. */
+interface ShownDefinition {
+  readonly pipeline?: Pipeline | undefined;
+  readonly plan?: Plan | undefined;
+  readonly planConcurrency?: number | undefined;
+}
+
+type Start = (registry: RegistryApi, options: StartOptions) => Promise<string>;
+
+/** Describes how a run of this process is displayed. */
+export async function displayHere(
+  { pipeline, plan, planConcurrency }: ShownDefinition,
+  { registry, history, outputFolder, mask }: RunHere,
+  start: Start,
+): Promise<Omit<DisplayedRun, 'filesRead'>> {
+  const backend = createBackend(registry, start, history);
+  const isKept = history !== undefined;
+  const common = { backend, history, outputFolder, mask };
+  if (plan === undefined) {
+    const checked = assertDefined(pipeline, 'the pipeline');
+    const { waves } = checked;
+    return {
+      ...common,
+      hasParallelWaves: false,
+      createView: () => new PipelineRunView(waves),
+      formatFailures: (record, terminal, details) =>
+        pipelineFailureLines(record, checked, terminal, details, isKept),
+      listOutputs: () => waves.flat(),
+    };
+  }
+  const { PlanRunView } = await import('../../progress/plan-view.js');
+  const { subPipelines } = plan;
+  const concurrency = planConcurrency ?? plan.definition.plan_concurrency ?? 1;
+  const waves = new Map([...subPipelines].map(([id, { pipeline }]) => [id, pipeline.waves]));
+  return {
+    ...common,
+    hasParallelWaves: subPipelines.size > 1 && concurrency > 1,
+    createView: () => new PlanRunView(subPipelines.size, waves),
+    formatFailures: (record, terminal, details) => planFailureLines(record, terminal, details, isKept),
+    listOutputs: () => [...waves].flatMap(([id, ofPart]) => ofPart.flat().map((taskId) => `${id}/${taskId}`)),
+  };
+}
+
+/** Executes a run in this process. */
+function createBackend(registry: RegistryApi, start: Start, history: ShellHistory | undefined): RunBackend {
+  return {
+    start: (options) => start(registry, options),
+    record: (runId) => registry.record(runId),
+    settled: (runId) => registry.settled(runId),
+    cancel: (runId, options) => registry.cancel(runId, options),
+    resume: async (runId, by) => void registry.resume(runId, by),
+    tasks: (runId, query) => registry.tasks(runId, query),
+    task: (runId, taskId, options) => registry.task(runId, taskId, options),
+    item: (runId, taskId, item, options) => registry.item(runId, taskId, item, options),
+    failedCalls: (runId, query) => registry.failedCalls(runId, query),
+    items: (runId, taskId, query) => registry.items(runId, taskId, query),
+    writtenFiles: async (record) => findFilesHere(record, registry),
+    release: async (runId) => {
+      // What is kept stays, also when the run was stopped at once.
+      if (history !== undefined) return registry.close(0);
+      registry.forget(runId);
+      await registry.cacheWritten();
+    },
+  };
+}
+
+/** The flags that name files. */
+interface ReadingFlags {
+  readonly file: string;
+  readonly params?: string | undefined;
+  readonly inputs?: string | undefined;
+  readonly session?: string | undefined;
+  readonly sessionFile?: string | undefined;
+  readonly envFile?: string | undefined;
+  readonly tools?: readonly string[] | undefined;
+}
+
+/** Lists the files that flags and variables name, and those of a plan. */
+export function listFilesRead(
+  flags: ReadingFlags,
+  { files }: Pick<DefinitionFile, 'files'>,
+  { env }: CliContext,
+): string[] {
+  const { file, params, inputs, session, sessionFile, envFile, tools = [] } = flags;
+  const named = [params, inputs, session].map((value) =>
+    value?.startsWith('@') ? value.slice(1) : undefined,
+  );
+  return [
+    file,
+    ...[...files.values()].map(({ name }) => name),
+    ...[...named, sessionFile, envFile].filter((name) => name !== undefined),
+    ...tools,
+    ...readConfig(env).tools,
+  ];
+}

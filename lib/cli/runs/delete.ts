@@ -1,0 +1,71 @@
+import type { RunFolders } from '../../runs/store/run-folders.js';
+import type { CliContext } from '../context.js';
+import { EXIT, type ExitStatus } from '../exit-status.js';
+import { formatCount } from '../render/text.js';
+import { UsageError } from '../usage-errors.js';
+import { findKept, openHistory, stateOf } from './kept-run.js';
+import { callServer, resolveRunId, type ServerFlags } from './server-client.js';
+
+interface DeleteFlags extends ServerFlags {
+  readonly runId: string | undefined;
+  readonly all: boolean;
+}
+
+/** Deletes a settled run of a server or of the history of this folder, or all runs of the history. */
+export async function deleteRuns(flags: DeleteFlags, context: CliContext): Promise<ExitStatus> {
+  const { runId, all } = flags;
+  if ((runId === undefined) !== all) throw new UsageError('write the id of a run, or --all');
+  const folders = await openHistory(flags, context);
+  if (runId === undefined) {
+    if (folders === undefined) {
+      throw new UsageError(
+        '--all is for the history of a folder, and there is none here',
+        'the runs of a server are deleted one by one',
+      );
+    }
+    context.stderr.write(`deleted ${formatCount(deleteAll(folders), 'run')} of ${folders.path}\n`);
+    return EXIT.done;
+  }
+  const kept = folders && findKept(runId, folders);
+  if (folders !== undefined && kept !== undefined) {
+    assertDeletable(kept.id, folders);
+    folders.remove(kept.id);
+    context.stderr.write(`deleted ${kept.id}\n`);
+    return EXIT.done;
+  }
+  const deleted = await callServer(flags, context, async (client) => {
+    const id = await resolveRunId(client, runId);
+    await client.remove(id);
+    return id;
+  });
+  context.stderr.write(`deleted ${deleted}\n`);
+  return EXIT.done;
+}
+
+/** Returns the number of runs that were deleted: those that are at work stay, and what they repeat. */
+function deleteAll(folders: RunFolders): number {
+  const ids = folders.ids();
+  const atWork = ids.filter((id) => isAtWork(id, folders));
+  const staying = new Set(atWork.flatMap((id) => folders.chain(id).map((run) => run.id)));
+  const leaving = ids.filter((id) => !staying.has(id));
+  for (const id of leaving) folders.remove(id);
+  return leaving.length;
+}
+
+function isAtWork(id: string, folders: RunFolders): boolean {
+  const run = folders.read(id);
+  return run !== undefined && stateOf(run, folders) === 'running';
+}
+
+/** @throws UsageError for a run that is at work, and one that another one repeats */
+function assertDeletable(id: string, folders: RunFolders): void {
+  if (isAtWork(id, folders)) {
+    throw new UsageError(
+      `run ${id} is still at work in process ${folders.read(id)?.pid}`,
+      'wait until it has ended, or end it there with Ctrl-C',
+    );
+  }
+  const repeating = folders.ids().find((other) => folders.read(other)?.submission.rerun?.run_id === id);
+  if (repeating === undefined) return;
+  throw new UsageError(`run ${id} is needed by its rerun ${repeating}`, 'delete that one first, or --all');
+}

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { Writable } from 'node:stream';
+import type { WavetrainClient } from '../../client/client.js';
+import { readClientConfig, readServerConfig } from '../../common/config.js';
+import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
+import type { ApiKey } from '../../http/auth/authenticate.js';
+import type { RunningServer } from '../../http/server.js';
+import type { RunRecord } from '../../runs/record.js';
+import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
+import type { SecretSource } from '../../definition/secrets/run-secrets.js';
+import type { CliContext } from '../context.js';
+import { assertRevivable } from '../input/earlier-definition.js';
+import { loadSetup } from '../input/load-definition.js';
+import { readEnvFile } from '../input/flags.js';
+import { openSecrets } from '../input/secrets.js';
+import { readPackageJson, readStatecharts } from '../package-info.js';
+import { findHistoryFolder, openRunFolders, type SavedCommand } from '../run/here/history.js';
+import { callServer, matchRunId, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
+
+/** What the record of a run does not say that has not settled: whether its shell is at work, or gone. */
+export type KeptState = 'running' | 'interrupted';
+
+/** By whether its shell is at work. */
+const STATES: Readonly<Record<`${boolean}`, KeptState>> = { true: 'running', false: 'interrupted' };
+
+/** A run of a server, or of the history of this folder. */
+export interface FoundRun {
+  readonly client: WavetrainClient;
+  readonly runId: string;
+  /** True for a run of the history. */
+  readonly isKept: boolean;
+  /** Undefined for a run that has settled, and for any run of a server. */
+  readonly state: KeptState | undefined;
+}
+
+/**
+ * Calls whoever has a run: a server when the flags or the environment name one, else the history of this folder when it
+ * has the run, else the default server. A run of the history is shown as it stands; nothing of it is called.
+ *
+ * @throws as `callServer`, and UsageError unless exactly one run matches
+ */
+export async function withRun<T>(
+  flags: RunIdFlags,
+  context: CliContext,
+  call: (found: FoundRun) => Promise<T>,
+): Promise<T> {
+  const folders = await openHistory(flags, context);
+  const kept = folders && findKept(flags.runId, folders);
+  if (folders === undefined || kept === undefined) {
+    return callServer(flags, context, async (client) => {
+      const runId = await resolveRunId(client, flags.runId);
+      return call({ client, runId, isKept: false, state: undefined });
+    }).catch((error: unknown) => {
+      throw folders === undefined ? error : addHistory(error, flags.runId, folders);
+    });
+  }
+  return callKept(kept, folders, context, (client) =>
+    call({ client, runId: kept.id, isKept: true, state: stateOf(kept, folders) }),
+  );
+}
+
+/** Opens the history, unless a server is named, or there is none. */
+export async function openHistory(
+  { server, envFile }: ServerFlags,
+  context: CliContext,
+): Promise<RunFolders | undefined> {
+  await readEnvFile(envFile, context);
+  if (!context.keepsHistory || (server ?? readClientConfig(context.env).url) !== undefined) return undefined;
+  return existsSync(findHistoryFolder({}, context)) ? openRunFolders({}, context) : undefined;
+}
+
+/** Whether the shell of a run is at work or gone; undefined when the run has settled. */
+export function stateOf(run: ShellRun, folders: RunFolders): KeptState | undefined {
+  if (folders.summary(run.id) !== undefined) return undefined;
+  return STATES[`${folders.isAtWork(run)}`];
+}
+
+/** A record that says of a run of the history what is true of it: rebuilding it has stopped what was at work. */
+export function withState(record: RunRecord, { state }: Pick<FoundRun, 'state'>): ShownRecord {
+  return state === undefined ? record : { ...record, status: state, settled: state === 'interrupted' };
+}
+
+/** A record, of which a run of the history may be `interrupted`. */
+export type ShownRecord = Omit<RunRecord, 'status'> & { readonly status: RunRecord['status'] | KeptState };
+
+/** Finds a run of the history; undefined when it has none of this id. @throws UsageError when several match */
+export function findKept(idOrPart: string, folders: RunFolders): ShellRun | undefined {
+  const part = idOrPart.toLowerCase();
+  const ids = folders.ids().filter((id) => id.startsWith(part) || id.endsWith(part));
+  return part.length < 4 || ids.length === 0 ? undefined : folders.read(matchRunId(part, ids, ''));
+}
+
+function addHistory(error: unknown, runId: string, folders: RunFolders): unknown {
+  const code = errorCode(error);
+  if (code !== 'server_unreachable' && code !== 'run_not_found') return error;
+  const message = `${errorMessage(error)}\n  ${folders.path} has no run whose id begins or ends with "${runId}"`;
+  return new WavetrainError(code, message, { cause: error });
+}
+
+/** Enough for any run of the history. */
+const MANY_YEARS_S = 10 * 365 * 86_400;
+
+/** Starts a server on this machine for whoever knows its key, with one run of the history, and closes it after the call. */
+async function callKept<T>(
+  run: ShellRun,
+  folders: RunFolders,
+  context: CliContext,
+  call: (client: WavetrainClient) => Promise<T>,
+): Promise<T> {
+  const { WavetrainClient: Client } = await import('../../client/index.js');
+  const key = Buffer.from(context.secretBytes(32)).toString('hex');
+  const server = await serveKept(run, folders, context, key);
+  try {
+    await server.restored;
+    return await call(new Client({ url: server.url, key, clock: context.clock, retries: 0 }));
+  } finally {
+    await server.close(0);
+  }
+}
+
+async function serveKept(
+  run: ShellRun,
+  folders: RunFolders,
+  context: CliContext,
+  key: string,
+): Promise<RunningServer> {
+  const { ALL_TENANTS, createLog, FolderStore, serverFileAccess, startServer } = await import(
+    '../lazy/server.js'
+  );
+  const chain = folders.chain(run.id);
+  const { tools, mcp, cwd } = run.command as unknown as SavedCommand;
+  const text = JSON.stringify(chain.map(({ submission }) => submission));
+  const setup = await loadSetup({ text, files: new Map(), folder: cwd }, { tools, mcp }, context);
+  await assertRevivable(run, { ...setup, complete: true });
+  const config = readServerConfig({ SERVICE_API_PORT: '0', SERVICE_RUN_TTL: String(MANY_YEARS_S) });
+  const { clock, newId } = context;
+  const keys: ApiKey[] = [
+    {
+      name: 'shell',
+      sha256: createHash('sha256').update(key).digest('hex'),
+      tenants: [ALL_TENANTS],
+      scopes: ['read'],
+    },
+  ];
+  return startServer({
+    config,
+    catalog: setup.catalog,
+    files: serverFileAccess([]),
+    keys,
+    secrets: lenient(await openSecrets(context)),
+    log: createLog({ stream: new Nowhere(), interactive: false, colours: false, level: 'silent', clock }),
+    clock,
+    newId,
+    version: readPackageJson().version,
+    statecharts: readStatecharts,
+    store: new FolderStore(folders, { earlier: chain, endsEarlier: true }),
+  });
+}
+
+/** Whoever looks at a run calls no tool, so they need no secrets; those that there are, are masked. */
+function lenient(source: SecretSource | undefined): SecretSource {
+  return { find: (tenantId, name) => source?.find(tenantId, name) ?? UNKNOWN_SECRET };
+}
+
+const UNKNOWN_SECRET = '\u{f8ff}unknown secret\u{f8ff}';
+
+class Nowhere extends Writable {
+  override _write(_chunk: unknown, _encoding: string, done: () => void): void {
+    done();
+  }
+}

@@ -1,0 +1,134 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { WavetrainError } from '../../common/errors.js';
+import { describeErrno } from '../../common/files.js';
+import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
+import type { CliContext } from '../context.js';
+import { EXIT, type ExitStatus } from '../exit-status.js';
+import { causesFirst, formatCall } from '../render/failures.js';
+import { formatElapsed, modelLines } from '../render/run-summary.js';
+import { formatCount, toSingleLine } from '../render/text.js';
+import { readTasks } from '../run/run-end.js';
+import { artifactLine } from '../run/written-files.js';
+import { type FoundRun, type ShownRecord, withRun, withState } from './kept-run.js';
+import type { RunIdFlags } from './server-client.js';
+import { describeCall } from './show.js';
+
+/** Tasks and failures that a report has; `runs show` has all of them. */
+const MAX_TASKS = 500;
+const MAX_FAILURES = 20;
+
+/** Writes a report of a run in Markdown: its status, its times, its tasks, and its failures with their inputs (D59). */
+export async function reportRun(
+  flags: RunIdFlags & { readonly output: string | undefined },
+  context: CliContext,
+): Promise<ExitStatus> {
+  return withRun(flags, context, async (found) => {
+    const text = await formatReport(found);
+    if (flags.output === undefined) {
+      context.stdout.write(text);
+      return EXIT.done;
+    }
+    try {
+      await writeFile(resolve(context.cwd, flags.output), text);
+    } catch (cause) {
+      const message = `cannot write ${flags.output}: ${describeErrno(cause)}`;
+      throw new WavetrainError('unreadable_file', message, { cause });
+    }
+    context.stderr.write(`wrote ${toSingleLine(flags.output)}\n`);
+    return EXIT.done;
+  });
+}
+
+async function formatReport(found: FoundRun): Promise<string> {
+  const { client, runId } = found;
+  const whole = await client.record(runId);
+  const record = withState(whole, found);
+  const tasks: TaskRecord[] = [];
+  for await (const task of readTasks(runId, client, {}, MAX_TASKS)) tasks.push(task);
+  const failures: CallRecord[] = [];
+  for (const { task_id, item, sub_pipeline } of causesFirst(whole.failures).slice(0, MAX_FAILURES)) {
+    const options = { sub_pipeline };
+    failures.push(
+      item === undefined
+        ? await client.task(runId, task_id, options)
+        : await client.item(runId, task_id, item, options),
+    );
+  }
+  const usage = modelLines(whole);
+  const files = whole.artifacts.map(artifactLine);
+  const sections = [
+    [`# ${toText(whole.pipeline_id)}: ${record.status}`, '', ...factLines(record, formatElapsed(whole))],
+    ['## Tasks', '', ...taskRows(tasks), ...moreLines(whole.progress.tasks - tasks.length, 'task')],
+    ...(failures.length === 0
+      ? []
+      : [
+          ['## Failures', ...failures.flatMap(failureSection)],
+          moreLines(whole.failures.length - failures.length, 'failure'),
+        ]),
+    ...(files.length === 0 ? [] : [['## Files', '', ...toItems(files)]]),
+    ...(usage.length === 0 ? [] : [['## Models', '', ...toItems(usage)]]),
+  ];
+  const lines = sections.filter((section) => section.length > 0).map((section) => section.join('\n'));
+  return `${lines.join('\n\n')}\n`;
+}
+
+function factLines(record: ShownRecord, elapsed: string): string[] {
+  const { run_id, kind, goal, tenant_id, created_at, started_at, finished_at, rerun_of, error } = record;
+  const facts = [
+    ['run', run_id],
+    ['goal', goal],
+    ['tenant', tenant_id],
+    ['created', created_at],
+    ['started', started_at],
+    [
+      'finished',
+      finished_at === null ? null : `${finished_at}${elapsed === '' ? '' : ` (${elapsed.trim()})`}`,
+    ],
+    ['rerun of', rerun_of],
+    ['error', error],
+  ] as const;
+  return toItems([
+    `kind: ${kind}`,
+    ...facts.flatMap(([name, value]) => (value === null || value === '' ? [] : [`${name}: ${value}`])),
+  ]);
+}
+
+function taskRows(tasks: readonly TaskRecord[]): string[] {
+  const rows = tasks.map((task) =>
+    [formatCall(task), task.tool, describeCall(task), String(task.attempts.length || '')]
+      .map(toText)
+      .join(' | '),
+  );
+  return ['| Task | Tool | State | Attempts |', '|---|---|---|---|', ...rows.map((row) => `| ${row} |`)];
+}
+
+function failureSection(call: CallRecord): string[] {
+  const { attempts, inputs, error } = call;
+  return [
+    '',
+    `### ${toText(formatCall(call))}`,
+    '',
+    ...toItems(attempts.map(({ attempt, error: why }) => `attempt ${attempt}: ${why ?? 'succeeded'}`)),
+    ...(attempts.length === 0 && error !== null ? toItems([error.message]) : []),
+    ...(inputs === null ? [] : ['', 'Inputs:', '', ...indented(JSON.stringify(inputs, undefined, 2))]),
+  ];
+}
+
+function moreLines(hidden: number, noun: string): string[] {
+  return hidden > 0 ? ['', `and ${formatCount(hidden, noun)} more`] : [];
+}
+
+function toItems(lines: readonly string[]): string[] {
+  return lines.map((line) => `- ${toText(line)}`);
+}
+
+/** A block of code that nothing in it can end. */
+function indented(text: string): string[] {
+  return text.split('\n').map((line) => `    ${line}`);
+}
+
+/** Text of a run is no Markdown: a cell, a heading or an item stays one. */
+function toText(text: string): string {
+  return toSingleLine(text).replaceAll(/[\\`*_[\]<>|#]/g, '\\$&');
+}

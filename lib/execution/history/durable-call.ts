@@ -1,0 +1,275 @@
+import type { Abort, Slot } from '../../../machines/ports.js';
+import type { FailedResult } from '../../../machines/types.js';
+import { ToolError } from '../../common/errors.js';
+import type { Json } from '../../common/json.js';
+import type { CachedOutput } from '../invocation/cache/cached-output.js';
+import type { CachingListener } from '../invocation/cache/cached-invocation.js';
+import { STOPPED } from '../invocation/invocation.js';
+import type { InvocationServices } from '../run-context.js';
+import { type ErrorRecord, RecordedError } from '../invocation/thrown-error.js';
+import type { Write } from '../session/session-overrides.js';
+import type { CallFact, CallProgress, CallSettled } from './fact.js';
+import { callKey } from './replay.js';
+import type { PlacedHistory } from './run-history.js';
+
+/** So often a process may end while the same calls are at work. */
+const MAX_ENDED_PROCESSES = 5;
+
+/** What counts calls, and the memory of their outputs. */
+type CountingServices = Pick<InvocationServices, 'budget' | 'countCalls' | 'invocations'>;
+
+/** What a durable call is made for. */
+export interface CallOwner extends CachingListener {
+  readonly task: {
+    readonly id: string;
+    readonly tool: { readonly name: string; readonly repeatable?: boolean };
+  };
+  /** The error of a call that has failed, as it is kept. */
+  errorOf(item: number | undefined): ErrorRecord | undefined;
+}
+
+/**
+ * One call of a tool in a run with a history. A call that has settled before is not made again: it settles as it did, when
+ * it did. One that was at work is made again, with the number of its attempt and the delay that is left (D68).
+ */
+export class DurableCall implements CachingListener {
+  readonly #services: CountingServices;
+  readonly #history: PlacedHistory;
+  readonly #task: string;
+  readonly #item: number | undefined;
+  readonly #owner: CallOwner;
+  readonly #slot: Slot;
+  readonly #call: (listener: CachingListener, progress: CallProgress | undefined, slot: Slot) => Abort;
+  #progress: CallProgress | undefined;
+  /** The last attempt of which a call was noted; 0 before the first. */
+  #called = 0;
+  /** How often a call of this attempt was noted: all but the first, unless the tool must not be called twice. */
+  #timesCalled = 0;
+  /** The attempt that may have been at work when the process ended; undefined when there is none. */
+  #atWork: number | undefined;
+  /** Set when the call is made. */
+  #abort: Abort | undefined;
+  #isAborted = false;
+  /** What waits for the slot after a delay. */
+  #onSlot: (() => void) | undefined;
+  #hasSlot = true;
+
+  /** @param call makes the call, or goes on with it */
+  constructor(
+    services: CountingServices,
+    history: PlacedHistory,
+    owner: CallOwner,
+    item: number | undefined,
+    slot: Slot,
+    call: (listener: CachingListener, progress: CallProgress | undefined, slot: Slot) => Abort,
+  ) {
+    this.#services = services;
+    this.#history = history;
+    this.#task = owner.task.id;
+    this.#item = item;
+    this.#owner = owner;
+    this.#slot = slot;
+    this.#call = call;
+  }
+
+  start(): Abort {
+    const { replay, place } = this.#history;
+    if (replay === undefined) this.#abort = this.#call(this, undefined, this.#slot);
+    else {
+      const key = callKey(place, this.#task, this.#item ?? -1);
+      replay.expect(key, {
+        onFact: (fact) => {
+          const isLast = this.#replay(fact as CallFact);
+          if (isLast) replay.settle(key);
+        },
+        onEnd: () => this.#goOn(),
+      });
+      this.#beginWithin();
+    }
+    return () => this.#stop();
+  }
+
+  /** Returns true when the call has settled. */
+  #replay(fact: CallFact): boolean {
+    switch (fact.kind) {
+      case 'called':
+        this.#timesCalled = fact.attempt === this.#called ? this.#timesCalled + 1 : 1;
+        this.#called = fact.attempt;
+        return false;
+      case 'retry': {
+        this.#countCalls(1);
+        this.#owner.onAttempt(this.#item, fact.attempts);
+        this.#owner.onRetry(this.#item, fact.error, fact.attempts, fact.due);
+        this.#progress = { attempts: fact.attempts, due: fact.due };
+        this.#hasSlot = false;
+        this.#slot.wait();
+        return false;
+      }
+      case 'due': {
+        this.#progress = { attempts: this.#progress?.attempts ?? 0, due: undefined };
+        this.#slot.resume(() => {
+          this.#hasSlot = true;
+          if (this.#onSlot === undefined) this.#beginWithin();
+          else this.#onSlot();
+        });
+        return false;
+      }
+      case 'succeeded':
+      case 'failed':
+        this.#settle(fact);
+        return true;
+    }
+  }
+
+  #settle(fact: CallSettled): void {
+    const { attempts } = fact;
+    if (attempts > 0) {
+      this.#countCalls(attempts - (this.#progress?.attempts ?? 0));
+      this.#services.invocations++;
+      this.#owner.onAttempt(this.#item, attempts);
+    }
+    if (fact.kind === 'failed') {
+      const thrown = fact.record && new RecordedError(fact.record);
+      this.#slot.settle(this.#owner.onFailure(this.#item, fact.error, attempts, thrown));
+      return;
+    }
+    const { value, writes, bytes } = fact;
+    this.#services.budget.reserve(bytes);
+    if (fact.cached) this.#owner.onCacheHit(this.#item, { output: value, writes, sizeBytes: bytes });
+    else this.#owner.onSuccess(this.#item, value, writes, attempts, bytes, false);
+    this.#slot.settle({ ok: true });
+  }
+
+  /** Begins an attempt before all facts are replayed when some of them happened in a pipeline that it runs. */
+  #beginWithin(): void {
+    const attempt = (this.#progress?.attempts ?? 0) + 1;
+    if (!this.#history.hasNested(this.#task, this.#item, attempt)) return;
+    // A tool that must not be called twice has its outcome, or is lost.
+    if (this.#isOnce) this.#history.dropNested(this.#task, this.#item, attempt);
+    else this.#begin();
+  }
+
+  /** Nothing is known of what follows. */
+  #goOn(): void {
+    if (this.#abort !== undefined) return;
+    if (this.#isAborted) return this.#settleStopped();
+    const problem = this.#findProblem();
+    if (problem !== undefined) return this.#settleLost(problem);
+    if (this.#progress?.due === undefined) this.#atWork = (this.#progress?.attempts ?? 0) + 1;
+    const waitsForSlot = this.#progress !== undefined && this.#progress.due === undefined && !this.#hasSlot;
+    if (waitsForSlot) this.#onSlot = () => this.#begin();
+    else this.#begin();
+  }
+
+  /** Why a call that was at work is not made again. */
+  #findProblem(): string | undefined {
+    const { attempts, due } = this.#progress ?? { attempts: 0, due: undefined };
+    const wasCalled = this.#called > attempts;
+    if (wasCalled && this.#isOnce) return 'was at work when the process ended, and must not be called twice';
+    const endedProcesses = wasCalled ? this.#timesCalled + 1 : 1;
+    if (due !== undefined || endedProcesses < MAX_ENDED_PROCESSES) return undefined;
+    return `the process ended ${endedProcesses} times while it was at work: it is not called again`;
+  }
+
+  #settleLost(problem: string): void {
+    this.#services.invocations++;
+    const attempts = (this.#progress?.attempts ?? 0) + 1;
+    this.#slot.settle(this.onFailure(this.#item, problem, attempts, ToolError.nonRetryable(problem)));
+  }
+
+  /** It was stopped while it was at work, or waited for an attempt. */
+  #settleStopped(): void {
+    const { attempts, due } = this.#progress ?? { attempts: 0, due: undefined };
+    const wasAtWork = due === undefined && this.#hasSlot;
+    if (attempts > 0 || wasAtWork) this.#services.invocations++;
+    this.#slot.settle(this.onFailure(this.#item, STOPPED, attempts + (wasAtWork ? 1 : 0)));
+  }
+
+  #begin(): void {
+    this.#abort = this.#call(this, this.#progress, this.#slot);
+  }
+
+  /** While facts are replayed, the one that says how the call ended follows. */
+  #stop(): void {
+    if (this.#abort !== undefined) return this.#abort();
+    this.#isAborted = true;
+    if (this.#history.replay === undefined) this.#goOn();
+  }
+
+  onAttempt(item: number | undefined, attempt: number): void {
+    this.#owner.onAttempt(item, attempt);
+  }
+
+  onRetry(item: number | undefined, error: string, attempts: number, due: number): void {
+    this.#history.dropNested(this.#task, item, attempts);
+    this.#owner.onRetry(item, error, attempts, due);
+    this.#history.note({ kind: 'retry', ...this.#fields, attempts, error, due });
+  }
+
+  onCall(attempt: number): Promise<void> | undefined {
+    if (!this.#isOnce && attempt !== this.#atWork) {
+      // A call that fails again and again must not note more than the disk takes.
+      return attempt === 1 ? undefined : this.#history.run.committed();
+    }
+    this.#history.note({ kind: 'called', ...this.#fields, attempt });
+    return this.#history.run.committed();
+  }
+
+  onDue(): void {
+    this.#history.note({ kind: 'due', ...this.#fields });
+  }
+
+  onSuccess(
+    item: number | undefined,
+    value: Json,
+    writes: readonly Write[],
+    attempts: number,
+    bytes: number,
+    hasFiles: boolean,
+  ): void {
+    this.#history.dropNested(this.#task, item, attempts);
+    this.#owner.onSuccess(item, value, writes, attempts, bytes, hasFiles);
+    this.#history.note({ kind: 'succeeded', ...this.#fields, value, writes, attempts, bytes });
+  }
+
+  onCacheHit(item: number | undefined, cached: CachedOutput): void {
+    this.#owner.onCacheHit(item, cached);
+    const { output: value, writes, sizeBytes: bytes } = cached;
+    this.#history.note({
+      kind: 'succeeded',
+      ...this.#fields,
+      value,
+      writes,
+      attempts: 0,
+      bytes,
+      cached: true,
+    });
+  }
+
+  onFailure(item: number | undefined, error: string, attempts: number, thrown?: unknown): FailedResult {
+    this.#history.dropNested(this.#task, item, attempts);
+    const result = this.#owner.onFailure(item, error, attempts, thrown);
+    const record = this.#owner.errorOf(item);
+    this.#history.note({
+      kind: 'failed',
+      ...this.#fields,
+      error: result.error,
+      attempts,
+      ...(record && { record }),
+    });
+    return result;
+  }
+
+  get #isOnce(): boolean {
+    return this.#owner.task.tool.repeatable === false;
+  }
+
+  /** Tools know how often they were called. */
+  #countCalls(calls: number): void {
+    this.#services.countCalls(this.#owner.task.tool.name, calls);
+  }
+
+  get #fields(): { readonly task: string; readonly item: number } {
+    return { task: this.#task, item: this.#item ?? -1 };
+  }
+}

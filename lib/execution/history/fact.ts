@@ -1,0 +1,136 @@
+import type { Json } from '../../common/json.js';
+import type { LiveEvent } from '../events/event.js';
+import type { PublishedFile } from '../invocation/artifact-store.js';
+import type { ErrorRecord } from '../invocation/thrown-error.js';
+import type { Write } from '../session/session-overrides.js';
+
+/**
+ * What has happened in a run, in this order, so that the run can be rebuilt and go on (D68). Only what comes from outside
+ * is a fact: what tools answered, what waited, what was cancelled. The machines do the rest again.
+ */
+export type Fact = RunFact | PlacedFact;
+
+interface Timed {
+  /** Milliseconds since 1970, UTC, by the timeline of the run. */
+  readonly at: number;
+}
+
+/** What concerns the run as a whole. */
+export type RunFact =
+  | (Timed & { readonly kind: 'cancel'; readonly force: boolean })
+  | (Timed & { readonly kind: 'resume'; readonly by: 'continue' | 'step' })
+  | (Timed & { readonly kind: 'event'; readonly event: LiveEvent })
+  /** Files are in their places: those of the call that succeeds next. */
+  | (Timed & { readonly kind: 'files'; readonly files: readonly PublishedFile[] })
+  | (Timed & { readonly kind: 'settled' });
+
+/** What happened in the run of one pipeline. */
+interface Placed extends Timed {
+  /** Empty for the submitted pipeline; a sub-pipeline, or the attempt that runs a pipeline: `extract/each[3]#1.0`. */
+  readonly place: string;
+}
+
+interface OfTask extends Placed {
+  readonly task: string;
+}
+
+interface OfCall extends OfTask {
+  /** Index of the item; -1 for a task that calls its tool once. */
+  readonly item: number;
+}
+
+/** A call of a tool has ended, with its last attempt. */
+export type CallSettled = OfCall &
+  (
+    | {
+        readonly kind: 'succeeded';
+        readonly value: Json;
+        readonly writes: readonly Write[];
+        /** 0 when the output was in the cache, or comes from an earlier run. */
+        readonly attempts: number;
+        readonly bytes: number;
+        readonly cached?: true;
+        readonly reused?: true;
+      }
+    | {
+        readonly kind: 'failed';
+        readonly error: string;
+        /** 0 when its inputs were refused. */
+        readonly attempts: number;
+        readonly record?: ErrorRecord;
+      }
+  );
+
+/** An attempt has failed, and another one follows. */
+export interface RetryWaits extends OfCall {
+  readonly kind: 'retry';
+  /** The number of the attempt that failed. */
+  readonly attempts: number;
+  readonly error: string;
+  /** When the next one is due. */
+  readonly due: number;
+}
+
+/** The delay before an attempt is over. */
+export interface RetryDue extends OfCall {
+  readonly kind: 'due';
+}
+
+/** A tool is called that must not be called twice for one attempt, or that was at work when the process ended. */
+export interface CallBegun extends OfCall {
+  readonly kind: 'called';
+  readonly attempt: number;
+}
+
+/** A task is published: its writes are on the blackboard, and others may read its output. */
+export interface TaskPublished extends OfTask {
+  readonly kind: 'published';
+  /** Undefined when the task has succeeded. */
+  readonly error?: string;
+}
+
+/** A run, a sub-pipeline or a pipeline inside a task has left the queue. */
+export interface Begun extends Placed {
+  readonly kind: 'begun';
+}
+
+/** A pipeline inside a task was created. What happened at this place before belongs to another call. */
+export interface NestedBegun extends Placed {
+  readonly kind: 'nested';
+  /** Of the pipeline and what it was given. */
+  readonly fingerprint: string;
+}
+
+/** The event loop was needed by others: the machines asked for the `count`-th time whether it was. */
+export interface SliceUsedUp extends Placed {
+  readonly kind: 'exhausted';
+  readonly count: number;
+}
+
+/** What the machines had deferred as the `count`-th went on. */
+export interface SliceContinued extends Placed {
+  readonly kind: 'continued';
+  readonly count: number;
+}
+
+export type PlacedFact =
+  | CallSettled
+  | RetryWaits
+  | RetryDue
+  | CallBegun
+  | TaskPublished
+  | Begun
+  | NestedBegun
+  | SliceUsedUp
+  | SliceContinued;
+
+/** Facts of one call: they are replayed to whoever makes it again. */
+export type CallFact = CallSettled | RetryWaits | RetryDue | CallBegun;
+
+/** How far the attempts of a call have come. */
+export interface CallProgress {
+  /** Attempts that have failed. */
+  readonly attempts: number;
+  /** When the next one is due, in milliseconds since 1970; undefined when it was due already. */
+  readonly due: number | undefined;
+}

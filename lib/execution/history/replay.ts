@@ -1,0 +1,200 @@
+import type { EventLoopBudget } from '../../../machines/ports.js';
+import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
+import type { Clock } from '../../common/clock.js';
+import type { Fact } from './fact.js';
+
+/** Nobody has waited for the next fact for so long: the run comes to another state than it had. */
+const DIVERGENCE_MS = 10_000;
+
+/** Others wait until settled runs are rebuilt, in which no tool is called that might take long. */
+const SETTLED_DIVERGENCE_MS = 500;
+
+/** Waits for the facts of one call, one task or the run. */
+interface Expectation {
+  /** Receives the next of its facts. */
+  onFact(fact: Fact): void;
+  /** Called when no fact is left: what has no outcome happens now. */
+  onEnd(): void;
+}
+
+interface ReplayOptions {
+  readonly tenantId: string;
+  /** The run has settled: nothing of it may happen again, even when it comes to another state. */
+  readonly hasSettled: boolean;
+  readonly clock: Clock;
+  /** Receives the time of each fact before it is handed over. */
+  onFact(at: number): void;
+  /** Called when nobody waits for a fact: the run goes on without it and those after it. */
+  onDivergence(fact: Fact): void;
+}
+
+/**
+ * Rebuilds a run: hands each fact to whoever waits for it, in the order in which the facts were noted. As the machines
+ * are given the same as before in the same order, they come to the same state.
+ */
+export class Replay {
+  readonly #facts: Fact[];
+  readonly #options: ReplayOptions;
+  readonly #budget: EventLoopBudget;
+  #timer: unknown;
+  readonly #expectations = new Map<string, Expectation>();
+  readonly #dropped: string[] = [];
+  #next = 0;
+  #isOver = false;
+  #isScheduled = false;
+  #isStopped = false;
+  #resolveOver: () => void = () => {};
+  /** Resolves when no fact is left, and everything that had no outcome has been started. */
+  readonly over: Promise<void>;
+
+  constructor(facts: readonly Fact[], options: ReplayOptions) {
+    this.#facts = [...facts];
+    this.#options = options;
+    this.#budget = eventLoopBudget.forTenant(options.tenantId);
+    // A run may wait for its slot before it is rebuilt.
+    if (this.#facts.length === 0) this.#schedule();
+    this.over = new Promise((resolve) => {
+      this.#resolveOver = resolve;
+    });
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** @param key of the facts, as one of the functions below makes it */
+  expect(key: string, expectation: Expectation): void {
+    this.#expectations.set(key, expectation);
+    this.#schedule();
+  }
+
+  /** Hands over no more facts, and lets nothing go on. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#isOver = true;
+    this.#options.clock.clearTimeout(this.#timer);
+    this.#expectations.clear();
+    this.#resolveOver();
+  }
+
+  /** Goes on after the next fact of this key: nobody needs it, but what follows must not come before. */
+  pass(key: string): void {
+    this.expect(key, { onFact: () => this.settle(key), onEnd: () => undefined });
+  }
+
+  /** Passes over all facts of a place, and of the places in it: nobody will wait for them. */
+  drop(place: string): void {
+    this.#dropped.push(place);
+    this.#schedule();
+  }
+
+  #isDropped(fact: Fact): boolean {
+    if (this.#dropped.length === 0 || !('place' in fact)) return false;
+    return this.#dropped.some((place) => fact.place === place || fact.place.startsWith(`${place}/`));
+  }
+
+  /** Call when its last fact has come. */
+  settle(key: string): void {
+    this.#expectations.delete(key);
+  }
+
+  /** Not at once: whoever expects something is in the middle of a transition. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#isStopped) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => void this.#handOver());
+  }
+
+  async #handOver(): Promise<void> {
+    while (!this.#isStopped) {
+      const fact = this.#facts[this.#next];
+      if (fact === undefined) break;
+      if (this.#isDropped(fact)) {
+        this.#next++;
+        continue;
+      }
+      const expectation = this.#expectations.get(toKey(fact));
+      if (expectation === undefined) return this.#waitForNext(fact);
+      this.#options.clock.clearTimeout(this.#timer);
+      this.#next++;
+      this.#options.onFact(fact.at);
+      expectation.onFact(fact);
+      if (this.#budget.exhausted()) await nextSlice(this.#budget);
+    }
+    if (!this.#isStopped) await this.#end();
+  }
+
+  /** The one who waits for the fact may come in a later turn of the event loop, or when a tool has called a pipeline. */
+  #waitForNext(fact: Fact): void {
+    this.#isScheduled = false;
+    const at = this.#next;
+    this.#options.clock.clearTimeout(this.#timer);
+    this.#timer = this.#options.clock.setTimeout(
+      () => {
+        if (this.#next !== at || this.#isScheduled) return;
+        this.#isScheduled = true;
+        this.#facts.length = at;
+        this.#options.onDivergence(fact);
+        void this.#end();
+      },
+      this.#options.hasSettled ? SETTLED_DIVERGENCE_MS : DIVERGENCE_MS,
+    );
+  }
+
+  async #end(): Promise<void> {
+    this.#isOver = true;
+    this.#facts.length = 0;
+    this.#next = 0;
+    if (this.#options.hasSettled) this.#expectations.clear();
+    for (const [key, expectation] of this.#expectations) {
+      this.#expectations.delete(key);
+      expectation.onEnd();
+      if (this.#budget.exhausted()) await nextSlice(this.#budget);
+    }
+    this.#resolveOver();
+  }
+}
+
+/** Names who waits for a fact. */
+function toKey(fact: Fact): string {
+  switch (fact.kind) {
+    case 'succeeded':
+    case 'failed':
+    case 'retry':
+    case 'due':
+    case 'called':
+      return callKey(fact.place, fact.task, fact.item);
+    case 'published':
+      return taskKey(fact.place, fact.task);
+    case 'begun':
+      return begunKey(fact.place);
+    case 'nested':
+      return nestedKey(fact.place);
+    case 'continued':
+      return sliceKey(fact.place, fact.count);
+    default:
+      return RUN_KEY;
+  }
+}
+
+export const RUN_KEY = 'run';
+
+export function callKey(place: string, task: string, item: number): string {
+  return `call ${place} ${task} ${item}`;
+}
+
+export function taskKey(place: string, task: string): string {
+  return `task ${place} ${task}`;
+}
+
+export function begunKey(place: string): string {
+  return `begun ${place}`;
+}
+
+export function nestedKey(place: string): string {
+  return `nested ${place}`;
+}
+
+export function sliceKey(place: string, count: number): string {
+  return `slice ${place} ${count}`;
+}

@@ -1,0 +1,270 @@
+import type { EventLoopBudget } from '../../../machines/ports.js';
+import { type Clock, Timeline } from '../../common/clock.js';
+import { warnHost } from '../../common/warnings.js';
+import type { Fact, PlacedFact, RunFact } from './fact.js';
+import { attemptPrefix, type PastFacts } from './past-facts.js';
+import { nestedKey, Replay, sliceKey } from './replay.js';
+
+/** Where the facts of one run are kept. */
+export interface FactLog {
+  /** Adds a fact, in order. */
+  append(fact: Fact): void;
+  /** Resolves when all facts that were appended so far are kept for good. Never rejects: a run without its log stands still. */
+  committed(): Promise<void>;
+}
+
+/** What a run was accepted as, and what has happened since. */
+export interface RunPast {
+  readonly id: string;
+  /** Milliseconds since 1970, UTC. */
+  readonly createdAt: number;
+  /** False for a run that is accepted now. */
+  readonly isRestored: boolean;
+  readonly facts: PastFacts;
+}
+
+/** Distributes over the kinds of facts. */
+type Untimed<F> = F extends unknown ? Omit<F, 'at'> : never;
+type Unplaced<F> = F extends unknown ? Omit<F, 'at' | 'place'> : never;
+
+/** The facts of one submitted run: those that it had when it was rebuilt, and those that it notes. */
+export class RunHistory {
+  readonly timeline: ReplayedTimeline;
+  readonly past: RunPast;
+  readonly #log: FactLog;
+  #isClosed = false;
+  #publishing = 0;
+  /** Undefined for a run that is accepted now. */
+  readonly #replay: Replay | undefined;
+
+  constructor(log: FactLog, past: RunPast, tenantId: string, clock: Clock) {
+    this.#log = log;
+    this.past = past;
+    const { facts, createdAt } = past;
+    this.timeline = new ReplayedTimeline(clock, createdAt, facts.latestAt ?? createdAt);
+    if (facts.isEmpty) {
+      this.timeline.goOn();
+      return;
+    }
+    this.#replay = new Replay(facts.needed, {
+      tenantId,
+      hasSettled: facts.settledAt !== undefined,
+      clock,
+      onFact: (at) => this.timeline.replay(at),
+      onDivergence: ({ kind }) =>
+        warnHost(`run ${past.id} goes on without all that it had done: it waits for no "${kind}" any more`),
+    });
+    void this.#replay.over.then(() => {
+      this.timeline.goOn();
+      facts.release();
+    });
+  }
+
+  /** Resolves when nothing is left to replay. */
+  get replayed(): Promise<void> {
+    return this.#replay?.over ?? Promise.resolve();
+  }
+
+  /** Undefined when nothing is left to replay. */
+  get replay(): Replay | undefined {
+    return this.#replay?.isOver === false ? this.#replay : undefined;
+  }
+
+  /** The history of the submitted run. */
+  open(): PlacedHistory {
+    return new PlacedHistory(this, '', new SliceHistory(this, '', this.past.facts.exhausted.get('')));
+  }
+
+  /** Notes nothing from now on: the run is left as it is, for another process. */
+  close(): void {
+    this.#isClosed = true;
+    this.#replay?.stop();
+  }
+
+  /** Returns the time of the fact. */
+  note(fact: Untimed<RunFact> | Untimed<PlacedFact>): number {
+    const at = this.timeline.now();
+    if (!this.#isClosed) this.#log.append({ ...fact, at });
+    return at;
+  }
+
+  /** Notes that the run has settled, and nothing after that. Returns the time. */
+  noteSettled(): number {
+    const at = this.note({ kind: 'settled' });
+    this.#isClosed = true;
+    return at;
+  }
+
+  /** Calls back when what was noted is kept: until then, a task is being published. */
+  publish(onKept: () => void): void {
+    this.#publishing++;
+    void this.committed().then(() => {
+      this.#publishing--;
+      onKept();
+    });
+  }
+
+  /** Whether a task is being published. */
+  get isPublishing(): boolean {
+    return this.#publishing > 0;
+  }
+
+  committed(): Promise<void> {
+    return this.#log.committed();
+  }
+}
+
+/** The times of a run that may have begun in another process: those of its facts while they are replayed, then the clock's. */
+class ReplayedTimeline extends Timeline {
+  readonly #clock: Clock;
+  readonly #latestFact: number;
+  /** The time of the last fact that was replayed. */
+  #replayed: number;
+  #live: Timeline | undefined;
+
+  constructor(clock: Clock, createdAt: number, latestFact: number) {
+    super(clock, createdAt);
+    this.#clock = clock;
+    this.#latestFact = latestFact;
+    this.#replayed = createdAt;
+  }
+
+  /** Call before a fact is replayed. */
+  replay(at: number): void {
+    this.#replayed = at;
+  }
+
+  /** Call when all facts have been replayed. The clock may have been set back meanwhile. */
+  goOn(): void {
+    this.#live = new Timeline(this.#clock, Math.max(this.#clock.now(), this.#latestFact));
+  }
+
+  override now(): number {
+    this.latest = this.#live === undefined ? this.#replayed : this.#live.now();
+    return this.latest;
+  }
+}
+
+/** The slices of the machines of one place: a plan shares them with its sub-pipelines. */
+class SliceHistory {
+  readonly #history: RunHistory;
+  readonly #place: string;
+  readonly #exhausted: ReadonlySet<number> | undefined;
+  #checks = 0;
+  #deferred = 0;
+
+  /** @param exhausted how often they had asked whether the slice is used up when it was */
+  constructor(history: RunHistory, place: string, exhausted: ReadonlySet<number> | undefined) {
+    this.#history = history;
+    this.#place = place;
+    this.#exhausted = exhausted;
+  }
+
+  /** Whether the slice is used up: as it was, while facts are replayed. */
+  isExhausted(budget: EventLoopBudget): boolean {
+    const count = ++this.#checks;
+    if (this.#history.replay !== undefined) return this.#exhausted?.has(count) === true;
+    const isExhausted = budget.exhausted();
+    if (isExhausted) this.#history.note({ kind: 'exhausted', place: this.#place, count });
+    return isExhausted;
+  }
+
+  defer(budget: EventLoopBudget, next: () => void): void {
+    const count = ++this.#deferred;
+    const onEnd = (): void =>
+      budget.defer(() => {
+        this.#history.note({ kind: 'continued', place: this.#place, count });
+        next();
+      });
+    const { replay } = this.#history;
+    if (replay === undefined) return onEnd();
+    const key = sliceKey(this.#place, count);
+    const onFact = (): void => {
+      replay.settle(key);
+      next();
+    };
+    replay.expect(key, { onFact, onEnd });
+  }
+}
+
+/** The history of one pipeline run: notes what happens at its place, and knows what has happened. */
+export class PlacedHistory {
+  readonly run: RunHistory;
+  readonly place: string;
+  /** False for a sub-pipeline, and for a pipeline inside a task. */
+  readonly isSubmitted: boolean;
+  readonly #slices: SliceHistory;
+
+  constructor(run: RunHistory, place: string, slices: SliceHistory) {
+    this.run = run;
+    this.place = place;
+    this.isSubmitted = place === '';
+    this.#slices = slices;
+  }
+
+  /** Undefined when nothing is left to replay. */
+  get replay(): Replay | undefined {
+    return this.run.replay;
+  }
+
+  /** Returns the time of the fact. */
+  note(fact: Unplaced<PlacedFact>): number {
+    return this.run.note({ ...fact, place: this.place });
+  }
+
+  /** Of a sub-pipeline of the plan. */
+  ofSubPipeline(id: string): PlacedHistory {
+    return new PlacedHistory(this.run, id, this.#slices);
+  }
+
+  /**
+   * Of a pipeline that an attempt runs.
+   *
+   * @param call number of the pipelines that the attempt has run before
+   * @param fingerprint of the pipeline and what it is given: facts of another one are dropped
+   */
+  ofNested(
+    attempt: { readonly task: string; readonly item: number | null; readonly number: number },
+    call: number,
+    fingerprint: string,
+  ): PlacedHistory {
+    const { task, item, number } = attempt;
+    const place = `${attemptPrefix(this.place, task, item ?? -1, number)}${call}`;
+    const { past, replay } = this.run;
+    const isKnown = past.facts.nested.get(place)?.fingerprint === fingerprint;
+    if (isKnown) replay?.pass(nestedKey(place));
+    else {
+      replay?.drop(place);
+      this.run.note({ kind: 'nested', place, fingerprint });
+    }
+    const exhausted = isKnown ? past.facts.exhausted.get(place) : undefined;
+    return new PlacedHistory(this.run, place, new SliceHistory(this.run, place, exhausted));
+  }
+
+  /** Whether a pipeline was at work inside an attempt. @param attempt from 1 */
+  hasNested(task: string, item: number | undefined, attempt: number): boolean {
+    return this.#nestedPlaces(task, item, attempt).length > 0;
+  }
+
+  /** Call when the attempt has ended: what happened inside it before is not replayed any more. */
+  dropNested(task: string, item: number | undefined, attempt: number): void {
+    const { replay } = this;
+    if (replay === undefined) return;
+    for (const place of this.#nestedPlaces(task, item, attempt)) replay.drop(place);
+  }
+
+  /** The places of the pipelines that an attempt was running when the process ended. */
+  #nestedPlaces(task: string, item: number | undefined, attempt: number): string[] {
+    const prefix = attemptPrefix(this.place, task, item ?? -1, attempt);
+    return [...this.run.past.facts.nested.keys()].filter((place) => place.startsWith(prefix));
+  }
+
+  /** A budget that is used up, while facts are replayed, when it was before: so the machines start the same tasks. */
+  createBudget(budget: EventLoopBudget): EventLoopBudget {
+    const slices = this.#slices;
+    return {
+      exhausted: () => slices.isExhausted(budget),
+      defer: (next) => slices.defer(budget, next),
+    };
+  }
+}

@@ -1,0 +1,185 @@
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WavetrainError } from '../../common/errors.js';
+import { describeErrno } from '../../common/files.js';
+import type { JsonObject } from '../../common/json.js';
+import { HISTORY_LIMITS } from '../../common/limits.js';
+import type { Fact } from '../../execution/history/fact.js';
+import type { FactLog } from '../../execution/history/run-history.js';
+import type { RunSummary } from '../record.js';
+import type { ForgottenKey } from '../idempotency.js';
+import { type Batch, CommitQueue, type Piece } from './commit-queue.js';
+import { FACT_FILE, RUN_FILE, type RunFolders, type ShellRun, SUMMARY_FILE } from './run-folders.js';
+import type { PastRun, RunStore, StoredRun } from './run-store.js';
+
+interface FolderStoreOptions {
+  /** The flags of the command that runs, as far as a rerun needs them. */
+  readonly command?: JsonObject;
+  /** The earlier runs that can be read, the oldest first. Default: none. */
+  readonly earlier?: readonly ShellRun[];
+  /** Gives an earlier run that has not settled an end, as if it had been stopped. Default: false. */
+  readonly endsEarlier?: boolean;
+}
+
+const PRIVATE_FOLDER = 0o700;
+const PRIVATE_FILE = 0o600;
+
+/**
+ * Keeps the runs of a shell in a folder (D68). It writes what it adds itself, and only reads what other shells have added.
+ * The shell promises nothing to others: a commit is handed to the system, which keeps it when this process is killed; the
+ * disk is waited for once, when a run has settled. A run goes on without its history when that cannot be written.
+ */
+export class FolderStore implements RunStore {
+  readonly place: string;
+  readonly isOptional = true;
+  lastNumber: number;
+  readonly #folders: RunFolders;
+  readonly #options: FolderStoreOptions;
+  readonly #queue: CommitQueue;
+  /** The runs of this process. */
+  readonly #own = new Map<string, StoredRun>();
+  /** Those of which the submission, the first document, was passed over: `run.json` has it. */
+  readonly #begun = new Set<string>();
+  #bytes = 0;
+
+  constructor(folders: RunFolders, options: FolderStoreOptions = {}) {
+    this.place = folders.path;
+    this.#folders = folders;
+    this.#options = options;
+    this.lastNumber = options.earlier?.length ?? 0;
+    this.#queue = new CommitQueue((batch) => this.#keep(batch), this.isOptional);
+  }
+
+  add(run: StoredRun, bytes: number): void {
+    this.lastNumber = run.number;
+    this.#own.set(run.id, run);
+    this.#queue.add(run, bytes);
+  }
+
+  log(runId: string, tenantId: string): FactLog {
+    return {
+      append: (fact) => {
+        if (this.#own.has(runId)) this.#queue.append(runId, tenantId, fact);
+      },
+      committed: () => this.#queue.committed(runId),
+    };
+  }
+
+  /** The shell has no idempotency keys. */
+  addKey(): void {}
+
+  removeKey(): void {}
+
+  async keys(): Promise<readonly ForgottenKey[]> {
+    return [];
+  }
+
+  /** Deletes a run of this process. Those of others stay. */
+  remove(runId: string): void {
+    if (this.#own.has(runId)) this.#queue.remove(runId);
+  }
+
+  settled(summary: RunSummary): void {
+    const { run_id: id } = summary;
+    if (!this.#own.has(id)) return;
+    try {
+      writeFileSync(join(this.#folders.folder(id), SUMMARY_FILE), JSON.stringify(summary), {
+        mode: PRIVATE_FILE,
+      });
+    } catch {
+      // The facts have the end as well, or the failure to write them was reported.
+    }
+  }
+
+  idle(): Promise<void> {
+    return this.#queue.idle();
+  }
+
+  onFailure(listener: (error: Error) => void): void {
+    this.#queue.onFailure(listener);
+  }
+
+  async *runs(): AsyncIterable<PastRun> {
+    let number = 0;
+    for (const run of this.#options.earlier ?? []) yield { ...run, number: ++number, isRemoved: false };
+  }
+
+  async facts(runId: string): Promise<readonly Fact[]> {
+    const facts = await this.#folders.facts(runId);
+    const run = this.#options.earlier?.find(({ id }) => id === runId);
+    return this.#options.endsEarlier && run ? endFacts(run, facts) : facts;
+  }
+
+  close(): Promise<void> {
+    return this.#queue.idle();
+  }
+
+  async #keep({ added, pieces, removed }: Batch): Promise<void> {
+    try {
+      for (const { id } of added) this.#addFolder(id);
+      for (const piece of pieces) this.#append(piece);
+      const settled = pieces.filter(({ text }) => SETTLED.test(text.slice(-SETTLED_LENGTH)));
+      for (const id of removed) this.#folders.remove(id);
+      for (const { runId } of settled) await this.#flush(runId);
+    } catch (cause) {
+      const message = `cannot write to ${this.place}: ${describeErrno(cause)}`;
+      throw new WavetrainError('unreadable_file', message, { cause });
+    }
+  }
+
+  #addFolder(id: string): void {
+    const run = this.#own.get(id);
+    if (run === undefined) return;
+    const { pid, path, runs } = this.#folders;
+    const folder = this.#folders.folder(id);
+    if (mkdirSync(runs, { recursive: true, mode: PRIVATE_FOLDER }) !== undefined) {
+      // Nobody wants the history of their runs in the history of their code.
+      writeFileSync(join(path, '.gitignore'), '*\n', { mode: PRIVATE_FILE });
+    }
+    mkdirSync(folder, { mode: PRIVATE_FOLDER });
+    const shellRun: ShellRun = { ...run, pid, command: this.#options.command ?? {} };
+    writeFileSync(join(folder, RUN_FILE), JSON.stringify(shellRun), { flag: 'wx', mode: PRIVATE_FILE });
+    this.#folders.prune();
+  }
+
+  #append({ runId, text, goesOn }: Piece): void {
+    if (!this.#begun.has(runId)) {
+      if (!goesOn) this.#begun.add(runId);
+      return;
+    }
+    this.#bytes += text.length;
+    if (this.#bytes > HISTORY_LIMITS.bytes) {
+      throw Object.assign(new Error('the run has become too large'), { code: 'EFBIG' });
+    }
+    const file = join(this.#folders.folder(runId), FACT_FILE);
+    appendFileSync(file, goesOn ? text : `${text}\n`, { mode: PRIVATE_FILE });
+  }
+
+  async #flush(id: string): Promise<void> {
+    for (const name of [RUN_FILE, FACT_FILE]) {
+      const file = await open(join(this.#folders.folder(id), name), 'r+');
+      try {
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+    }
+  }
+}
+
+/** Ends the facts of a run that has settled: `"kind":"settled"` has a time only. */
+const SETTLED_LENGTH = 50;
+const SETTLED = /\{"kind":"settled","at":\d+\}\]$/;
+
+/**
+ * The facts of a run as if it had been stopped after the last of them. Pipelines that were at work inside an attempt are
+ * left out: rebuilding them would call the tool of that attempt.
+ */
+function endFacts({ createdAt }: ShellRun, facts: readonly Fact[]): readonly Fact[] {
+  const last = facts.at(-1);
+  if (last?.kind === 'settled') return facts;
+  const at = last?.at ?? createdAt;
+  const known = facts.filter((fact) => !('place' in fact && fact.place.includes('#')));
+  return [...known, { kind: 'cancel', at, force: true }, { kind: 'settled', at }];
+}

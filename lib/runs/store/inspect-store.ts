@@ -1,0 +1,56 @@
+import { stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import type Database from 'libsql';
+import { cannotOpen, findDriver } from './sqlite-store.js';
+
+/** What can be seen of a store from outside. */
+interface StoreFacts {
+  /** Size of the file and of what is not written into it yet, in bytes; undefined when there is no file yet. */
+  readonly bytes: number | undefined;
+  /** Number of runs, those that are still to be done included. */
+  readonly runs: number;
+}
+
+/**
+ * Looks into the file that keeps runs (D68), without creating it or bringing it to a new version. Rejects with `bad_usage`
+ * that says what to do: when the package `libsql` or the folder of the file is missing, a server has the file open, or it
+ * is not a store.
+ *
+ * @param file absolute path
+ */
+export async function inspectStore(file: string): Promise<StoreFacts> {
+  const driver = findDriver();
+  try {
+    const bytes = await measure(file);
+    if (bytes === undefined) {
+      // Rejects when there is none.
+      await stat(dirname(file));
+      return { bytes, runs: 0 };
+    }
+    return { bytes: bytes + ((await measure(`${file}-wal`)) ?? 0), runs: countRuns(file, driver) };
+  } catch (error) {
+    throw await cannotOpen(file, error);
+  }
+}
+
+async function measure(file: string): Promise<number | undefined> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function countRuns(file: string, driver: string): number {
+  const Driver = createRequire(import.meta.url)(driver) as typeof Database;
+  const database = new Driver(file);
+  try {
+    const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'run'").get();
+    if (table === undefined) return 0;
+    return (database.prepare('SELECT count(*) AS runs FROM run').get() as { runs: number }).runs;
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,79 @@
+import type { JsonObject } from '../../common/json.js';
+import type { Fact } from '../../execution/history/fact.js';
+import type { FactLog } from '../../execution/history/run-history.js';
+import type { Breakpoints, ExecutionOptions } from '../../execution/run-inputs.js';
+import type { SubmittedKeys } from '../../execution/prepare/prepare-run.js';
+import type { AskedRerun } from '../rerun/rerun.js';
+import type { ForgottenKey, IdempotencyKey, KeyStore } from '../idempotency.js';
+import type { RunSummary } from '../record.js';
+
+/** What a run was accepted with, as JSON: enough to create it again. */
+export interface StoredSubmission {
+  readonly kind: 'pipeline' | 'plan';
+  /** Of the pipeline or the plan. */
+  readonly definition: JsonObject;
+  /** Of a plan: the definitions of its pipelines, by sub-pipeline id. */
+  readonly pipelines?: Readonly<Record<string, JsonObject>>;
+  readonly params?: JsonObject;
+  readonly inputs?: JsonObject;
+  readonly session?: JsonObject;
+  readonly options?: ExecutionOptions;
+  readonly breakpoints?: Breakpoints;
+  readonly collect_events?: boolean;
+  readonly plan_concurrency?: number;
+  readonly tenant_id: string;
+  /** The params and inputs that were submitted: the others have their defaults. */
+  readonly submitted_keys: SubmittedKeys;
+  readonly idempotency?: IdempotencyKey;
+  /** The run that this one repeats in part (D35). */
+  readonly rerun?: AskedRerun & { readonly run_id: string };
+}
+
+/** A run that was accepted. */
+export interface StoredRun {
+  readonly id: string;
+  /** Counts the runs of the store from 1, in the order in which they were accepted. */
+  readonly number: number;
+  /** Milliseconds since 1970, UTC. */
+  readonly createdAt: number;
+  readonly submission: StoredSubmission;
+}
+
+/** A run that another process has accepted. */
+export interface PastRun extends StoredRun {
+  /** It was removed; a rerun of it, which is rebuilt with it, was not. */
+  readonly isRemoved: boolean;
+}
+
+/**
+ * Keeps runs for another process (D68). What a run appends is kept in its order, and each fact as a whole or not at all;
+ * what is promised of a run waits until it is kept.
+ */
+export interface RunStore extends KeyStore {
+  /** Where the runs are kept, for people: `wavetrain.db`. */
+  readonly place: string;
+  /** Runs go on when they cannot be kept any more: nothing was promised to others. */
+  readonly isOptional: boolean;
+  /** The number of the run that was added last; 0 before the first. */
+  readonly lastNumber: number;
+  /** Adds a run, before the first of its facts. @param bytes about as many as the submission takes */
+  add(run: StoredRun, bytes: number): void;
+  /** The facts of a run that was added. @param tenantId of the run */
+  log(runId: string, tenantId: string): FactLog;
+  /** Deletes a run with its facts, as soon as no rerun of it is kept any more. */
+  remove(runId: string): void;
+  /** Called when a run that was added has settled. */
+  settled?(summary: RunSummary): void;
+  /** Resolves when everything so far is kept, or never will be. */
+  idle(): Promise<void>;
+  /** Calls the listener, once, when something could not be kept: the store keeps nothing from then on. */
+  onFailure(listener: (error: Error) => void): void;
+  /** Reads the runs that are kept, in the order in which they were accepted. */
+  runs(): AsyncIterable<PastRun>;
+  /** Reads the keys of runs that are no longer kept (D36), in the order in which they expire. */
+  keys(): Promise<readonly ForgottenKey[]>;
+  /** Reads the facts of a run, in order. */
+  facts(runId: string): Promise<readonly Fact[]>;
+  /** Resolves when everything so far is kept, and nobody else is kept from opening the store. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,240 @@
+import { open as openFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { errorMessage, WavetrainError } from '../../common/errors.js';
+import { eventLoopBudget, nextSlice } from '../../execution/event-loop-budget.js';
+import type { Fact } from '../../execution/history/fact.js';
+import type { FactLog } from '../../execution/history/run-history.js';
+import type { ForgottenKey } from '../idempotency.js';
+import { CommitQueue } from './commit-queue.js';
+import type { PastRun, RunStore, StoredRun, StoredSubmission } from './run-store.js';
+import type { PieceRow, RunRow, StoreAnswer, StoreRequest } from './store-thread.js';
+
+/** Runs that are read at once. */
+const PAGE = 100;
+
+/** About as many characters of a run are read at once. */
+const READ_LENGTH = 512 * 1024;
+const MIN_PIECES = 4;
+
+/** Keeps runs in a SQLite file, which one process has open. A thread of its own waits for the disk. */
+export class SqliteStore implements RunStore {
+  readonly place: string;
+  readonly isOptional = false;
+  lastNumber = 0;
+  readonly #thread: StoreThread;
+  readonly #queue: CommitQueue;
+
+  private constructor(file: string, thread: StoreThread, lastNumber: number) {
+    this.place = file;
+    this.lastNumber = lastNumber;
+    this.#thread = thread;
+    this.#queue = new CommitQueue(async (batch) => void (await thread.ask({ kind: 'keep', batch })));
+  }
+
+  /**
+   * Opens the file, or creates it. Rejects with `bad_usage` that says what to do: when the package `libsql` is missing,
+   * another process has the file open, or it is not a file of Wavetrain.
+   *
+   * @param program of the thread
+   */
+  static async open(file: string, program: string): Promise<SqliteStore> {
+    const path = resolve(file);
+    const thread = new StoreThread(program, { file: path, driver: findDriver() });
+    try {
+      return new SqliteStore(file, thread, Number(await thread.opened));
+    } catch (error) {
+      await thread.end();
+      throw await cannotOpen(file, error);
+    }
+  }
+
+  add(run: StoredRun, bytes: number): void {
+    this.lastNumber = run.number;
+    this.#queue.add(run, bytes);
+  }
+
+  log(runId: string, tenantId: string): FactLog {
+    return {
+      append: (fact) => this.#queue.append(runId, tenantId, fact),
+      committed: () => this.#queue.committed(runId),
+    };
+  }
+
+  remove(runId: string): void {
+    this.#queue.remove(runId);
+  }
+
+  addKey(key: ForgottenKey): void {
+    this.#queue.addKey(key);
+  }
+
+  removeKey(tenantId: string, key: string): void {
+    this.#queue.removeKey(tenantId, key);
+  }
+
+  async keys(): Promise<readonly ForgottenKey[]> {
+    return (await this.#thread.ask({ kind: 'keys' })) as readonly ForgottenKey[];
+  }
+
+  idle(): Promise<void> {
+    return this.#queue.idle();
+  }
+
+  onFailure(listener: (error: Error) => void): void {
+    this.#queue.onFailure(listener);
+  }
+
+  async *runs(): AsyncIterable<PastRun> {
+    for (let after = 0; ; ) {
+      const rows = (await this.#thread.ask({ kind: 'runs', after, limit: PAGE })) as readonly RunRow[];
+      for (const { number, id, created_at: createdAt, removed, submission } of rows) {
+        after = number;
+        const isRemoved = removed === 1;
+        yield { number, id, createdAt, isRemoved, submission: JSON.parse(submission) as StoredSubmission };
+      }
+      if (rows.length < PAGE) return;
+    }
+  }
+
+  async facts(runId: string): Promise<readonly Fact[]> {
+    const facts: Fact[] = [];
+    let text = '';
+    let isSubmission = true;
+    for await (const piece of this.#pieces(runId)) {
+      text += piece.text;
+      if (piece.goes_on === 1) continue;
+      if (!isSubmission) for (const fact of JSON.parse(text) as readonly Fact[]) facts.push(fact);
+      isSubmission = false;
+      text = '';
+      if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);
+    }
+    return facts;
+  }
+
+  /** Reads as many at once as are about `READ_LENGTH` long, judging by those before. */
+  async *#pieces(runId: string): AsyncIterable<PieceRow> {
+    let limit = MIN_PIECES;
+    for (let after = 0; ; ) {
+      const pieces = (await this.#thread.ask({ kind: 'pieces', runId, after, limit })) as readonly PieceRow[];
+      yield* pieces;
+      const last = pieces.at(-1);
+      if (last === undefined || pieces.length < limit) return;
+      after = last.n;
+      const length = pieces.reduce((sum, { text }) => sum + text.length, 1);
+      limit = Math.min(2 * limit, Math.max(MIN_PIECES, Math.floor((pieces.length * READ_LENGTH) / length)));
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.idle();
+    await this.#thread.close();
+  }
+}
+
+/** The thread that has the file open. It answers in the order of the requests. */
+class StoreThread {
+  readonly #worker: Worker;
+  readonly #waiting: {
+    readonly resolve: (value: unknown) => void;
+    readonly reject: (error: Error) => void;
+  }[] = [];
+  /** Resolves with the number of the last run. */
+  readonly opened: Promise<unknown>;
+  /** Why it answers no more. */
+  #fault: Error | undefined;
+
+  constructor(program: string, data: { readonly file: string; readonly driver: string }) {
+    this.#worker = new Worker(program, { workerData: data });
+    // Runs that wait for it keep the process alive themselves.
+    this.#worker.unref();
+    this.opened = this.#next();
+    this.#worker.on('message', (answer: StoreAnswer) => {
+      const waiting = this.#waiting.shift();
+      if (answer.ok) waiting?.resolve(answer.value);
+      else waiting?.reject(Object.assign(new Error(answer.error), { code: answer.code }));
+    });
+    this.#worker.on('error', (error: unknown) => this.#fail(error));
+    this.#worker.on('exit', () => this.#fail(new Error('its thread has ended')));
+  }
+
+  /** Rejects when the thread has ended, as when it cannot do what it is asked. */
+  ask(request: StoreRequest): Promise<unknown> {
+    if (this.#fault !== undefined) return Promise.reject(this.#fault);
+    this.#worker.postMessage(request);
+    return this.#next();
+  }
+
+  /** Closes the file, unless that has happened or the thread has ended. */
+  async close(): Promise<void> {
+    if (this.#fault === undefined) await this.ask({ kind: 'close' });
+    await this.end();
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #next(): Promise<unknown> {
+    this.#worker.ref();
+    return new Promise<unknown>((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+    }).finally(() => {
+      if (this.#waiting.length === 0) this.#worker.unref();
+    });
+  }
+
+  #fail(cause: unknown): void {
+    this.#fault ??= new Error(errorMessage(cause), { cause });
+    const error = this.#fault;
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  }
+}
+
+/** The path of the package `libsql`. @throws WavetrainError `bad_usage` that says how to install it */
+export function findDriver(): string {
+  try {
+    return createRequire(import.meta.url).resolve('libsql');
+  } catch (cause) {
+    throw new WavetrainError(
+      'bad_usage',
+      'SERVICE_STORE needs the package libsql: install it with "npm install libsql" where Wavetrain is installed',
+      { cause },
+    );
+  }
+}
+
+/** Says what keeps a file from being opened as a store, and what to do. */
+export async function cannotOpen(file: string, cause: unknown): Promise<WavetrainError> {
+  const said = errorMessage(cause);
+  // SQLite says so of a file whose folder is read-only, and of much else.
+  const message = /I\/O error/i.test(said) && !(await isWritable(file)) ? 'readonly' : said;
+  const known = REASONS.find(([pattern]) => pattern.test(message));
+  const reason = known === undefined ? message : known[1];
+  return new WavetrainError('bad_usage', `the store ${file} cannot be opened: ${reason}`, { cause });
+}
+
+async function isWritable(path: string): Promise<boolean> {
+  try {
+    await (await openFile(path, 'r+')).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What SQLite says, and what it means here. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/locked|busy/i, 'another process has it open: stop that one, or name another file'],
+  [/malformed|corrupt/i, 'it is broken: restore a copy of it, or name another file'],
+  [/not a database/i, 'it is not a database: name another file'],
+  [
+    /unable to open|unable to read|cannot open|ENOENT|ENOTDIR|EISDIR/i,
+    'its folder must exist and be writable',
+  ],
+  [
+    /readonly|read-only|EACCES|EPERM|EROFS/i,
+    'it is read-only: allow writing to it and to its folder, or name another file',
+  ],
+];

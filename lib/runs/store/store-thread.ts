@@ -1,0 +1,296 @@
+import { closeSync, openSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import type Database from 'libsql';
+import type { Batch } from './commit-queue.js';
+
+/** What the thread is asked. */
+export type StoreRequest =
+  | { readonly kind: 'keep'; readonly batch: Batch }
+  | { readonly kind: 'runs'; readonly after: number; readonly limit: number }
+  | { readonly kind: 'pieces'; readonly runId: string; readonly after: number; readonly limit: number }
+  | { readonly kind: 'keys' }
+  | { readonly kind: 'close' };
+
+/** A row of a run. */
+export interface RunRow {
+  readonly number: number;
+  readonly id: string;
+  readonly created_at: number;
+  /** 1 when it is kept only because a rerun of it is. */
+  readonly removed: 0 | 1;
+  /** JSON of the submission. */
+  readonly submission: string;
+}
+
+/** A JSON document of a run, or a part of one. */
+export interface PieceRow {
+  /** Grows from piece to piece. */
+  readonly n: number;
+  readonly text: string;
+  /** 1 when the document goes on with the next piece. */
+  readonly goes_on: 0 | 1;
+}
+
+/** What the thread answers, in the order of the requests; the first answer says that the file is open. */
+export type StoreAnswer =
+  | { readonly ok: true; readonly value?: unknown }
+  | { readonly ok: false; readonly error: string; readonly code?: string };
+
+/** The only thread that touches the file: waiting for the disk would stop every run. */
+function serve(): void {
+  const port = parentPort;
+  if (port === null) throw new Error('the store is a thread');
+  const { file, driver } = workerData as { readonly file: string; readonly driver: string };
+  let database: Database.Database | undefined;
+  const answer = (work: () => unknown): void => {
+    let response: StoreAnswer;
+    try {
+      response = { ok: true, value: work() };
+    } catch (error) {
+      const { message, code } = error as Error & { readonly code?: string };
+      response = { ok: false, error: message, ...(code !== undefined && { code }) };
+    }
+    port.postMessage(response);
+  };
+  answer(() => {
+    // oxlint-disable-next-line typescript/no-require-imports -- the package is optional, and found by who starts the thread
+    const Driver = require(driver) as typeof Database;
+    // Only for the user of the server: it has all that runs were given. The other files of SQLite get its mode.
+    closeSync(openSync(file, 'a', 0o600));
+    database = openDatabase(new Driver(file));
+    return readLastNumber(database);
+  });
+  port.on('message', (request: StoreRequest) => {
+    answer(() => {
+      if (database === undefined) throw new Error('the file is not open');
+      return perform(database, request);
+    });
+  });
+}
+
+function openDatabase(database: Database.Database): Database.Database {
+  // A second process is refused at once. The lock dies with its process.
+  database.exec('PRAGMA locking_mode = EXCLUSIVE');
+  // Before anything of the file is changed.
+  assertOurs(database);
+  // Before anything is written, for a file that is new.
+  database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  database.exec('PRAGMA journal_mode = WAL');
+  database.exec('PRAGMA synchronous = FULL');
+  database.exec('PRAGMA journal_size_limit = 67108864');
+  migrate(database);
+  removeUnfinished(database);
+  return database;
+}
+
+/** What each version of the file adds to the one before. A file is never changed back. */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE run (
+     number INTEGER PRIMARY KEY,
+     id TEXT NOT NULL UNIQUE,
+     created_at INTEGER NOT NULL,
+     rerun_of TEXT,
+     removed INTEGER NOT NULL DEFAULT 0
+   );
+   CREATE INDEX run_rerun_of ON run (rerun_of) WHERE rerun_of IS NOT NULL;
+   CREATE INDEX run_removed ON run (removed) WHERE removed = 1;
+   -- What is committed together stands together: one commit of many runs changes few pages.
+   CREATE TABLE piece (
+     n INTEGER PRIMARY KEY,
+     run INTEGER NOT NULL,
+     goes_on INTEGER NOT NULL,
+     text TEXT NOT NULL
+   );
+   CREATE INDEX piece_of_run ON piece (run);
+   CREATE TABLE forgotten_key (
+     tenant TEXT NOT NULL,
+     key TEXT NOT NULL,
+     fingerprint TEXT NOT NULL,
+     run_id TEXT NOT NULL,
+     status TEXT NOT NULL,
+     expires_at INTEGER NOT NULL,
+     PRIMARY KEY (tenant, key)
+   ) WITHOUT ROWID;`,
+];
+
+function readVersion(database: Database.Database): number {
+  return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
+}
+
+/** @throws Error when another program, or a newer version of this one, has written the file */
+function assertOurs(database: Database.Database): void {
+  const version = readVersion(database);
+  const names = database.prepare('SELECT name FROM sqlite_master').all() as { name: string }[];
+  if (names.length > 0 && !(version > 0 && names.some(({ name }) => name === 'run'))) {
+    throw new Error('another program has written it: name another file');
+  }
+  if (version > MIGRATIONS.length) {
+    throw new Error(
+      `a newer Wavetrain has written it, with version ${version} of its tables; this one knows ${MIGRATIONS.length}: ` +
+        'use the newer one',
+    );
+  }
+}
+
+/** Brings the file to the version of this program. */
+function migrate(database: Database.Database): void {
+  const version = readVersion(database);
+  database.exec('BEGIN IMMEDIATE');
+  for (const sql of MIGRATIONS.slice(version)) database.exec(sql);
+  database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+  database.exec('COMMIT');
+}
+
+function readLastNumber(database: Database.Database): number {
+  const row = database.prepare('SELECT max(number) AS last FROM run').get() as { last: number | null };
+  return row.last ?? 0;
+}
+
+function perform(database: Database.Database, request: StoreRequest): unknown {
+  switch (request.kind) {
+    case 'keep':
+      return keep(database, request.batch);
+    case 'runs':
+      return readRuns(database, request.after, request.limit);
+    case 'pieces':
+      return readPieces(database, request.runId, request.after, request.limit);
+    case 'keys':
+      return database
+        .prepare(
+          `SELECT tenant AS tenantId, key, fingerprint, run_id AS runId, status AS lastStatus, expires_at AS expiresAt
+           FROM forgotten_key ORDER BY expires_at`,
+        )
+        .all();
+    case 'close':
+      giveBack(database, 100 * PAGES_PER_COMMIT);
+      database.close();
+      return undefined;
+  }
+}
+
+/** A process may have ended between the pieces of a document: nothing that was promised waited for the rest of it. */
+function removeUnfinished(database: Database.Database): void {
+  const findLast = database.prepare(
+    'SELECT n FROM piece WHERE run = ? AND goes_on = 0 ORDER BY n DESC LIMIT 1',
+  );
+  const cut = database.prepare('DELETE FROM piece WHERE run = ? AND n > ?');
+  const remove = database.prepare('DELETE FROM run WHERE number = ?');
+  database.exec('BEGIN IMMEDIATE');
+  for (const row of database.prepare('SELECT number FROM run').all()) {
+    const { number } = row as { readonly number: number };
+    const last = findLast.get(number) as { readonly n: number } | undefined;
+    cut.run(number, last?.n ?? 0);
+    if (last === undefined) remove.run(number);
+  }
+  database.exec('COMMIT');
+}
+
+function readRuns(database: Database.Database, after: number, limit: number): RunRow[] {
+  const runs = database
+    .prepare('SELECT number, id, created_at, removed FROM run WHERE number > ? ORDER BY number LIMIT ?')
+    .all(after, limit) as Omit<RunRow, 'submission'>[];
+  return runs.map((run) => {
+    let submission = '';
+    for (let piece = readPieces(database, run.id, 0, 1)[0]; piece !== undefined; ) {
+      submission += piece.text;
+      piece = piece.goes_on === 0 ? undefined : readPieces(database, run.id, piece.n, 1)[0];
+    }
+    return { ...run, submission };
+  });
+}
+
+/** All at once: rows that are asked for one by one are read a hundred at a time, whether or not they are needed. */
+function readPieces(
+  database: Database.Database,
+  runId: string,
+  after: number,
+  limit: number,
+): readonly PieceRow[] {
+  const select = prepare(
+    database,
+    `SELECT n, text, goes_on FROM piece WHERE run = (SELECT number FROM run WHERE id = ?) AND n > ?
+     ORDER BY n LIMIT ?`,
+  );
+  return select.all(runId, after, limit) as PieceRow[];
+}
+
+const prepared = new Map<string, Database.Statement>();
+
+/** Most statements are needed for every commit. */
+function prepare(database: Database.Database, sql: string): Database.Statement {
+  const statement = prepared.get(sql) ?? database.prepare(sql);
+  prepared.set(sql, statement);
+  return statement;
+}
+
+function keep(database: Database.Database, batch: Batch): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    addRuns(database, batch);
+    addPieces(database, batch);
+    removeRuns(database, batch);
+    keepKeys(database, batch);
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.inTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function addRuns(database: Database.Database, { added }: Batch): void {
+  const add = prepare(database, 'INSERT INTO run (number, id, created_at, rerun_of) VALUES (?, ?, ?, ?)');
+  for (const { number, id, createdAt, rerunOf } of added) add.run(number, id, createdAt, rerunOf ?? null);
+}
+
+function addPieces(database: Database.Database, { pieces }: Batch): void {
+  const add = prepare(
+    database,
+    'INSERT INTO piece (run, goes_on, text) SELECT number, ?, ? FROM run WHERE id = ?',
+  );
+  for (const { runId, text, goesOn } of pieces) add.run(goesOn ? 1 : 0, text, runId);
+}
+
+/** A run of which a rerun is kept is needed to rebuild that one, so it stays until the rerun is removed, too. */
+function removeRuns(database: Database.Database, { removed }: Batch): void {
+  if (removed.length === 0) return;
+  const mark = prepare(database, 'UPDATE run SET removed = 1 WHERE id = ?');
+  for (const id of removed) mark.run(id);
+  const findUnused = prepare(
+    database,
+    'SELECT number FROM run WHERE removed = 1 AND id NOT IN (SELECT rerun_of FROM run WHERE rerun_of IS NOT NULL)',
+  );
+  const removePieces = prepare(database, 'DELETE FROM piece WHERE run = ?');
+  const remove = prepare(database, 'DELETE FROM run WHERE number = ?');
+  for (let unused = findUnused.all(); unused.length > 0; unused = findUnused.all()) {
+    for (const row of unused) {
+      const { number } = row as { readonly number: number };
+      removePieces.run(number);
+      remove.run(number);
+    }
+  }
+  giveBack(database, PAGES_PER_COMMIT);
+}
+
+/** So many free pages are given back with one commit: more would let others wait. */
+const PAGES_PER_COMMIT = 1000;
+
+/** Gives free pages back to the disk. */
+function giveBack(database: Database.Database, pages: number): void {
+  database.exec(`PRAGMA incremental_vacuum(${pages})`);
+}
+
+/** A key may have been used again since its run was forgotten. */
+function keepKeys(database: Database.Database, { addedKeys, removedKeys }: Batch): void {
+  const remove = prepare(database, 'DELETE FROM forgotten_key WHERE tenant = ? AND key = ?');
+  for (const { tenantId, key } of removedKeys) remove.run(tenantId, key);
+  const add = prepare(
+    database,
+    `INSERT OR REPLACE INTO forgotten_key (tenant, key, fingerprint, run_id, status, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+  );
+  for (const { tenantId, key, fingerprint, runId, lastStatus, expiresAt } of addedKeys) {
+    add.run(tenantId, key, fingerprint, runId, lastStatus, expiresAt);
+  }
+}
+
+serve();

@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import { existsSync, mkdirSync } from 'node:fs';
+import { systemContext } from '../../../../lib/cli/context.js';
+import { Project, twoTasks } from './project.js';
+
+describe('the history of the shell: what run keeps (D68)', () => {
+  let project: Project;
+  beforeEach(() => {
+    project = new Project();
+    project.folder.write('ok.yaml', twoTasks('note'));
+    project.folder.write('bad.yaml', twoTasks('fail'));
+  });
+  afterEach(() => project.remove());
+
+  it('keeps a run in .wavetrain of the working directory', async () => {
+    const { status, stderr } = await project.invoke(['run', 'ok.yaml']);
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    expect(project.runs).to.have.length(1);
+  });
+
+  for (const [what, argv, env] of [
+    ['with --no-store', ['--no-store'], {}],
+    ['in CI', [], { CI: 'true' }],
+  ] as const) {
+    it(`keeps nothing ${what}`, async () => {
+      expect((await project.invoke(['run', 'ok.yaml', ...argv], { env })).status).to.equal(0);
+      expect(existsSync(project.folder.at('.wavetrain'))).to.equal(false);
+    });
+  }
+
+  it('keeps a run where CI=false', async () => {
+    await project.invoke(['run', 'ok.yaml'], { env: { CI: 'false' } });
+    expect(project.runs).to.have.length(1);
+  });
+
+  it('keeps a run in the folder of --store, also in CI, and reruns it from there', async () => {
+    const flags = ['--store', 'elsewhere'];
+    const { stderr } = await project.invoke(['run', 'bad.yaml', ...flags], { env: { CI: '1' } });
+    expect(existsSync(project.folder.at('elsewhere/runs'))).to.equal(true);
+    expect(project.runs).to.deep.equal([]);
+    expect(stderr).to.contain('wavetrain rerun --store elsewhere   goes on from here');
+    project.folder.write('bad.yaml', twoTasks('note'));
+    expect((await project.invoke(['rerun', ...flags], { env: { CI: '1' } })).status).to.equal(0);
+    expect(project.noted).to.deep.equal(['first', 'second']);
+  });
+
+  it('uses the folder of the project from a folder below it', async () => {
+    await project.invoke(['run', 'ok.yaml']);
+    mkdirSync(project.folder.at('below'));
+    await project.invoke(['run', '../ok.yaml'], { cwd: project.folder.at('below') });
+    expect(project.runs).to.have.length(2);
+    expect(existsSync(project.folder.at('below/.wavetrain'))).to.equal(false);
+  });
+
+  for (const [whose, host] of [
+    ['the home folder above the project', (path: string) => ({ homeFolder: path })],
+    ['another user', () => ({ userId: 424_242 })],
+  ] as const) {
+    it(`does not write to .wavetrain of ${whose}`, async () => {
+      await project.invoke(['run', 'ok.yaml']);
+      mkdirSync(project.folder.at('below'));
+      await project.invoke(['run', '../ok.yaml'], {
+        cwd: project.folder.at('below'),
+        host: { ...systemContext().host, ...host(project.folder.path) },
+      });
+      expect(project.runs).to.have.length(1);
+      expect(existsSync(project.folder.at('below/.wavetrain/runs'))).to.equal(true);
+    });
+  }
+
+  it('runs without its history when that cannot be written, and says so once', async () => {
+    project.folder.write('.wavetrain', 'a file is in its place');
+    const { status, stderr } = await project.invoke(['run', 'bad.yaml']);
+    expect(status).to.equal(3);
+    expect(stderr.match(/the history lacks this run: cannot write to/g)).to.have.length(1);
+    expect(stderr).not.to.contain('wavetrain rerun');
+    expect(project.noted).to.deep.equal(['first']);
+  });
+
+  it('keeps no value of a secret (D61)', async () => {
+    project.folder.write(
+      'secret.yaml',
+      `id: s
+goal: g
+tasks:
+  - {id: first, tool: note, inputs: {token: "Bearer {{secrets.TOKEN}}"}}
+  - {id: second, tool: fail, inputs: {message: "refused {{first.output.token}} {{secrets.TOKEN}}"}}
+`,
+    );
+    const value = 'hunter2-and-something-long';
+    const { status } = await project.invoke(['run', 'secret.yaml', '--verbose'], {
+      env: { SECRET_TOKEN: value },
+    });
+    expect(status).to.equal(3);
+    expect(project.kept).to.contain('refused').and.not.to.contain(value);
+    expect(project.kept).not.to.contain(Buffer.from(value).toString('base64'));
+  });
+
+  it('says after a failure how the run goes on, with its id when another run is newer', async () => {
+    const hint = '   goes on from here after a mend\n';
+    expect((await project.invoke(['run', 'bad.yaml'])).stderr).to.match(
+      new RegExp(`\\nwavetrain rerun${hint}$`),
+    );
+    mkdirSync(project.folder.at('.wavetrain/runs/ffffffff-newer'));
+    const { stderr } = await project.invoke(['run', 'bad.yaml']);
+    const [, newest] = project.runs;
+    expect(stderr.endsWith(`\nwavetrain rerun ${newest}${hint}`)).to.equal(true);
+    expect((await project.invoke(['run', 'bad.yaml', '--json'])).stderr).not.to.contain(hint);
+    expect((await project.invoke(['run', 'ok.yaml'])).stderr).not.to.contain(hint);
+  });
+
+  it('refuses --store together with --server', async () => {
+    const argv = ['run', 'ok.yaml', '--store', 'x', '--server', 'http://127.0.0.1:1'];
+    const { status, stderr } = await project.invoke(argv);
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('start it with SERVICE_STORE=FILE');
+  });
+});

@@ -1,0 +1,135 @@
+import { expect } from 'chai';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { systemContext } from '../../../../lib/cli/context.js';
+import { Project, twoTasks } from './project.js';
+
+/** Asks as another process than the one that ran: which is this one. */
+const ELSEWHERE = { ...systemContext().host, pid: 1, bootedAt: 0 };
+
+describe('the history of the shell: the runs commands without a server (D68)', () => {
+  let project: Project;
+  let id: string;
+
+  beforeEach(async () => {
+    project = new Project();
+    project.folder.write('p.yaml', twoTasks('fail', '{message: "no way"}'));
+    await project.invoke(['run', 'p.yaml']);
+    id = project.runs[0] ?? '';
+  });
+  afterEach(() => project.remove());
+
+  /** As if the process had been killed before the run had settled. */
+  function loseEnd(): void {
+    const folder = project.folder.at(`.wavetrain/runs/${id}`);
+    rmSync(`${folder}/record.json`);
+    const facts = readFileSync(`${folder}/facts.jsonl`, 'utf8').split('\n');
+    const first = facts.slice(
+      0,
+      facts.findIndex((line) => line.includes('"task":"second"')),
+    );
+    project.folder.write(`.wavetrain/runs/${id}/facts.jsonl`, `${first.join('\n')}\n`);
+  }
+
+  it('runs list shows them without rebuilding them, the newest first', async () => {
+    project.folder.write('ok.yaml', twoTasks('note').replace('id: two', 'id: other'));
+    await project.invoke(['run', 'ok.yaml']);
+    const { stdout } = await project.invoke(['runs', 'list', '--json']);
+    const { runs } = JSON.parse(stdout) as { runs: { pipeline_id: string; status: string }[] };
+    expect(runs.map(({ pipeline_id, status }) => `${pipeline_id} ${status}`)).to.deep.equal([
+      'other succeeded',
+      'two failed',
+    ]);
+    const failed = await project.invoke(['runs', 'list', '--status', 'failed']);
+    expect(failed.stdout).to.match(/RUN ID.*\n\S+ +failed .* 2\/2 +two\n$/);
+    const limited = await project.invoke(['runs', 'list', '--limit', '1']);
+    expect(limited.stderr).to.contain('.wavetrain has more runs: --limit N');
+  });
+
+  it('runs show shows a run with its failures, and one of its tasks', async () => {
+    const { status, stdout } = await project.invoke(['runs', 'show', id.slice(-8)]);
+    expect(status).to.equal(0);
+    expect(stdout).to.contain('second after 1 attempt: no way').and.to.contain(`wavetrain rerun ${id}\n`);
+    const task = await project.invoke(['runs', 'show', id, '--task', 'first']);
+    expect(task.stdout).to.contain('inputs: {"city": "Oslo"}');
+    expect(project.noted).to.deep.equal(['first']);
+  });
+
+  it('runs snapshot, recording and artifacts work on it', async () => {
+    expect((await project.invoke(['runs', 'snapshot', id])).stdout).to.match(/^run {2}failed\n/);
+    expect((await project.invoke(['runs', 'artifacts', id])).stdout).to.equal('no files\n');
+    const recorded = await project.invoke(['runs', 'recording', id, '--output', 'x.wtrec']);
+    expect(recorded.stderr).to.contain('recorded in x.wtrec');
+    expect(existsSync(project.folder.at('x.wtrec'))).to.equal(true);
+  });
+
+  it('runs report writes what an issue needs, as Markdown', async () => {
+    const { stdout } = await project.invoke(['runs', 'report', id]);
+    expect(stdout).to.match(/^# two: failed\n/);
+    expect(stdout).to.match(/\n\| second \| fail \| failed in [^|]+ \| 1 \|\n/);
+    expect(stdout).to.contain(
+      '### second\n\n- attempt 1: no way\n\nInputs:\n\n    {\n      "message": "no way"',
+    );
+    const written = await project.invoke(['runs', 'report', id, '--output', 'report.md']);
+    expect(written.stderr).to.equal('wrote report.md\n');
+    expect(readFileSync(project.folder.at('report.md'), 'utf8')).to.equal(stdout);
+  });
+
+  it('a run whose process was killed is shown as interrupted, and nothing of it is called again', async () => {
+    loseEnd();
+    expect((await project.invoke(['runs', 'list', '--status', 'interrupted'])).stdout).to.contain(id);
+    const { stdout } = await project.invoke(['runs', 'show', id]);
+    expect(stdout).to.match(/\nstatus +interrupted: its process has ended/);
+    expect(stdout)
+      .to.contain('✓ first')
+      .and.to.match(/- second|second .*stopped by force/);
+    expect(JSON.parse((await project.invoke(['runs', 'show', id, '--json'])).stdout).status).to.equal(
+      'interrupted',
+    );
+    expect(project.noted).to.deep.equal(['first']);
+    project.folder.write('p.yaml', twoTasks('note'));
+    expect((await project.invoke(['rerun'])).status).to.equal(0);
+    expect(project.noted).to.deep.equal(['first', 'second']);
+  });
+
+  it('a run that another shell is at work on is shown as running, and is not deleted', async () => {
+    loseEnd();
+    const host = { ...ELSEWHERE, isAlive: () => true };
+    const kept = project.kept;
+    expect((await project.invoke(['runs', 'show', id], { host })).stdout).to.match(
+      /\nstatus +running in another shell/,
+    );
+    expect((await project.invoke(['runs', 'delete', id], { host })).stderr).to.contain('is still at work');
+    const { stderr } = await project.invoke(['runs', 'delete', '--all'], { host });
+    expect(stderr).to.match(/^deleted 0 runs of /);
+    expect(project.kept).to.equal(kept);
+  });
+
+  it('runs delete deletes a run that no other repeats, and all with --all', async () => {
+    await project.invoke(['rerun']);
+    const refused = await project.invoke(['runs', 'delete', id]);
+    expect(refused.status).to.equal(2);
+    expect(refused.stderr).to.contain('is needed by its rerun');
+    const newest = project.runs.at(-1) ?? '';
+    expect((await project.invoke(['runs', 'delete', newest])).stderr).to.equal(`deleted ${newest}\n`);
+    await project.invoke(['run', 'p.yaml']);
+    expect((await project.invoke(['runs', 'delete', '--all'])).stderr).to.match(/^deleted 2 runs of /);
+    expect(project.runs).to.deep.equal([]);
+  });
+
+  it('a server that is named is asked instead, and also for a run that the history lacks', async () => {
+    const env = { WAVETRAIN_SERVER: 'http://127.0.0.1:1' };
+    const named = await project.invoke(['runs', 'list'], { env });
+    expect(named.stderr).to.contain('cannot reach a server at http://127.0.0.1:1');
+    const shown = await project.invoke(['runs', 'show', id], { env });
+    expect(shown.stderr).to.contain('cannot reach a server');
+    const all = await project.invoke(['runs', 'delete', '--all'], { env });
+    expect(all.stderr).to.contain('--all is for the history of a folder');
+  });
+
+  it('runs show says why a run cannot be shown whose tool is gone', async () => {
+    const { openCatalog } = systemContext();
+    const { status, stderr } = await project.invoke(['runs', 'show', id], { openCatalog });
+    expect(status).to.equal(1);
+    expect(stderr).to.contain(`run ${id} cannot be rebuilt: there is no tool "note"`);
+  });
+});

@@ -1,0 +1,166 @@
+import { expect } from 'chai';
+import { rmSync } from 'node:fs';
+import { settle } from '../../../support/deferred.js';
+import { Project, twoTasks } from './project.js';
+
+const FAN_OUT = `id: fan
+goal: g
+inputs: {numbers: [1, 2, 3]}
+tasks:
+  - {id: each, tool: held, parallel_over: "{{pipeline.inputs.numbers}}", inputs: {n: "{{item}}"}}
+  - {id: last, tool: note, inputs: {all: "{{each.output}}"}}
+`;
+
+describe('rerun: a run of the history goes on in this process (D60, D68)', () => {
+  let project: Project;
+  beforeEach(() => {
+    project = new Project();
+    project.folder.write('p.yaml', twoTasks('fail'));
+  });
+  afterEach(() => project.remove());
+
+  async function failOnce(...flags: string[]): Promise<void> {
+    expect((await project.invoke(['run', 'p.yaml', ...flags])).status).to.equal(3);
+    expect(project.noted.splice(0)).to.deep.equal(['first']);
+  }
+
+  it('reuses what has succeeded, and runs the rest with the mended file', async () => {
+    await failOnce();
+    project.folder.write('p.yaml', twoTasks('note'));
+    const { status, stdout, stderr } = await project.invoke(['rerun']);
+    expect(status).to.equal(0);
+    expect(project.noted).to.deep.equal(['second']);
+    expect(stdout).to.contain('first: {"city": "Oslo"}');
+    expect(stderr).to.contain('reuses 1 of 2 tasks: first\nruns second: calls another tool\n');
+  });
+
+  it('keeps the new run, so that a second rerun goes on from it', async () => {
+    await failOnce();
+    project.folder.write('p.yaml', twoTasks('fail', '{message: again}'));
+    expect((await project.invoke(['rerun'])).status).to.equal(3);
+    project.folder.write('p.yaml', twoTasks('note'));
+    expect((await project.invoke(['rerun'])).status).to.equal(0);
+    expect(project.noted).to.deep.equal(['second']);
+    expect(project.runs).to.have.length(3);
+    expect((await project.invoke(['rerun', '--from', 'second'])).status).to.equal(0);
+    expect(project.noted).to.deep.equal(['second', 'second']);
+  });
+
+  it('has the params of the run that it repeats, unless others are given', async () => {
+    await failOnce('--params', '{"city": "Bergen"}');
+    project.folder.write('p.yaml', twoTasks('note', '{there: "{{params.city}}"}'));
+    expect(JSON.parse((await project.invoke(['rerun', '--json'])).stdout).second).to.deep.equal({
+      there: 'Bergen',
+    });
+    const argv = ['rerun', '--json', '--params', '{"city": "Voss"}'];
+    expect(JSON.parse((await project.invoke(argv)).stdout)).to.deep.equal({
+      first: { city: 'Voss' },
+      second: { there: 'Voss' },
+    });
+  });
+
+  it('takes the newest run of a file, or the run of an id, or of a part of it', async () => {
+    await failOnce();
+    project.folder.write('other.yaml', twoTasks('note'));
+    await project.invoke(['run', 'other.yaml']);
+    project.folder.write('p.yaml', twoTasks('note'));
+    project.noted.length = 0;
+    expect((await project.invoke(['rerun', 'p.yaml', '--quiet'])).status).to.equal(0);
+    const [oldest = ''] = project.runs;
+    for (const id of [oldest, oldest.slice(-12)]) {
+      expect((await project.invoke(['rerun', id, '--quiet'])).status).to.equal(0);
+    }
+    expect(project.noted).to.deep.equal(['second', 'second', 'second']);
+  });
+
+  it('runs the definition as it was when its file is gone, and with another file that one', async () => {
+    await failOnce();
+    rmSync(project.folder.at('p.yaml'));
+    expect((await project.invoke(['rerun'])).status).to.equal(3);
+    project.folder.write('renamed.yaml', twoTasks('note'));
+    const [id = ''] = project.runs;
+    expect((await project.invoke(['rerun', id, 'renamed.yaml'])).status).to.equal(0);
+    expect(project.noted).to.deep.equal(['second']);
+  });
+
+  it('goes on with a definition that came from standard input', async () => {
+    await project.invoke(['run', '-'], { input: twoTasks('fail') });
+    expect((await project.invoke(['rerun'])).status).to.equal(3);
+    expect(project.noted).to.deep.equal(['first']);
+  });
+
+  it('goes on by item after Ctrl-C twice in a fan-out', async () => {
+    project.folder.write('p.yaml', FAN_OUT);
+    const running = project.invoke(['run', 'p.yaml']);
+    await project.held.started(3);
+    await project.held.returns('one', project.held.calls[0]);
+    await project.held.returns('three', project.held.calls[2]);
+    project.processEvents.emit('SIGINT');
+    await settle();
+    project.processEvents.emit('SIGINT');
+    expect((await running).status).to.equal(130);
+    const rerunning = project.invoke(['rerun', '--json']);
+    await project.held.started(4);
+    expect(project.held.last.inputs).to.deep.equal({ n: 2 });
+    await project.held.returns('two');
+    expect(JSON.parse((await rerunning).stdout).last).to.deep.equal({ all: ['one', 'two', 'three'] });
+    expect(project.held.calls).to.have.length(4);
+  });
+
+  it('goes on with a plan, from the sub-pipeline that failed', async () => {
+    const part = (id: string, tasks: string): string => `{id: ${id}, goal: g, tasks: [${tasks}]}\n`;
+    const plan = (tool: string): string => `plan:
+  id: q
+  sub_pipelines:
+    - id: one
+      stores: [x]
+      pipeline: ${part('one', '{id: a, tool: note}, {id: s, tool: store, inputs: {key: x, value: "{{a.output}}"}}')}
+    - id: two
+      reads: [x]
+      pipeline: ${part('two', `{id: b, tool: ${tool}, inputs: {message: "{{session.x}}"}}`)}`;
+    project.folder.write('plan.yaml', plan('fail'));
+    expect((await project.invoke(['run', 'plan.yaml'])).status, 'the plan').to.equal(3);
+    project.folder.write('plan.yaml', plan('note'));
+    const { status, stderr } = await project.invoke(['rerun']);
+    expect(stderr).to.contain('reuses 2 of 3 tasks: one/a, one/s');
+    expect(status).to.equal(0);
+    expect(project.noted).to.deep.equal(['a', 'b']);
+  });
+
+  it('prints what is wrong with the file, runs nothing and keeps nothing', async () => {
+    await failOnce();
+    project.folder.write('p.yaml', twoTasks('nope'));
+    const { status, stderr } = await project.invoke(['rerun']);
+    expect(status).to.equal(1);
+    expect(stderr).to.contain('p.yaml:6:').and.to.contain('there is no tool "nope"');
+    expect(project.runs).to.have.length(1);
+  });
+
+  it('refuses a run that another shell is at work on', async () => {
+    await failOnce();
+    const [id = ''] = project.runs;
+    rmSync(project.folder.at(`.wavetrain/runs/${id}/record.json`));
+    project.alive.add(process.pid);
+    const { host } = (await import('../../../../lib/cli/context.js')).systemContext();
+    const other = { ...host, pid: 1, bootedAt: 0, isAlive: () => true };
+    const { status, stderr } = await project.invoke(['rerun'], { host: other });
+    expect(status).to.equal(2);
+    expect(stderr).to.contain(`run ${id} is still at work in process ${process.pid}`);
+  });
+
+  it('says what to do when there is nothing to go on from', async () => {
+    expect((await project.invoke(['rerun'])).stderr).to.contain('wavetrain run FILE runs a file');
+    project.folder.write('p.yaml', twoTasks('note'));
+    await project.invoke(['run', 'p.yaml']);
+    const { status, stderr } = await project.invoke(['rerun']);
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('name a task with --from TASK');
+    expect((await project.invoke(['rerun', 'no-file'])).stderr).to.contain(
+      'is neither a file nor the id of a run',
+    );
+    expect((await project.invoke(['rerun', '--from', 'secnd'])).stderr).to.contain(
+      'did you mean --from second?',
+    );
+    expect((await project.invoke(['rerun', 'abcd1234'])).stderr).to.contain('no run has an id');
+  });
+});

@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import type { Fact } from '../../../lib/execution/history/fact.js';
+import { defineTool, type Tool } from '../../../lib/tools/tool.js';
+import { settle } from '../../support/deferred.js';
+import { takeWarnings } from '../../support/warnings.js';
+import { KeptTestRun } from './kept-runs.js';
+
+/** Writes down what it is called with, and fails its first attempts. */
+class Clerk {
+  readonly keys: string[] = [];
+  readonly counts: number[] = [];
+  readonly tool: Tool;
+
+  constructor(repeatable?: boolean) {
+    this.tool = defineTool({
+      name: 'clerk',
+      description: 'writes down how it is called',
+      inputs: {},
+      openInputs: true,
+      ...(repeatable !== undefined && { repeatable }),
+      run: async (inputs: Record<string, unknown>, { invocation_key, calls, attempt, clock }) => {
+        this.keys.push(invocation_key);
+        this.counts.push(calls);
+        await new Promise<void>((resolve) => clock.setTimeout(resolve, 2));
+        if (attempt <= Number(inputs['fails'] ?? 0)) throw new Error('again');
+        return calls;
+      },
+    });
+  }
+}
+
+/** Stops a run at a crash when so many attempts have begun, and returns its facts. */
+async function crashAfter(calls: number, tasks: string, clerk = new Clerk()): Promise<readonly Fact[]> {
+  const run = new KeptTestRun(tasks, [], [clerk.tool]);
+  const crash = new Error('crash');
+  const ended = run.runToEnd(() => {
+    if (clerk.keys.length >= calls) throw crash;
+  });
+  expect(await ended.catch((error: unknown) => error)).to.equal(crash);
+  return run.log.facts;
+}
+
+describe('A call in a run that goes on after a crash (D68)', () => {
+  it('knows how often its tool was called in the run, as without the crash', async () => {
+    const tasks = '{id: a, tool: clerk}, {id: b, tool: clerk, await: [a]}, {id: c, tool: clerk, await: [b]}';
+    const again = new Clerk();
+    const rebuilt = new KeptTestRun(tasks, await crashAfter(2, tasks), [again.tool]);
+    await rebuilt.runToEnd();
+    expect(again.counts).to.deep.equal([2, 3]);
+    expect(rebuilt.record.result).to.deep.include({ outputs: { a: 1, b: 2, c: 3 } });
+  });
+
+  it('has the same key in all attempts, and another one than every other call', async () => {
+    const tasks = `{id: a, tool: clerk, retry: 1, retry_delay: 0.001, inputs: {fails: 1}},
+      {id: each, tool: clerk, parallel_over: "{{pipeline.inputs.items2}}", inputs: {x: "{{item}}"}},
+      {id: inner, tool: run_pipeline, inputs: {pipeline: {id: p, goal: g, tasks: [{id: a, tool: clerk}]}}}`;
+    const undisturbed = new Clerk();
+    await new KeptTestRun(tasks, [], [undisturbed.tool]).runToEnd();
+    const expected = ['kept/a', 'kept/each[0]', 'kept/each[1]', 'kept/inner.0/a'];
+    expect([...new Set(undisturbed.keys)].toSorted()).to.deep.equal(expected);
+    expect(undisturbed.keys).to.have.length(5);
+    const again = new Clerk();
+    await new KeptTestRun(tasks, await crashAfter(1, tasks), [again.tool]).runToEnd();
+    expect([...new Set(again.keys)].toSorted()).to.deep.equal(expected);
+  });
+
+  it('is not made twice when its tool is not repeatable: the attempt fails in words', async () => {
+    const tasks = '{id: a, tool: clerk, retry: 3}';
+    const facts = await crashAfter(1, tasks, new Clerk(false));
+    const again = new Clerk(false);
+    const rebuilt = new KeptTestRun(tasks, facts, [again.tool]);
+    await rebuilt.runToEnd();
+    expect(again.keys).to.deep.equal([]);
+    const error = 'was at work when the process ended, and must not be called twice';
+    expect(rebuilt.record).to.deep.include({
+      status: 'failed',
+      error,
+      failures: [{ task_id: 'a', error, attempts: 1 }],
+    });
+  });
+
+  it('is made when its tool is not repeatable and the process ended before it', async () => {
+    const tasks = '{id: a, tool: clerk, retry: 1, retry_delay: 0.01, inputs: {fails: 1}}';
+    const facts = await crashAfter(1, tasks, new Clerk(false));
+    const called = facts.findIndex(({ kind }) => kind === 'called');
+    const again = new Clerk(false);
+    await new KeptTestRun(tasks, facts.slice(0, called), [again.tool]).runToEnd();
+    expect(again.counts).to.deep.equal([1, 2]);
+  });
+
+  it('fails when the process has ended five times while it was at work, and not before', async () => {
+    const tasks = '{id: a, tool: clerk}';
+    let facts = await crashAfter(1, tasks);
+    for (let ended = 1; ended < 5; ended++) {
+      const clerk = new Clerk();
+      const run = new KeptTestRun(tasks, facts, [clerk.tool]);
+      await run.begin();
+      expect(clerk.keys).to.have.length(1);
+      facts = run.log.facts;
+    }
+    const last = new Clerk();
+    const run = new KeptTestRun(tasks, facts, [last.tool]);
+    await run.runToEnd();
+    expect(last.keys).to.deep.equal([]);
+    expect(run.record.error).to.equal(
+      'the process ended 5 times while it was at work: it is not called again',
+    );
+  });
+
+  it('is made however often the process has ended while other items were at work', async () => {
+    const tasks = `{id: each, tool: clerk, parallel_over: "{{pipeline.inputs.items4}}", fan_out_concurrency: 1, inputs: {x: "{{item}}"}}`;
+    let facts: readonly Fact[] = [];
+    for (let ended = 1; ended <= 8; ended++) {
+      const clerk = new Clerk();
+      const run = new KeptTestRun(tasks, facts, [clerk.tool]);
+      const crash = new Error('crash');
+      // Every second process gets one item done.
+      const most = ended % 2 === 0 ? 2 : 1;
+      const ending = run.runToEnd(() => {
+        if (clerk.keys.length >= most) throw crash;
+      });
+      await ending.catch((error: unknown) => expect(error).to.equal(crash));
+      facts = run.log.facts;
+    }
+    const run = new KeptTestRun(tasks, facts, [new Clerk().tool]);
+    await run.runToEnd();
+    expect(run.record.status).to.equal('succeeded');
+  });
+
+  it('is not made again when the run waits for long before it is rebuilt', async () => {
+    const tasks = '{id: a, tool: clerk}, {id: b, tool: clerk, await: [a]}';
+    const clerk = new Clerk();
+    const run = new KeptTestRun(tasks, await crashAfter(2, tasks), [clerk.tool]);
+    await settle();
+    run.clock.advance(60_000);
+    await settle();
+    await run.runToEnd();
+    expect(clerk.keys).to.deep.equal(['kept/b']);
+  });
+
+  it('stays cancelled when the cancel came while the run was rebuilt, and the process ends again', async () => {
+    const tasks = '{id: a, tool: clerk}, {id: b, tool: clerk, await: [a]}';
+    const facts = await crashAfter(2, tasks);
+    for (const force of [false, true]) {
+      const second = new KeptTestRun(tasks, facts, [new Clerk().tool]);
+      void second.run.rebuild();
+      second.run.cancel(force);
+      await second.runToEnd();
+      expect(second.record.status).to.equal('cancelled');
+      const third = new KeptTestRun(tasks, second.log.facts, [new Clerk().tool]);
+      await third.runToEnd();
+      expect(third.record.status).to.equal('cancelled');
+    }
+  });
+
+  it('is made after ten seconds and a warning when the facts are of another pipeline', async () => {
+    const facts = await crashAfter(2, '{id: a, tool: clerk}, {id: b, tool: clerk, await: [a]}');
+    const clerk = new Clerk();
+    const run = new KeptTestRun('{id: other, tool: clerk}', facts, [clerk.tool]);
+    await run.begin();
+    run.clock.advance(9999);
+    await settle();
+    expect(clerk.keys).to.deep.equal([]);
+    run.clock.advance(1);
+    await settle();
+    await run.runToEnd();
+    expect(clerk.keys).to.deep.equal(['kept/other']);
+    expect(run.record.status).to.equal('succeeded');
+    expect(await takeWarnings()).to.deep.equal([
+      'run kept goes on without all that it had done: it waits for no "succeeded" any more',
+    ]);
+  });
+});

@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { describeRun, expectNoGap, KeptTestRun } from './kept-runs.js';
+
+/** A task in flow style. It may read what an earlier one returned. */
+const taskOf = (index: number): fc.Arbitrary<string> =>
+  fc
+    .record({
+      reads: index === 0 ? fc.constant(undefined) : fc.option(fc.nat(index - 1), { nil: undefined }),
+      ms: fc.nat(4),
+      fails: fc.nat(2),
+      key: fc.constantFrom(undefined, 'list', 'other'),
+      items: fc.option(fc.array(fc.nat(1), { minLength: 1, maxLength: 4 }), { nil: undefined }),
+      concurrency: fc.integer({ min: 1, max: 3 }),
+      collects: fc.boolean(),
+      retries: fc.integer({ min: 0, max: 2 }),
+      isNested: fc.boolean(),
+    })
+    .map(({ reads, ms, fails, key, items, concurrency, collects, retries, isNested }) => {
+      const value = reads === undefined ? index : `"{{t${reads}.output}}"`;
+      const written = key === undefined ? '' : `, key: ${key}`;
+      // Whether a fan-out that fails reaches its last items depends on time; one that collects reaches all of them.
+      const failing = items !== undefined && !collects ? Math.min(fails, retries) : fails;
+      const item = items === undefined ? '' : ', item: "{{item}}"';
+      const inputs = `{ms: ${ms}, fails: ${failing}, value: ${value}${written}${item}}`;
+      const inner = `{inputs: {v: ${items === undefined ? index : '"{{item}}"'}}, pipeline: {id: inner, goal: g, inputs: {v: 0}, tasks: [
+        {id: x, tool: script, retry: ${retries}, retry_delay: 0.002, inputs: {ms: ${ms}, fails: ${Math.min(fails, retries)}, value: "{{pipeline.inputs.v}}"${written}}},
+        {id: y, tool: script, inputs: {value: "{{x.output}}"}}]}}`;
+      const fanOut =
+        items === undefined
+          ? ''
+          : `parallel_over: "{{pipeline.inputs.items${items.length}}}", fan_out_concurrency: ${concurrency}, ${collects ? 'on_item_error: collect, ' : ''}`;
+      const after = isNested && reads !== undefined ? `await: [t${reads}], ` : '';
+      const tool = isNested ? 'run_pipeline' : 'script';
+      return `{id: t${index}, tool: ${tool}, retry: ${retries}, retry_delay: 0.003, ${after}${fanOut}inputs: ${isNested ? inner : inputs}}`;
+    });
+
+const pipelines = fc
+  .integer({ min: 2, max: 5 })
+  .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => taskOf(index))))
+  .map((tasks) => tasks.join(',\n'));
+
+describe('A run of a random pipeline', () => {
+  it('ends after a crash at any commit as it would have without', async () => {
+    await fc.assert(
+      fc.asyncProperty(pipelines, fc.nat(), async (tasks, random) => {
+        const undisturbed = new KeptTestRun(tasks);
+        await undisturbed.runToEnd();
+        const { commits, facts } = undisturbed.log;
+        const length = commits[random % commits.length] ?? 0;
+        const rebuilt = new KeptTestRun(tasks, facts.slice(0, length));
+        await rebuilt.runToEnd();
+        expect(describeRun(rebuilt), `after ${length} of ${facts.length} facts`).to.deep.equal(
+          describeRun(undisturbed),
+        );
+        expectNoGap(rebuilt);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import type { Fact } from '../../../lib/execution/history/fact.js';
+import type { AnyRun } from '../../../lib/execution/local-executor.js';
+import { planText, subPipelineText } from '../../support/definitions/parse-plan.js';
+import { describeRun, expectNoGap, KeptTestRun } from './kept-runs.js';
+
+const PIPELINES = {
+  'a chain': `{id: a, tool: script, inputs: {value: 1}},
+    {id: b, tool: script, inputs: {value: "{{a.output}}"}}, {id: c, tool: script, inputs: {value: "{{b.output}}"}}`,
+  'a fan-out of a few at a time': `{id: a, tool: script, inputs: {value: [1, 2, 3, 4, 5]}},
+    {id: each, tool: script, parallel_over: "{{a.output}}", fan_out_concurrency: 2, inputs: {ms: "{{item}}", value: "{{item}}"}},
+    {id: c, tool: script, inputs: {value: "{{each.output}}"}}`,
+  'retries in a fan-out': `{id: a, tool: script, inputs: {value: [1, 2, 0]}},
+    {id: each, tool: script, retry: 2, retry_delay: 0.003, parallel_over: "{{a.output}}", fan_out_concurrency: 2,
+      inputs: {fails: "{{item}}", value: "{{item}}"}},
+    {id: c, tool: script, retry: 1, retry_delay: 0.004, inputs: {fails: 1, value: "{{each.output}}"}}`,
+  'values appended to the blackboard': `{id: a, tool: script, inputs: {ms: 3, key: list, value: a}},
+    {id: b, tool: script, inputs: {ms: 1, key: list, value: b}},
+    {id: c, tool: script, await: [a, b], inputs: {value: "{{session.list}}"}}`,
+  'a task that fails beside others': `{id: a, tool: script, inputs: {ms: 2, fails: 1}}, {id: b, tool: script, inputs: {ms: 4, value: 2}},
+    {id: c, tool: script, inputs: {value: "{{b.output}}", x: "{{a.output}}"}}`,
+  'errors that are collected': `{id: a, tool: script, inputs: {value: [0, 1, 0]}},
+    {id: each, tool: script, parallel_over: "{{a.output}}", on_item_error: collect, inputs: {fails: "{{item}}", value: "{{item}}"}},
+    {id: c, tool: script, inputs: {value: "{{each.output}}"}}`,
+  'a pipeline inside a task': `{id: a, tool: script, inputs: {value: [1, 2]}},
+    {id: each, tool: run_pipeline, parallel_over: "{{a.output}}", inputs: {inputs: {n: "{{item}}"}, pipeline:
+      {id: inner, goal: g, inputs: {n: 0}, tasks: [{id: x, tool: script, inputs: {ms: 2, value: "{{pipeline.inputs.n}}", key: inner}},
+        {id: y, tool: script, retry: 1, retry_delay: 0.002, inputs: {fails: 1, value: "{{x.output}}"}}]}}},
+    {id: c, tool: script, inputs: {value: "{{each.output}}", all: "{{session.inner}}"}}`,
+  'a fan-out of 200 items of which the fourth fails at once': `{id: a, tool: script, inputs: {value: [${Array.from({ length: 200 }, (_, at) => (at === 3 ? 1 : 0)).join(', ')}]}},
+    {id: each, tool: script, parallel_over: "{{a.output}}", inputs: {ms: 0, fails: "{{item}}"}}`,
+  'a plan': planText(
+    [
+      subPipelineText('c', '{id: t, tool: script, inputs: {value: "{{session.kb}}"}}', 'reads: [kb]'),
+      subPipelineText(
+        'b',
+        '{id: t, tool: script, retry: 1, retry_delay: 0.002, inputs: {fails: 1, ms: 2, key: kb, value: "{{session.ka}}"}}',
+        'reads: [ka], stores: [kb]',
+      ),
+      subPipelineText(
+        'a',
+        '{id: t, tool: script, inputs: {key: ka, value: 1}}, {id: u, tool: script, inputs: {value: "{{t.output}}"}}',
+        'stores: [ka]',
+      ),
+      subPipelineText('d', '{id: t, tool: script, inputs: {ms: 4, value: 4}}'),
+    ],
+    'plan_concurrency: 2,',
+  ),
+  'inputs that are refused': `{id: a, tool: script, inputs: {value: 1}}, {id: b, tool: transform, inputs: {input: "{{a.output.n.m}}", expression: "x"}}`,
+};
+
+/** Calls whose outcome is a fact, by task, item and attempt. */
+function settledCalls(facts: readonly Fact[]): Set<string> {
+  const settled = facts.flatMap((fact) =>
+    fact.kind === 'succeeded' || fact.kind === 'failed' || fact.kind === 'retry'
+      ? [describeCall(`${fact.task}[${fact.item === -1 ? null : fact.item}]`, fact.attempts, fact.place)]
+      : [],
+  );
+  return new Set(settled);
+}
+
+function describeCall(key: string, attempt: number, place = ''): string {
+  return `${place} ${key}#${attempt}`;
+}
+
+/** What a disturbance does to a run in some turn. */
+type Disturb = (run: AnyRun) => void;
+
+const CONTROLS: Readonly<Record<string, Disturb>> = {
+  'is cancelled': (run) => run.cancel(false),
+  'is cancelled by force': (run) => run.cancel(true),
+};
+
+describe('A run that is rebuilt from its facts', () => {
+  for (const [name, tasks] of Object.entries(PIPELINES)) {
+    it(`ends as without the crash after every commit, and repeats no call that has settled: ${name}`, async () => {
+      const undisturbed = new KeptTestRun(tasks);
+      await undisturbed.runToEnd();
+      const expected = describeRun(undisturbed);
+      expect(undisturbed.log.commits.length).to.be.greaterThan(3);
+      // When an item fails, it depends on the machine how many others have begun: all is decided when it has.
+      const failed = undisturbed.log.facts.findIndex(({ kind }) => kind === 'failed');
+      const first = name.includes('200') ? failed + 1 : 0;
+      for (const length of [0, ...new Set(undisturbed.log.commits)]) {
+        if (length < first) continue;
+        const facts = undisturbed.log.facts.slice(0, length);
+        const rebuilt = new KeptTestRun(tasks, facts);
+        await rebuilt.runToEnd();
+        expect(describeRun(rebuilt), `after ${length} facts`).to.deep.equal(expected);
+        expectNoGap(rebuilt);
+        const settled = settledCalls(facts);
+        const repeated = rebuilt.calls.filter(({ key, attempt }) => settled.has(describeCall(key, attempt)));
+        expect(repeated, `after ${length} facts`).to.deep.equal([]);
+      }
+    });
+
+    for (const [what, disturb] of Object.entries(CONTROLS)) {
+      it(`ends as without the crash after every commit when it ${what} in any turn: ${name}`, async () => {
+        for (let turn = 0; turn < 12; turn++) {
+          const undisturbed = new KeptTestRun(tasks);
+          await undisturbed.runToEnd((now) => now === turn && disturb(undisturbed.run));
+          const { facts, commits } = undisturbed.log;
+          const cancelled = facts.findIndex(({ kind }) => kind === 'cancel');
+          if (cancelled === -1 || name.includes('200')) break;
+          const expected = describeRun(undisturbed);
+          for (const length of new Set(commits)) {
+            if (length <= cancelled) continue;
+            const rebuilt = new KeptTestRun(tasks, facts.slice(0, length));
+            await rebuilt.runToEnd();
+            expect(describeRun(rebuilt), `turn ${turn}, after ${length} facts`).to.deep.equal(expected);
+            expectNoGap(rebuilt);
+          }
+        }
+      });
+    }
+  }
+});

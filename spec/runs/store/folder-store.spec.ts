@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Fact } from '../../../lib/execution/history/fact.js';
+import type { RunSummary } from '../../../lib/runs/record.js';
+import { FolderStore } from '../../../lib/runs/store/folder-store.js';
+import type { StoredRun } from '../../../lib/runs/store/run-store.js';
+import { type ProcessTable, RunFolders } from '../../../lib/runs/store/run-folders.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { cancelFact, storedRun } from './store-suite.js';
+
+const HERE = 100;
+
+describe('FolderStore (D68)', () => {
+  let folder: TemporaryFolder;
+  let path: string;
+  /** Processes besides that of the spec. */
+  let alive: Set<number>;
+
+  beforeEach(() => {
+    folder = new TemporaryFolder();
+    path = folder.at('.wavetrain');
+    alive = new Set();
+  });
+
+  afterEach(() => folder.remove());
+
+  function foldersOf(pid = HERE, bootedAt = 0): RunFolders {
+    const processes: ProcessTable = { pid, bootedAt, isAlive: (other) => alive.has(other) };
+    return new RunFolders(path, processes);
+  }
+
+  async function open(folders = foldersOf()): Promise<FolderStore> {
+    const earlier = folders.ids().flatMap((id) => folders.read(id) ?? []);
+    return new FolderStore(folders, { earlier: earlier.toReversed() });
+  }
+
+  it('gives back runs and facts in their order, any text and large values', async () => {
+    const store = await open();
+    const value = {
+      text: '\u0000\ud800 \u{1f600} " \\ \n',
+      long: '\u{1f600}x'.repeat(2 ** 19),
+      ['__proto__']: null,
+    };
+    const outcome: Fact = {
+      kind: 'succeeded',
+      at: 1,
+      place: '',
+      task: '__proto__',
+      item: -1,
+      value,
+      writes: [],
+      attempts: 1,
+      bytes: JSON.stringify(value).length,
+    };
+    const submission = { ...storedRun(1).submission, inputs: value };
+    store.add({ ...storedRun(1, 'a'), submission }, JSON.stringify(value).length);
+    store.add(storedRun(2, 'b'), 1);
+    for (const fact of [cancelFact(0), outcome, cancelFact(2)]) store.log('a', 'default').append(fact);
+    store.log('b', 'default').append(cancelFact(3));
+    await store.close();
+    const again = await open();
+    expect(again.lastNumber).to.equal(2);
+    const runs: StoredRun[] = [];
+    for await (const { id, number, createdAt, submission: given } of again.runs()) {
+      runs.push({ id, number, createdAt, submission: given });
+    }
+    expect(runs).to.deep.equal([{ ...storedRun(1, 'a'), submission }, storedRun(2, 'b')]);
+    expect(await again.facts('a')).to.deep.equal([cancelFact(0), outcome, cancelFact(2)]);
+    expect(await again.facts('b')).to.deep.equal([cancelFact(3)]);
+  });
+
+  async function keep(id: string, { pid = HERE, number = 1, rerunOf = '' } = {}): Promise<FolderStore> {
+    const store = new FolderStore(foldersOf(pid));
+    const run = storedRun(number, id);
+    const rerun = { isChanged: false, run_id: rerunOf };
+    store.add(rerunOf === '' ? run : { ...run, submission: { ...run.submission, rerun } }, 1);
+    store.log(id, 'default').append(cancelFact(1));
+    await store.idle();
+    return store;
+  }
+
+  function settle(store: FolderStore, id: string): void {
+    store.settled({ run_id: id, status: 'succeeded' } as RunSummary);
+  }
+
+  it('keeps its files for their user alone, and out of the version control of the project', async () => {
+    await keep('1');
+    const run = join(path, 'runs', '1');
+    expect(statSync(run).mode & 0o777).to.equal(0o700);
+    for (const name of readdirSync(run)) expect(statSync(join(run, name)).mode & 0o777).to.equal(0o600);
+    expect(readFileSync(join(path, '.gitignore'), 'utf8')).to.equal('*\n');
+  });
+
+  it('reads the facts up to a line that a crash has torn', async () => {
+    await keep('1');
+    const facts = join(path, 'runs', '1', 'facts.jsonl');
+    appendFileSync(facts, '[{"kind":"cancel","at":2,"fo');
+    expect(await foldersOf().facts('1')).to.deep.equal([cancelFact(1)]);
+    writeFileSync(join(path, 'runs', '1', 'run.json'), '{"id":"1","num');
+    expect(foldersOf().read('1')).to.equal(undefined);
+  });
+
+  it('lets runs go on when it cannot write, and reports that once', async () => {
+    writeFileSync(path, 'a file is in the place of the folder');
+    const store = new FolderStore(foldersOf());
+    const failures: string[] = [];
+    store.onFailure(({ message }) => void failures.push(message));
+    store.add(storedRun(1), 1);
+    await store.idle();
+    store.log('run 1', 'default').append(cancelFact(1));
+    await store.idle();
+    await store.close();
+    expect(failures).to.have.length(1);
+    expect(failures[0]).to.contain(`cannot write to ${path}: `);
+  });
+
+  it('is written by two shells at once, and neither removes a run of the other', async () => {
+    const first = await keep('1', { pid: 1 });
+    const second = await keep('2', { pid: 2 });
+    first.remove('2');
+    second.log('1', 'default').append(cancelFact(7));
+    second.log('2', 'default').append(cancelFact(2));
+    first.log('1', 'default').append(cancelFact(3));
+    await Promise.all([first.close(), second.close()]);
+    expect(foldersOf().ids()).to.deep.equal(['2', '1']);
+    expect(await foldersOf().facts('1')).to.deep.equal([cancelFact(1), cancelFact(3)]);
+    expect(await foldersOf().facts('2')).to.deep.equal([cancelFact(1), cancelFact(2)]);
+  });
+
+  it('says that a run is at work only while its process is there, of this start of the machine', async () => {
+    await keep('1', { pid: 7, number: 50_000 });
+    const isAtWork = (folders: RunFolders): boolean => {
+      const run = folders.read('1');
+      return run !== undefined && folders.isAtWork(run);
+    };
+    expect(isAtWork(foldersOf())).to.equal(false);
+    alive.add(7);
+    expect(isAtWork(foldersOf())).to.equal(true);
+    expect(isAtWork(foldersOf(7)), 'the id is that of the process which asks').to.equal(false);
+    expect(isAtWork(foldersOf(HERE, 90_000)), 'the machine was started since').to.equal(false);
+  });
+
+  it('removes the oldest runs beyond its limits, but none that is at work or that a kept rerun repeats', async () => {
+    settle(await keep('1'), '1');
+    settle(await keep('2'), '2');
+    await keep('3', { pid: 7 });
+    settle(await keep('4', { pid: 7 }), '4');
+    settle(await keep('5', { rerunOf: '2' }), '5');
+    settle(await keep('6'), '6');
+    alive.add(7);
+    foldersOf().prune({ runs: 2, bytes: 2 ** 20 });
+    expect(foldersOf().ids()).to.deep.equal(['6', '5', '3', '2']);
+    foldersOf().prune({ runs: 2, bytes: 0 });
+    expect(foldersOf().ids()).to.deep.equal(['6', '3']);
+  });
+
+  it('ends the facts of a run that was at work for whoever reads them, and writes nothing', async () => {
+    await keep('1');
+    const folders = foldersOf();
+    const earlier = folders.chain('1');
+    const store = new FolderStore(folders, { earlier, endsEarlier: true });
+    expect(await store.facts('1')).to.deep.equal([
+      cancelFact(1),
+      { kind: 'cancel', at: 1, force: true },
+      { kind: 'settled', at: 1 },
+    ]);
+    store.log('1', 'default').append(cancelFact(9));
+    await store.close();
+    expect(await folders.facts('1')).to.deep.equal([cancelFact(1)]);
+    expect(existsSync(join(path, 'runs', '1', 'record.json'))).to.equal(false);
+  });
+});

@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { countFaults, Trial } from '../../../scripts/kill/trial.js';
+import { requireBuild } from '../../project/files.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+
+describe('A server that is killed again and again by SIGKILL (D68)', () => {
+  const folder = new TemporaryFolder();
+
+  before(() => requireBuild());
+
+  after(() => folder.remove());
+
+  it('loses no run, repeats no outcome, and ends every run as one that nobody disturbed', async function () {
+    this.timeout(240_000);
+    const found: string[] = [];
+    // Its own tools kill it, when so many calls have begun or returned: however busy the machine is.
+    const moments = [0.06, 0.31, 0.12, 0.5, 0.2, 0.4];
+    let starts = 0;
+    const random = (): number => moments[starts++ % moments.length] as number;
+    const trial = new Trial({
+      folder: folder.path,
+      random,
+      isTimed: false,
+      print: (line) => found.push(line),
+    });
+    const figures = await trial.run(4);
+    expect(countFaults(figures), found.join('\n')).to.equal(0);
+    expect(figures.kills).to.be.at.least(4);
+    expect(figures.runs).to.be.at.least(10);
+  });
+});

@@ -1,0 +1,29 @@
+import type { RunStore } from '../../../lib/runs/store/run-store.js';
+import { createDisk, type Disk, MemoryStore } from './memory-store.js';
+import { type StorePlace, storeSuite } from './store-suite.js';
+
+class MemoryPlace implements StorePlace {
+  readonly #disk: Disk = createDisk();
+
+  async open(): Promise<RunStore> {
+    return new MemoryStore(this.#disk);
+  }
+
+  async openAfterCrash(): Promise<RunStore> {
+    const { runs, documents, keys } = this.#disk;
+    return new MemoryStore({
+      runs: new Map(runs),
+      documents: new Map(documents),
+      unfinished: new Map(),
+      keys: new Map(keys),
+    });
+  }
+
+  spoilCommit(store: RunStore): void {
+    (store as MemoryStore).fault = new Error('the disk is full');
+  }
+
+  async remove(): Promise<void> {}
+}
+
+storeSuite('the memory store of the specs', () => new MemoryPlace());

@@ -1,0 +1,124 @@
+import type { Fact } from '../../../lib/execution/history/fact.js';
+import type { FactLog } from '../../../lib/execution/history/run-history.js';
+import type { ForgottenKey } from '../../../lib/runs/idempotency.js';
+import { type AddedRun, type Batch, CommitQueue } from '../../../lib/runs/store/commit-queue.js';
+import type { PastRun, RunStore, StoredRun } from '../../../lib/runs/store/run-store.js';
+
+/** What a disk would hold: documents as text, by run. */
+export interface Disk {
+  readonly runs: Map<string, AddedRun & { isRemoved?: true }>;
+  readonly documents: Map<string, string[]>;
+  /** Documents of which the last piece is missing. */
+  readonly unfinished: Map<string, string>;
+  /** Keys of runs that are no longer kept, by tenant and key. */
+  readonly keys: Map<string, ForgottenKey>;
+}
+
+export function createDisk(): Disk {
+  return { runs: new Map(), documents: new Map(), unfinished: new Map(), keys: new Map() };
+}
+
+/** Keeps runs on a disk that is none. */
+export class MemoryStore implements RunStore {
+  readonly place = 'memory';
+  readonly isOptional = false;
+  lastNumber = 0;
+  /** Set to a promise that commits wait for. */
+  hold: Promise<void> | undefined;
+  /** Set to an error that the next commit fails with. */
+  fault: Error | undefined;
+  readonly #disk: Disk;
+  readonly #queue: CommitQueue;
+
+  constructor(disk: Disk) {
+    this.#disk = disk;
+    disk.unfinished.clear();
+    for (const { number } of disk.runs.values()) this.lastNumber = number;
+    this.#queue = new CommitQueue(async (batch) => {
+      await this.hold;
+      if (this.fault !== undefined) throw this.fault;
+      keep(disk, batch);
+    });
+  }
+
+  add(run: StoredRun, bytes: number): void {
+    this.lastNumber = run.number;
+    this.#queue.add(run, bytes);
+  }
+
+  log(runId: string, tenantId: string): FactLog {
+    return {
+      append: (fact) => this.#queue.append(runId, tenantId, fact),
+      committed: () => this.#queue.committed(runId),
+    };
+  }
+
+  remove(runId: string): void {
+    this.#queue.remove(runId);
+  }
+
+  addKey(key: ForgottenKey): void {
+    this.#queue.addKey(key);
+  }
+
+  removeKey(tenantId: string, key: string): void {
+    this.#queue.removeKey(tenantId, key);
+  }
+
+  async keys(): Promise<readonly ForgottenKey[]> {
+    return [...this.#disk.keys.values()].toSorted((a, b) => a.expiresAt - b.expiresAt);
+  }
+
+  /** Resolves when everything so far is kept, or never will be. */
+  idle(): Promise<void> {
+    return this.#queue.idle();
+  }
+
+  onFailure(listener: (error: Error) => void): void {
+    this.#queue.onFailure(listener);
+  }
+
+  async *runs(): AsyncIterable<PastRun> {
+    for (const { id, number, createdAt, isRemoved = false } of this.#disk.runs.values()) {
+      const [submission] = this.#read(id);
+      yield { id, number, createdAt, isRemoved, submission: submission as StoredRun['submission'] };
+    }
+  }
+
+  async facts(runId: string): Promise<readonly Fact[]> {
+    const [, ...lists] = this.#read(runId);
+    return lists.flat() as Fact[];
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.idle();
+  }
+
+  #read(runId: string): unknown[] {
+    return (this.#disk.documents.get(runId) ?? []).map((text) => JSON.parse(text) as unknown);
+  }
+}
+
+function keep(disk: Disk, { added, pieces, removed, addedKeys, removedKeys }: Batch): void {
+  for (const { tenantId, key } of removedKeys) disk.keys.delete(JSON.stringify([tenantId, key]));
+  for (const key of addedKeys) disk.keys.set(JSON.stringify([key.tenantId, key.key]), key);
+  for (const run of added) disk.runs.set(run.id, run);
+  const { unfinished } = disk;
+  for (const { runId, text, goesOn } of pieces) {
+    if (!disk.runs.has(runId)) continue;
+    const document = (unfinished.get(runId) ?? '') + text;
+    if (goesOn) unfinished.set(runId, document);
+    else disk.documents.set(runId, [...(disk.documents.get(runId) ?? []), document]);
+    if (!goesOn) unfinished.delete(runId);
+  }
+  for (const id of removed) disk.runs.set(id, { ...(disk.runs.get(id) as AddedRun), isRemoved: true });
+  for (let unused = findUnused(disk); unused !== undefined; unused = findUnused(disk)) {
+    disk.runs.delete(unused);
+    disk.documents.delete(unused);
+  }
+}
+
+function findUnused({ runs }: Disk): string | undefined {
+  const used = new Set([...runs.values()].map(({ rerunOf }) => rerunOf));
+  return [...runs.values()].find(({ id, isRemoved }) => isRemoved === true && !used.has(id))?.id;
+}

@@ -1,0 +1,302 @@
+import { expect } from 'chai';
+import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
+import { parsePipeline } from '../../../lib/pipelines/load.js';
+import type { ReviveDefinitions } from '../../../lib/runs/store/submission.js';
+import { settle } from '../../support/deferred.js';
+import { catchRejection } from '../../support/rejection.js';
+import { takeWarnings } from '../../support/warnings.js';
+import { ControlledRuns } from '../controlled-runs.js';
+import { createDisk, type Disk, MemoryStore } from './memory-store.js';
+
+/** A registry of a process. The one before may have crashed: it is simply not used any more. */
+class StoredRuns extends ControlledRuns {
+  readonly store: MemoryStore;
+
+  constructor(
+    disk: Disk,
+    options: {
+      readonly maxRunning?: number;
+      readonly maxRuns?: number;
+      readonly pipeline?: string;
+      readonly memory?: MemoryPool;
+      readonly pauseTimeoutMs?: number;
+    } = {},
+  ) {
+    const store = new MemoryStore(disk);
+    const { maxRunning = 10, maxRuns = 100, memory, pauseTimeoutMs } = options;
+    super(
+      {
+        store,
+        eventBuffer: 100,
+        ...(memory && { memory }),
+        pauseTimeoutMs,
+        admission: { maxRunning, maxQueued: 10 },
+        retention: { maxRuns, ttlMs: Number.POSITIVE_INFINITY },
+      },
+      options.pipeline,
+    );
+    this.store = store;
+  }
+
+  async restore(): Promise<this> {
+    const revive: ReviveDefinitions = {
+      pipeline: async (definition) =>
+        parsePipeline(JSON.stringify(definition), { tools: [this.controlled.tool] }),
+      plan: () => Promise.reject(new Error('this spec has no plans')),
+    };
+    await this.registry.restore(revive);
+    await this.waitUntilIdle();
+    return this;
+  }
+}
+
+describe('A registry that is restored from a store (D68)', () => {
+  let disk: Disk;
+
+  beforeEach(() => {
+    disk = createDisk();
+  });
+
+  it('shows a settled run as it was, with its events', async () => {
+    const first = new StoredRuns(disk);
+    const runId = await first.submit();
+    await first.complete(runId);
+    await first.store.idle();
+    const second = await new StoredRuns(disk).restore();
+    expect(second.registry.record(runId)).to.deep.equal(first.registry.record(runId));
+    const { events } = second.registry.events(runId).readAfter(0, 100);
+    expect(events).to.deep.equal(first.registry.events(runId).readAfter(0, 100).events);
+    expect(second.controlled.calls).to.deep.equal([]);
+    expect(second.registry.events(runId).isClosed).to.equal(true);
+  });
+
+  it('goes on with a run that was at work', async () => {
+    const first = new StoredRuns(disk);
+    const runId = await first.submit();
+    const second = await new StoredRuns(disk).restore();
+    expect(second.getStatus(runId)).to.equal('running');
+    await second.complete(runId);
+    expect(second.registry.record(runId)).to.deep.include({ status: 'succeeded', settled: true });
+  });
+
+  it('keeps the order of the queue, and begins with the runs that had begun', async () => {
+    const first = new StoredRuns(disk, { maxRunning: 1 });
+    const [a, b, c] = await first.submitAll(['x', 'x', 'x']);
+    const second = await new StoredRuns(disk, { maxRunning: 1 }).restore();
+    expect(second.registry.load).to.deep.equal({ queued: 2, running: 1 });
+    for (const runId of [a, b, c]) await second.complete(runId as string);
+    expect(second.calledRunIds).to.deep.equal([a, b, c]);
+    expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([c, b, a]);
+  });
+
+  it('remembers that a run was cancelled while it was at work', async () => {
+    const first = new StoredRuns(disk);
+    const runId = await first.submit();
+    await first.registry.cancel(runId);
+    const second = await new StoredRuns(disk).restore();
+    expect(second.registry.record(runId)).to.deep.include({ status: 'cancelled', settled: false });
+    await second.complete(runId);
+    expect(second.registry.record(runId)).to.deep.include({ status: 'cancelled', settled: true });
+  });
+
+  it('keeps a paused run paused, and cancels it when it has paused for too long since the restart', async () => {
+    const options = { pauseTimeoutMs: 1000 };
+    const first = new StoredRuns(disk, options);
+    const runId = await first.registry.submit({ pipeline: first.pipeline, breakpoints: { before: ['a'] } });
+    await first.waitUntilIdle();
+    first.clock.advance(900);
+    const second = await new StoredRuns(disk, options).restore();
+    expect(second.registry.record(runId)).to.deep.include({ status: 'running', paused: true });
+    second.clock.advance(999);
+    await second.waitUntilIdle();
+    expect(second.getStatus(runId)).to.equal('running');
+    second.clock.advance(1);
+    await second.waitUntilIdle();
+    expect(second.getStatus(runId)).to.equal('cancelled');
+    expect(second.controlled.calls).to.deep.equal([]);
+  });
+
+  it('answers a repeated submission with the run of the first process (D36)', async () => {
+    const key = { key: 'k', fingerprint: 'f' };
+    const first = new StoredRuns(disk);
+    const runId = await first.submit('default', { idempotency: key });
+    const second = await new StoredRuns(disk).restore();
+    const again = await second.registry.submitOnce('default', key, () =>
+      Promise.reject(new Error('a second run')),
+    );
+    expect(again).to.deep.include({ run_id: runId, isReplayed: true });
+    const conflict = second.registry.submitOnce('default', { ...key, fingerprint: 'g' }, async () => '');
+    expect(await catchRejection(conflict)).to.have.property('code', 'idempotency_conflict');
+  });
+
+  it('answers a repeated submission with the run that the first process has forgotten, until the key expires', async () => {
+    const key = { key: 'k', fingerprint: 'f' };
+    const first = new StoredRuns(disk);
+    const runId = await first.submit('default', { idempotency: key });
+    await first.complete(runId);
+    first.registry.remove(runId);
+    await first.store.idle();
+    const second = await new StoredRuns(disk).restore();
+    second.clock.advance(80_000_000);
+    const refuse = (): Promise<never> => Promise.reject(new Error('a second run'));
+    expect(await second.registry.submitOnce('default', key, refuse)).to.deep.include({
+      run_id: runId,
+      status: 'succeeded',
+      isReplayed: true,
+      isKept: false,
+    });
+    second.clock.advance(7_000_000);
+    expect(await catchRejection(second.registry.submitOnce('default', key, refuse))).to.have.property(
+      'message',
+      'a second run',
+    );
+    await second.store.idle();
+    expect(disk.keys.size).to.equal(0);
+  });
+
+  it('goes on with a rerun, and reuses what that reuses', async () => {
+    const pipeline =
+      '{id: two, goal: g, tasks: [{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}]}';
+    const first = new StoredRuns(disk, { pipeline });
+    const origin = await first.submit();
+    await first.controlled.returns('from a');
+    await first.controlled.rejects(new Error('broken'));
+    await first.waitUntilIdle();
+    const rerun = await first.registry.rerun(origin, { from: 'failed' });
+    await first.waitUntilIdle();
+    const second = await new StoredRuns(disk, { pipeline }).restore();
+    expect(second.controlled.order).to.deep.equal(['b']);
+    await second.complete(rerun);
+    expect(second.registry.record(rerun)).to.deep.include({ rerun_of: origin, status: 'succeeded' });
+    expect(second.registry.record(rerun).result).to.deep.include({
+      outputs: { a: 'from a', b: 'done' },
+      tasks_executed: 1,
+    });
+  });
+
+  it('rebuilds a rerun whose earlier run was removed, and keeps that one in the store for as long', async () => {
+    const pipeline =
+      '{id: two, goal: g, tasks: [{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}]}';
+    const first = new StoredRuns(disk, { pipeline });
+    const origin = await first.submit();
+    await first.controlled.returns('from a');
+    await first.controlled.rejects(new Error('broken'));
+    await first.waitUntilIdle();
+    const rerun = await first.registry.rerun(origin, { from: 'failed' });
+    await first.waitUntilIdle();
+    await first.complete(rerun);
+    first.registry.remove(origin);
+    await first.store.idle();
+    const second = await new StoredRuns(disk, { pipeline }).restore();
+    expect(second.registry.record(rerun)).to.deep.equal(first.registry.record(rerun));
+    expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([rerun]);
+    second.registry.remove(rerun);
+    await second.store.idle();
+    expect(disk.runs.size).to.equal(0);
+  });
+
+  it('takes the memory of what it restores, and evicts a settled run as soon as another needs it', async () => {
+    const memory = (): MemoryPool => new MemoryPool({ total: 200_000 });
+    const first = new StoredRuns(disk, { memory: memory() });
+    const [a, b] = await first.submitAll(['x', 'x']);
+    await first.complete(a as string, 'long '.repeat(10_000));
+    const used = memory();
+    const second = await new StoredRuns(disk, { memory: used }).restore();
+    expect(used.usedBytes).to.be.greaterThan(50_000);
+    await second.complete(b as string, 'long '.repeat(30_000));
+    expect(second.getStatus(b as string)).to.equal('succeeded');
+    expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([b]);
+  });
+
+  it('forgets in the store what it forgets', async () => {
+    const first = new StoredRuns(disk, { maxRuns: 1 });
+    const [a, b] = await first.submitAll(['x', 'x']);
+    await first.complete(a as string);
+    await first.complete(b as string);
+    await first.store.idle();
+    expect([...disk.runs.keys()]).to.deep.equal([b]);
+    expect([...disk.documents.keys()]).to.deep.equal([b]);
+  });
+
+  it('leaves what is queued and at work when it closes, for the next process', async () => {
+    const first = new StoredRuns(disk, { maxRunning: 1 });
+    const [a, b] = await first.submitAll(['x', 'x']);
+    const closed = first.registry.close(1000);
+    first.clock.advance(1000);
+    await closed;
+    const second = await new StoredRuns(disk, { maxRunning: 1 }).restore();
+    for (const runId of [a, b]) {
+      await second.complete(runId as string);
+      expect(second.getStatus(runId as string)).to.equal('succeeded');
+    }
+  });
+
+  it('refuses a submission that cannot be kept, and forgets its run', async () => {
+    const runs = new StoredRuns(disk);
+    runs.store.fault = new Error('the disk is full');
+    const refused = await catchRejection(runs.registry.submit({ pipeline: runs.pipeline }));
+    expect(refused).to.include({ code: 'not_ready', fault: 'service' });
+    expect(runs.registry.list({ limit: 10 }).runs).to.deep.equal([]);
+    expect(disk.runs.size).to.equal(0);
+  });
+
+  it('answers nobody with what could not be kept: the end of a run, a cancellation', async () => {
+    const runs = new StoredRuns(disk);
+    const [a, b] = await runs.submitAll(['x', 'x']);
+    const ended = catchRejection(runs.registry.settled(a as string));
+    runs.store.fault = new Error('the disk is full');
+    runs.findCall(a as string).resolve('done');
+    const cancelled = catchRejection(runs.registry.cancel(b as string));
+    expect(await ended).to.include({ code: 'not_ready' });
+    expect(await cancelled).to.include({ code: 'not_ready' });
+    const next = await new StoredRuns(disk).restore();
+    expect([a, b].map((id) => next.getStatus(id as string))).to.deep.equal(['running', 'running']);
+  });
+
+  it('leaves a run that it was still rebuilding when it closes, without a warning', async () => {
+    const first = new StoredRuns(disk);
+    const runId = await first.submit();
+    const second = new StoredRuns(disk);
+    const restored = second.restore();
+    const closed = second.registry.close(0);
+    second.clock.advance(1);
+    await Promise.all([restored, closed]);
+    second.clock.advance(60_000);
+    expect(await takeWarnings()).to.deep.equal([]);
+    const third = await new StoredRuns(disk).restore();
+    await third.complete(runId);
+    expect(third.getStatus(runId)).to.equal('succeeded');
+  });
+
+  it('calls nothing of a settled run that comes to another state than it had', async () => {
+    const first = new StoredRuns(disk);
+    const runId = await first.submit();
+    await first.complete(runId);
+    await first.store.idle();
+    const pipeline = '{id: other, goal: g, tasks: [{id: other, tool: controlled}]}';
+    const second = new StoredRuns(disk, { pipeline });
+    const revive: ReviveDefinitions = {
+      pipeline: async () => parsePipeline(pipeline, { tools: [second.controlled.tool] }),
+      plan: () => Promise.reject(new Error('this spec has no plans')),
+    };
+    const restored = second.registry.restore(revive);
+    await settle(20);
+    second.clock.advance(500);
+    await restored;
+    await second.waitUntilIdle();
+    expect(second.controlled.calls).to.deep.equal([]);
+    expect((await takeWarnings()).join()).to.contain(`run ${runId} goes on without all that it had done`);
+  });
+
+  it('warns of a run whose definition is not valid any more, and keeps it', async () => {
+    const first = new StoredRuns(disk);
+    const runId = await first.submit();
+    const second = new StoredRuns(disk);
+    const refuse = (): Promise<never> => Promise.reject(new Error('tool "controlled" is missing'));
+    await second.registry.restore({ pipeline: refuse, plan: refuse });
+    expect((await takeWarnings()).join()).to.contain(
+      `run ${runId} cannot go on: tool "controlled" is missing`,
+    );
+    expect(disk.runs.has(runId)).to.equal(true);
+  });
+});

@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { statSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorMessage } from '../../../lib/common/errors.js';
+import type { RunStore } from '../../../lib/runs/store/run-store.js';
+import { SqliteStore } from '../../../lib/runs/store/sqlite-store.js';
+import { requireBuild, ROOT } from '../../project/files.js';
+import { catchRejection } from '../../support/rejection.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { storedRun, type StorePlace, storeSuite } from './store-suite.js';
+
+const PROGRAM = join(ROOT, 'dist', 'store-thread.cjs');
+
+/** A file in a folder of its own. */
+class SqlitePlace implements StorePlace {
+  readonly #folder = new TemporaryFolder();
+  readonly #opened: SqliteStore[] = [];
+  readonly file = this.#folder.at('runs.db');
+
+  async open(file = this.file): Promise<SqliteStore> {
+    const store = await SqliteStore.open(file, PROGRAM);
+    this.#opened.push(store);
+    return store;
+  }
+
+  async openAfterCrash(): Promise<SqliteStore> {
+    const copy = this.#folder.at('copy.db');
+    await copyFile(this.file, copy);
+    await copyFile(`${this.file}-wal`, `${copy}-wal`);
+    return this.open(copy);
+  }
+
+  /** Two runs have the same number. */
+  spoilCommit(store: RunStore): void {
+    store.add(storedRun(1, 'another one'), 1);
+  }
+
+  write(name: string, content: string): string {
+    return this.#folder.write(name, content);
+  }
+
+  async remove(): Promise<void> {
+    await Promise.allSettled(this.#opened.map((store) => store.close()));
+    this.#folder.remove();
+  }
+}
+
+storeSuite('SqliteStore', () => new SqlitePlace());
+
+describe('SqliteStore (D68)', () => {
+  let place: SqlitePlace;
+
+  before(() => requireBuild());
+
+  beforeEach(() => {
+    place = new SqlitePlace();
+  });
+
+  afterEach(() => place.remove());
+
+  it('names what could not be kept', async () => {
+    const store = await place.open();
+    const failed = new Promise<Error>((resolve) => {
+      store.onFailure(resolve);
+    });
+    store.add(storedRun(1), 1);
+    place.spoilCommit(store);
+    expect((await failed).message).to.contain('UNIQUE');
+  });
+
+  it('gives room back to the disk when runs are removed, and only its user may read the file', async () => {
+    const store = await place.open();
+    for (let number = 1; number <= 20; number++) {
+      const run = storedRun(number);
+      const inputs = { long: 'x'.repeat(2 ** 20) };
+      store.add({ ...run, submission: { ...run.submission, inputs } }, 2 ** 20);
+    }
+    await store.close();
+    const { size, mode } = statSync(place.file);
+    expect(size).to.be.greaterThan(20 * 2 ** 20);
+    expect(mode & 0o777).to.equal(0o600);
+    const again = await place.open();
+    for (let number = 1; number <= 20; number++) again.remove(`run ${number}`);
+    await again.close();
+    expect(statSync(place.file).size).to.be.lessThan(2 ** 20);
+  });
+
+  it('refuses a second process, and a file that is none of its own', async () => {
+    await place.open();
+    expect(errorMessage(await catchRejection(place.open()))).to.contain(
+      'another process has it open: stop that one, or name another file',
+    );
+    const other = place.write(
+      'notes.txt',
+      'no database, but a text that is long enough to be looked at'.repeat(20),
+    );
+    expect(errorMessage(await catchRejection(place.open(other)))).to.contain('not a database');
+  });
+});

@@ -1,0 +1,306 @@
+import { expect } from 'chai';
+import type { Json } from '../../../lib/common/json.js';
+import type { Fact } from '../../../lib/execution/history/fact.js';
+import type { RunStore, StoredRun } from '../../../lib/runs/store/run-store.js';
+
+/** What a store keeps its runs on, for one spec. */
+export interface StorePlace {
+  /** Opens the store: empty at first, later with what it kept. One at a time. */
+  open(): Promise<RunStore>;
+  /** Opens a second store with what the disk has now, as after a crash: the first one is still open. */
+  openAfterCrash(): Promise<RunStore>;
+  /** Makes the commit that is collected now fail. */
+  spoilCommit(store: RunStore): void;
+  /** Closes what is open, and removes everything. */
+  remove(): Promise<void>;
+}
+
+export function storedRun(number: number, id = `run ${number}`): StoredRun {
+  return {
+    id,
+    number,
+    createdAt: number,
+    submission: {
+      kind: 'pipeline',
+      definition: { id: 'p' },
+      tenant_id: 'default',
+      submitted_keys: { params: [], inputs: [] },
+    },
+  };
+}
+
+export function cancelFact(at: number): Fact {
+  return { kind: 'cancel', at, force: false };
+}
+
+function outcomeFact(task: string, value: Json): Fact {
+  return {
+    kind: 'succeeded',
+    at: 1,
+    place: '',
+    task,
+    item: -1,
+    value,
+    writes: [{ key: task, value, append: true, sizeBytes: 1 }],
+    attempts: 1,
+    bytes: JSON.stringify(value).length,
+  };
+}
+
+export async function listRuns(store: RunStore): Promise<StoredRun[]> {
+  const runs: StoredRun[] = [];
+  for await (const { isRemoved: _, ...run } of store.runs()) runs.push(run);
+  return runs;
+}
+
+/** The contract of `RunStore` (D68). Every store passes it. */
+export function storeSuite(name: string, createPlace: () => StorePlace): void {
+  describe(`The contract of a store of runs, kept by ${name} (D68)`, () => {
+    let place: StorePlace;
+    let store: RunStore;
+
+    beforeEach(async () => {
+      place = createPlace();
+      store = await place.open();
+    });
+
+    afterEach(() => place.remove());
+
+    async function reopen(): Promise<RunStore> {
+      await store.close();
+      store = await place.open();
+      return store;
+    }
+
+    it('is empty at first', async () => {
+      expect(store.lastNumber).to.equal(0);
+      expect(await listRuns(store)).to.deep.equal([]);
+      expect(await store.facts('run 1')).to.deep.equal([]);
+      await store.idle();
+      expect(store.place).to.be.a('string').that.is.not.equal('');
+    });
+
+    it('gives back runs and facts in their order when it is opened again', async () => {
+      const log = store.log('run 2', 'default');
+      store.add(storedRun(1), 1);
+      store.add(storedRun(2), 1);
+      for (let at = 0; at < 3; at++) log.append(cancelFact(at));
+      await log.committed();
+      log.append(cancelFact(3));
+      const again = await reopen();
+      expect(again.lastNumber).to.equal(2);
+      expect(await listRuns(again)).to.deep.equal([storedRun(1), storedRun(2)]);
+      expect(await again.facts('run 1')).to.deep.equal([]);
+      expect(await again.facts('run 2')).to.deep.equal([0, 1, 2, 3].map(cancelFact));
+    });
+
+    it('goes on with the facts of a run that an earlier process has added', async () => {
+      store.add(storedRun(1), 1);
+      store.log('run 1', 'default').append(cancelFact(1));
+      const again = await reopen();
+      again.log('run 1', 'default').append(cancelFact(2));
+      await again.idle();
+      expect(await again.facts('run 1')).to.deep.equal([1, 2].map(cancelFact));
+    });
+
+    it('has after a crash what it said was kept', async () => {
+      store.add(storedRun(1), 1);
+      store.log('run 1', 'default').append(cancelFact(1));
+      await store.idle();
+      store.add(storedRun(2), 1);
+      await store.log('run 2', 'default').committed();
+      const crashed = await place.openAfterCrash();
+      expect(await listRuns(crashed)).to.deep.equal([storedRun(1), storedRun(2)]);
+      expect(await crashed.facts('run 1')).to.deep.equal([cancelFact(1)]);
+    });
+
+    it('keeps nothing of a commit that fails, reports the failure once, and promises nothing from then on', async () => {
+      const failures: Error[] = [];
+      store.onFailure((error) => void failures.push(error));
+      store.add(storedRun(1), 1);
+      await store.idle();
+      store.log('run 1', 'default').append(cancelFact(1));
+      store.add(storedRun(2), 1);
+      place.spoilCommit(store);
+      let promises = 0;
+      const promise = (): void => void promises++;
+      void store.log('run 1', 'default').committed().then(promise);
+      void store.log('run 1', 'default').committed().then(promise);
+      await reopenedAfterFailure(failures);
+      store.log('run 1', 'default').append(cancelFact(2));
+      void store.log('run 1', 'default').committed().then(promise);
+      const crashed = await place.openAfterCrash();
+      expect(await listRuns(crashed)).to.deep.equal([storedRun(1)]);
+      expect(await crashed.facts('run 1')).to.deep.equal([]);
+      expect(promises).to.equal(0);
+      expect(failures).to.have.length(1);
+      expect(failures[0]?.message).to.not.equal('');
+    });
+
+    /** Waits until the failure was reported, and for a turn in which it could be reported again. */
+    async function reopenedAfterFailure(failures: readonly Error[]): Promise<void> {
+      while (failures.length === 0) await nextTurn();
+      await nextTurn();
+    }
+
+    it('keeps the facts of many runs of one commit apart, and each in its order', async () => {
+      const runs = Array.from({ length: 50 }, (_, at) => storedRun(at + 1));
+      for (const run of runs) store.add(run, 1);
+      for (let at = 0; at < 20; at++) {
+        for (const { id, number } of runs)
+          if (number % 2 === 1) store.log(id, 'default').append(cancelFact(at));
+      }
+      await store.idle();
+      for (let at = 20; at < 40; at++) {
+        for (const { id, number } of runs)
+          if (number % 3 === 1) store.log(id, 'default').append(cancelFact(at));
+      }
+      const again = await reopen();
+      for (const { id, number } of runs) {
+        const early = number % 2 === 1 ? range(0, 20) : [];
+        const late = number % 3 === 1 ? range(20, 40) : [];
+        expect(await again.facts(id), id).to.deep.equal([...early, ...late].map(cancelFact));
+      }
+    });
+
+    for (const id of ['__proto__', 'constructor', 'a/../b', '.', 'CON', 'ä\u{1f600}', 'x\'"; --']) {
+      it(`keeps a task, a key and a value that are named ${JSON.stringify(id)}`, async () => {
+        const value = Object.fromEntries([[id, { [id]: id }]]);
+        const fact = outcomeFact(id, value);
+        store.add({ ...storedRun(1), submission: { ...storedRun(1).submission, inputs: value } }, 1);
+        store.log('run 1', 'default').append(fact);
+        const again = await reopen();
+        expect(await again.facts('run 1')).to.deep.equal([fact]);
+        const [run] = await listRuns(again);
+        expect(Object.entries(run?.submission.inputs ?? {})).to.deep.equal(Object.entries(value));
+      });
+    }
+
+    it('keeps any text: NUL, lone surrogates, quotes, line ends, numbers as they are', async () => {
+      const value = {
+        text: '\u0000 \ud800 \udc00 \u{1f600} " \\ \' \n \r\n \u2028 \ufeff',
+        numbers: [0, 0.1, 1e300, -1e-300, Number.MAX_SAFE_INTEGER],
+        others: [null, true, false, '', [], {}],
+      };
+      const fact = outcomeFact('a\u0000b', value);
+      const run = { ...storedRun(1), submission: { ...storedRun(1).submission, inputs: value } };
+      store.add(run, 1);
+      store.log('run 1', 'default').append(fact);
+      const again = await reopen();
+      expect(await listRuns(again)).to.deep.equal([run]);
+      expect(await again.facts('run 1')).to.deep.equal([fact]);
+    });
+
+    it('keeps 10 MiB in one value, in a submission and in a fact', async () => {
+      const long = '0123456789abcdef'.repeat((10 * 2 ** 20) / 16);
+      store.add(
+        { ...storedRun(1), submission: { ...storedRun(1).submission, inputs: { long } } },
+        long.length,
+      );
+      store.log('run 1', 'default').append(outcomeFact('a', long));
+      store.log('run 1', 'default').append(cancelFact(2));
+      const again = await reopen();
+      const [run] = await listRuns(again);
+      expect(run?.submission.inputs?.['long'] === long).to.equal(true);
+      const [outcome, last] = await again.facts('run 1');
+      expect((outcome as { readonly value?: unknown }).value === long).to.equal(true);
+      expect(last).to.deep.equal(cancelFact(2));
+    });
+
+    it('gives the runs in the order of their acceptance, however many they are', async () => {
+      for (let number = 1; number <= 250; number++)
+        store.add(storedRun(number, `id ${(number * 7919) % 251}`), 1);
+      await store.idle();
+      expect((await listRuns(store)).map(({ number }) => number)).to.deep.equal(range(1, 251));
+      expect((await reopen()).lastNumber).to.equal(250);
+    });
+
+    it('removes a run with its facts, and what is noted of it later', async () => {
+      store.add(storedRun(1), 1);
+      store.add(storedRun(2), 1);
+      store.log('run 1', 'default').append(cancelFact(1));
+      store.log('run 2', 'default').append(cancelFact(2));
+      await store.idle();
+      store.remove('run 1');
+      store.log('run 1', 'default').append(cancelFact(3));
+      await store.idle();
+      const again = await reopen();
+      expect(await listRuns(again)).to.deep.equal([storedRun(2)]);
+      expect(await again.facts('run 1')).to.deep.equal([]);
+      expect(await again.facts('run 2')).to.deep.equal([cancelFact(2)]);
+    });
+
+    it('keeps nothing of a run that is added and removed in the same turn', async () => {
+      store.add(storedRun(1), 1);
+      store.log('run 1', 'default').append(cancelFact(1));
+      store.remove('run 1');
+      const again = await reopen();
+      expect(await listRuns(again)).to.deep.equal([]);
+      expect(await again.facts('run 1')).to.deep.equal([]);
+    });
+
+    it('keeps a run that was removed until its last rerun is removed', async () => {
+      const rerun = (number: number, runId: string): StoredRun => {
+        const run = storedRun(number);
+        return { ...run, submission: { ...run.submission, rerun: { run_id: runId, isChanged: false } } };
+      };
+      for (const run of [storedRun(1), rerun(2, 'run 1'), rerun(3, 'run 2')]) store.add(run, 1);
+      await store.idle();
+      for (const id of ['run 1', 'run 2']) store.remove(id);
+      const again = await reopen();
+      const found: [string, boolean][] = [];
+      for await (const { id, isRemoved } of again.runs()) found.push([id, isRemoved]);
+      expect(found).to.deep.equal([
+        ['run 1', true],
+        ['run 2', true],
+        ['run 3', false],
+      ]);
+      again.remove('run 3');
+      expect(await listRuns(await reopen())).to.deep.equal([]);
+    });
+
+    it('keeps the keys of runs that are no longer kept, and replaces one that is used again', async () => {
+      const key = {
+        tenantId: 'a b',
+        key: 'k',
+        fingerprint: 'f',
+        runId: 'run 1',
+        lastStatus: 'failed',
+      } as const;
+      const keys = [
+        { ...key, expiresAt: 1 },
+        { ...key, tenantId: 'a', key: 'b k', expiresAt: 2 },
+        { ...key, key: 'gone', expiresAt: 3 },
+      ];
+      for (const each of keys) store.addKey(each);
+      await store.idle();
+      store.removeKey('a b', 'gone');
+      const again = await reopen();
+      expect(await again.keys()).to.deep.equal(keys.slice(0, 2));
+      again.addKey({ ...key, runId: 'run 2', expiresAt: 4 });
+      expect((await (await reopen()).keys()).map(({ runId }) => runId)).to.deep.equal(['run 1', 'run 2']);
+    });
+
+    it('closes when everything so far is kept', async () => {
+      store.add(storedRun(1), 1);
+      const log = store.log('run 1', 'default');
+      for (let at = 0; at < 1000; at++) log.append(cancelFact(at));
+      expect(await (await reopen()).facts('run 1')).to.have.length(1000);
+    });
+
+    it('can be closed again', async () => {
+      await store.close();
+      await store.close();
+    });
+  });
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, at) => from + at);
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
