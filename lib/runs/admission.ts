@@ -71,6 +71,12 @@ export class Admission {
     if (!this.#running.has(entry.run.id)) entry.run.budget.trim();
   }
 
+  /** Starts a run that another process had begun, whether or not a slot is free: until then it cannot be cancelled. */
+  startBegun(entry: RunEntry): void {
+    const { run } = entry;
+    if (run.hasBegun && this.#queue.delete(run.tenantId, entry)) this.#start(entry);
+  }
+
   /** Frees the slot or the queue position of a settled run, whether it ever started or not. */
   release(entry: RunEntry): void {
     const { tenantId } = entry.run;
@@ -114,7 +120,7 @@ export class Admission {
 
   #start(entry: RunEntry): void {
     const { run } = entry;
-    this.#slots.tryAcquire(run.tenantId);
+    this.#slots.acquire(run.tenantId);
     this.#running.add(run.id, entry);
     void run.begin();
   }

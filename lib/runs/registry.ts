@@ -181,13 +181,12 @@ export class RunRegistry extends RunViews {
     return toRunRecord(run);
   }
 
-  /**
-   * Cancels a run (rule 12, D21) and returns its record. Rejects with `run_not_found`, `run_already_terminal` or
-   * `not_ready`.
-   */
+  /** Cancels a run (rule 12, D21). Rejects with `run_not_found`, `run_already_terminal` or `not_ready`. */
   async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<RunRecord> {
-    const { run } = this.entry(runId);
+    const entry = this.entry(runId);
+    const { run } = entry;
     this.#assertStoreWorks();
+    this.#admission.startBegun(entry);
     // Those who wait for a task that is being published go on before: so they do when the run is rebuilt.
     while (run.isPublishing) await this.#unlessStoreFails(run.committed());
     await this.executor.cancel(runId, options);
@@ -339,7 +338,7 @@ export class RunRegistry extends RunViews {
     for await (const restored of this.#factory.restore(store, revive)) {
       const { run, idempotency } = restored;
       const entry = this.#enter(restored);
-      if (idempotency !== undefined) this.#idempotencyKeys.restore(run.tenantId, idempotency, run.id);
+      if (idempotency) this.#idempotencyKeys.restore(run.tenantId, idempotency, run.id);
       if (this.#isClosing) return undefined;
       if (run.wasSettled) {
         await run.rebuild();

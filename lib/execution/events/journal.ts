@@ -78,14 +78,24 @@ export class Journal {
     return this.#collected !== null || this.#listeners.length > 0 || this.#history !== undefined;
   }
 
-  /** Keeps the events for another process, after those that another one has written. */
-  keepIn(history: EventHistory, events: readonly LiveEvent[]): void {
+  /**
+   * Keeps the events for another process, after those that another one has written.
+   *
+   * @param pending those of them that will be written again
+   */
+  keepIn(
+    history: EventHistory,
+    {
+      events,
+      pendingEvents: pending,
+    }: { readonly events: readonly LiveEvent[]; readonly pendingEvents: readonly LiveEvent[] },
+  ): void {
     this.#history = history;
     for (const event of events) {
       this.#seq = event.seq;
       this.#take(event);
     }
-    if (events.length > 0) this.#written = new WrittenEvents(events);
+    if (pending.length > 0) this.#written = new WrittenEvents(pending);
   }
 
   /** Whether another process has written the event, so that it must not be written again. */

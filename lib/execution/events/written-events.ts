@@ -16,8 +16,8 @@ const FIELDS = [
   'sub_pipeline',
 ] as const;
 
-/** What only calls of tools write: a call that is made again writes it again. */
-const WRITTEN_BY_CALLS: ReadonlySet<unknown> = new Set<LiveEvent['kind']>(['log', 'text', 'usage']);
+/** What only calls of tools write: a call that is made again writes it again, and one that has settled does not. */
+const WRITTEN_BY_CALLS: ReadonlySet<unknown> = new Set<LiveEvent['kind']>(['log', 'text', 'usage', 'retry']);
 
 /**
  * The events that another process has written. The run writes them again while it is rebuilt, in the same order but for

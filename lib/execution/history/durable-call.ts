@@ -8,12 +8,9 @@ import { STOPPED } from '../invocation/invocation.js';
 import type { InvocationServices } from '../run-context.js';
 import { type ErrorRecord, RecordedError } from '../invocation/thrown-error.js';
 import type { Write } from '../session/session-overrides.js';
-import type { CallFact, CallProgress, CallSettled } from './fact.js';
+import { type CallFact, type CallProgress, type CallSettled, measureRetry } from './fact.js';
 import { callKey } from './replay.js';
-import type { PlacedHistory } from './run-history.js';
-
-/** So often a process may end while the same calls are at work. */
-const MAX_ENDED_PROCESSES = 5;
+import { MAX_CRASHES, type PlacedHistory } from './run-history.js';
 
 /** What counts calls, and the memory of their outputs. */
 type CountingServices = Pick<InvocationServices, 'budget' | 'countCalls' | 'invocations'>;
@@ -43,8 +40,8 @@ export class DurableCall implements CachingListener {
   #progress: CallProgress | undefined;
   /** The last attempt of which a call was noted; 0 before the first. */
   #called = 0;
-  /** How often a call of this attempt was noted: all but the first, unless the tool must not be called twice. */
-  #timesCalled = 0;
+  /** How often a process had crashed before this attempt was at work. */
+  #crashesBefore = 0;
   /** The attempt that may have been at work when the process ended; undefined when there is none. */
   #atWork: number | undefined;
   /** Set when the call is made. */
@@ -93,11 +90,12 @@ export class DurableCall implements CachingListener {
   #replay(fact: CallFact): boolean {
     switch (fact.kind) {
       case 'called':
-        this.#timesCalled = fact.attempt === this.#called ? this.#timesCalled + 1 : 1;
+        if (fact.attempt !== this.#called) this.#crashesBefore = fact.crashes;
         this.#called = fact.attempt;
         return false;
       case 'retry': {
         this.#countCalls(1);
+        this.#services.budget.reserve(measureRetry(fact.error));
         this.#owner.onAttempt(this.#item, fact.attempts);
         this.#owner.onRetry(this.#item, fact.error, fact.attempts, fact.due);
         this.#progress = { attempts: fact.attempts, due: fact.due };
@@ -162,14 +160,16 @@ export class DurableCall implements CachingListener {
     else this.#begin();
   }
 
-  /** Why a call that was at work is not made again. */
+  /** Why a call that was at work, or waited for an attempt, is not made again. */
   #findProblem(): string | undefined {
     const { attempts, due } = this.#progress ?? { attempts: 0, due: undefined };
     const wasCalled = this.#called > attempts;
     if (wasCalled && this.#isOnce) return 'was at work when the process ended, and must not be called twice';
-    const endedProcesses = wasCalled ? this.#timesCalled + 1 : 1;
-    if (due !== undefined || endedProcesses < MAX_ENDED_PROCESSES) return undefined;
-    return `the process ended ${endedProcesses} times while it was at work: it is not called again`;
+    const { past, givenUp } = this.#history.run;
+    const { crashes, wasCrash } = past.facts;
+    const crashesAtWork = wasCalled ? crashes - this.#crashesBefore : Number(wasCrash);
+    if (due !== undefined || crashesAtWork < MAX_CRASHES) return givenUp;
+    return `the process ended ${crashesAtWork} times while it was at work: it is not called again`;
   }
 
   #settleLost(problem: string): void {
@@ -213,7 +213,9 @@ export class DurableCall implements CachingListener {
       // A call that fails again and again must not note more than the disk takes.
       return attempt === 1 ? undefined : this.#history.run.committed();
     }
-    this.#history.note({ kind: 'called', ...this.#fields, attempt });
+    const { crashes, wasCrash } = this.#history.run.past.facts;
+    const crashesBefore = crashes - (attempt === this.#atWork && wasCrash ? 1 : 0);
+    this.#history.note({ kind: 'called', ...this.#fields, attempt, crashes: crashesBefore });
     return this.#history.run.committed();
   }
 

@@ -22,7 +22,13 @@ export type RunFact =
   | (Timed & { readonly kind: 'event'; readonly event: LiveEvent })
   /** Files are in their places: those of the call that succeeds next. */
   | (Timed & { readonly kind: 'files'; readonly files: readonly PublishedFile[] })
-  | (Timed & { readonly kind: 'settled' });
+  | (Timed & { readonly kind: 'settled' })
+  /** Another process goes on with the run. */
+  | (Timed & { readonly kind: 'restored' })
+  /** A process has left the run as it is, because it was asked to end: it did not crash. */
+  | (Timed & { readonly kind: 'left' })
+  /** Nobody waited for the facts of pipelines from this one on, counted from 0: the run went on without them. */
+  | (Timed & { readonly kind: 'diverged'; readonly from: number });
 
 /** What happened in the run of one pipeline. */
 interface Placed extends Timed {
@@ -80,6 +86,14 @@ export interface RetryDue extends OfCall {
 export interface CallBegun extends OfCall {
   readonly kind: 'called';
   readonly attempt: number;
+  /** How often a process had crashed at the run before the attempt was at work. */
+  readonly crashes: number;
+}
+
+/** A task could not begin: no memory was left, or its templates could not be rendered. */
+export interface TaskRefused extends OfTask {
+  readonly kind: 'refused';
+  readonly error: string;
 }
 
 /** A task is published: its writes are on the blackboard, and others may read its output. */
@@ -119,6 +133,7 @@ export type PlacedFact =
   | RetryDue
   | CallBegun
   | TaskPublished
+  | TaskRefused
   | Begun
   | NestedBegun
   | SliceUsedUp
@@ -126,6 +141,11 @@ export type PlacedFact =
 
 /** Facts of one call: they are replayed to whoever makes it again. */
 export type CallFact = CallSettled | RetryWaits | RetryDue | CallBegun;
+
+/** Memory of a retry, for as long as the run is kept: its facts and its event stay on the disk. */
+export function measureRetry(error: string): number {
+  return 512 + 2 * error.length;
+}
 
 /** How far the attempts of a call have come. */
 export interface CallProgress {

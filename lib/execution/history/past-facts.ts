@@ -1,7 +1,9 @@
 import type { Steps } from '../../common/steps.js';
 import type { LiveEvent } from '../events/event.js';
 import type { PublishedFile } from '../invocation/artifact-store.js';
-import type { Fact, NestedBegun } from './fact.js';
+import type { Fact } from './fact.js';
+import { attemptPrefix, NestedPlaces } from './nested-places.js';
+import { PendingEvents } from './pending-events.js';
 
 /** So many facts are looked through in less than a millisecond. */
 const FACTS_PER_STEP = 500;
@@ -9,15 +11,27 @@ const FACTS_PER_STEP = 500;
 /** What has happened in a run before, in order: there may be a million facts. */
 export class PastFacts {
   #events: LiveEvent[] = [];
+  #pendingEvents = new PendingEvents();
   readonly #files: PublishedFile[] = [];
-  /** All others. */
+  /** Those that are replayed. */
   #facts: Fact[] = [];
+  /** How many facts there were before each of them. */
+  #positions: number[] = [];
+  #length = 0;
   /** The pipelines inside attempts that have not ended: the last one that began at each place. */
-  readonly #nested = new Map<string, NestedBegun>();
+  readonly nested = new NestedPlaces();
   /** How often the machines of a place had asked whether their slice is used up when it was. */
-  readonly #exhausted = new Map<string, Set<number>>();
+  readonly #exhausted = new Map<string, Positions<number>>();
+  /** Why tasks could not begin, by their places. */
+  readonly #refused = new Map<string, { readonly error: string; readonly position: number }>();
   #hasBegun = false;
-  #latest: Fact | undefined;
+  #latestAt: number | undefined;
+  #settledAt: number | undefined;
+  #crashes = 0;
+  /** Those before the run has come further. */
+  #overcomeCrashes = 0;
+  /** A process has begun the run, or has gone on with it, and has not left it. */
+  #isAtWork = false;
 
   static of(facts: Iterable<Fact>): PastFacts {
     const past = new PastFacts();
@@ -35,55 +49,91 @@ export class PastFacts {
   }
 
   #add(fact: Fact): void {
-    this.#latest = fact;
+    this.#latestAt = Math.max(fact.at, this.#latestAt ?? 0);
+    this.#settledAt = undefined;
+    const position = this.#length++;
     switch (fact.kind) {
       case 'event':
         this.#events.push(fact.event);
+        this.#pendingEvents.add(fact.event);
         return;
       case 'files':
         this.#files.push(...fact.files);
         return;
       case 'settled':
+        this.#settledAt = fact.at;
         return;
-      case 'begun':
-        this.#hasBegun ||= fact.place === '';
-        break;
-      case 'nested':
-        this.#endNested(`${fact.place}/`);
-        this.#exhausted.delete(fact.place);
-        this.#nested.set(fact.place, fact);
-        break;
+      case 'restored':
+        this.#crashes = this.crashes;
+        this.#isAtWork = true;
+        return;
+      case 'left':
+        this.#isAtWork = false;
+        return;
+      case 'diverged':
+        this.#forgetFrom(fact.from);
+        return;
+      case 'refused':
+        this.#refused.set(taskPlace(fact.place, fact.task), { error: fact.error, position });
+        return;
       case 'exhausted': {
-        const counts = this.#exhausted.get(fact.place) ?? new Set();
-        this.#exhausted.set(fact.place, counts.add(fact.count));
+        const counts = this.#exhausted.get(fact.place) ?? new Map<number, number>();
+        this.#exhausted.set(fact.place, counts.set(fact.count, position));
         return;
       }
+      case 'begun':
+        if (fact.place === '') this.#hasBegun = this.#isAtWork = true;
+        break;
+      case 'nested':
+        this.#exhausted.delete(fact.place);
+        this.nested.begin(fact, position);
+        break;
       case 'succeeded':
       case 'failed':
       case 'retry':
-        this.#endNested(attemptPrefix(fact.place, fact.task, fact.item, fact.attempts));
+        this.nested.endAttempt(attemptPrefix(fact.place, fact.task, fact.item, fact.attempts));
+        this.#pendingEvents.endAttempt(fact);
+        this.#overcomeCrashes = this.#crashes;
+        break;
+      case 'published':
+        this.#overcomeCrashes = this.#crashes;
         break;
       default:
     }
     this.#facts.push(fact);
+    this.#positions.push(position);
   }
 
-  #endNested(prefix: string): void {
-    for (const place of this.#nested.keys()) if (place.startsWith(prefix)) this.#nested.delete(place);
+  /** The run went on without what pipelines had done from a position on. What it was asked for as a whole stays. */
+  #forgetFrom(from: number): void {
+    const positions = this.#positions;
+    const stays = (fact: Fact, at: number): boolean => (positions[at] ?? 0) < from || !('place' in fact);
+    this.#positions = positions.filter((_, at) => stays(this.#facts[at] as Fact, at));
+    this.#facts = this.#facts.filter(stays);
+    this.nested.endFrom(from);
+    for (const [place, { position }] of this.#refused) if (position >= from) this.#refused.delete(place);
+    for (const counts of this.#exhausted.values()) {
+      for (const [count, position] of counts) if (position >= from) counts.delete(count);
+    }
+  }
+
+  /** How many facts there were before one of those that are replayed. */
+  positionOf(fact: Fact): number {
+    return this.#positions[this.#facts.indexOf(fact)] ?? this.#length;
   }
 
   get isEmpty(): boolean {
-    return this.#latest === undefined;
+    return this.#length === 0;
   }
 
-  /** When the last fact was noted, in milliseconds since 1970; undefined when there is none. */
+  /** The latest time of a fact, in milliseconds since 1970; undefined when there is none. */
   get latestAt(): number | undefined {
-    return this.#latest?.at;
+    return this.#latestAt;
   }
 
   /** When the run settled; undefined when it has not. */
   get settledAt(): number | undefined {
-    return this.#latest?.kind === 'settled' ? this.#latest.at : undefined;
+    return this.#settledAt;
   }
 
   /** Whether the submitted run has left the queue. */
@@ -91,9 +141,29 @@ export class PastFacts {
     return this.#hasBegun;
   }
 
+  /** How often a process has crashed that was at work on the run. */
+  get crashes(): number {
+    return this.#crashes + (this.wasCrash ? 1 : 0);
+  }
+
+  /** Whether the process that was at work last has crashed. */
+  get wasCrash(): boolean {
+    return this.#isAtWork && this.settledAt === undefined;
+  }
+
+  /** How often a process has crashed since the run has come further. */
+  get crashesInVain(): number {
+    return this.crashes - this.#overcomeCrashes;
+  }
+
   /** The events that were written, in order. */
   get events(): readonly LiveEvent[] {
     return this.#events;
+  }
+
+  /** The events that are written again while the run is rebuilt, in order. */
+  get pendingEvents(): readonly LiveEvent[] {
+    return this.#pendingEvents.list();
   }
 
   /** The files that were published. */
@@ -101,33 +171,37 @@ export class PastFacts {
     return this.#files;
   }
 
-  /** The pipelines inside attempts that were at work, by their places. */
-  get nested(): ReadonlyMap<string, NestedBegun> {
-    return this.#nested;
+  /** Why a task could not begin; undefined when it could. */
+  refusal(place: string, task: string): string | undefined {
+    return this.#refused.get(taskPlace(place, task))?.error;
   }
 
   /** How often the machines of a place had asked whether their slice is used up when it was. */
-  get exhausted(): ReadonlyMap<string, ReadonlySet<number>> {
+  get exhausted(): ReadonlyMap<string, Positions<number>> {
     return this.#exhausted;
   }
 
   /** What the machines are given again. What happened inside an attempt is over with it, and its outcome is a fact. */
   get needed(): readonly Fact[] {
-    return this.#facts.filter((fact) => {
+    return this.#facts.filter((fact, at) => {
       if (!('place' in fact) || !fact.place.includes('#')) return true;
-      const begun = this.#nested.get(fact.place);
-      return begun !== undefined && fact.at >= begun.at;
+      const begun = this.nested.get(fact.place);
+      return begun !== undefined && (this.#positions[at] ?? 0) >= begun.position;
     });
   }
 
   /** Call when the run was rebuilt: a long one takes much memory. */
   release(): void {
     this.#facts = [];
+    this.#positions = [];
     this.#events = [];
+    this.#pendingEvents = new PendingEvents();
   }
 }
 
-/** Begins the places of the pipelines that an attempt runs. @param item -1 for a task that calls its tool once */
-export function attemptPrefix(place: string, task: string, item: number, attempt: number): string {
-  return `${place === '' ? '' : `${place}/`}${task}${item === -1 ? '' : `[${item}]`}#${attempt}.`;
+/** Where facts are among those of the run, by what they say. */
+type Positions<K> = Map<K, number>;
+
+function taskPlace(place: string, task: string): string {
+  return `${place} ${task}`;
 }

@@ -2,6 +2,7 @@ import type { EventLoopBudget } from '../../../machines/ports.js';
 import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
 import type { Clock } from '../../common/clock.js';
 import type { Fact } from './fact.js';
+import { enclosingPlaces, outermostNested } from './nested-places.js';
 
 /** Nobody has waited for the next fact for so long: the run comes to another state than it had. */
 const DIVERGENCE_MS = 10_000;
@@ -23,8 +24,12 @@ interface ReplayOptions {
   readonly clock: Clock;
   /** Receives the time of each fact before it is handed over. */
   onFact(at: number): void;
-  /** Called when nobody waits for a fact: the run goes on without it and those after it. */
-  onDivergence(fact: Fact): void;
+  /**
+   * Called when nobody waits for a fact: the run goes on without it and those after it.
+   *
+   * @param nested the pipeline inside an attempt that it belongs to: only what that one had done is left out
+   */
+  onDivergence(fact: Fact, nested: string | undefined): void;
 }
 
 /**
@@ -32,12 +37,12 @@ interface ReplayOptions {
  * are given the same as before in the same order, they come to the same state.
  */
 export class Replay {
-  readonly #facts: Fact[];
+  #facts: Fact[];
   readonly #options: ReplayOptions;
   readonly #budget: EventLoopBudget;
   #timer: unknown;
   readonly #expectations = new Map<string, Expectation>();
-  readonly #dropped: string[] = [];
+  readonly #dropped = new Set<string>();
   #next = 0;
   #isOver = false;
   #isScheduled = false;
@@ -59,6 +64,11 @@ export class Replay {
 
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** Whether no fact is left: what happens now has not happened before. */
+  get isAtEnd(): boolean {
+    return this.#next >= this.#facts.length;
   }
 
   /** @param key of the facts, as one of the functions below makes it */
@@ -83,13 +93,14 @@ export class Replay {
 
   /** Passes over all facts of a place, and of the places in it: nobody will wait for them. */
   drop(place: string): void {
-    this.#dropped.push(place);
+    this.#dropped.add(place);
     this.#schedule();
   }
 
   #isDropped(fact: Fact): boolean {
-    if (this.#dropped.length === 0 || !('place' in fact)) return false;
-    return this.#dropped.some((place) => fact.place === place || fact.place.startsWith(`${place}/`));
+    if (this.#dropped.size === 0 || !('place' in fact)) return false;
+    for (const place of enclosingPlaces(fact.place)) if (this.#dropped.has(place)) return true;
+    return false;
   }
 
   /** Call when its last fact has come. */
@@ -130,14 +141,21 @@ export class Replay {
     this.#options.clock.clearTimeout(this.#timer);
     this.#timer = this.#options.clock.setTimeout(
       () => {
-        if (this.#next !== at || this.#isScheduled) return;
-        this.#isScheduled = true;
-        this.#facts.length = at;
-        this.#options.onDivergence(fact);
-        void this.#end();
+        if (this.#next === at && !this.#isScheduled) this.#goOnWithout(fact);
       },
       this.#options.hasSettled ? SETTLED_DIVERGENCE_MS : DIVERGENCE_MS,
     );
+  }
+
+  #goOnWithout(fact: Fact): void {
+    const nested = 'place' in fact ? outermostNested(fact.place) : undefined;
+    this.#options.onDivergence(fact, nested);
+    if (nested === undefined) {
+      // What the run was asked for as a whole, such as its cancellation, is promised.
+      this.#facts = this.#facts.slice(this.#next + 1).filter((other) => !('place' in other));
+      this.#next = 0;
+    } else this.#dropped.add(nested);
+    this.#schedule();
   }
 
   async #end(): Promise<void> {

@@ -2,8 +2,12 @@ import type { EventLoopBudget } from '../../../machines/ports.js';
 import { type Clock, Timeline } from '../../common/clock.js';
 import { warnHost } from '../../common/warnings.js';
 import type { Fact, PlacedFact, RunFact } from './fact.js';
-import { attemptPrefix, type PastFacts } from './past-facts.js';
+import { attemptPrefix } from './nested-places.js';
+import type { PastFacts } from './past-facts.js';
 import { nestedKey, Replay, sliceKey } from './replay.js';
+
+/** So often a process may crash at the same call, or at a run that comes no further. */
+export const MAX_CRASHES = 5;
 
 /** Where the facts of one run are kept. */
 export interface FactLog {
@@ -52,13 +56,34 @@ export class RunHistory {
       hasSettled: this.hasSettled,
       clock,
       onFact: (at) => this.timeline.replay(at),
-      onDivergence: ({ kind }) =>
-        warnHost(`run ${past.id} goes on without all that it had done: it waits for no "${kind}" any more`),
+      onDivergence: (fact, nested) => this.#onDivergence(fact, nested),
     });
     void this.#replay.over.then(() => {
       this.timeline.goOn();
       facts.release();
     });
+  }
+
+  /** Notes what the next process must not wait for either. */
+  #onDivergence(fact: Fact, nested: string | undefined): void {
+    const { id, facts } = this.past;
+    const lost = nested === undefined ? 'it' : `the pipeline ${nested}`;
+    warnHost(`run ${id} goes on without all that ${lost} had done: it waits for no "${fact.kind}" any more`);
+    if (nested === undefined) this.note({ kind: 'diverged', from: facts.positionOf(fact) });
+    else facts.nested.end(nested);
+  }
+
+  /** Notes that this process goes on with the run. Resolves when that is kept: it may be the last that this process does. */
+  noteRestored(): Promise<void> {
+    this.note({ kind: 'restored' });
+    return this.committed();
+  }
+
+  /** Why nothing of the run is called any more; undefined when that is not so. */
+  get givenUp(): string | undefined {
+    const { crashesInVain } = this.past.facts;
+    if (crashesInVain < MAX_CRASHES) return undefined;
+    return `the process ended ${crashesInVain} times while the run was at work: nothing of it is called any more`;
   }
 
   /** The run has settled in another process: no tool of it is called again, even when it comes to another state. */
@@ -155,12 +180,12 @@ class ReplayedTimeline extends Timeline {
 class SliceHistory {
   readonly #history: RunHistory;
   readonly #place: string;
-  readonly #exhausted: ReadonlySet<number> | undefined;
+  readonly #exhausted: ReadonlyMap<number, number> | undefined;
   #checks = 0;
   #deferred = 0;
 
   /** @param exhausted how often they had asked whether the slice is used up when it was */
-  constructor(history: RunHistory, place: string, exhausted: ReadonlySet<number> | undefined) {
+  constructor(history: RunHistory, place: string, exhausted: ReadonlyMap<number, number> | undefined) {
     this.#history = history;
     this.#place = place;
     this.#exhausted = exhausted;
@@ -247,9 +272,20 @@ export class PlacedHistory {
     return new PlacedHistory(this.run, place, new SliceHistory(this.run, place, exhausted));
   }
 
+  /** Why a task could not begin in the process before; undefined when it could, or nothing is replayed. */
+  refusal(task: string): string | undefined {
+    return this.replay === undefined ? undefined : this.run.past.facts.refusal(this.place, task);
+  }
+
+  /** Why a task that has not begun before does not begin any more; undefined when it does. */
+  get givenUp(): string | undefined {
+    return this.replay?.isAtEnd === false ? undefined : this.run.givenUp;
+  }
+
   /** Whether a pipeline was at work inside an attempt. @param attempt from 1 */
   hasNested(task: string, item: number | undefined, attempt: number): boolean {
-    return this.#nestedPlaces(task, item, attempt).length > 0;
+    for (const _ of this.#nestedPlaces(task, item, attempt)) return true;
+    return false;
   }
 
   /** Call when the attempt has ended: what happened inside it before is not replayed any more. */
@@ -260,9 +296,15 @@ export class PlacedHistory {
   }
 
   /** The places of the pipelines that an attempt was running when the process ended. */
-  #nestedPlaces(task: string, item: number | undefined, attempt: number): string[] {
-    const prefix = attemptPrefix(this.place, task, item ?? -1, attempt);
-    return [...this.run.past.facts.nested.keys()].filter((place) => place.startsWith(prefix));
+  #nestedPlaces(task: string, item: number | undefined, attempt: number): Iterable<string> {
+    return this.run.past.facts.nested.ofAttempt(attemptPrefix(this.place, task, item ?? -1, attempt));
+  }
+
+  /** Resolves when what follows this pipeline, in the attempt that has run it, happens for the first time. */
+  get ended(): Promise<void> | undefined {
+    const call = this.place.lastIndexOf('.') + 1;
+    const next = `${this.place.slice(0, call)}${Number(this.place.slice(call)) + 1}`;
+    return this.run.past.facts.nested.get(next) === undefined ? this.replay?.over : undefined;
   }
 
   /** A budget that is used up, while facts are replayed, when it was before: so the machines start the same tasks. */

@@ -1,12 +1,12 @@
 import type { Slot } from '../../../machines/ports.js';
 import type { FailedResult } from '../../../machines/types.js';
-import { isNonRetryable, readRetryAfterMs, ToolError } from '../../common/errors.js';
+import { errorMessage, isNonRetryable, readRetryAfterMs, ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import { type JsonOutput, toJsonOutputInSteps } from './json-output.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
-import type { CallProgress } from '../history/fact.js';
+import { type CallProgress, measureRetry } from '../history/fact.js';
 import { Attempt } from './attempt.js';
 import type { AttemptInfo } from './attempt-observer.js';
 import { AttemptTimeout } from './attempt-timeout.js';
@@ -243,8 +243,21 @@ export class Invocation {
     const isPermanent = isNonRetryable(error);
     if (isPermanent) this.#services.parent?.onPermanentFailure?.();
     const isLast = this.#isAborted || this.#attempts > this.#call.task.retries;
-    if (isPermanent || isLast) this.#fail(message, error);
-    else this.#scheduleRetry(message, readRetryAfterMs(error));
+    if (isPermanent || isLast) return this.#fail(message, error);
+    const refusal = this.#reserveRetry(message);
+    if (refusal === undefined) this.#scheduleRetry(message, readRetryAfterMs(error));
+    else this.#fail(`${message}; it is not tried again: ${refusal}`, error);
+  }
+
+  /** What a durable run writes of a retry is kept on the disk: it takes memory, which tenants share. Returns why it cannot. */
+  #reserveRetry(message: string): string | undefined {
+    if (this.#services.history === undefined) return undefined;
+    try {
+      this.#services.budget.reserve(measureRetry(message));
+      return undefined;
+    } catch (refusal) {
+      return errorMessage(refusal);
+    }
   }
 
   /** Without the secrets of the run, which whoever follows it would see. */

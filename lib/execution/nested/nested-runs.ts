@@ -143,8 +143,7 @@ export class NestedRuns {
     this.#active.add(run);
     void run.begin();
     await run.settled;
-    // What follows has not happened before.
-    await this.#services.history?.replay?.over;
+    await history?.ended;
     this.#active.delete(run);
     attempt.deleteNestedRun(run);
     if (run.result === null) throw toToolError(run, pipeline, isRetryable);

@@ -39,7 +39,7 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     this.budget = budget;
     this.#artifacts = dependencies.artifacts;
     this.journal = new Journal(prepared.id, this.timeline, prepared.collectEvents, budget);
-    if (history !== undefined) this.journal.keepIn(history.run, history.run.past.facts.events);
+    if (history !== undefined) this.journal.keepIn(history.run, history.run.past.facts);
     this.lifecycle = new LifecycleEvents(this.journal, []);
     const writeStatus = (): void => this.emitStatus();
     this.subRuns = new SubRuns(prepared, dependencies, this.journal, budget, writeStatus, history);

@@ -7,7 +7,7 @@ import type { Timeline } from '../../common/clock.js';
 import { type FailedTask, findFailedTask, type TaskFailure } from '../../common/errors.js';
 import type { RunFact } from '../history/fact.js';
 import { begunKey, RUN_KEY } from '../history/replay.js';
-import type { PlacedHistory } from '../history/run-history.js';
+import type { PlacedHistory, RunHistory } from '../history/run-history.js';
 import type { LiveEvent } from '../events/event.js';
 import type { Journal, LifecycleEvents } from '../events/journal.js';
 import type { MemoryBudget } from '../memory-budget.js';
@@ -69,6 +69,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   #resolveSettled = NO_OP;
   #isStopped = false;
   #isEndKept = false;
+  /** Resolves when it is kept that this process goes on with the run; undefined when it does not. */
+  #restored: Promise<void> | undefined;
   /** Undefined once the run has ended. */
   #actor: ActorRef<S, ControlEvent> | undefined;
   /** The last snapshot of a run that has ended. */
@@ -180,10 +182,17 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   async rebuild(): Promise<void> {
     const replay = this.#history?.replay;
     if (replay === undefined) return;
+    if (!this.wasSettled) await this.#noteRestored();
     replay.expect(RUN_KEY, { onFact: (fact) => this.#replayFact(fact as RunFact), onEnd: NO_OP });
     if (this.hasBegun) void this.#prepareAndBegin();
     else this.emitStatus();
     await replay.over;
+  }
+
+  /** Once, however often it is asked to go on. */
+  async #noteRestored(): Promise<void> {
+    this.#restored ??= this.#history?.run.noteRestored();
+    await this.#restored;
   }
 
   #replayFact(fact: RunFact): void {
@@ -244,10 +253,17 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   /** Stops the run at once, with its tools. One with a history is left as it is, for another process (D68). */
   stop(): void {
     this.#isStopped = true;
-    if (this.#history?.isSubmitted === true) this.#history.run.close();
+    if (this.#history?.isSubmitted === true) this.#leave(this.#history.run);
     this.#actor?.stop();
     // It has ended, and that could not be kept.
     if (this.finishedAt !== null) this.#resolveSettled();
+  }
+
+  /** Notes that it was not a crash which has ended what is at work. */
+  #leave(history: RunHistory): void {
+    const isAtWork = this.startedAt !== null || this.#restored !== undefined;
+    if (isAtWork && this.finishedAt === null) history.note({ kind: 'left' });
+    history.close();
   }
 
   /** True when the run was stopped before its end was kept: another process may go on with it. */

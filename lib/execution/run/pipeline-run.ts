@@ -198,7 +198,7 @@ class RunServices implements InvocationServices {
     this.keyPath = parent?.keyPath ?? '';
     this.journal = parent?.journal ?? new Journal(prepared.id, timeline, prepared.collectEvents, budget);
     if (parent === undefined && history !== undefined)
-      this.journal.keepIn(history.run, history.run.past.facts.events);
+      this.journal.keepIn(history.run, history.run.past.facts);
     this.session = new Session(
       prepared.blackboard ?? new MemoryBlackboard(),
       prepared.ownsBlackboard,

@@ -67,8 +67,11 @@ export class RunWork implements RunPorts {
 
   expand(taskId: string): { ok: true; value: Expansion } | { ok: false; error: string } {
     const work = this.#beginTask(taskId);
+    const { history } = this.#services;
+    const refusal = history?.refusal(taskId);
     try {
-      if (this.startError !== undefined) throw new Error(this.startError);
+      const problem = this.startError ?? refusal ?? history?.givenUp;
+      if (problem !== undefined) throw new Error(problem);
       this.#services.budget.reserve(TASK_BYTES);
       this.#services.journal.reserveTaskEvents();
       const value = work.expand();
@@ -76,7 +79,10 @@ export class RunWork implements RunPorts {
       return { ok: true, value };
     } catch (thrown) {
       this.#writeStartEvent(work);
-      return work.onFailure(undefined, errorMessage(thrown), 0);
+      const result = work.onFailure(undefined, errorMessage(thrown), 0);
+      // It may depend on the memory that was left.
+      if (refusal === undefined) history?.note({ kind: 'refused', task: taskId, error: result.error });
+      return result;
     }
   }
 

@@ -3,6 +3,7 @@ import { errorMessage } from '../../common/errors.js';
 import { warnHost } from '../../common/warnings.js';
 import { type AnyRun, type LocalExecutor, runNotFound } from '../../execution/local-executor.js';
 import { PastFacts } from '../../execution/history/past-facts.js';
+import { MAX_CRASHES } from '../../execution/history/run-history.js';
 import { createRunId } from '../../execution/prepare/prepare-run.js';
 import type { IdempotencyKey } from '../idempotency.js';
 import { collectAgain, type Rerun } from '../rerun/rerun.js';
@@ -92,6 +93,9 @@ export class RunFactory {
     const { rerun, tenant_id: tenantId } = submission;
     const [requested, read] = await Promise.all([toRequestedRun(submission, revive), store.facts(id)]);
     const facts = await this.#executor.stepRunner.run(PastFacts.readInSteps(read), tenantId);
+    if (facts.crashesInVain >= 2 * MAX_CRASHES) {
+      throw new Error(`the process ended ${facts.crashesInVain} times when it was rebuilt`);
+    }
     const earlier = rerun && restored.get(rerun.run_id);
     if (rerun !== undefined && earlier === undefined) throw runNotFound(rerun.run_id);
     const reused = rerun && earlier && (await this.#collectAgain(earlier, rerun, requested));

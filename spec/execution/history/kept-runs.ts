@@ -2,11 +2,16 @@ import { expect } from 'chai';
 import type { Fact } from '../../../lib/execution/history/fact.js';
 import { PastFacts } from '../../../lib/execution/history/past-facts.js';
 import type { FactLog } from '../../../lib/execution/history/run-history.js';
-import { type AnyRun, LocalExecutor } from '../../../lib/execution/local-executor.js';
+import {
+  type AnyRun,
+  LocalExecutor,
+  type LocalExecutorOptions,
+} from '../../../lib/execution/local-executor.js';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { type RunRecord, toRunRecord } from '../../../lib/runs/record.js';
 import { ToolError } from '../../../lib/common/errors.js';
+import type { Json, JsonObject } from '../../../lib/common/json.js';
 import { defineTool, type Tool } from '../../../lib/tools/tool.js';
 import { parsePlan } from '../../support/definitions/parse-plan.js';
 import { settle } from '../../support/deferred.js';
@@ -77,6 +82,31 @@ interface Script {
   readonly key?: string;
 }
 
+/** A tool that runs pipelines one after the other, each with the output of the one before, and fails its first attempts. */
+const inSequence = defineTool({
+  name: 'in_sequence',
+  description: 'runs pipelines one after the other',
+  inputs: {},
+  openInputs: true,
+  run: async (inputs, { clock, runPipeline, attempt }) => {
+    const { pipelines = [], pause = 1, fails = 0 } = inputs as Sequence;
+    let v: Json = null;
+    for (const pipeline of pipelines) {
+      const { outputs } = await runPipeline({ pipeline, inputs: { v } });
+      v = outputs['x'] ?? null;
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, pause));
+    }
+    if (attempt <= fails) throw new Error('broke after its pipelines');
+    return v;
+  },
+});
+
+interface Sequence {
+  readonly pipelines?: readonly JsonObject[];
+  readonly pause?: number;
+  readonly fails?: number;
+}
+
 /** Lists for fan-outs. */
 const INPUTS = '{items1: [0], items2: [0, 1], items3: [0, 1, 2], items4: [0, 1, 2, 3]}';
 const START = Date.UTC(2026, 0, 1);
@@ -89,15 +119,20 @@ export class KeptTestRun {
   readonly run: AnyRun;
 
   /** @param definition a YAML flow list of tasks, or the text of a plan */
-  constructor(definition: string, facts: readonly Fact[] = [], ownTools: readonly Tool[] = []) {
+  constructor(
+    definition: string,
+    facts: readonly Fact[] = [],
+    ownTools: readonly Tool[] = [],
+    options: Pick<LocalExecutorOptions, 'runOutputLimitBytes'> = {},
+  ) {
     this.clock = new ManualClock(facts.at(-1)?.at ?? START);
     this.log = new MemoryFactLog(facts);
-    const executor = new LocalExecutor({ clock: this.clock, random: () => 0.5 });
+    const executor = new LocalExecutor({ clock: this.clock, random: () => 0.5, ...options });
     const kept = {
       log: this.log,
       past: { id: 'kept', createdAt: START, isRestored: facts.length > 0, facts: PastFacts.of(facts) },
     };
-    const tools = [createScript(this.calls), ...ownTools];
+    const tools = [createScript(this.calls), inSequence, ...ownTools];
     if (definition.startsWith('{id: plan')) {
       const plan = parsePlan(definition, { tools });
       this.run = executor.createPlanRun({ plan, collect_events: true }, undefined, undefined, kept);

@@ -27,6 +27,15 @@ const PIPELINES = {
       {id: inner, goal: g, inputs: {n: 0}, tasks: [{id: x, tool: script, inputs: {ms: 2, value: "{{pipeline.inputs.n}}", key: inner}},
         {id: y, tool: script, retry: 1, retry_delay: 0.002, inputs: {fails: 1, value: "{{x.output}}"}}]}}},
     {id: c, tool: script, inputs: {value: "{{each.output}}", all: "{{session.inner}}"}}`,
+  'pipelines that a tool runs one after the other': `{id: a, tool: script, inputs: {ms: 9, value: 1}},
+    {id: each, tool: in_sequence, parallel_over: "{{pipeline.inputs.items2}}", inputs: {n: "{{item}}", pipelines: [
+      {id: one, goal: g, inputs: {v: 0}, tasks: [{id: x, tool: script, inputs: {ms: 2, value: 5}}]},
+      {id: two, goal: g, inputs: {v: 0}, tasks: [{id: x, tool: script, inputs: {ms: 2, value: "\\\\{{pipeline.inputs.v}}", key: inner}}]}]}},
+    {id: c, tool: script, inputs: {value: "{{each.output}}", x: "{{a.output}}"}}`,
+  'a task that is tried again after it has run a pipeline': `{id: a, tool: in_sequence, retry: 2, retry_delay: 0.002,
+      inputs: {fails: 2, pipelines: [{id: one, goal: g, inputs: {v: 0}, tasks: [
+        {id: x, tool: in_sequence, retry: 1, retry_delay: 0.001, inputs: {fails: 1, pipelines: [
+          {id: inner, goal: g, inputs: {v: 0}, tasks: [{id: x, tool: script, inputs: {value: 7}}]}]}}]}]}}`,
   'a fan-out of 200 items of which the fourth fails at once': `{id: a, tool: script, inputs: {value: [${Array.from({ length: 200 }, (_, at) => (at === 3 ? 1 : 0)).join(', ')}]}},
     {id: each, tool: script, parallel_over: "{{a.output}}", inputs: {ms: 0, fails: "{{item}}"}}`,
   'a plan': planText(

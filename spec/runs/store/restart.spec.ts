@@ -99,6 +99,19 @@ describe('A registry that is restored from a store (D68)', () => {
     expect(second.registry.record(runId)).to.deep.include({ status: 'cancelled', settled: true });
   });
 
+  it('cancels a run that had begun and waits for a slot, without waiting for the others', async () => {
+    const first = new StoredRuns(disk, { maxRunning: 2 });
+    const [a, b] = (await first.submitAll(['x', 'x'])) as [string, string];
+    const second = await new StoredRuns(disk, { maxRunning: 1 }).restore();
+    expect(second.registry.load).to.deep.equal({ queued: 1, running: 1 });
+    expect(await second.registry.cancel(b)).to.deep.include({ status: 'cancelled', settled: false });
+    expect(second.registry.load).to.deep.equal({ queued: 0, running: 2 });
+    await second.complete(b);
+    await second.complete(a);
+    expect(second.registry.record(b)).to.deep.include({ status: 'cancelled', settled: true });
+    expect(second.registry.load).to.deep.equal({ queued: 0, running: 0 });
+  });
+
   it('keeps a paused run paused, and cancels it when it has paused for too long since the restart', async () => {
     const options = { pauseTimeoutMs: 1000 };
     const first = new StoredRuns(disk, options);
@@ -286,6 +299,19 @@ describe('A registry that is restored from a store (D68)', () => {
     await second.waitUntilIdle();
     expect(second.controlled.calls).to.deep.equal([]);
     expect((await takeWarnings()).join()).to.contain(`run ${runId} goes on without all that it had done`);
+  });
+
+  it('does not rebuild a run any more at which ten processes have crashed, and keeps it', async () => {
+    const first = new StoredRuns(disk);
+    const runId = await first.submit();
+    const restored = [{ kind: 'restored', at: 0 }];
+    for (let crash = 1; crash < 10; crash++) disk.documents.get(runId)?.push(JSON.stringify(restored));
+    const second = await new StoredRuns(disk).restore();
+    expect((await takeWarnings()).join()).to.contain(
+      `run ${runId} cannot go on: the process ended 10 times when it was rebuilt`,
+    );
+    expect(second.registry.load).to.deep.equal({ queued: 0, running: 0 });
+    expect(disk.runs.has(runId)).to.equal(true);
   });
 
   it('warns of a run whose definition is not valid any more, and keeps it', async () => {
