@@ -1,5 +1,5 @@
 import type { Clock } from '../../common/clock.js';
-import { errorMessage } from '../../common/errors.js';
+import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { warnHost } from '../../common/warnings.js';
 import { type AnyRun, type LocalExecutor, runNotFound } from '../../execution/local-executor.js';
 import { PastFacts } from '../../execution/history/past-facts.js';
@@ -94,7 +94,10 @@ export class RunFactory {
     const [requested, read] = await Promise.all([toRequestedRun(submission, revive), store.facts(id)]);
     const facts = await this.#executor.stepRunner.run(PastFacts.readInSteps(read), tenantId);
     if (facts.crashesInVain >= 2 * MAX_CRASHES) {
-      throw new Error(`the process ended ${facts.crashesInVain} times when it was rebuilt`);
+      throw new WavetrainError(
+        'internal',
+        `the process ended ${facts.crashesInVain} times when it was rebuilt`,
+      );
     }
     const earlier = rerun && restored.get(rerun.run_id);
     if (rerun !== undefined && earlier === undefined) throw runNotFound(rerun.run_id);
