@@ -61,6 +61,13 @@ export class EventLog {
     this.#notify();
   }
 
+  /** Begins with the last of the events that another process has written: there may be very many. */
+  restore(events: readonly LiveEvent[]): void {
+    const first = Math.max(0, events.length - this.#capacity);
+    this.#dropped = events[first - 1]?.seq ?? 0;
+    for (const event of events.slice(first)) this.append(event);
+  }
+
   /** Call when the run has settled. */
   close(): void {
     this.#closed = true;

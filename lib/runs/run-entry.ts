@@ -39,7 +39,7 @@ export class RunEntry {
     this.sequence = sequence;
     this.log = new EventLog(eventBuffer, run.budget);
     if (eventBuffer === 0) return;
-    for (const event of run.pastEvents) this.log.append(event);
+    this.log.restore(run.pastEvents);
     run.journal.subscribe((event) => {
       const committed = run.committed();
       // Whoever has read an event may ask for those after it, also from another process (D68).

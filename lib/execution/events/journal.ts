@@ -25,6 +25,24 @@ export interface EventHistory {
   note(fact: { readonly kind: 'event'; readonly event: LiveEvent }): unknown;
 }
 
+/** The events that another process has written. */
+export interface PastEvents {
+  /** Number of the last one; 0 when there is none. */
+  readonly lastSeq: number;
+  /** Those that the journal collects or sums up. */
+  readonly countedEvents: readonly CountedEvent[];
+  /** Those that are written again while the run is rebuilt. */
+  readonly pendingEvents: readonly LiveEvent[];
+}
+
+/** An event that the journal collects or sums up. */
+export type CountedEvent = TaskEvent | Extract<LiveEvent, { readonly kind: 'usage' }>;
+
+export function isCounted(event: LiveEvent): event is CountedEvent {
+  const { kind } = event;
+  return kind === 'start' || kind === 'finish' || kind === 'fail' || kind === 'usage';
+}
+
 /** Returns the approximate memory of an event, in bytes. */
 export function measureEvent(event: LiveEvent): number {
   if (event.kind === 'log') return EVENT_BYTES + event.message.length;
@@ -78,24 +96,12 @@ export class Journal {
     return this.#collected !== null || this.#listeners.length > 0 || this.#history !== undefined;
   }
 
-  /**
-   * Keeps the events for another process, after those that another one has written.
-   *
-   * @param pending those of them that will be written again
-   */
-  keepIn(
-    history: EventHistory,
-    {
-      events,
-      pendingEvents: pending,
-    }: { readonly events: readonly LiveEvent[]; readonly pendingEvents: readonly LiveEvent[] },
-  ): void {
+  /** Keeps the events for another process, after those that another one has written. */
+  keepIn(history: EventHistory, { lastSeq, countedEvents, pendingEvents }: PastEvents): void {
     this.#history = history;
-    for (const event of events) {
-      this.#seq = event.seq;
-      this.#take(event);
-    }
-    if (pending.length > 0) this.#written = new WrittenEvents(pending);
+    this.#seq = lastSeq;
+    for (const event of countedEvents) this.#take(event);
+    if (pendingEvents.length > 0) this.#written = new WrittenEvents(pendingEvents);
   }
 
   /** Whether another process has written the event, so that it must not be written again. */
@@ -106,9 +112,9 @@ export class Journal {
     return wasWritten;
   }
 
-  #take(event: LiveEvent): void {
-    if (event.kind === 'start' || event.kind === 'finish' || event.kind === 'fail') this.#collect(event);
-    else if (event.kind === 'usage') this.#sumUsage(event.usage.model, event.usage);
+  #take(event: CountedEvent): void {
+    if (event.kind === 'usage') this.#sumUsage(event.usage.model, event.usage);
+    else this.#collect(event);
   }
 
   /** What the run has used of language models, by model in the order of their first answers. */

@@ -17,7 +17,12 @@ const FIELDS = [
 ] as const;
 
 /** What only calls of tools write: a call that is made again writes it again, and one that has settled does not. */
-const WRITTEN_BY_CALLS: ReadonlySet<unknown> = new Set<LiveEvent['kind']>(['log', 'text', 'usage', 'retry']);
+export const WRITTEN_BY_CALLS: ReadonlySet<unknown> = new Set<LiveEvent['kind']>([
+  'log',
+  'text',
+  'usage',
+  'retry',
+]);
 
 /**
  * The events that another process has written. The run writes them again while it is rebuilt, in the same order but for
@@ -30,9 +35,9 @@ export class WrittenEvents {
   /** How often events that were passed over were written, by what they say. */
   readonly #passed = new Map<string, number>();
 
-  /** @param events in order */
+  /** @param events in order, without those that only calls of tools write */
   constructor(events: readonly LiveEvent[]) {
-    this.#events = events.filter(({ kind }) => !WRITTEN_BY_CALLS.has(kind));
+    this.#events = events;
   }
 
   get isEmpty(): boolean {

@@ -1,5 +1,6 @@
 import type { Steps } from '../../common/steps.js';
 import type { LiveEvent } from '../events/event.js';
+import { type CountedEvent, isCounted, type PastEvents } from '../events/journal.js';
 import type { PublishedFile } from '../invocation/artifact-store.js';
 import type { Fact } from './fact.js';
 import { attemptPrefix, NestedPlaces } from './nested-places.js';
@@ -9,9 +10,10 @@ import { PendingEvents } from './pending-events.js';
 const FACTS_PER_STEP = 500;
 
 /** What has happened in a run before, in order: there may be a million facts. */
-export class PastFacts {
+export class PastFacts implements PastEvents {
   #events: LiveEvent[] = [];
   #pendingEvents = new PendingEvents();
+  #countedEvents: CountedEvent[] = [];
   readonly #files: PublishedFile[] = [];
   /** Those that are replayed. */
   #facts: Fact[] = [];
@@ -54,8 +56,7 @@ export class PastFacts {
     const position = this.#length++;
     switch (fact.kind) {
       case 'event':
-        this.#events.push(fact.event);
-        this.#pendingEvents.add(fact.event);
+        this.#addEvent(fact.event);
         return;
       case 'files':
         this.#files.push(...fact.files);
@@ -102,6 +103,12 @@ export class PastFacts {
     }
     this.#facts.push(fact);
     this.#positions.push(position);
+  }
+
+  #addEvent(event: LiveEvent): void {
+    this.#events.push(event);
+    this.#pendingEvents.add(event);
+    if (isCounted(event)) this.#countedEvents.push(event);
   }
 
   /** The run went on without what pipelines had done from a position on. What it was asked for as a whole stays. */
@@ -161,6 +168,16 @@ export class PastFacts {
     return this.#events;
   }
 
+  /** The number of the last event; 0 when there is none. */
+  get lastSeq(): number {
+    return this.#events.at(-1)?.seq ?? 0;
+  }
+
+  /** The events that are collected, or that say what models have used. */
+  get countedEvents(): readonly CountedEvent[] {
+    return this.#countedEvents;
+  }
+
   /** The events that are written again while the run is rebuilt, in order. */
   get pendingEvents(): readonly LiveEvent[] {
     return this.#pendingEvents.list();
@@ -196,6 +213,7 @@ export class PastFacts {
     this.#positions = [];
     this.#events = [];
     this.#pendingEvents = new PendingEvents();
+    this.#countedEvents = [];
   }
 }
 

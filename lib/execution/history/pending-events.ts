@@ -1,4 +1,5 @@
 import type { LiveEvent } from '../events/event.js';
+import { WRITTEN_BY_CALLS } from '../events/written-events.js';
 import type { CallFact } from './fact.js';
 
 /** The events of the pipelines inside one task or item, and inside their tasks. */
@@ -16,6 +17,7 @@ export class PendingEvents {
   #hasNested = false;
 
   add(event: LiveEvent): void {
+    if (WRITTEN_BY_CALLS.has(event.kind)) return;
     const { within, sub_pipeline } = event as { within?: readonly string[]; sub_pipeline?: string };
     if (within === undefined) return void this.#root.events.push(event);
     this.#hasNested = true;
