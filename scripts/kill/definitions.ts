@@ -77,6 +77,21 @@ tasks:
   - {id: end, tool: mock, inputs: {of: "{{each.output}}"}}
 `,
   ),
+  pipeline(
+    'sequence',
+    `tasks:
+  - id: in_turn
+    tool: work_in_sequence
+    retry: 1
+    retry_delay: 0.05
+    inputs:
+      fails: 1
+      pipelines:
+        - {id: one, goal: survive, inputs: {v: 0}, tasks: [{id: end, tool: work, inputs: {ms: 30, value: 1}}]}
+        - {id: two, goal: survive, inputs: {v: 0}, tasks: [{id: end, tool: work, inputs: {ms: 30, value: "\\\\{{pipeline.inputs.v}}"}}]}
+  - {id: end, tool: mock, inputs: {of: "{{in_turn.output}}"}}
+`,
+  ),
   {
     name: 'plan',
     path: '/plans/run_async',

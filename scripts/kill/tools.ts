@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import { defineTool, type ToolContext } from 'wavetrain';
+import { defineTool, type Json, type ToolContext } from 'wavetrain';
 import type { Call } from './server.js';
 
 /** Where calls are written down, in the process that is killed. */
@@ -31,6 +31,23 @@ async function work(
   return value;
 }
 
+/** Runs pipelines one after the other, each with what the one before has returned, and fails as often as it is asked. */
+async function workInSequence(
+  { pipelines = [], fails = 0 }: Readonly<Record<string, unknown>>,
+  { runPipeline, attempt, clock }: ToolContext,
+): Promise<unknown> {
+  let v: unknown = null;
+  for (const pipeline of pipelines as readonly Json[]) {
+    const { outputs } = await runPipeline({ pipeline, inputs: { v: v as Json } });
+    v = outputs['end'];
+    await new Promise((resolve) => {
+      clock.setTimeout(() => resolve(undefined), 10);
+    });
+  }
+  if (attempt <= (fails as number)) throw new Error('as asked, after its pipelines');
+  return v;
+}
+
 export default [
   defineTool({
     name: 'work',
@@ -38,6 +55,13 @@ export default [
     inputs: {},
     openInputs: true,
     run: (inputs, context) => work('work', inputs, context),
+  }),
+  defineTool({
+    name: 'work_in_sequence',
+    description: 'runs pipelines one after the other',
+    inputs: {},
+    openInputs: true,
+    run: workInSequence,
   }),
   defineTool({
     name: 'work_once',

@@ -1,6 +1,6 @@
 import type { Abort, Slot } from '../../../machines/ports.js';
 import type { FailedResult } from '../../../machines/types.js';
-import { ToolError } from '../../common/errors.js';
+import { isNonRetryable, ToolError } from '../../common/errors.js';
 import type { Json } from '../../common/json.js';
 import type { CachedOutput } from '../invocation/cache/cached-output.js';
 import type { CachingListener } from '../invocation/cache/cached-invocation.js';
@@ -12,8 +12,8 @@ import { type CallFact, type CallProgress, type CallSettled, measureRetry } from
 import { callKey } from './replay.js';
 import { MAX_CRASHES, type PlacedHistory } from './run-history.js';
 
-/** What counts calls, and the memory of their outputs. */
-type CountingServices = Pick<InvocationServices, 'budget' | 'countCalls' | 'invocations'>;
+/** What counts calls and the memory of their outputs, and keeps the calling task from trying again. */
+type CountingServices = Pick<InvocationServices, 'budget' | 'countCalls' | 'invocations' | 'parent'>;
 
 /** What a durable call is made for. */
 export interface CallOwner extends CachingListener {
@@ -127,6 +127,7 @@ export class DurableCall implements CachingListener {
       this.#owner.onAttempt(this.#item, attempts);
     }
     if (fact.kind === 'failed') {
+      if (fact.permanent) this.#services.parent?.onPermanentFailure?.();
       const thrown = fact.record && new RecordedError(fact.record);
       this.#slot.settle(this.#owner.onFailure(this.#item, fact.error, attempts, thrown));
       return;
@@ -173,6 +174,7 @@ export class DurableCall implements CachingListener {
   }
 
   #settleLost(problem: string): void {
+    this.#services.parent?.onPermanentFailure?.();
     this.#services.invocations++;
     const attempts = (this.#progress?.attempts ?? 0) + 1;
     this.#slot.settle(this.onFailure(this.#item, problem, attempts, ToolError.nonRetryable(problem)));
@@ -260,6 +262,7 @@ export class DurableCall implements CachingListener {
       error: result.error,
       attempts,
       ...(record && { record }),
+      ...(isNonRetryable(thrown) && { permanent: true }),
     });
     return result;
   }

@@ -64,6 +64,8 @@ export type CallSettled = OfCall &
         /** 0 when its inputs were refused. */
         readonly attempts: number;
         readonly record?: ErrorRecord;
+        /** Whoever runs its pipeline must not try again either. */
+        readonly permanent?: true;
       }
   );
 

@@ -6,8 +6,11 @@ import { attemptPrefix } from './nested-places.js';
 import type { PastFacts } from './past-facts.js';
 import { nestedKey, Replay, sliceKey } from './replay.js';
 
-/** So often a process may crash at the same call, or at a run that comes no further. */
+/** So often a process may crash at the same call. */
 export const MAX_CRASHES = 5;
+
+/** So often a process may crash at a run that comes no further; after twice as many, it is not even rebuilt. */
+export const MAX_CRASHES_IN_VAIN = 10;
 
 /** Where the facts of one run are kept. */
 export interface FactLog {
@@ -82,7 +85,7 @@ export class RunHistory {
   /** Why nothing of the run is called any more; undefined when that is not so. */
   get givenUp(): string | undefined {
     const { crashesInVain } = this.past.facts;
-    if (crashesInVain < MAX_CRASHES) return undefined;
+    if (crashesInVain < MAX_CRASHES_IN_VAIN) return undefined;
     return `the process ended ${crashesInVain} times while the run was at work: nothing of it is called any more`;
   }
 

@@ -70,8 +70,7 @@ export class RunWork implements RunPorts {
     const { history } = this.#services;
     const refusal = history?.refusal(taskId);
     try {
-      const problem = this.startError ?? refusal ?? history?.givenUp;
-      if (problem !== undefined) throw new Error(problem);
+      this.#assertCanBegin(refusal);
       this.#services.budget.reserve(TASK_BYTES);
       this.#services.journal.reserveTaskEvents();
       const value = work.expand();
@@ -84,6 +83,15 @@ export class RunWork implements RunPorts {
       if (refusal === undefined) history?.note({ kind: 'refused', task: taskId, error: result.error });
       return result;
     }
+  }
+
+  /** @param refusal why the task could not begin in the process before */
+  #assertCanBegin(refusal: string | undefined): void {
+    const { history, parent } = this.#services;
+    const givenUp = history?.givenUp;
+    if (givenUp !== undefined) parent?.onPermanentFailure?.();
+    const problem = this.startError ?? refusal ?? givenUp;
+    if (problem !== undefined) throw new Error(problem);
   }
 
   #beginTask(taskId: string): TaskWork {

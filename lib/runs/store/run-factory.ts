@@ -3,7 +3,7 @@ import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { warnHost } from '../../common/warnings.js';
 import { type AnyRun, type LocalExecutor, runNotFound } from '../../execution/local-executor.js';
 import { PastFacts } from '../../execution/history/past-facts.js';
-import { MAX_CRASHES } from '../../execution/history/run-history.js';
+import { MAX_CRASHES_IN_VAIN } from '../../execution/history/run-history.js';
 import { createRunId } from '../../execution/prepare/prepare-run.js';
 import type { IdempotencyKey } from '../idempotency.js';
 import { collectAgain, type Rerun } from '../rerun/rerun.js';
@@ -93,7 +93,7 @@ export class RunFactory {
     const { rerun, tenant_id: tenantId } = submission;
     const [requested, read] = await Promise.all([toRequestedRun(submission, revive), store.facts(id)]);
     const facts = await this.#executor.stepRunner.run(PastFacts.readInSteps(read), tenantId);
-    if (facts.crashesInVain >= 2 * MAX_CRASHES) {
+    if (facts.crashesInVain >= 2 * MAX_CRASHES_IN_VAIN) {
       throw new WavetrainError(
         'internal',
         `the process ended ${facts.crashesInVain} times when it was rebuilt`,

@@ -79,6 +79,19 @@ describe('A call in a run that goes on after a crash (D68)', () => {
     });
   });
 
+  it('is not made twice by a retry of the task that runs its pipeline either', async () => {
+    const tasks = `{id: outer, tool: run_pipeline, retry: 2, retry_delay: 0.001,
+      inputs: {pipeline: {id: p, goal: g, tasks: [{id: a, tool: clerk}]}}}`;
+    const facts = await crashAfter(1, tasks, new Clerk(false));
+    const again = new Clerk(false);
+    const rebuilt = new KeptTestRun(tasks, facts, [again.tool]);
+    await rebuilt.runToEnd();
+    expect(again.keys).to.deep.equal([]);
+    expect(rebuilt.record.error).to.equal(
+      'pipeline "p": task "a": was at work when the process ended, and must not be called twice',
+    );
+  });
+
   it('is made when its tool is not repeatable and the process ended before it', async () => {
     const tasks = '{id: a, tool: clerk, retry: 1, retry_delay: 0.01, inputs: {fails: 1}}';
     const facts = await crashAfter(1, tasks, new Clerk(false));

@@ -36,6 +36,8 @@ const PIPELINES = {
       inputs: {fails: 2, pipelines: [{id: one, goal: g, inputs: {v: 0}, tasks: [
         {id: x, tool: in_sequence, retry: 1, retry_delay: 0.001, inputs: {fails: 1, pipelines: [
           {id: inner, goal: g, inputs: {v: 0}, tasks: [{id: x, tool: script, inputs: {value: 7}}]}]}}]}]}}`,
+  'a task that is not tried again, because its pipeline has failed for good': `{id: a, tool: run_pipeline, retry: 2, retry_delay: 0.002,
+      inputs: {pipeline: {id: inner, goal: g, tasks: [{id: x, tool: script, retry: 1, inputs: {ms: 2, fails: 1, final: true}}, {id: y, tool: script, inputs: {ms: 9}}]}}}`,
   'a fan-out of 200 items of which the fourth fails at once': `{id: a, tool: script, inputs: {value: [${Array.from({ length: 200 }, (_, at) => (at === 3 ? 1 : 0)).join(', ')}]}},
     {id: each, tool: script, parallel_over: "{{a.output}}", inputs: {ms: 0, fails: "{{item}}"}}`,
   'a plan': planText(

@@ -301,14 +301,14 @@ describe('A registry that is restored from a store (D68)', () => {
     expect((await takeWarnings()).join()).to.contain(`run ${runId} goes on without all that it had done`);
   });
 
-  it('does not rebuild a run any more at which ten processes have crashed, and keeps it', async () => {
+  it('does not rebuild a run any more at which twenty processes have crashed, and keeps it', async () => {
     const first = new StoredRuns(disk);
     const runId = await first.submit();
     const restored = [{ kind: 'restored', at: 0 }];
-    for (let crash = 1; crash < 10; crash++) disk.documents.get(runId)?.push(JSON.stringify(restored));
+    for (let crash = 1; crash < 20; crash++) disk.documents.get(runId)?.push(JSON.stringify(restored));
     const second = await new StoredRuns(disk).restore();
     expect((await takeWarnings()).join()).to.contain(
-      `run ${runId} cannot go on: the process ended 10 times when it was rebuilt`,
+      `run ${runId} cannot go on: the process ended 20 times when it was rebuilt`,
     );
     expect(second.registry.load).to.deep.equal({ queued: 0, running: 0 });
     expect(disk.runs.has(runId)).to.equal(true);
