@@ -16,7 +16,10 @@ export const MAX_CRASHES_IN_VAIN = 10;
 export interface FactLog {
   /** Adds a fact, in order. */
   append(fact: Fact): void;
-  /** Resolves when all facts that were appended so far are kept for good. Never rejects: a run without its log stands still. */
+  /**
+   * Resolves when all facts that were appended so far are kept for good. Never rejects. When they cannot be kept, it never
+   * resolves, so that the run stands still; or at once, where runs go on without their facts.
+   */
   committed(): Promise<void>;
 }
 
@@ -34,7 +37,7 @@ export interface RunPast {
 type Untimed<F> = F extends unknown ? Omit<F, 'at'> : never;
 type Unplaced<F> = F extends unknown ? Omit<F, 'at' | 'place'> : never;
 
-/** The facts of one submitted run: those that it had when it was rebuilt, and those that it notes. */
+/** The facts of one submitted run: those of earlier processes, and those that it notes. */
 export class RunHistory {
   readonly timeline: ReplayedTimeline;
   readonly past: RunPast;
