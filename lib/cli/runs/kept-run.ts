@@ -15,7 +15,7 @@ import { loadSetup } from '../input/load-definition.js';
 import { readEnvFile } from '../input/flags.js';
 import { openSecrets } from '../input/secrets.js';
 import { readPackageJson, readStatecharts } from '../package-info.js';
-import { findHistoryFolder, openRunFolders, type SavedCommand } from '../run/here/history.js';
+import { findHistoryFolder, openRunFolders } from '../run/here/history.js';
 import { callServer, matchRunId, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
 
 /** What the record of a run does not say that has not settled: whether its shell is at work, or gone. */
@@ -129,7 +129,7 @@ async function serveKept(
     '../lazy/server.js'
   );
   const chain = folders.chain(run.id);
-  const { tools, mcp, cwd } = run.command as unknown as SavedCommand;
+  const { tools, mcp, cwd } = run.command;
   const text = JSON.stringify(chain.map(({ submission }) => submission));
   const setup = await loadSetup({ text, files: new Map(), folder: cwd }, { tools, mcp }, context);
   await assertRevivable(run, { ...setup, complete: true });

@@ -30,7 +30,7 @@ export function printSettledRun(run: InspectedRun, flags: WatchFlags, context: C
   const formatFailures: FormatFailures = (record, terminal, details) =>
     serverFailureLines(record, terminal, details, flags.server);
   printRunEnd(run, flags, formatFailures, context);
-  printWrittenFiles(filesOnServer(run.record, flags.server), flags, undefined, context);
+  printWrittenFiles(filesOnServer(run.record, flags.server), flags, {}, context);
   return exitStatusForRun(run.record.status);
 }
 

@@ -1,10 +1,9 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { JsonObject } from '../../../common/json.js';
 import { errorMessage } from '../../../common/errors.js';
 import type { RunRecord } from '../../../runs/record.js';
 import type { FolderStore } from '../../../runs/store/folder-store.js';
-import type { RunFolders, ShellRun } from '../../../runs/store/run-folders.js';
+import type { RunFolders, SavedCommand, ShellRun } from '../../../runs/store/run-folders.js';
 import type { CliContext } from '../../context.js';
 import { STANDARD_INPUT } from '../../input/read-file.js';
 import { PROGRAM } from '../../package-info.js';
@@ -65,15 +64,23 @@ export async function openRunFolders(flags: HistoryFlags, context: CliContext): 
 /** The history that a run of this process is added to. */
 export class ShellHistory {
   readonly store: FolderStore;
+  /** For the bytes that tools return; undefined when they cannot be kept with their run, and are temporary files. */
+  readonly bytesFolder: string | undefined;
   readonly #folders: RunFolders;
   readonly #flags: HistoryFlags;
   /** Why the run is not kept, or not to its end. */
   #problem: string | undefined;
 
-  private constructor(folders: RunFolders, store: FolderStore, flags: HistoryFlags) {
+  private constructor(
+    folders: RunFolders,
+    store: FolderStore,
+    flags: HistoryFlags,
+    bytesFolder: string | undefined,
+  ) {
     this.#folders = folders;
     this.store = store;
     this.#flags = flags;
+    this.bytesFolder = bytesFolder;
     store.onFailure((error) => {
       this.#problem = errorMessage(error);
     });
@@ -95,7 +102,8 @@ export class ShellHistory {
     const { FolderStore: Store, RunFolders: Folders } = await import('../../lazy/execution.js');
     const folders = new Folders(folder, context.host);
     const command = saveCommand(flags, context);
-    return new ShellHistory(folders, new Store(folders, { command, earlier, endsEarlier: true }), flags);
+    const store = new Store(folders, { command, earlier, endsEarlier: true });
+    return new ShellHistory(folders, store, flags, (await folders.isPrivate()) ? folders.runs : undefined);
   }
 
   /** Prints what is not kept, or how a run that has not succeeded goes on. */
@@ -124,21 +132,10 @@ export interface CommandLine {
   readonly outputFolder: string;
 }
 
-/** The command line of a run that is kept. Its paths are absolute. */
-export interface SavedCommand {
-  readonly cwd: string;
-  /** Undefined when the definition came from standard input. */
-  readonly file?: string;
-  readonly tools?: string[];
-  readonly mcp?: string;
-  readonly model?: string;
-  readonly output_folder: string;
-}
-
 function saveCommand(
   { file, tools = [], mcp, model, outputFolder }: CommandLine,
   { cwd }: CliContext,
-): SavedCommand & JsonObject {
+): SavedCommand {
   // Tools may come from a package as well.
   const toPath = (name: string): string => (existsSync(resolve(cwd, name)) ? resolve(cwd, name) : name);
   return {

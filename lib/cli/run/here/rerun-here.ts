@@ -28,10 +28,10 @@ import { explainForShell, rerunReportLines } from '../../runs/rerun.js';
 import { matchRunId } from '../../runs/server-client.js';
 import { UsageError } from '../../usage-errors.js';
 import type { DisplayedRun } from '../execute-run.js';
-import { type HistoryFlags, openRunFolders, type SavedCommand } from './history.js';
+import { type HistoryFlags, openRunFolders } from './history.js';
 import type { StartOptions } from '../run-backend.js';
 import { assertFlagsFit, readRunValues, type RunFlags, type RunValueFlags } from '../run-flags.js';
-import { DEFAULT_OUTPUT_FOLDER, displayHere, listFilesRead, openHere } from './run-here.js';
+import { displayHere, listFilesRead, openHere } from './run-here.js';
 
 /** Which run is repeated. */
 interface RerunWords {
@@ -139,7 +139,7 @@ function findEarlier({ runId, file }: RerunHereFlags, folders: RunFolders, { cwd
   for (const id of named === undefined ? ids : [named]) {
     const run = folders.read(id);
     if (run === undefined) continue;
-    const isOfFile = path === undefined || (run.command as unknown as SavedCommand).file === path;
+    const isOfFile = path === undefined || run.command.file === path;
     if (named === undefined && !isOfFile) continue;
     if (folders.summary(id) === undefined && folders.isAtWork(run)) {
       throw new UsageError(
@@ -159,8 +159,11 @@ function findEarlier({ runId, file }: RerunHereFlags, folders: RunFolders, { cwd
 type CompletedFlags = RerunHereFlags & { readonly outputFolder: string; readonly cwd: string };
 
 /** What the flags do not name is as it was. */
-function withCommand(flags: RerunHereFlags, { command }: ShellRun, { cwd }: CliContext): CompletedFlags {
-  const saved = command as unknown as SavedCommand;
+function withCommand(
+  flags: RerunHereFlags,
+  { command: saved }: ShellRun,
+  { cwd }: CliContext,
+): CompletedFlags {
   const { artifacts } = flags;
   return {
     ...flags,
@@ -169,10 +172,7 @@ function withCommand(flags: RerunHereFlags, { command }: ShellRun, { cwd }: CliC
     mcp: flags.mcp ?? saved.mcp,
     model: flags.model ?? saved.model,
     cwd: saved.cwd,
-    outputFolder:
-      artifacts === undefined
-        ? (saved.output_folder ?? resolve(cwd, DEFAULT_OUTPUT_FOLDER))
-        : resolve(cwd, artifacts),
+    outputFolder: artifacts === undefined ? saved.output_folder : resolve(cwd, artifacts),
   };
 }
 

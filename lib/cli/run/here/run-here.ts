@@ -58,8 +58,7 @@ export async function openHere(
           context,
           earlier,
         );
-  const { store } = history ?? {};
-  const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder, store);
+  const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder, history);
   return { registry, history, outputFolder, mask: secrets?.mask };
 }
 
