@@ -110,7 +110,7 @@ export class RunsListCommand extends ServerCommand {
 
   status = Option.String('--status', {
     description:
-      '<STATUS> only runs that are queued, running, paused (at a breakpoint), succeeded, failed, cancelled or interrupted',
+      '<STATUS> only runs that are running, succeeded, failed or cancelled; of a server also queued or paused (at a breakpoint), of this folder also interrupted',
   });
   pipeline = Option.String('--pipeline', { description: '<ID> only runs of this pipeline or plan' });
   tenant = Option.String('--tenant', { description: '<ID> only runs of this tenant' });

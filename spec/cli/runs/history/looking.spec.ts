@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { systemContext } from '../../../../lib/cli/context.js';
+import type { Invocation } from '../../invoke.js';
 import { Project, twoTasks } from './project.js';
 
 /** Asks as another process than the one that ran: which is this one. */
@@ -43,6 +44,32 @@ describe('the history of the shell: the runs commands without a server (D68)', (
     expect(failed.stdout).to.match(/RUN ID.*\n\S+ +failed .* 2\/2 +two\n$/);
     const limited = await project.invoke(['runs', 'list', '--limit', '1']);
     expect(limited.stderr).to.contain('.wavetrain has more runs: --limit N');
+  });
+
+  it('runs list has a filter for each status of the history, and refuses those of servers', async () => {
+    const list = (...argv: string[]): Promise<Invocation> => project.invoke(['runs', 'list', ...argv]);
+    expect((await list('--status', 'failed', '--pipeline', 'two', '--tenant', 'default')).stdout).to.contain(
+      id,
+    );
+    for (const argv of [
+      ['--status', 'running'],
+      ['--status', 'succeeded'],
+      ['--status', 'cancelled'],
+      ['--status', 'interrupted'],
+      ['--pipeline', 'other'],
+      ['--tenant', 'other'],
+    ]) {
+      expect((await list(...argv)).stdout, argv.join(' ')).to.equal('no runs found\n');
+    }
+    for (const word of ['paused', 'queued']) {
+      const { status, stderr } = await list('--status', word);
+      expect(status).to.equal(2);
+      expect(stderr).to.contain(`no run of ${project.folder.at('.wavetrain')} is ever ${word}`);
+      expect(stderr).to.contain('one of running, succeeded, failed, cancelled, interrupted\n');
+    }
+    const ofServer = await list('--status', 'interrupted', '--server', 'http://127.0.0.1:1');
+    expect(ofServer.stderr).to.contain('no run of a server is ever interrupted');
+    expect((await list('--status', 'dead')).stderr).to.contain('--status must be one of queued, running');
   });
 
   it('runs show shows a run with its failures, and one of its tasks', async () => {
