@@ -12,13 +12,15 @@ export class InspectCommand extends ServerCommand {
   static override usage = Command.Usage({
     description: 'shows what the actors of a run have done, in a browser',
     details: `
-      WHAT is a recording, as run --record writes it, or the id of a run of a server. Of a recording the command serves the
-      page on a free port of this machine, prints its address, and ends with Ctrl-C; no server is needed. Of a run it prints
-      the address of the page on the server.
+      WHAT is a recording, as run --record writes it, or the id of a run, or its last 4 or more characters. Of a recording,
+      and of a run that wavetrain run has kept in the folder .wavetrain, the command serves the page on a free port of this
+      machine, prints its address, and ends with Ctrl-C; no server is needed. Of a run of a server, which --server or
+      WAVETRAIN_SERVER names, it prints the address of the page there.
     `,
     examples: [
       ['a recording from another machine', '$0 inspect out.wtrec'],
-      ['a run of a server, by the end of its id', '$0 inspect 3f9c1a --open'],
+      ['a run of this folder, by the end of its id', '$0 inspect 3f9c1a --open'],
+      ['a run of a server', '$0 inspect 3f9c1a --server http://127.0.0.1:8000'],
     ],
   });
 
