@@ -74,7 +74,7 @@ export class DurableCall implements CachingListener {
 
   start(): Abort {
     const { replay, place } = this.#history;
-    if (replay === undefined) this.#abort = this.#call(this, undefined, this.#slot);
+    if (replay === undefined) this.#begin();
     else {
       const key = callKey(place, this.#task, this.#item ?? -1);
       replay.expect(key, {
@@ -153,6 +153,7 @@ export class DurableCall implements CachingListener {
   #goOn(): void {
     if (this.#abort !== undefined) return;
     if (this.#isAborted) return this.#settleStopped();
+    if (this.#history.run.hasSettled) return;
     const problem = this.#findProblem();
     if (problem !== undefined) return this.#settleLost(problem);
     if (this.#progress?.due === undefined) this.#atWork = (this.#progress?.attempts ?? 0) + 1;
@@ -186,6 +187,7 @@ export class DurableCall implements CachingListener {
   }
 
   #begin(): void {
+    if (this.#history.run.hasSettled) return;
     this.#abort = this.#call(this, this.#progress, this.#slot);
   }
 

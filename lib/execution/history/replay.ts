@@ -19,7 +19,6 @@ interface Expectation {
 
 interface ReplayOptions {
   readonly tenantId: string;
-  /** The run has settled: nothing of it may happen again, even when it comes to another state. */
   readonly hasSettled: boolean;
   readonly clock: Clock;
   /** Receives the time of each fact before it is handed over. */
@@ -145,7 +144,6 @@ export class Replay {
     this.#isOver = true;
     this.#facts.length = 0;
     this.#next = 0;
-    if (this.#options.hasSettled) this.#expectations.clear();
     for (const [key, expectation] of this.#expectations) {
       this.#expectations.delete(key);
       expectation.onEnd();

@@ -32,7 +32,7 @@ export class RunHistory {
   readonly timeline: ReplayedTimeline;
   readonly past: RunPast;
   readonly #log: FactLog;
-  #isClosed = false;
+  #isClosed: boolean;
   #publishing = 0;
   /** Undefined for a run that is accepted now. */
   readonly #replay: Replay | undefined;
@@ -42,13 +42,14 @@ export class RunHistory {
     this.past = past;
     const { facts, createdAt } = past;
     this.timeline = new ReplayedTimeline(clock, createdAt, facts.latestAt ?? createdAt);
+    this.#isClosed = this.hasSettled;
     if (facts.isEmpty) {
       this.timeline.goOn();
       return;
     }
     this.#replay = new Replay(facts.needed, {
       tenantId,
-      hasSettled: facts.settledAt !== undefined,
+      hasSettled: this.hasSettled,
       clock,
       onFact: (at) => this.timeline.replay(at),
       onDivergence: ({ kind }) =>
@@ -58,6 +59,11 @@ export class RunHistory {
       this.timeline.goOn();
       facts.release();
     });
+  }
+
+  /** The run has settled in another process: no tool of it is called again, even when it comes to another state. */
+  get hasSettled(): boolean {
+    return this.past.facts.settledAt !== undefined;
   }
 
   /** Resolves when nothing is left to replay. */

@@ -168,7 +168,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** Whether the run has settled in another process. */
   get wasSettled(): boolean {
-    return this.#history?.run.past.facts.settledAt !== undefined;
+    return this.#history?.run.hasSettled === true;
   }
 
   /** The events that another process has written. */
