@@ -16,6 +16,7 @@ import { readEnvFile } from '../input/flags.js';
 import { openSecrets } from '../input/secrets.js';
 import { readPackageJson, readStatecharts } from '../package-info.js';
 import { findHistoryFolder, openRunFolders } from '../run/here/history.js';
+import { UsageError } from '../usage-errors.js';
 import { callServer, matchRunId, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
 
 /** What the record of a run does not say that has not settled: whether its shell is at work, or gone. */
@@ -74,6 +75,15 @@ export async function openHistory(
 export function stateOf(run: ShellRun, folders: RunFolders): KeptState | undefined {
   if (folders.summary(run.id) !== undefined) return undefined;
   return STATES[`${folders.isAtWork(run)}`];
+}
+
+/** @throws UsageError for a run that another shell is at work on */
+export function assertNotAtWork(run: ShellRun, folders: RunFolders): void {
+  if (!folders.isAtWork(run)) return;
+  throw new UsageError(
+    `run ${run.id} is still at work in process ${run.pid}`,
+    'wait until it has ended, or end it there with Ctrl-C',
+  );
 }
 
 /** A record that says of a run of the history what is true of it: rebuilding it has stopped what was at work. */

@@ -124,11 +124,11 @@ export class RunFolders {
     return facts;
   }
 
-  /** Whether the process of a run that has not settled is there. */
-  isAtWork({ pid, createdAt }: ShellRun): boolean {
+  /** Whether a run has not settled, and its process is there. */
+  isAtWork({ id, pid, createdAt }: ShellRun): boolean {
     // Processes in containers often have the same id.
     if (pid === this.pid || !this.#processes.isAlive(pid)) return false;
-    return createdAt > this.#processes.bootedAt - BOOT_TOLERANCE_MS;
+    return createdAt > this.#processes.bootedAt - BOOT_TOLERANCE_MS && this.summary(id) === undefined;
   }
 
   /** The run and those that it repeats, directly or indirectly, as far as they are kept: the oldest first. */
@@ -161,13 +161,11 @@ export class RunFolders {
     }
     if (leaving.length === 0) return;
     const needed = new Set(staying.flatMap(({ id }) => this.chain(id).map((run) => run.id)));
-    for (const { id } of leaving) if (!needed.has(id) && !this.#mayBeAtWork(id)) this.remove(id);
-  }
-
-  #mayBeAtWork(id: string): boolean {
-    if (this.summary(id) !== undefined) return false;
-    const run = this.read(id);
-    return run !== undefined && this.isAtWork(run);
+    for (const { id } of leaving) {
+      const run = this.read(id);
+      const isAtWork = run !== undefined && this.isAtWork(run);
+      if (!needed.has(id) && !isAtWork) this.remove(id);
+    }
   }
 
   #measure(id: string): number {

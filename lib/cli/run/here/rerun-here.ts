@@ -7,24 +7,21 @@ import type { StoredSubmission } from '../../../runs/store/run-store.js';
 import type { CliContext, RegistryApi } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import {
+  type CheckedDefinition,
   checkDefinitionFile,
   type DefinitionFile,
   type DefinitionFlags,
+  findChecked,
   loadSetup,
   readDefinition,
   readValues,
 } from '../../input/load-definition.js';
-import {
-  assertRevivable,
-  type CheckedDefinition,
-  reviveWith,
-  toDefinition,
-  toDefinitionFile,
-} from '../../input/earlier-definition.js';
+import { assertRevivable, reviveWith, toDefinitionFile } from '../../input/earlier-definition.js';
 import { readEnvFile } from '../../input/flags.js';
 import { printProblems } from '../../input/problems.js';
 import { PROGRAM } from '../../package-info.js';
-import { explainForShell, rerunReportLines } from '../../runs/rerun.js';
+import { assertNotAtWork } from '../../runs/kept-run.js';
+import { collectChanges, explainForShell, rerunReportLines } from '../../runs/rerun.js';
 import { matchRunId } from '../../runs/server-client.js';
 import { UsageError } from '../../usage-errors.js';
 import type { DisplayedRun } from '../execute-run.js';
@@ -80,24 +77,16 @@ export async function prepareRerunHere(
   const { registry } = here;
   await assertRevivable(earlier, setup);
   await registry.restore(reviveWith(setup));
-  const { options, params, planConcurrency } = values;
-  const { inputs, session } = file;
-  const changes = {
-    ...(params && { params }),
-    ...(inputs && { inputs }),
-    ...(session && { session }),
-    ...(Object.keys(options).length > 0 && { options }),
-    ...(planConcurrency && { plan_concurrency: planConcurrency }),
-  };
+  const changes = collectChanges(values, file);
   const merged = await registry.rerunValues(earlier.id, changes);
   const loaded = await checkDefinitionFile({ ...file, ...merged }, setup);
   if (!loaded.check.ok || !(given.json || given.quiet)) printProblems(loaded, context);
-  const definition = toDefinition(loaded);
-  if (definition === undefined) return EXIT.invalid;
-  const changed = isSame(definition, submission) ? {} : definition;
+  const checked = findChecked(loaded);
+  if (checked === undefined) return EXIT.invalid;
+  const { kind: _, ...definition } = checked;
+  const changed = isSame(checked, submission) ? {} : definition;
   const request: RerunRequest = { from: given.from, ...changes, ...changed };
-  const { pipeline, plan } = definition;
-  const displayed = await displayHere({ pipeline, plan, planConcurrency }, here, (_, startOptions) =>
+  const displayed = await displayHere(checked, values.planConcurrency, here, (_, startOptions) =>
     startRerun({ id: earlier.id, request, file }, registry, startOptions, given),
   );
   return { ...displayed, filesRead: listFilesRead(flags, file, context) };
@@ -141,12 +130,7 @@ function findEarlier({ runId, file }: RerunHereFlags, folders: RunFolders, { cwd
     if (run === undefined) continue;
     const isOfFile = path === undefined || run.command.file === path;
     if (named === undefined && !isOfFile) continue;
-    if (folders.summary(id) === undefined && folders.isAtWork(run)) {
-      throw new UsageError(
-        `run ${id} is still at work in process ${run.pid}`,
-        'wait until it has ended, or end it there with Ctrl-C; or name another run',
-      );
-    }
+    assertNotAtWork(run, folders);
     return run;
   }
   const what = file === '' ? 'no run' : `no run of ${file}`;
@@ -198,9 +182,11 @@ async function readFileOrStored(
 }
 
 /** Whether a definition is another one than it was. Both were checked, so that their fields are in the same order. */
-function isSame({ pipeline, plan }: CheckedDefinition, submission: StoredSubmission): boolean {
+function isSame(checked: CheckedDefinition, submission: StoredSubmission): boolean {
   const { definition, pipelines = {} } = submission;
-  if (plan === undefined) return JSON.stringify(pipeline?.definition) === JSON.stringify(definition);
+  if (checked.kind === 'pipeline')
+    return JSON.stringify(checked.pipeline.definition) === JSON.stringify(definition);
+  const { plan } = checked;
   const parts = [...plan.subPipelines].map(([id, part]) => [id, part.pipeline.definition]);
   return JSON.stringify([plan.definition, parts]) === JSON.stringify([definition, Object.entries(pipelines)]);
 }
