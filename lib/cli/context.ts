@@ -53,7 +53,7 @@ export type CliContext = BaseContext & {
 
 /** Where the runs of the shell are kept. */
 interface RunHistoryPlace {
-  readonly store: RunStore;
+  readonly store: RunStore | undefined;
   /** For the bytes that tools return, in a folder for each run; undefined when they are temporary files. */
   readonly bytesFolder: string | undefined;
 }

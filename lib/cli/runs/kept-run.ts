@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import type { WavetrainClient } from '../../client/client.js';
 import { readClientConfig, readServerConfig } from '../../common/config.js';
@@ -15,7 +14,7 @@ import { loadSetup } from '../input/load-definition.js';
 import { readEnvFile } from '../input/flags.js';
 import { openSecrets } from '../input/secrets.js';
 import { readPackageJson, readStatecharts } from '../package-info.js';
-import { findHistoryFolder, openRunFolders } from '../run/here/history.js';
+import { hasHistory, openRunFolders } from '../run/here/history.js';
 import { UsageError } from '../usage-errors.js';
 import { callServer, matchRunId, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
 
@@ -68,7 +67,7 @@ export async function openHistory(
 ): Promise<RunFolders | undefined> {
   await readEnvFile(envFile, context);
   if (!context.keepsHistory || (server ?? readClientConfig(context.env).url) !== undefined) return undefined;
-  return existsSync(findHistoryFolder({}, context)) ? openRunFolders({}, context) : undefined;
+  return hasHistory({}, context) ? openRunFolders({}, context) : undefined;
 }
 
 /** Whether the shell of a run is at work or gone; undefined when the run has settled. */

@@ -9,6 +9,7 @@ import { STANDARD_INPUT } from '../../input/read-file.js';
 import { PROGRAM } from '../../package-info.js';
 import { detectTerminal } from '../../render/terminal.js';
 import { wrapLine } from '../../render/text.js';
+import { UsageError } from '../../usage-errors.js';
 
 /** In the folder of a project: what the shell has run there. */
 const HISTORY_FOLDER = '.wavetrain';
@@ -32,7 +33,7 @@ export function keepsRuns(
 /**
  * Finds the folder that keeps the runs of the shell (D68): the one that a flag names, or else `.wavetrain` in the working
  * directory, or in a folder above it that is not the home folder. Where there is none yet, it belongs into the working
- * directory.
+ * directory, unless something else is in its place there: see {@link findPlaceProblem}.
  */
 export function findHistoryFolder({ store }: HistoryFlags, { cwd, host }: CliContext): string {
   if (store !== undefined) return resolve(cwd, store);
@@ -55,15 +56,38 @@ function isOwnFolder(path: string, userId: number | undefined): boolean {
   return found?.isDirectory() === true && (userId === undefined || found.uid === userId);
 }
 
-/** Opens the runs that are kept, for reading. There may be none. */
+/**
+ * Why nothing may be read from a folder, or written to it: somebody else may have put runs there, and to show or to repeat a
+ * run loads the tool files that it names. Undefined for a folder that a flag names, and for one that is not there.
+ */
+function findPlaceProblem(folder: string, { store }: HistoryFlags, { host }: CliContext): string | undefined {
+  const isOpen = store !== undefined || lstatSync(folder, { throwIfNoEntry: false }) === undefined;
+  return isOpen || isOwnFolder(folder, host.userId) ? undefined : `${folder} is not a folder of this user`;
+}
+
+/** Whether there is a history that may be read. */
+export function hasHistory(flags: HistoryFlags, context: CliContext): boolean {
+  const folder = findHistoryFolder(flags, context);
+  return existsSync(folder) && findPlaceProblem(folder, flags, context) === undefined;
+}
+
+/**
+ * Opens the runs that are kept, for reading. There may be none.
+ *
+ * @throws UsageError when the folder is not one of this user
+ */
 export async function openRunFolders(flags: HistoryFlags, context: CliContext): Promise<RunFolders> {
+  const folder = findHistoryFolder(flags, context);
+  const problem = findPlaceProblem(folder, flags, context);
+  if (problem !== undefined) throw new UsageError(problem, 'name another folder with --store');
   const { RunFolders: Folders } = await import('../../lazy/execution.js');
-  return new Folders(findHistoryFolder(flags, context), context.host);
+  return new Folders(folder, context.host);
 }
 
 /** The history that a run of this process is added to. */
 export class ShellHistory {
-  readonly store: FolderStore;
+  /** Undefined when nothing can be kept. */
+  readonly store: FolderStore | undefined;
   /** For the bytes that tools return; undefined when they cannot be kept with their run, and are temporary files. */
   readonly bytesFolder: string | undefined;
   readonly #folders: RunFolders;
@@ -73,15 +97,19 @@ export class ShellHistory {
 
   private constructor(
     folders: RunFolders,
-    store: FolderStore,
     flags: HistoryFlags,
-    bytesFolder: string | undefined,
+    {
+      store,
+      bytesFolder,
+      problem,
+    }: Partial<Pick<ShellHistory, 'store' | 'bytesFolder'>> & { readonly problem?: string },
   ) {
     this.#folders = folders;
-    this.store = store;
     this.#flags = flags;
+    this.store = store;
     this.bytesFolder = bytesFolder;
-    store.onFailure((error) => {
+    this.#problem = problem;
+    store?.onFailure((error) => {
       this.#problem = errorMessage(error);
     });
   }
@@ -101,9 +129,12 @@ export class ShellHistory {
   ): Promise<ShellHistory> {
     const { FolderStore: Store, RunFolders: Folders } = await import('../../lazy/execution.js');
     const folders = new Folders(folder, context.host);
+    const problem = findPlaceProblem(folder, flags, context);
+    if (problem !== undefined) return new ShellHistory(folders, flags, { problem });
     const command = saveCommand(flags, context);
     const store = new Store(folders, { command, earlier, endsEarlier: true });
-    return new ShellHistory(folders, store, flags, (await folders.isPrivate()) ? folders.runs : undefined);
+    const bytesFolder = (await folders.isPrivate()) ? folders.runs : undefined;
+    return new ShellHistory(folders, flags, { store, bytesFolder });
   }
 
   /** Prints what is not kept, or how a run that has not succeeded goes on. */

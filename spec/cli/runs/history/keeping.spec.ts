@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { systemContext } from '../../../../lib/cli/context.js';
 import { Project, twoTasks } from './project.js';
 
@@ -72,9 +72,43 @@ describe('the history of the shell: what run keeps (D68)', () => {
     project.folder.write('.wavetrain', 'a file is in its place');
     const { status, stderr } = await project.invoke(['run', 'bad.yaml']);
     expect(status).to.equal(3);
-    expect(stderr.match(/the history lacks this run: cannot write to/g)).to.have.length(1);
+    expect(
+      stderr.match(/the history lacks this run: .*\.wavetrain is not a folder of this user/g),
+    ).to.have.length(1);
     expect(stderr).not.to.contain('wavetrain rerun');
     expect(project.noted).to.deep.equal(['first']);
+  });
+
+  it('neither writes to .wavetrain of another user in the working directory nor reads what it says', async () => {
+    await project.invoke(['run', 'bad.yaml']);
+    const kept = project.kept;
+    project.noted.length = 0;
+    const options = { host: { ...systemContext().host, userId: 424_242 } };
+    const { status, stderr } = await project.invoke(['run', 'bad.yaml'], options);
+    expect(status).to.equal(3);
+    expect(stderr).to.match(/the history lacks this run: .*\.wavetrain is not a folder of this user/);
+    const rerun = await project.invoke(['rerun'], options);
+    expect(rerun.status).to.equal(2);
+    expect(rerun.stderr).to.contain(
+      '.wavetrain is not a folder of this user\n  name another folder with --store',
+    );
+    const [id = ''] = project.runs;
+    expect((await project.invoke(['runs', 'show', id], options)).stdout).to.equal('');
+    expect(project.noted).to.deep.equal(['first']);
+    expect(project.kept).to.equal(kept);
+  });
+
+  it('says when a history that is named cannot be written', async () => {
+    project.folder.write('file', 'a file is in its place');
+    const { stderr } = await project.invoke(['run', 'bad.yaml', '--store', 'file']);
+    expect(stderr.match(/the history lacks this run: cannot write to/g)).to.have.length(1);
+  });
+
+  it('takes no link for the folder', async () => {
+    mkdirSync(project.folder.at('elsewhere'));
+    symlinkSync(project.folder.at('elsewhere'), project.folder.at('.wavetrain'));
+    expect((await project.invoke(['run', 'bad.yaml'])).stderr).to.contain('is not a folder of this user');
+    expect(readdirSync(project.folder.at('elsewhere'))).to.deep.equal([]);
   });
 
   it('keeps no value of a secret (D61)', async () => {
