@@ -193,7 +193,8 @@ const TIMEOUT_HINT = 'a larger --timeout, or timeout: SECONDS on the task, gives
 const VERBOSE_HINT = '--verbose prints every event, whole inputs and stacks';
 const PARTIAL_HINT = '--partial prints the outputs of what succeeded';
 /** Of a run that is not kept. */
-const RERUN_HINT = `a run on a server can be looked at, and rerun from where it failed: ${PROGRAM} serve [--tools FILE], then run --server URL`;
+const RERUN_HINT =
+  'a run that is kept can be looked at, and rerun from where it failed: run without --no-store, in CI with --store FOLDER';
 
 function hintLines(
   { status, failures }: RunRecord,
@@ -239,6 +240,15 @@ export function rerunLines(
       '    reruns everything that has not succeeded; with --file FILE, from the changed file',
       terminal,
     ),
+  ];
+}
+
+/** The command that goes on from where a run of the history has ended. @param words of the command, after `rerun` */
+export function keptRerunLines(words: readonly string[], isFailed: boolean, { style }: Terminal): string[] {
+  return [
+    // Never wrapped, so that it can be copied.
+    `  ${style.cyan('hint:')} ${[PROGRAM, 'rerun', ...words].join(' ')}`,
+    isFailed ? '    goes on from here, with the mended file' : '    goes on from here',
   ];
 }
 

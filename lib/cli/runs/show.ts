@@ -11,6 +11,7 @@ import { printOutputs } from '../render/outputs.js';
 import {
   describeDraining,
   formatElapsed,
+  keptRerunLines,
   modelLines,
   rerunLines,
   showTaskLines,
@@ -85,24 +86,15 @@ function failureSection(
 ): string[] {
   const { failures, status } = record;
   const { style } = terminal;
+  const goesOn = isKept && status !== 'succeeded' && state !== 'running';
   return [
     ...(failures.length === 0 ? [] : [style.bold('Failures:')]),
     ...failureLines(failures, terminal, '--json prints all of them', details),
     ...(status === 'succeeded' ? [] : subPipelineLines(record, terminal)),
     ...showTaskLines(record, server, terminal),
-    ...(isKept ? keptRerunLines(runId, status, state, style) : rerunLines(record, server, terminal)),
+    ...(isKept ? [] : rerunLines(record, server, terminal)),
+    ...(goesOn ? keptRerunLines([runId], status === 'failed', terminal) : []),
   ];
-}
-
-/** The command that goes on from where a run of the history has ended. */
-function keptRerunLines(
-  runId: string,
-  status: RunRecord['status'],
-  state: FoundRun['state'],
-  { cyan }: Style,
-): string[] {
-  if (status === 'succeeded' || state === 'running') return [];
-  return [`  ${cyan('hint:')} ${PROGRAM} rerun ${runId}`, '    goes on from here, with the mended file'];
 }
 
 /** A file or pipe gets more tasks than a terminal. */

@@ -7,6 +7,7 @@ import type { RunFolders, SavedCommand, ShellRun } from '../../../runs/store/run
 import type { CliContext } from '../../context.js';
 import { STANDARD_INPUT } from '../../input/read-file.js';
 import { PROGRAM } from '../../package-info.js';
+import { keptRerunLines } from '../../render/run-summary.js';
 import { detectTerminal } from '../../render/terminal.js';
 import { wrapLine } from '../../render/text.js';
 import { UsageError } from '../../usage-errors.js';
@@ -140,16 +141,19 @@ export class ShellHistory {
   /** Prints what is not kept, or how a run that has not succeeded goes on. */
   printEnd({ run_id: id, status }: RunRecord, { stderr, env }: CliContext): void {
     const terminal = detectTerminal(stderr, env);
-    const print = (line: string): void => void stderr.write(`${wrapLine(line, terminal).join('\n')}\n`);
+    const lines: string[] = [];
+    const isKept = this.store !== undefined && this.#folders.read(id) !== undefined;
     if (this.#problem !== undefined) {
-      return print(`${PROGRAM}: the history lacks this run: ${this.#problem}`);
+      const lacking = isKept ? 'lacks the end of this run' : 'lacks this run';
+      lines.push(...wrapLine(`${PROGRAM}: the history ${lacking}: ${this.#problem}`, terminal));
     }
-    if (status === 'succeeded') return;
-    const [newest] = this.#folders.ids();
-    const named = newest === id ? '' : ` ${id}`;
-    const store = this.#flags.store === undefined ? '' : ` --store ${this.#flags.store}`;
-    // Never wrapped, so that it can be copied.
-    stderr.write(`${PROGRAM} rerun${named}${store}   goes on from here after a mend\n`);
+    if (isKept && status !== 'succeeded') {
+      const [newest] = this.#folders.ids();
+      const { store } = this.#flags;
+      const words = [...(newest === id ? [] : [id]), ...(store === undefined ? [] : ['--store', store])];
+      lines.push(...keptRerunLines(words, status === 'failed', terminal));
+    }
+    if (lines.length > 0) stderr.write(`${lines.join('\n')}\n`);
   }
 }
 

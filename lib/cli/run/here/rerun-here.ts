@@ -112,7 +112,7 @@ async function startRerun(
     if (errorCode(error) === 'nothing_to_rerun') {
       throw new UsageError(
         `run ${id} succeeded, and nothing that its tasks are or read has changed`,
-        `name a task with --from TASK, or run everything with ${PROGRAM} run`,
+        `name a ${file.kind === 'plan' ? 'sub-pipeline with --from ID' : 'task with --from TASK'}, or run everything with ${PROGRAM} run`,
       );
     }
     throw await explainForShell(error, id, request.from, file, registry);

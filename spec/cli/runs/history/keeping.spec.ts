@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { systemContext } from '../../../../lib/cli/context.js';
+import { builtinCatalog, type Catalog } from '../../../../lib/tools/catalog.js';
+import { defineTool } from '../../../../lib/tools/tool.js';
 import { Project, twoTasks } from './project.js';
 
 describe('the history of the shell: what run keeps (D68)', () => {
@@ -38,7 +40,7 @@ describe('the history of the shell: what run keeps (D68)', () => {
     const { stderr } = await project.invoke(['run', 'bad.yaml', ...flags], { env: { CI: '1' } });
     expect(existsSync(project.folder.at('elsewhere/runs'))).to.equal(true);
     expect(project.runs).to.deep.equal([]);
-    expect(stderr).to.contain('wavetrain rerun --store elsewhere   goes on from here');
+    expect(stderr).to.contain('  hint: wavetrain rerun --store elsewhere\n    goes on from here');
     project.folder.write('bad.yaml', twoTasks('note'));
     expect((await project.invoke(['rerun', ...flags], { env: { CI: '1' } })).status).to.equal(0);
     expect(project.noted).to.deep.equal(['first', 'second']);
@@ -104,6 +106,27 @@ describe('the history of the shell: what run keeps (D68)', () => {
     expect(stderr.match(/the history lacks this run: cannot write to/g)).to.have.length(1);
   });
 
+  it('says when the history has a part of a run, and how that part goes on', async () => {
+    const breaking = defineTool({
+      name: 'note',
+      description: 'puts a folder in the place of what is to be written next',
+      inputs: {},
+      openInputs: true,
+      run: () => {
+        const facts = project.folder.at(`.wavetrain/runs/${project.runs[0]}/facts.jsonl`);
+        rmSync(facts, { force: true });
+        mkdirSync(facts);
+        return null;
+      },
+    });
+    const openCatalog = async (): Promise<Catalog> => builtinCatalog().with([breaking]);
+    const { status, stderr } = await project.invoke(['run', 'bad.yaml'], { openCatalog });
+    expect(status).to.equal(3);
+    expect(stderr).to.match(
+      /the history lacks the end of this run: cannot write to .*\n {2}hint: wavetrain rerun\n/,
+    );
+  });
+
   it('takes no link for the folder', async () => {
     mkdirSync(project.folder.at('elsewhere'));
     symlinkSync(project.folder.at('elsewhere'), project.folder.at('.wavetrain'));
@@ -131,14 +154,14 @@ tasks:
   });
 
   it('says after a failure how the run goes on, with its id when another run is newer', async () => {
-    const hint = '   goes on from here after a mend\n';
+    const hint = '\n    goes on from here, with the mended file\n';
     expect((await project.invoke(['run', 'bad.yaml'])).stderr).to.match(
-      new RegExp(`\\nwavetrain rerun${hint}$`),
+      new RegExp(`\\n  hint: wavetrain rerun${hint}$`),
     );
     mkdirSync(project.folder.at('.wavetrain/runs/ffffffff-newer'));
     const { stderr } = await project.invoke(['run', 'bad.yaml']);
     const [, newest] = project.runs;
-    expect(stderr.endsWith(`\nwavetrain rerun ${newest}${hint}`)).to.equal(true);
+    expect(stderr.endsWith(`\n  hint: wavetrain rerun ${newest}${hint}`)).to.equal(true);
     expect((await project.invoke(['run', 'bad.yaml', '--json'])).stderr).not.to.contain(hint);
     expect((await project.invoke(['run', 'ok.yaml'])).stderr).not.to.contain(hint);
   });

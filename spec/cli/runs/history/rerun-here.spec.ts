@@ -127,6 +127,15 @@ describe('rerun: a run of the history goes on in this process (D60, D68)', () =>
     expect(project.noted).to.deep.equal(['a', 'b']);
   });
 
+  it('names a sub-pipeline where nothing of a plan is left to run', async () => {
+    project.folder.write(
+      'plan.yaml',
+      'plan: {id: q, sub_pipelines: [{id: one, pipeline: {id: one, goal: g, tasks: [{id: a, tool: note}]}}]}\n',
+    );
+    expect((await project.invoke(['run', 'plan.yaml'])).status).to.equal(0);
+    expect((await project.invoke(['rerun'])).stderr).to.contain('name a sub-pipeline with --from ID, or run');
+  });
+
   it('prints what is wrong with the file, runs nothing and keeps nothing', async () => {
     await failOnce();
     project.folder.write('p.yaml', twoTasks('nope'));
