@@ -10,6 +10,7 @@ import { printJson } from '../render/stdout.js';
 import { prepareSubmission } from '../run/submission.js';
 import { showArtifacts } from '../runs/artifacts.js';
 import { deleteRuns } from '../runs/delete.js';
+import { assertOnServer } from '../runs/kept-run.js';
 import { listRuns } from '../runs/list.js';
 import { rerun } from '../runs/rerun.js';
 import { callServer, resolveRunId, type ServerFlags } from '../runs/server-client.js';
@@ -214,6 +215,7 @@ export class RunsCancelCommand extends ServerCommand {
 
   /** Prints what the run still waits for. */
   override async execute(): Promise<ExitStatus> {
+    await assertOnServer(this, 'runs cancel', () => 'Ctrl-C in its shell cancels it', this.context);
     const record = await callServer(this, this.context, async (client) =>
       client.cancel(await resolveRunId(client, this.runId), { force: this.force }),
     );
@@ -243,6 +245,7 @@ export class RunsContinueCommand extends ServerCommand {
 
   /** Prints where the run is. */
   override async execute(): Promise<ExitStatus> {
+    await assertOnServer(this, 'runs continue', () => 'its shell asks how it goes on', this.context);
     const record = await callServer(this, this.context, async (client) => {
       const id = await resolveRunId(client, this.runId);
       return this.step ? client.step(id) : client.continue(id);
@@ -303,8 +306,9 @@ export class RunsRerunCommand extends RunValuesCommand {
     return inRerun;
   }
 
-  override execute(): Promise<ExitStatus> {
+  override async execute(): Promise<ExitStatus> {
     const { context } = this;
+    await assertOnServer(this, 'runs rerun', (id) => `${PROGRAM} rerun ${id} goes on from there`, context);
     return callServer(this, context, async (client) => {
       const accepted = await rerun(this, client, context);
       return typeof accepted === 'number' ? accepted : showAccepted(accepted, this, client, context);

@@ -60,13 +60,15 @@ export async function withRun<T>(
   );
 }
 
-/** Opens the history, unless a server is named, or there is none. */
-export async function openHistory(
-  { server, envFile }: ServerFlags,
-  context: CliContext,
-): Promise<RunFolders | undefined> {
+/** Whether the history is asked first: not where a server is named. */
+export async function asksHistory({ server, envFile }: ServerFlags, context: CliContext): Promise<boolean> {
   await readEnvFile(envFile, context);
-  if (!context.keepsHistory || (server ?? readClientConfig(context.env).url) !== undefined) return undefined;
+  return context.keepsHistory && (server ?? readClientConfig(context.env).url) === undefined;
+}
+
+/** Opens the history, unless a server is named, or there is none. */
+export async function openHistory(flags: ServerFlags, context: CliContext): Promise<RunFolders | undefined> {
+  if (!(await asksHistory(flags, context))) return undefined;
   return hasHistory({}, context) ? openRunFolders({}, context) : undefined;
 }
 
@@ -87,7 +89,9 @@ export function assertNotAtWork(run: ShellRun, folders: RunFolders): void {
 
 /** A record that says of a run of the history what is true of it: rebuilding it has stopped what was at work. */
 export function withState(record: RunRecord, { state }: Pick<FoundRun, 'state'>): ShownRecord {
-  return state === undefined ? record : { ...record, status: state, settled: state === 'interrupted' };
+  return state === undefined
+    ? record
+    : { ...record, status: state, settled: state === 'interrupted', finished_at: null };
 }
 
 /** A record, of which a run of the history may be `interrupted`. */
@@ -101,10 +105,35 @@ export function findKept(idOrPart: string, folders: RunFolders): ShellRun | unde
 }
 
 function addHistory(error: unknown, runId: string, folders: RunFolders): unknown {
+  return explainFirst(error, `${folders.path} has no run whose id begins or ends with "${runId}"`);
+}
+
+/** Says what the history lacks before it says why the default server, which nobody has named, does not have it either. */
+export function explainFirst(error: unknown, lacking: string): unknown {
   const code = errorCode(error);
   if (code !== 'server_unreachable' && code !== 'run_not_found') return error;
-  const message = `${errorMessage(error)}\n  ${folders.path} has no run whose id begins or ends with "${runId}"`;
-  return new WavetrainError(code, message, { cause: error });
+  const server = code === 'run_not_found' ? 'nor has the default server' : 'and there is no server to ask';
+  return new WavetrainError(code, `${lacking}, ${server}:\n  ${errorMessage(error)}`, { cause: error });
+}
+
+/**
+ * Refuses a run of the history where a command is for runs of servers.
+ *
+ * @param command such as `runs watch`
+ * @param findHint what to do with the run of this id instead
+ * @throws UsageError
+ */
+export async function assertOnServer(
+  flags: RunIdFlags,
+  command: string,
+  findHint: (runId: string) => string,
+  context: CliContext,
+): Promise<void> {
+  const folders = await openHistory(flags, context);
+  const kept = folders && findKept(flags.runId, folders);
+  if (folders === undefined || kept === undefined) return;
+  const message = `${command} is for runs of a server, and ${kept.id} is a run of ${folders.path}`;
+  throw new UsageError(message, findHint(kept.id));
 }
 
 /** Enough for any run of the history. */
@@ -140,7 +169,11 @@ async function serveKept(
   const chain = folders.chain(run.id);
   const { tools, mcp, cwd } = run.command;
   const text = JSON.stringify(chain.map(({ submission }) => submission));
-  const setup = await loadSetup({ text, files: new Map(), folder: cwd }, { tools, mcp }, context);
+  const setup = await loadSetup({ text, files: new Map(), folder: cwd }, { tools, mcp }, context).catch(
+    (error: unknown) => {
+      throw addToolsHint(error, run, 'it can be shown when they can be loaded again');
+    },
+  );
   await assertRevivable(run, { ...setup, complete: true });
   const config = readServerConfig({ SERVICE_API_PORT: '0', SERVICE_RUN_TTL: String(MANY_YEARS_S) });
   const { clock, newId } = context;
@@ -165,6 +198,15 @@ async function serveKept(
     statecharts: readStatecharts,
     store: new FolderStore(folders, { earlier: chain, endsEarlier: true }),
   });
+}
+
+/** Says which tools a run had, where they cannot be loaded. @param hint what to do about it */
+export function addToolsHint(error: unknown, { id, command }: ShellRun, hint: string): unknown {
+  const { tools = [] } = command;
+  if (errorCode(error) !== 'bad_tool_file' || tools.length === 0) return error;
+  const flags = tools.map((file) => `--tools ${file}`).join(' ');
+  const message = `${errorMessage(error)}\n  run ${id} had ${flags}: ${hint}`;
+  return new WavetrainError('bad_tool_file', message, { cause: error });
 }
 
 /** Whoever looks at a run calls no tool, so they need no secrets; those that there are, are masked. */

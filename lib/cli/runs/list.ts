@@ -5,6 +5,7 @@ import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readNumber } from '../input/flags.js';
+import { PROGRAM } from '../package-info.js';
 import { statusFormatter } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Formatter, type Style, type Terminal } from '../render/terminal.js';
@@ -18,7 +19,14 @@ import {
   wrapLine,
 } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
-import { type KeptState, openHistory, type ShownRecord, stateOf } from './kept-run.js';
+import {
+  asksHistory,
+  explainFirst,
+  type KeptState,
+  openHistory,
+  type ShownRecord,
+  stateOf,
+} from './kept-run.js';
 import { callServer, listNewestRuns, type ServerFlags } from './server-client.js';
 
 interface ListFlags extends ServerFlags {
@@ -55,7 +63,12 @@ export async function listRuns(flags: ListFlags, context: CliContext): Promise<E
   const most = flags.all ? Number.POSITIVE_INFINITY : limit;
   const folders = await openHistory(flags, context);
   const { runs, hasMore } =
-    folders === undefined ? await listServerRuns(flags, most, context) : listKeptRuns(flags, folders, most);
+    folders === undefined
+      ? await listServerRuns(flags, most, context).catch(async (error: unknown) => {
+          const hasAsked = await asksHistory(flags, context);
+          throw hasAsked ? explainFirst(error, NO_HISTORY) : error;
+        })
+      : listKeptRuns(flags, folders, most);
   if (flags.json) {
     printJson({ runs }, context);
     return EXIT.done;
@@ -132,7 +145,7 @@ function summarizeUnsettled({ id, createdAt, submission }: ShellRun, status: Kep
     created_at: toIsoTime(createdAt),
     started_at: null,
     finished_at: null,
-    progress: { waves: 0, waves_executed: 0, tasks, tasks_settled: 0, invocations: 0 },
+    progress: { waves: null, waves_executed: null, tasks, tasks_settled: null, invocations: null },
     error: null,
     failed_task: null,
     rerun_of: rerun?.run_id ?? null,
@@ -144,7 +157,17 @@ function textOf(value: unknown): string {
 }
 
 /** A run of a server, or of the history. */
-type ListedRun = Omit<RunSummary, 'status'> & Pick<ShownRecord, 'status'>;
+type ListedRun = Omit<RunSummary, 'status' | 'progress'> &
+  Pick<ShownRecord, 'status'> & { readonly progress: RunSummary['progress'] | UnknownProgress };
+
+/** Of a run of the history that has not settled: it is not rebuilt to be listed. */
+type UnknownProgress = Readonly<
+  Record<'waves' | 'waves_executed' | 'tasks_settled' | 'invocations', null>
+> & {
+  readonly tasks: number;
+};
+
+const NO_HISTORY = `this folder has no runs (${PROGRAM} run FILE keeps its runs in .wavetrain)`;
 
 const HAS_MORE = 'has more runs: --limit N lists N of them, --all lists every run';
 
@@ -241,7 +264,7 @@ function formatCells(run: ListedRun, now: number): string[] {
     run.run_id,
     wordOf(run),
     formatDuration(now - Date.parse(run.created_at)),
-    `${tasks_settled}/${tasks}`,
+    `${tasks_settled ?? '?'}/${tasks}`,
     `${toSingleLine(run.pipeline_id)}${run.kind === 'plan' ? ' (plan)' : ''}`,
   ];
 }

@@ -20,7 +20,7 @@ import {
   subPipelineSummary,
 } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
-import { detectTerminal, type Style, type Terminal } from '../render/terminal.js';
+import { detectTerminal, type Formatter, type Style, type Terminal } from '../render/terminal.js';
 import {
   displayWidth,
   formatCount,
@@ -214,7 +214,12 @@ function listFields(
 ): Field[] {
   return [
     ['run', record.run_id],
-    ['status', state === undefined ? describeStatus(record, style) : describeState(state, style)],
+    [
+      'status',
+      state === undefined
+        ? describeStatus(record, style)
+        : describeState(state, state === 'running' ? style.cyan : style.yellow),
+    ],
     ['paused', pause],
     [record.kind, toSingleLine(record.pipeline_id)],
     ['goal', record.goal === '' ? null : toSingleLine(record.goal)],
@@ -238,10 +243,10 @@ function describeError({ error, failures, kind }: RunRecord): string | null {
 }
 
 /** What is stopped only where it is shown has no status of its own. */
-function describeState(state: KeptState, { cyan, yellow }: Style): string {
+export function describeState(state: KeptState, format: Formatter = String): string {
   return state === 'running'
-    ? `${cyan(state)} in another shell; what is at work is shown as stopped`
-    : `${yellow(state)}: its process has ended; what was at work is shown as stopped`;
+    ? `${format(state)} in another shell; what is at work is shown as stopped`
+    : `${format(state)}: its process has ended; what was at work is shown as stopped`;
 }
 
 function describeStatus(record: RunRecord, style: Style): string {

@@ -20,7 +20,8 @@ import { assertRevivable, reviveWith, toDefinitionFile } from '../../input/earli
 import { readEnvFile } from '../../input/flags.js';
 import { printProblems } from '../../input/problems.js';
 import { PROGRAM } from '../../package-info.js';
-import { assertNotAtWork } from '../../runs/kept-run.js';
+import { toSingleLine } from '../../render/text.js';
+import { addToolsHint, assertNotAtWork } from '../../runs/kept-run.js';
 import { collectChanges, explainForShell, rerunReportLines } from '../../runs/rerun.js';
 import { matchRunId } from '../../runs/server-client.js';
 import { UsageError } from '../../usage-errors.js';
@@ -69,7 +70,11 @@ export async function prepareRerunHere(
   const file = await readFileOrStored(flags, submission, context);
   assertFlagsFit(file.kind, values);
   assertSameKind(file, earlier);
-  const { catalog, fileRoots } = await loadSetup(file, flags, context, [JSON.stringify(submission)]);
+  const { catalog, fileRoots } = await loadSetup(file, flags, context, [JSON.stringify(submission)]).catch(
+    (error: unknown) => {
+      throw given.tools ? error : addToolsHint(error, earlier, 'name them anew with --tools');
+    },
+  );
   const setup = { catalog, fileRoots, complete: true };
   const { outputFolder } = flags;
   const places = { folder: folders.path, fileRoots: [...fileRoots, flags.cwd], outputFolder };
@@ -130,13 +135,29 @@ function findEarlier({ runId, file }: RerunHereFlags, folders: RunFolders, { cwd
     if (run === undefined) continue;
     const isOfFile = path === undefined || run.command.file === path;
     if (named === undefined && !isOfFile) continue;
+    if (path !== undefined && !isOfFile && !existsSync(path)) {
+      throw new UsageError(`there is no file ${file}`, 'without it, the run is repeated as it was');
+    }
     assertNotAtWork(run, folders);
     return run;
   }
-  const what = file === '' ? 'no run' : `no run of ${file}`;
+  if (path === undefined) {
+    throw new UsageError(
+      `there is no run in ${folders.path}`,
+      `${PROGRAM} run FILE runs a file, and keeps the run`,
+    );
+  }
+  if (!existsSync(path)) {
+    throw new UsageError(
+      `"${file}" is neither a file nor the id of a run, or at least 4 characters of its end`,
+      `${PROGRAM} runs list shows the runs of this folder`,
+    );
+  }
+  const other =
+    ids.length === 0 ? '' : `; ${PROGRAM} rerun RUN_ID ${file} goes on from a run of another file`;
   throw new UsageError(
-    `there is ${what} in ${folders.path}`,
-    `${PROGRAM} run FILE runs a file, and keeps the run`,
+    `there is no run of ${file} in ${folders.path}`,
+    `${PROGRAM} run ${file} runs it, and keeps the run${other}`,
   );
 }
 
@@ -176,6 +197,9 @@ async function readFileOrStored(
   const path = resolve(context.cwd, file);
   if (file !== '' && existsSync(path)) return readDefinition(flags, context);
   await readEnvFile(flags.envFile, context);
+  if (file !== '' && !(flags.json || flags.quiet)) {
+    context.stderr.write(`there is no ${toSingleLine(file)} any more: its definition is as it was\n`);
+  }
   const stored = await toDefinitionFile(submission, file === '' ? cwd : dirname(path));
   const { inputs, session } = await readValues({ ...flags, file: undefined }, context);
   return { ...stored, inputs, session };

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { systemContext } from '../../../../lib/cli/context.js';
 import type { Invocation } from '../../invoke.js';
+import { explainFirst } from '../../../../lib/cli/runs/kept-run.js';
+import { WavetrainError } from '../../../../lib/common/errors.js';
 import { Project, twoTasks } from './project.js';
 
 /** Asks as another process than the one that ran: which is this one. */
@@ -103,15 +105,20 @@ describe('the history of the shell: the runs commands without a server (D68)', (
 
   it('a run whose process was killed is shown as interrupted, and nothing of it is called again', async () => {
     loseEnd();
-    expect((await project.invoke(['runs', 'list', '--status', 'interrupted'])).stdout).to.contain(id);
+    const listed = await project.invoke(['runs', 'list', '--status', 'interrupted']);
+    expect(listed.stdout).to.match(new RegExp(`\\n${id} +interrupted .* \\?/2 +two\n`));
     const { stdout } = await project.invoke(['runs', 'show', id]);
     expect(stdout).to.match(/\nstatus +interrupted: its process has ended/);
     expect(stdout)
       .to.contain('✓ first')
       .and.to.match(/- second|second .*stopped by force/);
-    expect(JSON.parse((await project.invoke(['runs', 'show', id, '--json'])).stdout).status).to.equal(
-      'interrupted',
-    );
+    expect(JSON.parse((await project.invoke(['runs', 'show', id, '--json'])).stdout)).to.include({
+      status: 'interrupted',
+      finished_at: null,
+    });
+    expect((await project.invoke(['runs', 'report', id])).stdout)
+      .to.contain('\n- status: interrupted: its process has ended;')
+      .and.not.contain('finished:');
     expect(project.noted).to.deep.equal(['first']);
     project.folder.write('p.yaml', twoTasks('note'));
     expect((await project.invoke(['rerun'])).status).to.equal(0);
@@ -151,6 +158,38 @@ describe('the history of the shell: the runs commands without a server (D68)', (
     expect(shown.stderr).to.contain('cannot reach a server');
     const all = await project.invoke(['runs', 'delete', '--all'], { env });
     expect(all.stderr).to.contain('--all is for the history of a folder');
+  });
+
+  it('commands for runs of servers refuse a run of the history, and name what there is for it', async () => {
+    for (const [command, hint] of [
+      ['watch', `wavetrain runs show ${id} shows it`],
+      ['cancel', 'Ctrl-C in its shell cancels it'],
+      ['continue', 'its shell asks how it goes on'],
+      ['rerun', `wavetrain rerun ${id} goes on from there`],
+    ] as const) {
+      const { status, stderr } = await project.invoke(['runs', command, id.slice(-8)]);
+      expect(status).to.equal(2);
+      expect(stderr).to.contain(`runs ${command} is for runs of a server, and ${id} is a run of `);
+      expect(stderr).to.contain(`\n  ${hint}\n`);
+    }
+  });
+
+  it('a folder without a history is said to have none, before anything is said of a server', async () => {
+    project.folder.write('empty/x', '');
+    const client = {
+      cwd: project.folder.at('empty'),
+      host: { ...ELSEWHERE, homeFolder: project.folder.path },
+    };
+    const env = { WAVETRAIN_SERVER: 'http://127.0.0.1:1' };
+    expect((await project.invoke(['runs', 'list'], { ...client, env })).stderr).not.to.contain('this folder');
+    const unreachable = new WavetrainError('server_unreachable', 'nobody is there');
+    expect(String(explainFirst(unreachable, 'this folder has no runs'))).to.contain(
+      'this folder has no runs, and there is no server to ask:\n  nobody is there',
+    );
+    const unknown = new WavetrainError('run_not_found', 'no such run');
+    expect(String(explainFirst(unknown, 'it lacks x'))).to.contain(
+      'it lacks x, nor has the default server:\n',
+    );
   });
 
   it('runs show says why a run cannot be shown whose tool is gone', async () => {
