@@ -1,13 +1,13 @@
 import { Command, Option } from 'clipanion';
 import type { ExitStatus } from '../exit-status.js';
-import { ServerCommand } from '../input/shared-options.js';
+import { HistoryCommand } from '../input/shared-options.js';
 import { inspect } from '../runs/inspection/inspect.js';
 import { showSnapshot } from '../runs/inspection/snapshot.js';
 import { reportRun } from '../runs/report.js';
 import { downloadRecording } from '../runs/recording.js';
 import { HISTORY_DETAILS, RUN_ID, RUN_ID_DETAILS } from './runs.js';
 
-export class InspectCommand extends ServerCommand {
+export class InspectCommand extends HistoryCommand {
   static override paths = [['inspect']];
   static override usage = Command.Usage({
     description: 'shows what the actors of a run have done, in a browser',
@@ -32,7 +32,7 @@ export class InspectCommand extends ServerCommand {
   }
 }
 
-export class RunsRecordingCommand extends ServerCommand {
+export class RunsRecordingCommand extends HistoryCommand {
   static override paths = [['runs', 'recording']];
   static override usage = Command.Usage({
     description: 'downloads what the actors of a run have done, for wavetrain inspect and bug reports',
@@ -52,7 +52,7 @@ export class RunsRecordingCommand extends ServerCommand {
   }
 }
 
-export class RunsSnapshotCommand extends ServerCommand {
+export class RunsSnapshotCommand extends HistoryCommand {
   static override paths = [['runs', 'snapshot']];
   static override usage = Command.Usage({
     description: 'shows the actors of a run and their states, for debugging',
@@ -81,7 +81,7 @@ export class RunsSnapshotCommand extends ServerCommand {
   }
 }
 
-export class RunsReportCommand extends ServerCommand {
+export class RunsReportCommand extends HistoryCommand {
   static override paths = [['runs', 'report']];
   static override usage = Command.Usage({
     description: 'writes a report of a run in Markdown: status, times, tasks, failures with their inputs',

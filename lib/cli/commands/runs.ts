@@ -20,6 +20,7 @@ import { followRun, printSettledRun, watchRun } from '../runs/watch.js';
 import { UsageError } from '../usage-errors.js';
 import {
   AS_BEFORE,
+  HistoryCommand,
   RunFileCommand,
   RunValuesCommand,
   SERVER_OPTION,
@@ -94,7 +95,7 @@ async function showAccepted(
   return EXIT.done;
 }
 
-export class RunsListCommand extends ServerCommand {
+export class RunsListCommand extends HistoryCommand {
   static override paths = [['runs', 'list']];
   static override usage = Command.Usage({
     description: 'lists the runs of this folder or of a server, newest first',
@@ -124,7 +125,7 @@ export class RunsListCommand extends ServerCommand {
   }
 }
 
-export class RunsShowCommand extends ServerCommand {
+export class RunsShowCommand extends HistoryCommand {
   static override paths = [['runs', 'show']];
   static override usage = Command.Usage({
     description: 'shows a run: its status, times, progress, tasks, failures and outputs',
@@ -159,7 +160,7 @@ export class RunsShowCommand extends ServerCommand {
   }
 }
 
-export class RunsArtifactsCommand extends ServerCommand {
+export class RunsArtifactsCommand extends HistoryCommand {
   static override paths = [['runs', 'artifacts']];
   static override usage = Command.Usage({
     description: 'lists the files that the tools of a run have written, or downloads one of them',
@@ -316,7 +317,7 @@ export class RunsRerunCommand extends RunValuesCommand {
   }
 }
 
-export class RunsDeleteCommand extends ServerCommand {
+export class RunsDeleteCommand extends HistoryCommand {
   static override paths = [['runs', 'delete']];
   static override usage = Command.Usage({
     description: 'deletes a settled run from the server, or from the history of this folder',

@@ -162,7 +162,7 @@ export function serverFailureLines(
     ...errorLines(record, terminal, seeAll, details),
     ...taskLines(record, waves, terminal),
     ...subPipelineLines(record, terminal),
-    ...showTaskLines(record, server, terminal),
+    ...showTaskLines(record, serverFlag(server), terminal),
     ...rerunLines(record, server, terminal),
   ];
 }
@@ -212,7 +212,7 @@ function hintLines(
 /** The command that shows the inputs, attempts and stack of what failed first (D59). */
 export function showTaskLines(
   { run_id, failures }: RunRecord,
-  server: string | undefined,
+  placeFlag: string,
   terminal: Terminal,
 ): string[] {
   const [first] = causesFirst(failures);
@@ -221,7 +221,7 @@ export function showTaskLines(
   // Never wrapped, so that it can be copied; shells read brackets as a pattern of file names.
   const quoted = first.item === undefined ? call : `'${call}'`;
   return [
-    `  ${terminal.style.cyan('hint:')} ${PROGRAM} runs show ${run_id} --task ${quoted}${serverFlag(server)}`,
+    `  ${terminal.style.cyan('hint:')} ${PROGRAM} runs show ${run_id} --task ${quoted}${placeFlag}`,
     ...wrapLine('    shows its inputs, its attempts and where it failed', terminal),
   ];
 }

@@ -26,7 +26,7 @@ export async function deleteRuns(flags: DeleteFlags, context: CliContext): Promi
     context.stderr.write(`deleted ${formatCount(deleteAll(folders), 'run')} of ${folders.path}\n`);
     return EXIT.done;
   }
-  const kept = folders && findKept(runId, folders);
+  const kept = folders && findKept({ ...flags, runId }, folders);
   if (folders !== undefined && kept !== undefined) {
     assertNotAtWork(kept, folders);
     assertNotRepeated(kept.id, folders);

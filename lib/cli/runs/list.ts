@@ -5,7 +5,6 @@ import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readNumber } from '../input/flags.js';
-import { PROGRAM } from '../package-info.js';
 import { statusFormatter } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Formatter, type Style, type Terminal } from '../render/terminal.js';
@@ -19,14 +18,7 @@ import {
   wrapLine,
 } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
-import {
-  asksHistory,
-  explainFirst,
-  type KeptState,
-  openHistory,
-  type ShownRecord,
-  stateOf,
-} from './kept-run.js';
+import { explainFirst, type KeptState, openHistory, type ShownRecord, stateOf } from './kept-run.js';
 import { callServer, listNewestRuns, type ServerFlags } from './server-client.js';
 
 interface ListFlags extends ServerFlags {
@@ -65,8 +57,7 @@ export async function listRuns(flags: ListFlags, context: CliContext): Promise<E
   const { runs, hasMore } =
     folders === undefined
       ? await listServerRuns(flags, most, context).catch(async (error: unknown) => {
-          const hasAsked = await asksHistory(flags, context);
-          throw hasAsked ? explainFirst(error, NO_HISTORY) : error;
+          throw await explainFirst(error, flags, undefined, context);
         })
       : listKeptRuns(flags, folders, most);
   if (flags.json) {
@@ -166,8 +157,6 @@ type UnknownProgress = Readonly<
 > & {
   readonly tasks: number;
 };
-
-const NO_HISTORY = `this folder has no runs (${PROGRAM} run FILE keeps its runs in .wavetrain)`;
 
 const HAS_MORE = 'has more runs: --limit N lists N of them, --all lists every run';
 

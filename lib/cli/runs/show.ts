@@ -81,7 +81,7 @@ function artifactSection({ artifacts, artifact_count: count }: RunRecord, { styl
 function failureSection(
   record: RunRecord,
   details: FailureDetails,
-  { server, runId, isKept, state }: Pick<FoundRun, 'runId' | 'isKept' | 'state'> & Pick<RunIdFlags, 'server'>,
+  { server, runId, isKept, state, placeFlag }: FoundRun & Pick<RunIdFlags, 'server'>,
   terminal: Terminal,
 ): string[] {
   const { failures, status } = record;
@@ -91,9 +91,9 @@ function failureSection(
     ...(failures.length === 0 ? [] : [style.bold('Failures:')]),
     ...failureLines(failures, terminal, '--json prints all of them', details),
     ...(status === 'succeeded' ? [] : subPipelineLines(record, terminal)),
-    ...showTaskLines(record, server, terminal),
+    ...showTaskLines(record, placeFlag, terminal),
     ...(isKept ? [] : rerunLines(record, server, terminal)),
-    ...(goesOn ? keptRerunLines([runId], status === 'failed', terminal) : []),
+    ...(goesOn ? keptRerunLines([runId + placeFlag], status === 'failed', terminal) : []),
   ];
 }
 

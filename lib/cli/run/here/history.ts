@@ -22,11 +22,16 @@ export interface HistoryFlags {
   readonly noStore?: boolean | undefined;
 }
 
-/** Whether a new run is kept: not with `--no-store`, and in CI only where a flag names a folder. */
+/**
+ * Whether a new run is kept: not with `--no-store`, and in CI only where a flag names a folder.
+ *
+ * @throws UsageError when both flags are given
+ */
 export function keepsRuns(
   { store, noStore = false }: HistoryFlags,
   { env, keepsHistory }: CliContext,
 ): boolean {
+  if (noStore && store !== undefined) throw new UsageError('give --store or --no-store, not both');
   if (noStore) return false;
   return store !== undefined || (keepsHistory && !isOn(env['CI']));
 }
@@ -131,7 +136,9 @@ export class ShellHistory {
     const { FolderStore: Store, RunFolders: Folders } = await import('../../lazy/execution.js');
     const folders = new Folders(folder, context.host);
     const problem = findPlaceProblem(folder, flags, context);
-    if (problem !== undefined) return new ShellHistory(folders, flags, { problem });
+    if (problem !== undefined) {
+      return new ShellHistory(folders, flags, { problem: `${problem}; --store names another` });
+    }
     const command = saveCommand(flags, context);
     const store = new Store(folders, { command, earlier, endsEarlier: true });
     const bytesFolder = (await folders.isPrivate()) ? folders.runs : undefined;

@@ -73,7 +73,7 @@ export async function displayHere(
   start: Start,
 ): Promise<Omit<DisplayedRun, 'filesRead'>> {
   const backend = createBackend(registry, start, history);
-  const isKept = history?.store !== undefined;
+  const isKept = history !== undefined;
   const common = { backend, history, outputFolder, mask };
   if (checked.kind === 'pipeline') {
     const { pipeline } = checked;

@@ -88,7 +88,11 @@ describe('the history of the shell: what run keeps (D68)', () => {
     const options = { host: { ...systemContext().host, userId: 424_242 } };
     const { status, stderr } = await project.invoke(['run', 'bad.yaml'], options);
     expect(status).to.equal(3);
-    expect(stderr).to.match(/the history lacks this run: .*\.wavetrain is not a folder of this user/);
+    expect(stderr)
+      .to.match(
+        /the history lacks this run: .*\.wavetrain is not a folder of this user; --store names another\n/,
+      )
+      .and.not.contain('--no-store');
     const rerun = await project.invoke(['rerun'], options);
     expect(rerun.status).to.equal(2);
     expect(rerun.stderr).to.contain(
@@ -164,6 +168,12 @@ tasks:
     expect(stderr.endsWith(`\n  hint: wavetrain rerun ${newest}${hint}`)).to.equal(true);
     expect((await project.invoke(['run', 'bad.yaml', '--json'])).stderr).not.to.contain(hint);
     expect((await project.invoke(['run', 'ok.yaml'])).stderr).not.to.contain(hint);
+  });
+
+  it('refuses --store together with --no-store', async () => {
+    const { status, stderr } = await project.invoke(['run', 'ok.yaml', '--store', 'x', '--no-store']);
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('give --store or --no-store, not both');
   });
 
   it('refuses --store together with --server', async () => {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { systemContext } from '../../../../lib/cli/context.js';
 import type { Invocation } from '../../invoke.js';
 import { explainFirst } from '../../../../lib/cli/runs/kept-run.js';
-import { WavetrainError } from '../../../../lib/common/errors.js';
+import { type ErrorCode, errorMessage, WavetrainError } from '../../../../lib/common/errors.js';
 import { Project, twoTasks } from './project.js';
 
 /** Asks as another process than the one that ran: which is this one. */
@@ -174,22 +174,55 @@ describe('the history of the shell: the runs commands without a server (D68)', (
     }
   });
 
-  it('a folder without a history is said to have none, before anything is said of a server', async () => {
-    project.folder.write('empty/x', '');
-    const client = {
-      cwd: project.folder.at('empty'),
-      host: { ...ELSEWHERE, homeFolder: project.folder.path },
+  it('what this folder lacks is said before anything is said of the default server', async () => {
+    const explain = async (
+      code: ErrorCode,
+      lacking: string | undefined,
+      server?: string,
+    ): Promise<string> => {
+      const flags = { server, envFile: undefined };
+      const context = { ...systemContext(), env: {} };
+      return errorMessage(
+        await explainFirst(new WavetrainError(code, 'its message'), flags, lacking, context),
+      );
     };
-    const env = { WAVETRAIN_SERVER: 'http://127.0.0.1:1' };
-    expect((await project.invoke(['runs', 'list'], { ...client, env })).stderr).not.to.contain('this folder');
-    const unreachable = new WavetrainError('server_unreachable', 'nobody is there');
-    expect(String(explainFirst(unreachable, 'this folder has no runs'))).to.contain(
-      'this folder has no runs, and there is no server to ask:\n  nobody is there',
+    expect(await explain('server_unreachable', undefined)).to.equal(
+      'this folder has no runs (wavetrain run FILE keeps its runs in .wavetrain), and there is no server to ask:\n  its message',
     );
-    const unknown = new WavetrainError('run_not_found', 'no such run');
-    expect(String(explainFirst(unknown, 'it lacks x'))).to.contain(
-      'it lacks x, nor has the default server:\n',
+    expect(await explain('run_not_found', 'it lacks x')).to.equal(
+      'it lacks x, nor has the default server:\n  its message',
     );
+    expect(await explain('run_not_found', 'it lacks x', 'http://127.0.0.1:1')).to.equal('its message');
+    expect(await explain('unauthorized', 'it lacks x')).to.equal('its message');
+  });
+
+  it('--store names the history of another folder, also in the commands that are printed', async () => {
+    const elsewhere = (...argv: string[]): Promise<Invocation> =>
+      project.invoke([...argv, '--store', 'elsewhere'], { keepsHistory: false, env: { CI: '1' } });
+    await elsewhere('run', 'p.yaml');
+    const { runs } = JSON.parse((await elsewhere('runs', 'list', '--json')).stdout) as {
+      readonly runs: readonly { readonly run_id: string }[];
+    };
+    const other = runs[0]?.run_id ?? '';
+    expect(runs).to.have.length(1);
+    expect(other).not.to.equal(id);
+    const shown = await elsewhere('runs', 'show', other);
+    expect(shown.stdout)
+      .to.contain(`wavetrain runs show ${other} --task second --store elsewhere\n`)
+      .and.contain(`wavetrain rerun ${other} --store elsewhere\n`);
+    expect((await elsewhere('runs', 'show', other, '--task', 'x')).stderr).to.contain(
+      `wavetrain runs show ${other} --store elsewhere shows the run`,
+    );
+    expect((await elsewhere('runs', 'report', other)).stdout).to.contain('# two: failed');
+    const unknown = await elsewhere('runs', 'show', id);
+    expect(unknown.stderr).to.contain(`elsewhere has no run whose id begins or ends with "${id}"`);
+    expect((await elsewhere('runs', 'list', '--server', 'http://127.0.0.1:1')).stderr).to.contain(
+      'give --server or --store, not both',
+    );
+    expect((await project.invoke(['runs', 'list', '--store', 'missing'])).stderr).to.contain(
+      'there is no folder missing\n  wavetrain run FILE --store missing keeps its runs there',
+    );
+    expect((await elsewhere('runs', 'delete', other)).stderr).to.equal(`deleted ${other}\n`);
   });
 
   it('runs show says why a run cannot be shown whose tool is gone', async () => {
