@@ -57,6 +57,14 @@ describe('the history of the shell: bytes that tools return (D24, D68)', () => {
     expect(readFileSync(path, 'utf8'), 'after a look at it').to.equal('picture 1');
   });
 
+  it('are named to whoever asks for a file that there is not', async () => {
+    await invoke(['run', 'p.yaml']);
+    const [id = ''] = project.runs;
+    const { status, stderr } = await invoke(['runs', 'artifacts', id, 'draw.bin']);
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('has no file "draw.bin"\n  it has draw-1.bin\n');
+  });
+
   it('are deleted with their run', async () => {
     await invoke(['run', 'p.yaml']);
     await invoke(['runs', 'delete', '--all']);
