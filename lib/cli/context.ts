@@ -36,7 +36,7 @@ export type CliContext = BaseContext & {
   readonly openCatalog: (specifiers: readonly string[], cwd: string) => Promise<Catalog>;
   /**
    * Opens a registry whose tools can read files inside `roots` only, reach what `env` says (D51), and write files to
-   * `outputFolder` (D63). Its runs are kept in `store` (D68).
+   * `outputFolder` (D63). Its runs are kept in `history` (D68).
    */
   readonly openRegistry: (
     roots: readonly string[],
@@ -44,12 +44,19 @@ export type CliContext = BaseContext & {
     env: Environment,
     secrets?: SecretSource,
     outputFolder?: string,
-    store?: RunStore,
+    history?: RunHistoryPlace,
   ) => Promise<RegistryApi>;
   /** Runs are kept in the folder of the project, unless a flag or the environment says otherwise (D68). */
   readonly keepsHistory: boolean;
   readonly host: Host;
 };
+
+/** Where the runs of the shell are kept. */
+interface RunHistoryPlace {
+  readonly store: RunStore | undefined;
+  /** For the bytes that tools return, in a folder for each run; undefined when they are temporary files. */
+  readonly bytesFolder: string | undefined;
+}
 
 /** What the history of runs needs to know of the machine and its user. */
 interface Host extends ProcessTable {
@@ -152,7 +159,7 @@ const openCatalog: CliContext['openCatalog'] = async (specifiers, cwd) => {
 
 async function openRegistry(
   limiters: ModelLimiters,
-  ...[roots, clock, env, secrets, outputFolder, store]: Parameters<CliContext['openRegistry']>
+  ...[roots, clock, env, secrets, outputFolder, history]: Parameters<CliContext['openRegistry']>
 ): Promise<RegistryApi> {
   const { RunRegistry, createModels, fileAccess, networkAccess } = await import('./lazy/execution.js');
   // The command ends with the run, and its user wants the files that the outputs name.
@@ -168,7 +175,8 @@ async function openRegistry(
     cacheFolder,
     keepArtifacts: true,
     ...(outputFolder !== undefined && { outputFolder }),
-    store,
+    store: history?.store,
+    storedArtifactFolder: history?.bytesFolder,
   });
 }
 

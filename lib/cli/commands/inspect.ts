@@ -1,24 +1,26 @@
 import { Command, Option } from 'clipanion';
 import type { ExitStatus } from '../exit-status.js';
-import { ServerCommand } from '../input/shared-options.js';
+import { HistoryCommand } from '../input/shared-options.js';
 import { inspect } from '../runs/inspection/inspect.js';
 import { showSnapshot } from '../runs/inspection/snapshot.js';
 import { reportRun } from '../runs/report.js';
 import { downloadRecording } from '../runs/recording.js';
 import { HISTORY_DETAILS, RUN_ID, RUN_ID_DETAILS } from './runs.js';
 
-export class InspectCommand extends ServerCommand {
+export class InspectCommand extends HistoryCommand {
   static override paths = [['inspect']];
   static override usage = Command.Usage({
     description: 'shows what the actors of a run have done, in a browser',
     details: `
-      WHAT is a recording, as run --record writes it, or the id of a run of a server. Of a recording the command serves the
-      page on a free port of this machine, prints its address, and ends with Ctrl-C; no server is needed. Of a run it prints
-      the address of the page on the server.
+      WHAT is a recording, as run --record writes it, or the id of a run, or its last 4 or more characters. Of a recording,
+      and of a run that wavetrain run has kept in the folder .wavetrain, the command serves the page on a free port of this
+      machine, prints its address, and ends with Ctrl-C; no server is needed. Of a run of a server, which --server or
+      WAVETRAIN_SERVER names, it prints the address of the page there.
     `,
     examples: [
       ['a recording from another machine', '$0 inspect out.wtrec'],
-      ['a run of a server, by the end of its id', '$0 inspect 3f9c1a --open'],
+      ['a run of this folder, by the end of its id', '$0 inspect 3f9c1a --open'],
+      ['a run of a server', '$0 inspect 3f9c1a --server http://127.0.0.1:8000'],
     ],
   });
 
@@ -30,7 +32,7 @@ export class InspectCommand extends ServerCommand {
   }
 }
 
-export class RunsRecordingCommand extends ServerCommand {
+export class RunsRecordingCommand extends HistoryCommand {
   static override paths = [['runs', 'recording']];
   static override usage = Command.Usage({
     description: 'downloads what the actors of a run have done, for wavetrain inspect and bug reports',
@@ -50,7 +52,7 @@ export class RunsRecordingCommand extends ServerCommand {
   }
 }
 
-export class RunsSnapshotCommand extends ServerCommand {
+export class RunsSnapshotCommand extends HistoryCommand {
   static override paths = [['runs', 'snapshot']];
   static override usage = Command.Usage({
     description: 'shows the actors of a run and their states, for debugging',
@@ -79,7 +81,7 @@ export class RunsSnapshotCommand extends ServerCommand {
   }
 }
 
-export class RunsReportCommand extends ServerCommand {
+export class RunsReportCommand extends HistoryCommand {
   static override paths = [['runs', 'report']];
   static override usage = Command.Usage({
     description: 'writes a report of a run in Markdown: status, times, tasks, failures with their inputs',

@@ -19,11 +19,9 @@ import {
   TOOLS_OPTION,
   VERBOSE_OPTION,
 } from '../input/shared-options.js';
-import { PROGRAM } from '../package-info.js';
 import { StopSignals } from '../process-events.js';
 import { executeRun } from '../run/execute-run.js';
 import { prepareRerunHere } from '../run/here/rerun-here.js';
-import { UsageError } from '../usage-errors.js';
 
 /** What the name of a part can be besides: everything that has not succeeded. */
 const FAILED = 'failed';
@@ -100,11 +98,6 @@ export class RerunCommand extends RunValuesCommand {
       PART_OF_RUN_ID.test(word) && !existsSync(resolve(context.cwd, word));
     if (first === undefined) return { runId: undefined, file: '' };
     if (second !== undefined) return { runId: first, file: second };
-    if (isId(first)) return { runId: first, file: '' };
-    if (existsSync(resolve(context.cwd, first))) return { runId: undefined, file: first };
-    throw new UsageError(
-      `"${first}" is neither a file nor the id of a run, or at least 4 characters of its end`,
-      `${PROGRAM} runs list shows the runs of this folder`,
-    );
+    return isId(first) ? { runId: first, file: '' } : { runId: undefined, file: first };
   }
 }

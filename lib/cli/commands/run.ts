@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { loadDefinition } from '../input/load-definition.js';
+import { findChecked, loadDefinition } from '../input/load-definition.js';
 import { printProblems } from '../input/problems.js';
 import { PROGRAM } from '../package-info.js';
 import { StopSignals } from '../process-events.js';
@@ -124,15 +124,18 @@ export class RunCommand extends RunFileCommand {
     const { context } = this;
     const values = await readRunValues(this, context);
     const { options, params, planConcurrency, breakpoints } = values;
-    const mayPause = hasBreakpoints(this);
     const loaded = await loadDefinition(this, context);
     assertFlagsFit(loaded.kind, values);
-    const { kind, check, inputs, session, fileRoots } = loaded;
+    const { check, inputs, session, fileRoots } = loaded;
     if (!check.ok || !(this.json || this.quiet)) printProblems(loaded, context);
-    if (!check.ok) return EXIT.invalid;
+    const checked = findChecked(loaded);
+    if (checked === undefined) return EXIT.invalid;
+    if (checked.kind === 'pipeline') {
+      await checkParams(checked.pipeline.definition, params ?? {}, `${PROGRAM} run ${this.file}`);
+    }
     const outputFolder = resolve(context.cwd, this.artifacts ?? DEFAULT_OUTPUT_FOLDER);
-    const filesRead = listFilesRead(this, loaded, context);
     const folder = keepsRuns(this, context) ? findHistoryFolder(this, context) : undefined;
+    const here = await openHere(this, { folder, fileRoots, outputFolder }, context);
     // An absent flag leaves its field out, so that the default applies.
     const commonInputs = {
       options,
@@ -141,30 +144,22 @@ export class RunCommand extends RunFileCommand {
       ...(this.tenant !== undefined && { tenant_id: this.tenant }),
       ...(breakpoints && { breakpoints }),
     };
-    if (kind === 'pipeline') {
-      const { pipeline } = check;
-      await checkParams(pipeline.definition, params ?? {}, `${PROGRAM} run ${this.file}`);
-      const pipelineInputs = { pipeline, params: params ?? {}, ...commonInputs };
-      const here = await openHere(this, { folder, fileRoots, outputFolder }, context);
-      const displayed = await displayHere({ pipeline }, here, (registry, { onEvent, onInspection }) =>
-        registry.submit(pipelineInputs, { onEvent, onInspection }),
-      );
-      return { ...displayed, filesRead, mayPause };
-    }
-    const { plan } = check;
-    if (plan === undefined) return EXIT.invalid;
-    const planInputs = {
-      plan,
-      ...commonInputs,
-      ...(planConcurrency && { plan_concurrency: planConcurrency }),
-    };
-    const here = await openHere(this, { folder, fileRoots, outputFolder }, context);
     const displayed = await displayHere(
-      { plan, planConcurrency },
+      checked,
+      planConcurrency,
       here,
-      (registry, { onEvent, onInspection }) => registry.submitPlan(planInputs, { onEvent, onInspection }),
+      (registry, { onEvent, onInspection }) => {
+        const listeners = { onEvent, onInspection };
+        if (checked.kind === 'pipeline') {
+          const { pipeline } = checked;
+          return registry.submit({ pipeline, params: params ?? {}, ...commonInputs }, listeners);
+        }
+        const { plan } = checked;
+        const concurrency = planConcurrency && { plan_concurrency: planConcurrency };
+        return registry.submitPlan({ plan, ...commonInputs, ...concurrency }, listeners);
+      },
     );
-    return { ...displayed, filesRead, mayPause };
+    return { ...displayed, filesRead: listFilesRead(this, loaded, context), mayPause: hasBreakpoints(this) };
   }
 
   /** Has a server run the file, and displays the run as if it ran here. */

@@ -10,6 +10,7 @@ import { printJson } from '../render/stdout.js';
 import { prepareSubmission } from '../run/submission.js';
 import { showArtifacts } from '../runs/artifacts.js';
 import { deleteRuns } from '../runs/delete.js';
+import { assertOnServer } from '../runs/kept-run.js';
 import { listRuns } from '../runs/list.js';
 import { rerun } from '../runs/rerun.js';
 import { callServer, resolveRunId, type ServerFlags } from '../runs/server-client.js';
@@ -19,6 +20,7 @@ import { followRun, printSettledRun, watchRun } from '../runs/watch.js';
 import { UsageError } from '../usage-errors.js';
 import {
   AS_BEFORE,
+  HistoryCommand,
   RunFileCommand,
   RunValuesCommand,
   SERVER_OPTION,
@@ -93,7 +95,7 @@ async function showAccepted(
   return EXIT.done;
 }
 
-export class RunsListCommand extends ServerCommand {
+export class RunsListCommand extends HistoryCommand {
   static override paths = [['runs', 'list']];
   static override usage = Command.Usage({
     description: 'lists the runs of this folder or of a server, newest first',
@@ -110,7 +112,7 @@ export class RunsListCommand extends ServerCommand {
 
   status = Option.String('--status', {
     description:
-      '<STATUS> only runs that are queued, running, paused (at a breakpoint), succeeded, failed, cancelled or interrupted',
+      '<STATUS> only runs that are running, succeeded, failed or cancelled; of a server also queued or paused (at a breakpoint), of this folder also interrupted',
   });
   pipeline = Option.String('--pipeline', { description: '<ID> only runs of this pipeline or plan' });
   tenant = Option.String('--tenant', { description: '<ID> only runs of this tenant' });
@@ -123,7 +125,7 @@ export class RunsListCommand extends ServerCommand {
   }
 }
 
-export class RunsShowCommand extends ServerCommand {
+export class RunsShowCommand extends HistoryCommand {
   static override paths = [['runs', 'show']];
   static override usage = Command.Usage({
     description: 'shows a run: its status, times, progress, tasks, failures and outputs',
@@ -158,7 +160,7 @@ export class RunsShowCommand extends ServerCommand {
   }
 }
 
-export class RunsArtifactsCommand extends ServerCommand {
+export class RunsArtifactsCommand extends HistoryCommand {
   static override paths = [['runs', 'artifacts']];
   static override usage = Command.Usage({
     description: 'lists the files that the tools of a run have written, or downloads one of them',
@@ -214,6 +216,7 @@ export class RunsCancelCommand extends ServerCommand {
 
   /** Prints what the run still waits for. */
   override async execute(): Promise<ExitStatus> {
+    await assertOnServer(this, 'runs cancel', () => 'Ctrl-C in its shell cancels it', this.context);
     const record = await callServer(this, this.context, async (client) =>
       client.cancel(await resolveRunId(client, this.runId), { force: this.force }),
     );
@@ -243,6 +246,7 @@ export class RunsContinueCommand extends ServerCommand {
 
   /** Prints where the run is. */
   override async execute(): Promise<ExitStatus> {
+    await assertOnServer(this, 'runs continue', () => 'its shell asks how it goes on', this.context);
     const record = await callServer(this, this.context, async (client) => {
       const id = await resolveRunId(client, this.runId);
       return this.step ? client.step(id) : client.continue(id);
@@ -303,8 +307,9 @@ export class RunsRerunCommand extends RunValuesCommand {
     return inRerun;
   }
 
-  override execute(): Promise<ExitStatus> {
+  override async execute(): Promise<ExitStatus> {
     const { context } = this;
+    await assertOnServer(this, 'runs rerun', (id) => `${PROGRAM} rerun ${id} goes on from there`, context);
     return callServer(this, context, async (client) => {
       const accepted = await rerun(this, client, context);
       return typeof accepted === 'number' ? accepted : showAccepted(accepted, this, client, context);
@@ -312,7 +317,7 @@ export class RunsRerunCommand extends RunValuesCommand {
   }
 }
 
-export class RunsDeleteCommand extends ServerCommand {
+export class RunsDeleteCommand extends HistoryCommand {
   static override paths = [['runs', 'delete']];
   static override usage = Command.Usage({
     description: 'deletes a settled run from the server, or from the history of this folder',

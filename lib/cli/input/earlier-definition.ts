@@ -1,11 +1,15 @@
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { assertDefined } from '../../definition/assert.js';
-import type { Pipeline } from '../../pipelines/pipeline.js';
-import type { PipelineInput, Plan } from '../../plans/plan.js';
+import type { PipelineInput } from '../../plans/plan.js';
 import type { ShellRun } from '../../runs/store/run-folders.js';
 import type { StoredSubmission } from '../../runs/store/run-store.js';
 import type { ReviveDefinitions } from '../../runs/store/submission.js';
-import { checkDefinitionFile, type DefinitionFile, type LoadedDefinition } from './load-definition.js';
+import {
+  type CheckedDefinition,
+  checkDefinitionFile,
+  type DefinitionFile,
+  findChecked,
+} from './load-definition.js';
 
 type CheckSetup = Parameters<typeof checkDefinitionFile>[1];
 
@@ -37,33 +41,21 @@ export function reviveWith(setup: CheckSetup): ReviveDefinitions {
   const revive = async (submission: Revived): Promise<CheckedDefinition> => {
     const file = await toDefinitionFile(submission, '');
     const loaded = await checkDefinitionFile(file, setup);
-    const definition = toDefinition(loaded);
-    if (definition !== undefined) return definition;
+    const checked = findChecked(loaded);
+    if (checked !== undefined) return checked;
     const [problem] = loaded.check.problems;
     throw new WavetrainError('invalid_definition', problem?.message ?? 'its definition is not valid');
   };
   return {
     async pipeline(definition, values) {
       const revived = await revive({ ...values, kind: 'pipeline', definition });
-      return assertDefined(revived.pipeline, 'the pipeline');
+      return assertDefined('pipeline' in revived ? revived.pipeline : undefined, 'the pipeline');
     },
     async plan(definition, pipelines, values) {
       const revived = await revive({ ...values, kind: 'plan', definition, pipelines });
-      return assertDefined(revived.plan, 'the plan');
+      return assertDefined('plan' in revived ? revived.plan : undefined, 'the plan');
     },
   };
-}
-
-/** A checked pipeline, or a checked plan. */
-export interface CheckedDefinition {
-  readonly pipeline?: Pipeline;
-  readonly plan?: Plan;
-}
-
-/** Returns undefined for a definition that is not valid. */
-export function toDefinition(loaded: LoadedDefinition): CheckedDefinition | undefined {
-  if (loaded.kind === 'pipeline') return loaded.check.ok ? { pipeline: loaded.check.pipeline } : undefined;
-  return loaded.check.ok && loaded.check.plan ? { plan: loaded.check.plan } : undefined;
 }
 
 /** Rejects with `invalid_definition`, and the first problem, when the definition of an earlier run is not valid any more. */

@@ -43,6 +43,11 @@ export abstract class ServerCommand extends Command<CliContext> {
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 }
 
+/** Base of the commands that show runs of the shell, or of a server. */
+export abstract class HistoryCommand extends ServerCommand {
+  store = Option.String('--store', { description: STORE_OPTION });
+}
+
 /** What an option of a rerun is that is not given. */
 export const AS_BEFORE = 'default: as in the earlier run';
 

@@ -162,7 +162,7 @@ export function serverFailureLines(
     ...errorLines(record, terminal, seeAll, details),
     ...taskLines(record, waves, terminal),
     ...subPipelineLines(record, terminal),
-    ...showTaskLines(record, server, terminal),
+    ...showTaskLines(record, serverFlag(server), terminal),
     ...rerunLines(record, server, terminal),
   ];
 }
@@ -193,7 +193,8 @@ const TIMEOUT_HINT = 'a larger --timeout, or timeout: SECONDS on the task, gives
 const VERBOSE_HINT = '--verbose prints every event, whole inputs and stacks';
 const PARTIAL_HINT = '--partial prints the outputs of what succeeded';
 /** Of a run that is not kept. */
-const RERUN_HINT = `a run on a server can be looked at, and rerun from where it failed: ${PROGRAM} serve [--tools FILE], then run --server URL`;
+const RERUN_HINT =
+  'a run that is kept can be looked at, and rerun from where it failed: run without --no-store, in CI with --store FOLDER';
 
 function hintLines(
   { status, failures }: RunRecord,
@@ -211,7 +212,7 @@ function hintLines(
 /** The command that shows the inputs, attempts and stack of what failed first (D59). */
 export function showTaskLines(
   { run_id, failures }: RunRecord,
-  server: string | undefined,
+  placeFlag: string,
   terminal: Terminal,
 ): string[] {
   const [first] = causesFirst(failures);
@@ -220,7 +221,7 @@ export function showTaskLines(
   // Never wrapped, so that it can be copied; shells read brackets as a pattern of file names.
   const quoted = first.item === undefined ? call : `'${call}'`;
   return [
-    `  ${terminal.style.cyan('hint:')} ${PROGRAM} runs show ${run_id} --task ${quoted}${serverFlag(server)}`,
+    `  ${terminal.style.cyan('hint:')} ${PROGRAM} runs show ${run_id} --task ${quoted}${placeFlag}`,
     ...wrapLine('    shows its inputs, its attempts and where it failed', terminal),
   ];
 }
@@ -239,6 +240,15 @@ export function rerunLines(
       '    reruns everything that has not succeeded; with --file FILE, from the changed file',
       terminal,
     ),
+  ];
+}
+
+/** The command that goes on from where a run of the history has ended. @param words of the command, after `rerun` */
+export function keptRerunLines(words: readonly string[], isFailed: boolean, { style }: Terminal): string[] {
+  return [
+    // Never wrapped, so that it can be copied.
+    `  ${style.cyan('hint:')} ${[PROGRAM, 'rerun', ...words].join(' ')}`,
+    isFailed ? '    goes on from here, with the mended file' : '    goes on from here',
   ];
 }
 

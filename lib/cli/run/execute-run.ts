@@ -88,7 +88,12 @@ async function executeAndPrint(
       context,
     );
     printRunEnd(inspected, flags, run.formatFailures, context);
-    const filesStatus = printWrittenFiles(files, flags, run.outputFolder, context);
+    const filesStatus = printWrittenFiles(
+      files,
+      flags,
+      { named: run.outputFolder, bytes: run.history?.bytesFolder },
+      context,
+    );
     if (!flags.json && !flags.quiet) run.history?.printEnd(inspected.record, context);
     await drain(context.stdout);
     await listeners.keepOpen(signals);

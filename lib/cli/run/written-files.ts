@@ -52,12 +52,12 @@ export function filesOnServer(
  * Lists the files on standard error, since standard output is for the outputs (D41). Returns the exit status: a file that
  * is not where the user wants it is a failure.
  *
- * @param folder of the files that tools write by name; others are temporary
+ * @param folders of this machine for files that tools write by name, and for bytes that they return: others are temporary
  */
 export function printWrittenFiles(
   written: WrittenFiles,
   { json, quiet }: Pick<DisplayFlags, 'json' | 'quiet'>,
-  folder: string | undefined,
+  folders: FileFolders,
   { stderr, env, cwd }: Pick<CliContext, 'stderr' | 'env' | 'cwd'>,
 ): ExitStatus {
   const { files, total, command, problem } = written;
@@ -74,17 +74,33 @@ export function printWrittenFiles(
     if (command !== undefined) {
       lines.push(hint(command), ...wrapLine(`    lists them; with a name, it downloads one`, terminal));
     }
-    const isTemporary = ({ path }: WrittenFile): boolean => path !== undefined && !isInside(path, folder);
-    if (folder !== undefined && shown.some(isTemporary)) {
-      const text = 'bytes that a tool returns are temporary files: copy those that you want to keep';
-      lines.push(...wrapLine(hint(text), terminal));
-    }
+    const end = describeEnd(shown, folders);
+    if (end !== undefined) lines.push(...wrapLine(hint(`bytes that a tool returns ${end}`), terminal));
   }
   if (problem !== undefined) {
     lines.push(...wrapLine(`${style.red(`${PROGRAM}:`)} ${toSingleLine(problem)}`, terminal));
   }
   if (lines.length > 0) stderr.write(`${lines.join('\n')}\n`);
   return problem === undefined ? EXIT.done : EXIT.failed;
+}
+
+/** The folders of this machine in which files of a run stay. */
+interface FileFolders {
+  /** Of files that tools write by name; undefined when they stay on a server. */
+  readonly named?: string | undefined;
+  /** Of bytes that tools return, in the history of runs. */
+  readonly bytes?: string | undefined;
+}
+
+/** Says for how long bytes stay that a tool has returned; undefined without any. */
+function describeEnd(files: readonly WrittenFile[], { named, bytes }: FileFolders): string | undefined {
+  const isOfBytes = ({ path }: WrittenFile): boolean => path !== undefined && !isInside(path, named);
+  const ofBytes = named === undefined ? [] : files.filter(isOfBytes);
+  if (ofBytes.length === 0) return undefined;
+  const areKept = ofBytes.every(({ path = '' }) => isInside(path, bytes));
+  return areKept
+    ? 'are kept as long as the run: copy those that you want to keep longer'
+    : 'are temporary files: copy those that you want to keep';
 }
 
 /** `outputs/report.xlsx  12,345 bytes  from export_rows[3]` */

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { WavetrainClient } from '../../client/client.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
+import { joinFirst } from '../../common/text.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { printJson } from '../render/stdout.js';
@@ -48,6 +49,15 @@ async function list(
   context.stdout.write(`${lines.join('\n')}\n`);
 }
 
+/** Files that are named to whoever asks for one that there is not. */
+const MAX_NAMES = 10;
+
+async function addNames(error: unknown, client: WavetrainClient, runId: string): Promise<WavetrainError> {
+  const names = (await listArtifacts(client, runId)).map(({ name }) => toSingleLine(name));
+  const hint = names.length === 0 ? 'it has no files' : `it has ${joinFirst(names, MAX_NAMES)}`;
+  return new WavetrainError('artifact_not_found', `${errorMessage(error)}\n  ${hint}`, { cause: error });
+}
+
 /** Without `--output` an existing file is not replaced. */
 async function download(
   client: WavetrainClient,
@@ -56,7 +66,9 @@ async function download(
   output: string | undefined,
   { stdout, stderr, cwd }: CliContext,
 ): Promise<void> {
-  const response = await client.artifact(runId, name);
+  const response = await client.artifact(runId, name).catch(async (error: unknown) => {
+    throw errorCode(error) === 'artifact_not_found' ? await addNames(error, client, runId) : error;
+  });
   const body = Readable.fromWeb(response.body ?? new Blob([]).stream());
   if (output === '-') {
     for await (const chunk of body) stdout.write(chunk as Uint8Array);

@@ -3,7 +3,7 @@ import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { formatCount } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
-import { findKept, openHistory, stateOf } from './kept-run.js';
+import { assertNotAtWork, findKept, openHistory } from './kept-run.js';
 import { callServer, resolveRunId, type ServerFlags } from './server-client.js';
 
 interface DeleteFlags extends ServerFlags {
@@ -26,9 +26,10 @@ export async function deleteRuns(flags: DeleteFlags, context: CliContext): Promi
     context.stderr.write(`deleted ${formatCount(deleteAll(folders), 'run')} of ${folders.path}\n`);
     return EXIT.done;
   }
-  const kept = folders && findKept(runId, folders);
+  const kept = folders && findKept({ ...flags, runId }, folders);
   if (folders !== undefined && kept !== undefined) {
-    assertDeletable(kept.id, folders);
+    assertNotAtWork(kept, folders);
+    assertNotRepeated(kept.id, folders);
     folders.remove(kept.id);
     context.stderr.write(`deleted ${kept.id}\n`);
     return EXIT.done;
@@ -45,26 +46,18 @@ export async function deleteRuns(flags: DeleteFlags, context: CliContext): Promi
 /** Returns the number of runs that were deleted: those that are at work stay, and what they repeat. */
 function deleteAll(folders: RunFolders): number {
   const ids = folders.ids();
-  const atWork = ids.filter((id) => isAtWork(id, folders));
+  const atWork = ids.filter((id) => {
+    const run = folders.read(id);
+    return run !== undefined && folders.isAtWork(run);
+  });
   const staying = new Set(atWork.flatMap((id) => folders.chain(id).map((run) => run.id)));
   const leaving = ids.filter((id) => !staying.has(id));
   for (const id of leaving) folders.remove(id);
   return leaving.length;
 }
 
-function isAtWork(id: string, folders: RunFolders): boolean {
-  const run = folders.read(id);
-  return run !== undefined && stateOf(run, folders) === 'running';
-}
-
-/** @throws UsageError for a run that is at work, and one that another one repeats */
-function assertDeletable(id: string, folders: RunFolders): void {
-  if (isAtWork(id, folders)) {
-    throw new UsageError(
-      `run ${id} is still at work in process ${folders.read(id)?.pid}`,
-      'wait until it has ended, or end it there with Ctrl-C',
-    );
-  }
+/** @throws UsageError for a run that another one repeats */
+function assertNotRepeated(id: string, folders: RunFolders): void {
   const repeating = folders.ids().find((other) => folders.read(other)?.submission.rerun?.run_id === id);
   if (repeating === undefined) return;
   throw new UsageError(`run ${id} is needed by its rerun ${repeating}`, 'delete that one first, or --all');

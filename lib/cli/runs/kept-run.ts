@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import type { WavetrainClient } from '../../client/client.js';
 import { readClientConfig, readServerConfig } from '../../common/config.js';
@@ -14,8 +13,10 @@ import { assertRevivable } from '../input/earlier-definition.js';
 import { loadSetup } from '../input/load-definition.js';
 import { readEnvFile } from '../input/flags.js';
 import { openSecrets } from '../input/secrets.js';
-import { readPackageJson, readStatecharts } from '../package-info.js';
-import { findHistoryFolder, openRunFolders, type SavedCommand } from '../run/here/history.js';
+import { PROGRAM, readPackageJson, readStatecharts } from '../package-info.js';
+import { serverFlag } from '../render/run-summary.js';
+import { hasHistory, openRunFolders } from '../run/here/history.js';
+import { UsageError } from '../usage-errors.js';
 import { callServer, matchRunId, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
 
 /** What the record of a run does not say that has not settled: whether its shell is at work, or gone. */
@@ -32,6 +33,8 @@ export interface FoundRun {
   readonly isKept: boolean;
   /** Undefined for a run that has settled, and for any run of a server. */
   readonly state: KeptState | undefined;
+  /** Names the place of the run in commands, such as ` --store FOLDER`; empty for the one that is asked first. */
+  readonly placeFlag: string;
 }
 
 /**
@@ -46,28 +49,45 @@ export async function withRun<T>(
   call: (found: FoundRun) => Promise<T>,
 ): Promise<T> {
   const folders = await openHistory(flags, context);
-  const kept = folders && findKept(flags.runId, folders);
+  const kept = folders && findKept(flags, folders);
   if (folders === undefined || kept === undefined) {
     return callServer(flags, context, async (client) => {
       const runId = await resolveRunId(client, flags.runId);
-      return call({ client, runId, isKept: false, state: undefined });
-    }).catch((error: unknown) => {
-      throw folders === undefined ? error : addHistory(error, flags.runId, folders);
+      return call({ client, runId, isKept: false, state: undefined, placeFlag: serverFlag(flags.server) });
+    }).catch(async (error: unknown) => {
+      throw await explainFirst(error, flags, folders && lacksRun(flags, folders), context);
     });
   }
+  const placeFlag = flags.store === undefined ? '' : ` --store ${flags.store}`;
   return callKept(kept, folders, context, (client) =>
-    call({ client, runId: kept.id, isKept: true, state: stateOf(kept, folders) }),
+    call({ client, runId: kept.id, isKept: true, state: stateOf(kept, folders), placeFlag }),
   );
 }
 
-/** Opens the history, unless a server is named, or there is none. */
-export async function openHistory(
-  { server, envFile }: ServerFlags,
-  context: CliContext,
-): Promise<RunFolders | undefined> {
+/**
+ * Whether the history is asked first: not where a server is named.
+ *
+ * @throws UsageError when both are named
+ */
+async function asksHistory({ server, store, envFile }: ServerFlags, context: CliContext): Promise<boolean> {
   await readEnvFile(envFile, context);
-  if (!context.keepsHistory || (server ?? readClientConfig(context.env).url) !== undefined) return undefined;
-  return existsSync(findHistoryFolder({}, context)) ? openRunFolders({}, context) : undefined;
+  if (store !== undefined) {
+    if (server !== undefined) throw new UsageError('give --server or --store, not both');
+    return true;
+  }
+  return context.keepsHistory && (server ?? readClientConfig(context.env).url) === undefined;
+}
+
+/** Opens the history, unless a server is named, or there is none. @throws UsageError when a folder is named that has none */
+export async function openHistory(flags: ServerFlags, context: CliContext): Promise<RunFolders | undefined> {
+  if (!(await asksHistory(flags, context))) return undefined;
+  const { store } = flags;
+  if (hasHistory({ store }, context)) return openRunFolders({ store }, context);
+  if (store === undefined) return undefined;
+  throw new UsageError(
+    `there is no folder ${store}`,
+    `${PROGRAM} run FILE --store ${store} keeps its runs there`,
+  );
 }
 
 /** Whether the shell of a run is at work or gone; undefined when the run has settled. */
@@ -76,26 +96,81 @@ export function stateOf(run: ShellRun, folders: RunFolders): KeptState | undefin
   return STATES[`${folders.isAtWork(run)}`];
 }
 
+/** @throws UsageError for a run that another shell is at work on */
+export function assertNotAtWork(run: ShellRun, folders: RunFolders): void {
+  if (!folders.isAtWork(run)) return;
+  throw new UsageError(
+    `run ${run.id} is still at work in process ${run.pid}`,
+    'wait until it has ended, or end it there with Ctrl-C',
+  );
+}
+
 /** A record that says of a run of the history what is true of it: rebuilding it has stopped what was at work. */
 export function withState(record: RunRecord, { state }: Pick<FoundRun, 'state'>): ShownRecord {
-  return state === undefined ? record : { ...record, status: state, settled: state === 'interrupted' };
+  return state === undefined
+    ? record
+    : { ...record, status: state, settled: state === 'interrupted', finished_at: null };
 }
 
 /** A record, of which a run of the history may be `interrupted`. */
 export type ShownRecord = Omit<RunRecord, 'status'> & { readonly status: RunRecord['status'] | KeptState };
 
-/** Finds a run of the history; undefined when it has none of this id. @throws UsageError when several match */
-export function findKept(idOrPart: string, folders: RunFolders): ShellRun | undefined {
-  const part = idOrPart.toLowerCase();
+/**
+ * Finds a run of the history; undefined when it has none of this id, and a server may have it.
+ *
+ * @throws UsageError when several match, and when the history was named and has none
+ */
+export function findKept(flags: RunIdFlags, folders: RunFolders): ShellRun | undefined {
+  const part = flags.runId.toLowerCase();
   const ids = folders.ids().filter((id) => id.startsWith(part) || id.endsWith(part));
-  return part.length < 4 || ids.length === 0 ? undefined : folders.read(matchRunId(part, ids, ''));
+  const found = part.length < 4 || ids.length === 0 ? undefined : folders.read(matchRunId(part, ids, ''));
+  if (found === undefined && flags.store !== undefined) throw new UsageError(lacksRun(flags, folders));
+  return found;
 }
 
-function addHistory(error: unknown, runId: string, folders: RunFolders): unknown {
+function lacksRun({ runId }: RunIdFlags, { path }: RunFolders): string {
+  return `${path} has no run whose id begins or ends with "${runId}"`;
+}
+
+/**
+ * Says what the history lacks before it says why the default server, which nobody has named, does not have it either.
+ *
+ * @param lacking default: there is no history
+ */
+export async function explainFirst(
+  error: unknown,
+  flags: ServerFlags,
+  lacking: string | undefined,
+  context: CliContext,
+): Promise<unknown> {
   const code = errorCode(error);
   if (code !== 'server_unreachable' && code !== 'run_not_found') return error;
-  const message = `${errorMessage(error)}\n  ${folders.path} has no run whose id begins or ends with "${runId}"`;
+  if (!(await asksHistory(flags, context))) return error;
+  const server = code === 'run_not_found' ? 'nor has the default server' : 'and there is no server to ask';
+  const message = `${lacking ?? NO_HISTORY}, ${server}:\n  ${errorMessage(error)}`;
   return new WavetrainError(code, message, { cause: error });
+}
+
+const NO_HISTORY = `this folder has no runs (${PROGRAM} run FILE keeps its runs in .wavetrain)`;
+
+/**
+ * Refuses a run of the history where a command is for runs of servers.
+ *
+ * @param command such as `runs watch`
+ * @param findHint what to do with the run of this id instead
+ * @throws UsageError
+ */
+export async function assertOnServer(
+  flags: RunIdFlags,
+  command: string,
+  findHint: (runId: string) => string,
+  context: CliContext,
+): Promise<void> {
+  const folders = await openHistory(flags, context);
+  const kept = folders && findKept(flags, folders);
+  if (folders === undefined || kept === undefined) return;
+  const message = `${command} is for runs of a server, and ${kept.id} is a run of ${folders.path}`;
+  throw new UsageError(message, findHint(kept.id));
 }
 
 /** Enough for any run of the history. */
@@ -129,9 +204,13 @@ async function serveKept(
     '../lazy/server.js'
   );
   const chain = folders.chain(run.id);
-  const { tools, mcp, cwd } = run.command as unknown as SavedCommand;
+  const { tools, mcp, cwd } = run.command;
   const text = JSON.stringify(chain.map(({ submission }) => submission));
-  const setup = await loadSetup({ text, files: new Map(), folder: cwd }, { tools, mcp }, context);
+  const setup = await loadSetup({ text, files: new Map(), folder: cwd }, { tools, mcp }, context).catch(
+    (error: unknown) => {
+      throw addToolsHint(error, run, 'it can be shown when they can be loaded again');
+    },
+  );
   await assertRevivable(run, { ...setup, complete: true });
   const config = readServerConfig({ SERVICE_API_PORT: '0', SERVICE_RUN_TTL: String(MANY_YEARS_S) });
   const { clock, newId } = context;
@@ -156,6 +235,15 @@ async function serveKept(
     statecharts: readStatecharts,
     store: new FolderStore(folders, { earlier: chain, endsEarlier: true }),
   });
+}
+
+/** Says which tools a run had, where they cannot be loaded. @param hint what to do about it */
+export function addToolsHint(error: unknown, { id, command }: ShellRun, hint: string): unknown {
+  const { tools = [] } = command;
+  if (errorCode(error) !== 'bad_tool_file' || tools.length === 0) return error;
+  const flags = tools.map((file) => `--tools ${file}`).join(' ');
+  const message = `${errorMessage(error)}\n  run ${id} had ${flags}: ${hint}`;
+  return new WavetrainError('bad_tool_file', message, { cause: error });
 }
 
 /** Whoever looks at a run calls no tool, so they need no secrets; those that there are, are masked. */

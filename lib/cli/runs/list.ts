@@ -18,7 +18,7 @@ import {
   wrapLine,
 } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
-import { type KeptState, openHistory, type ShownRecord, stateOf } from './kept-run.js';
+import { explainFirst, type KeptState, openHistory, type ShownRecord, stateOf } from './kept-run.js';
 import { callServer, listNewestRuns, type ServerFlags } from './server-client.js';
 
 interface ListFlags extends ServerFlags {
@@ -30,22 +30,20 @@ interface ListFlags extends ServerFlags {
   readonly json: boolean;
 }
 
-/** Of a run that waits at a breakpoint, which is `running` in its record. */
+/** Of a run that waits at a breakpoint. */
 const PAUSED = 'paused';
+
+/** In the record of that run. */
+const RECORDED_AS: RunStatus = 'running';
 
 /** Of a run of the history whose process ended before it had settled. */
 const INTERRUPTED = 'interrupted';
 
 type ListedStatus = ListedRun['status'];
 
-const STATUSES: readonly ListedStatus[] = [
-  'queued',
-  'running',
-  'succeeded',
-  'failed',
-  'cancelled',
-  INTERRUPTED,
-];
+/** A shell has no queue, and whether it waits at a breakpoint, only its terminal shows. */
+const KEPT_STATUSES = ['running', 'succeeded', 'failed', 'cancelled', INTERRUPTED] as const;
+const SERVER_STATUSES = ['queued', 'running', PAUSED, 'succeeded', 'failed', 'cancelled'] as const;
 const DEFAULT_LIMIT = 20;
 const LIMIT = { least: 1, whole: true, unit: 'runs', example: '50' } as const;
 
@@ -53,13 +51,15 @@ const LIMIT = { least: 1, whole: true, unit: 'runs', example: '50' } as const;
 export async function listRuns(flags: ListFlags, context: CliContext): Promise<ExitStatus> {
   const limit = readNumber('--limit', flags.limit, LIMIT) ?? DEFAULT_LIMIT;
   if (flags.all && flags.limit !== undefined) throw new UsageError('give --limit or --all, not both');
-  const status = readStatus(flags);
+  assertStatus(flags);
   const most = flags.all ? Number.POSITIVE_INFINITY : limit;
   const folders = await openHistory(flags, context);
   const { runs, hasMore } =
     folders === undefined
-      ? await listServerRuns(flags, readServerStatus(status), most, context)
-      : listKeptRuns({ ...flags, status }, folders, most);
+      ? await listServerRuns(flags, most, context).catch(async (error: unknown) => {
+          throw await explainFirst(error, flags, undefined, context);
+        })
+      : listKeptRuns(flags, folders, most);
   if (flags.json) {
     printJson({ runs }, context);
     return EXIT.done;
@@ -75,15 +75,15 @@ export async function listRuns(flags: ListFlags, context: CliContext): Promise<E
   return EXIT.done;
 }
 
-async function listServerRuns(
-  flags: ListFlags,
-  status: RunStatus | undefined,
-  most: number,
-  context: CliContext,
-): Promise<ListedRuns> {
-  const query = { status, pipeline_id: flags.pipeline, tenant_id: flags.tenant };
+async function listServerRuns(flags: ListFlags, most: number, context: CliContext): Promise<ListedRuns> {
+  const status = findStatus(flags, SERVER_STATUSES, 'a server');
+  const query = {
+    status: status === PAUSED ? RECORDED_AS : status,
+    pipeline_id: flags.pipeline,
+    tenant_id: flags.tenant,
+  };
   return callServer(flags, context, async (client) => {
-    if (flags.status !== PAUSED) return listNewestRuns(client, query, most);
+    if (status !== PAUSED) return listNewestRuns(client, query, most);
     const running = await listNewestRuns(client, query, Number.POSITIVE_INFINITY);
     const paused = running.runs.filter((run) => run.paused);
     return { runs: paused.slice(0, most), hasMore: paused.length > most };
@@ -97,10 +97,12 @@ interface ListedRuns {
 
 /** Lists the runs of the history, without rebuilding them. */
 function listKeptRuns(
-  { status, pipeline, tenant }: Pick<ListFlags, 'status' | 'pipeline' | 'tenant'>,
+  flags: Pick<ListFlags, 'status' | 'pipeline' | 'tenant'>,
   folders: RunFolders,
   most: number,
 ): ListedRuns {
+  const { pipeline, tenant } = flags;
+  const status = findStatus(flags, KEPT_STATUSES, folders.path);
   const runs: ListedRun[] = [];
   for (const id of folders.ids()) {
     const run = folders.read(id);
@@ -134,7 +136,7 @@ function summarizeUnsettled({ id, createdAt, submission }: ShellRun, status: Kep
     created_at: toIsoTime(createdAt),
     started_at: null,
     finished_at: null,
-    progress: { waves: 0, waves_executed: 0, tasks, tasks_settled: 0, invocations: 0 },
+    progress: { waves: null, waves_executed: null, tasks, tasks_settled: null, invocations: null },
     error: null,
     failed_task: null,
     rerun_of: rerun?.run_id ?? null,
@@ -146,23 +148,41 @@ function textOf(value: unknown): string {
 }
 
 /** A run of a server, or of the history. */
-type ListedRun = Omit<RunSummary, 'status'> & Pick<ShownRecord, 'status'>;
+type ListedRun = Omit<RunSummary, 'status' | 'progress'> &
+  Pick<ShownRecord, 'status'> & { readonly progress: RunSummary['progress'] | UnknownProgress };
+
+/** Of a run of the history that has not settled: it is not rebuilt to be listed. */
+type UnknownProgress = Readonly<
+  Record<'waves' | 'waves_executed' | 'tasks_settled' | 'invocations', null>
+> & {
+  readonly tasks: number;
+};
 
 const HAS_MORE = 'has more runs: --limit N lists N of them, --all lists every run';
 
-function readStatus({ status }: ListFlags): ListedStatus | undefined {
-  if (status === undefined) return undefined;
-  const valid = STATUSES.find((one) => one === status || (status === PAUSED && one === 'running'));
-  if (valid !== undefined) return valid;
-  throw new UsageError(`--status must be one of ${[...STATUSES, PAUSED].join(', ')}, not "${status}"`);
+/** @throws UsageError for what is the status of no run */
+function assertStatus({ status }: Pick<ListFlags, 'status'>): void {
+  const known: readonly string[] = [...SERVER_STATUSES, INTERRUPTED];
+  if (status === undefined || known.includes(status)) return;
+  throw new UsageError(`--status must be one of ${known.join(', ')}, not "${status}"`);
 }
 
-/** @throws UsageError for a status that no run of a server has */
-function readServerStatus(status: ListedStatus | undefined): RunStatus | undefined {
-  if (status !== INTERRUPTED) return status;
+/**
+ * Reads `--status`.
+ *
+ * @param place where the runs are, for people
+ * @throws UsageError for a status that no run has there
+ */
+function findStatus<S extends string>(
+  { status }: Pick<ListFlags, 'status'>,
+  valid: readonly S[],
+  place: string,
+): S | undefined {
+  const found = valid.find((one) => one === status);
+  if (status === undefined || found !== undefined) return found;
   throw new UsageError(
-    `--status ${INTERRUPTED} is for the runs of a folder`,
-    'a server goes on with its runs',
+    `no run of ${place} is ever ${status}`,
+    `there, --status is one of ${valid.join(', ')}`,
   );
 }
 
@@ -233,7 +253,7 @@ function formatCells(run: ListedRun, now: number): string[] {
     run.run_id,
     wordOf(run),
     formatDuration(now - Date.parse(run.created_at)),
-    `${tasks_settled}/${tasks}`,
+    `${tasks_settled ?? '?'}/${tasks}`,
     `${toSingleLine(run.pipeline_id)}${run.kind === 'plan' ? ' (plan)' : ''}`,
   ];
 }

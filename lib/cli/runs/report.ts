@@ -12,7 +12,7 @@ import { readTasks } from '../run/run-end.js';
 import { artifactLine } from '../run/written-files.js';
 import { type FoundRun, type ShownRecord, withRun, withState } from './kept-run.js';
 import type { RunIdFlags } from './server-client.js';
-import { describeCall } from './show.js';
+import { describeCall, describeState } from './show.js';
 
 /** Tasks and failures that a report has; `runs show` has all of them. */
 const MAX_TASKS = 500;
@@ -58,7 +58,11 @@ async function formatReport(found: FoundRun): Promise<string> {
   const usage = modelLines(whole);
   const files = whole.artifacts.map(artifactLine);
   const sections = [
-    [`# ${toText(whole.pipeline_id)}: ${record.status}`, '', ...factLines(record, formatElapsed(whole))],
+    [
+      `# ${toText(whole.pipeline_id)}: ${record.status}`,
+      '',
+      ...factLines(record, found, formatElapsed(whole)),
+    ],
     ['## Tasks', '', ...taskRows(tasks), ...moreLines(whole.progress.tasks - tasks.length, 'task')],
     ...(failures.length === 0
       ? []
@@ -73,10 +77,11 @@ async function formatReport(found: FoundRun): Promise<string> {
   return `${lines.join('\n\n')}\n`;
 }
 
-function factLines(record: ShownRecord, elapsed: string): string[] {
+function factLines(record: ShownRecord, { state }: Pick<FoundRun, 'state'>, elapsed: string): string[] {
   const { run_id, kind, goal, tenant_id, created_at, started_at, finished_at, rerun_of, error } = record;
   const facts = [
     ['run', run_id],
+    ['status', state === undefined ? null : describeState(state)],
     ['goal', goal],
     ['tenant', tenant_id],
     ['created', created_at],

@@ -3,13 +3,14 @@ import type { RequestError } from '../../client/errors.js';
 import type { RerunOptions } from '../../client/requests.js';
 import { errorCode, errorMessage } from '../../common/errors.js';
 import { joinFirst } from '../../common/text.js';
+import type { RerunChanges } from '../../runs/rerun/rerun.js';
 import type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../../runs/rerun/rerun-report.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type DefinitionFile, readDefinition, readValues } from '../input/load-definition.js';
 import { detectTerminal } from '../render/terminal.js';
 import { formatCount, formatNumber, toSingleLine, wrapLine } from '../render/text.js';
-import { assertFlagsFit, readRunValues, type RunValueFlags } from '../run/run-flags.js';
+import { assertFlagsFit, type ParsedValues, readRunValues, type RunValueFlags } from '../run/run-flags.js';
 import { printReport, sendPlan, toSend } from '../run/submission.js';
 import { UsageError } from '../usage-errors.js';
 import { nearestPart, type RunReader } from './nearest-task.js';
@@ -37,17 +38,12 @@ export async function rerun(
 ): Promise<AcceptedRerun | ExitStatus> {
   const { file, from } = flags;
   const values = await readRunValues(flags, context);
-  const { options, params, planConcurrency } = values;
   const definition = file === undefined ? undefined : await readDefinition({ ...flags, file }, context);
   if (definition !== undefined) assertFlagsFit(definition.kind, values);
-  const { inputs, session } = definition ?? (await readValues(flags, context));
+  const valuesGiven = definition ?? (await readValues(flags, context));
   const changes: RerunOptions = {
     ...(definition && (await toChange(definition))),
-    ...(params && { params }),
-    ...(inputs && { inputs }),
-    ...(session && { session }),
-    ...(Object.keys(options).length > 0 && { options }),
-    ...(planConcurrency && { plan_concurrency: planConcurrency }),
+    ...collectChanges(values, valuesGiven),
   };
   const request: RerunOptions = { from, ...changes, idempotencyKey: context.newId() };
   const runId = await resolveRunId(client, flags.runId);
@@ -72,6 +68,20 @@ export async function rerun(
     printReport(definition, { ok: false, problems: detail.problems }, flags, context);
     return EXIT.invalid;
   }
+}
+
+/** The changes of values that flags name. */
+export function collectChanges(
+  { options, params, planConcurrency }: ParsedValues,
+  { inputs, session }: Pick<DefinitionFile, 'inputs' | 'session'>,
+): Omit<RerunChanges, 'pipeline' | 'plan'> {
+  return {
+    ...(params && { params }),
+    ...(inputs && { inputs }),
+    ...(session && { session }),
+    ...(Object.keys(options).length > 0 && { options }),
+    ...(planConcurrency && { plan_concurrency: planConcurrency }),
+  };
 }
 
 /** Says with flags what a server says with the fields of its requests, and which name was probably meant. */

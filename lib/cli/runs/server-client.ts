@@ -11,6 +11,8 @@ import { UsageError } from '../usage-errors.js';
 /** Which server to call. There is no flag for the API key, because other users can see command lines. */
 export interface ServerFlags {
   readonly server: string | undefined;
+  /** The folder of a history that is asked instead. */
+  readonly store?: string | undefined;
   readonly envFile: string | undefined;
 }
 

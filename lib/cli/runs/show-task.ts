@@ -8,13 +8,12 @@ import { EXIT, type ExitStatus } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
 import { formatCall, stackLines } from '../render/failures.js';
 import { printValues } from '../render/outputs.js';
-import { serverFlag } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { formatNumber, toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 import { nearestTask } from './nearest-task.js';
-import { withRun } from './kept-run.js';
+import { type FoundRun, withRun } from './kept-run.js';
 import type { RunIdFlags } from './server-client.js';
 import { describeCall, describeTook, type Field, fieldLines } from './show.js';
 
@@ -38,8 +37,9 @@ export async function showTask(flags: ShowTaskFlags, task: string, context: CliC
   const call = readCall(task, flags.item);
   const terminal = detectTerminal(context.stdout, context.env);
   const whole = flags.whole || flags.json || !terminal.interactive;
-  return withRun(flags, context, async ({ client, runId }) => {
-    const record = await readCallRecord(client, runId, call, whole, flags.server);
+  return withRun(flags, context, async (found) => {
+    const { client } = found;
+    const record = await readCallRecord(found, call, whole);
     if (flags.json) {
       printJson(record, context);
       return EXIT.done;
@@ -76,11 +76,9 @@ function readCall(task: string, item: string | undefined): Call {
 }
 
 async function readCallRecord(
-  client: WavetrainClient,
-  runId: string,
+  { client, runId, placeFlag }: FoundRun,
   { subPipeline, taskId, item }: Call,
   whole: boolean,
-  server: string | undefined,
 ): Promise<TaskRecord | ItemRecord> {
   const options = { whole, sub_pipeline: subPipeline };
   try {
@@ -92,7 +90,7 @@ async function readCallRecord(
     if (code === 'task_not_found') {
       const name = subPipeline === undefined ? taskId : `${subPipeline}/${taskId}`;
       const meant = await nearestTask(client, runId, name);
-      const showAll = `${PROGRAM} runs show ${runId}${serverFlag(server)} shows the run`;
+      const showAll = `${PROGRAM} runs show ${runId}${placeFlag} shows the run`;
       throw new UsageError(
         errorMessage(error),
         meant === undefined ? showAll : `did you mean --task ${meant}?`,

@@ -11,6 +11,7 @@ import { printOutputs } from '../render/outputs.js';
 import {
   describeDraining,
   formatElapsed,
+  keptRerunLines,
   modelLines,
   rerunLines,
   showTaskLines,
@@ -19,7 +20,7 @@ import {
   subPipelineSummary,
 } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
-import { detectTerminal, type Style, type Terminal } from '../render/terminal.js';
+import { detectTerminal, type Formatter, type Style, type Terminal } from '../render/terminal.js';
 import {
   displayWidth,
   formatCount,
@@ -80,29 +81,20 @@ function artifactSection({ artifacts, artifact_count: count }: RunRecord, { styl
 function failureSection(
   record: RunRecord,
   details: FailureDetails,
-  { server, runId, isKept, state }: Pick<FoundRun, 'runId' | 'isKept' | 'state'> & Pick<RunIdFlags, 'server'>,
+  { server, runId, isKept, state, placeFlag }: FoundRun & Pick<RunIdFlags, 'server'>,
   terminal: Terminal,
 ): string[] {
   const { failures, status } = record;
   const { style } = terminal;
+  const goesOn = isKept && status !== 'succeeded' && state !== 'running';
   return [
     ...(failures.length === 0 ? [] : [style.bold('Failures:')]),
     ...failureLines(failures, terminal, '--json prints all of them', details),
     ...(status === 'succeeded' ? [] : subPipelineLines(record, terminal)),
-    ...showTaskLines(record, server, terminal),
-    ...(isKept ? keptRerunLines(runId, status, state, style) : rerunLines(record, server, terminal)),
+    ...showTaskLines(record, placeFlag, terminal),
+    ...(isKept ? [] : rerunLines(record, server, terminal)),
+    ...(goesOn ? keptRerunLines([runId + placeFlag], status === 'failed', terminal) : []),
   ];
-}
-
-/** The command that goes on from where a run of the history has ended. */
-function keptRerunLines(
-  runId: string,
-  status: RunRecord['status'],
-  state: FoundRun['state'],
-  { cyan }: Style,
-): string[] {
-  if (status === 'succeeded' || state === 'running') return [];
-  return [`  ${cyan('hint:')} ${PROGRAM} rerun ${runId}`, '    goes on from here, with the mended file'];
 }
 
 /** A file or pipe gets more tasks than a terminal. */
@@ -222,7 +214,12 @@ function listFields(
 ): Field[] {
   return [
     ['run', record.run_id],
-    ['status', state === undefined ? describeStatus(record, style) : describeState(state, style)],
+    [
+      'status',
+      state === undefined
+        ? describeStatus(record, style)
+        : describeState(state, state === 'running' ? style.cyan : style.yellow),
+    ],
     ['paused', pause],
     [record.kind, toSingleLine(record.pipeline_id)],
     ['goal', record.goal === '' ? null : toSingleLine(record.goal)],
@@ -246,10 +243,10 @@ function describeError({ error, failures, kind }: RunRecord): string | null {
 }
 
 /** What is stopped only where it is shown has no status of its own. */
-function describeState(state: KeptState, { cyan, yellow }: Style): string {
+export function describeState(state: KeptState, format: Formatter = String): string {
   return state === 'running'
-    ? `${cyan(state)} in another shell; what is at work is shown as stopped`
-    : `${yellow(state)}: its process has ended; what was at work is shown as stopped`;
+    ? `${format(state)} in another shell; what is at work is shown as stopped`
+    : `${format(state)}: its process has ended; what was at work is shown as stopped`;
 }
 
 function describeStatus(record: RunRecord, style: Style): string {

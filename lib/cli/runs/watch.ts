@@ -13,12 +13,14 @@ import { type InspectedRun, readRunEnd } from '../run/run-end.js';
 import { type FormatFailures, printRunEnd, wantsDetails } from '../run/print-run-end.js';
 import { filesOnServer, printWrittenFiles } from '../run/written-files.js';
 import { describePause } from './describe-pause.js';
+import { assertOnServer } from './kept-run.js';
 import { callServer, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
 
 type WatchFlags = DisplayFlags & Pick<ServerFlags, 'server'>;
 
 /** Watches a run until it settles and returns the exit status of the run (D40). Ctrl-C stops watching only. */
 export async function watchRun(flags: RunIdFlags & DisplayFlags, context: CliContext): Promise<ExitStatus> {
+  await assertOnServer(flags, 'runs watch', (id) => `${PROGRAM} runs show ${id} shows it`, context);
   const run = await callServer(flags, context, async (client) =>
     followRun(client, await resolveRunId(client, flags.runId), flags, context),
   );
@@ -30,7 +32,7 @@ export function printSettledRun(run: InspectedRun, flags: WatchFlags, context: C
   const formatFailures: FormatFailures = (record, terminal, details) =>
     serverFailureLines(record, terminal, details, flags.server);
   printRunEnd(run, flags, formatFailures, context);
-  printWrittenFiles(filesOnServer(run.record, flags.server), flags, undefined, context);
+  printWrittenFiles(filesOnServer(run.record, flags.server), flags, {}, context);
   return exitStatusForRun(run.record.status);
 }
 

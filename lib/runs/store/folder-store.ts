@@ -3,19 +3,25 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WavetrainError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
-import type { JsonObject } from '../../common/json.js';
 import { HISTORY_LIMITS } from '../../common/limits.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { FactLog } from '../../execution/history/run-history.js';
 import type { RunSummary } from '../record.js';
 import type { ForgottenKey } from '../idempotency.js';
 import { type Batch, CommitQueue, type Piece } from './commit-queue.js';
-import { FACT_FILE, RUN_FILE, type RunFolders, type ShellRun, SUMMARY_FILE } from './run-folders.js';
+import {
+  FACT_FILE,
+  RUN_FILE,
+  type RunFolders,
+  type SavedCommand,
+  type ShellRun,
+  SUMMARY_FILE,
+} from './run-folders.js';
 import type { PastRun, RunStore, StoredRun } from './run-store.js';
 
 interface FolderStoreOptions {
-  /** The flags of the command that runs, as far as a rerun needs them. */
-  readonly command?: JsonObject;
+  /** The command that runs. Without it, runs are only read. */
+  readonly command?: SavedCommand;
   /** The earlier runs that can be read, the oldest first. Default: none. */
   readonly earlier?: readonly ShellRun[];
   /** Gives an earlier run that has not settled an end, as if it had been stopped. Default: false. */
@@ -52,8 +58,15 @@ export class FolderStore implements RunStore {
   }
 
   add(run: StoredRun, bytes: number): void {
+    if (this.#options.command === undefined) return;
     this.lastNumber = run.number;
     this.#own.set(run.id, run);
+    try {
+      // Before its tools begin: the bytes that they return are files in it.
+      this.#makeFolder(run.id);
+    } catch {
+      // Its first commit fails as well, and says why.
+    }
     this.#queue.add(run, bytes);
   }
 
@@ -130,17 +143,22 @@ export class FolderStore implements RunStore {
 
   #addFolder(id: string): void {
     const run = this.#own.get(id);
-    if (run === undefined) return;
-    const { pid, path, runs } = this.#folders;
-    const folder = this.#folders.folder(id);
+    const { command } = this.#options;
+    if (run === undefined || command === undefined) return;
+    this.#makeFolder(id);
+    const shellRun: ShellRun = { ...run, pid: this.#folders.pid, command };
+    const file = join(this.#folders.folder(id), RUN_FILE);
+    writeFileSync(file, JSON.stringify(shellRun), { flag: 'wx', mode: PRIVATE_FILE });
+    this.#folders.prune();
+  }
+
+  #makeFolder(id: string): void {
+    const { path, runs } = this.#folders;
     if (mkdirSync(runs, { recursive: true, mode: PRIVATE_FOLDER }) !== undefined) {
       // Nobody wants the history of their runs in the history of their code.
       writeFileSync(join(path, '.gitignore'), '*\n', { mode: PRIVATE_FILE });
     }
-    mkdirSync(folder, { mode: PRIVATE_FOLDER });
-    const shellRun: ShellRun = { ...run, pid, command: this.#options.command ?? {} };
-    writeFileSync(join(folder, RUN_FILE), JSON.stringify(shellRun), { flag: 'wx', mode: PRIVATE_FILE });
-    this.#folders.prune();
+    mkdirSync(this.#folders.folder(id), { recursive: true, mode: PRIVATE_FOLDER });
   }
 
   #append({ runId, text, goesOn }: Piece): void {

@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { JsonObject } from '../../common/json.js';
+import { dirname, join } from 'node:path';
 import { HISTORY_LIMITS } from '../../common/limits.js';
 import type { Fact } from '../../execution/history/fact.js';
+import { isInOwnFolders } from '../../execution/invocation/own-folder.js';
 import type { RunSummary } from '../record.js';
 import type { StoredRun } from './run-store.js';
 
@@ -16,12 +16,22 @@ export interface ProcessTable {
   isAlive(pid: number): boolean;
 }
 
+/** The command line of a run, as far as a rerun needs it. Its paths are absolute. */
+export interface SavedCommand {
+  readonly cwd: string;
+  /** Undefined when the definition came from standard input. */
+  readonly file?: string;
+  readonly tools?: string[];
+  readonly mcp?: string;
+  readonly model?: string;
+  readonly output_folder: string;
+}
+
 /** A run of the shell, as `run.json` has it. */
 export interface ShellRun extends StoredRun {
   /** The process that runs it, or has run it. */
   readonly pid: number;
-  /** The flags of the command, as far as a rerun needs them. */
-  readonly command: JsonObject;
+  readonly command: SavedCommand;
 }
 
 /** The files of a run. */
@@ -41,7 +51,8 @@ interface FoundFolder {
 /**
  * The runs that the shell keeps in a folder of a project (D68), each in a folder of its own, so that shells do not wait for
  * each other. `run.json` says what was run; each line of `facts.jsonl` has the facts of one commit; `record.json` says how
- * it ended. What cannot be read is left out: it is what a crash has left.
+ * it ended; the other files have the bytes that its tools have returned (D24). What cannot be read is left out: it is what a
+ * crash has left.
  */
 export class RunFolders {
   readonly path: string;
@@ -66,13 +77,22 @@ export class RunFolders {
     return join(this.runs, id);
   }
 
+  /** Whether a run can write here what only this user may read: a folder that can be read or changed by others is none. */
+  async isPrivate(): Promise<boolean> {
+    let path = this.runs;
+    if (existsSync(path) && !(await isInOwnFolders(path, path))) return false;
+    while (!existsSync(path)) path = dirname(path);
+    try {
+      accessSync(path, constants.W_OK);
+      return statSync(path).isDirectory();
+    } catch {
+      return false;
+    }
+  }
+
   /** The ids of the runs, the newest first: they begin with the time. */
   ids(): string[] {
-    try {
-      return readdirSync(this.runs).toSorted().toReversed();
-    } catch {
-      return [];
-    }
+    return listNames(this.runs).toSorted().toReversed();
   }
 
   /** Returns undefined when there is no such run. */
@@ -104,11 +124,11 @@ export class RunFolders {
     return facts;
   }
 
-  /** Whether the process of a run that has not settled is there. */
-  isAtWork({ pid, createdAt }: ShellRun): boolean {
+  /** Whether a run has not settled, and its process is there. */
+  isAtWork({ id, pid, createdAt }: ShellRun): boolean {
     // Processes in containers often have the same id.
     if (pid === this.pid || !this.#processes.isAlive(pid)) return false;
-    return createdAt > this.#processes.bootedAt - BOOT_TOLERANCE_MS;
+    return createdAt > this.#processes.bootedAt - BOOT_TOLERANCE_MS && this.summary(id) === undefined;
   }
 
   /** The run and those that it repeats, directly or indirectly, as far as they are kept: the oldest first. */
@@ -141,20 +161,28 @@ export class RunFolders {
     }
     if (leaving.length === 0) return;
     const needed = new Set(staying.flatMap(({ id }) => this.chain(id).map((run) => run.id)));
-    for (const { id } of leaving) if (!needed.has(id) && !this.#mayBeAtWork(id)) this.remove(id);
-  }
-
-  #mayBeAtWork(id: string): boolean {
-    if (this.summary(id) !== undefined) return false;
-    const run = this.read(id);
-    return run !== undefined && this.isAtWork(run);
+    for (const { id } of leaving) {
+      const run = this.read(id);
+      const isAtWork = run !== undefined && this.isAtWork(run);
+      if (!needed.has(id) && !isAtWork) this.remove(id);
+    }
   }
 
   #measure(id: string): number {
-    return [RUN_FILE, FACT_FILE].reduce((sum, name) => {
-      const found = statSync(join(this.folder(id), name), { throwIfNoEntry: false });
+    const folder = this.folder(id);
+    return listNames(folder).reduce((sum, name) => {
+      const found = statSync(join(folder, name), { throwIfNoEntry: false });
       return sum + (found?.size ?? 0);
     }, 0);
+  }
+}
+
+/** Returns nothing for a folder that is not there, or is none. */
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 

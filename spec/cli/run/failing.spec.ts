@@ -6,7 +6,7 @@ import { HeldRegistry, RUNNING } from './held-registry.js';
 
 const HINTS = [
   '  hint: --verbose prints every event, whole inputs and stacks; --partial prints the outputs of what succeeded',
-  '  hint: a run on a server can be looked at, and rerun from where it failed: wavetrain serve [--tools FILE], then run --server URL',
+  '  hint: a run that is kept can be looked at, and rerun from where it failed: run without --no-store, in CI with --store FOLDER',
 ];
 
 describe('run of a failing pipeline', () => {
@@ -212,7 +212,7 @@ tasks: [{id: boom, tool: fail, inputs: {message: "${'again and again '.repeat(9)
       expect(stderr)
         .to.contain('a after 1 attempt: timed out after 0.01 s')
         .and.to.contain('hint: a larger --timeout')
-        .and.to.contain('then run --server URL');
+        .and.to.contain('in CI with --store FOLDER');
     });
   });
 });

@@ -170,7 +170,7 @@ describe('run with a plan', () => {
         '  succeeded: first',
         '  not started: third, fourth',
         '  hint: --verbose prints every event, whole inputs and stacks; --partial prints the outputs of what succeeded',
-        '  hint: a run on a server can be looked at, and rerun from where it failed: wavetrain serve [--tools FILE], then run --server URL',
+        '  hint: a run that is kept can be looked at, and rerun from where it failed: run without --no-store, in CI with --store FOLDER',
         '',
       ]);
     }

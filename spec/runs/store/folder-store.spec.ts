@@ -1,5 +1,14 @@
 import { expect } from 'chai';
-import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Fact } from '../../../lib/execution/history/fact.js';
 import type { RunSummary } from '../../../lib/runs/record.js';
@@ -10,6 +19,7 @@ import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { cancelFact, storedRun } from './store-suite.js';
 
 const HERE = 100;
+const COMMAND = { cwd: '/work', output_folder: '/work/outputs' };
 
 describe('FolderStore (D68)', () => {
   let folder: TemporaryFolder;
@@ -32,7 +42,7 @@ describe('FolderStore (D68)', () => {
 
   async function open(folders = foldersOf()): Promise<FolderStore> {
     const earlier = folders.ids().flatMap((id) => folders.read(id) ?? []);
-    return new FolderStore(folders, { earlier: earlier.toReversed() });
+    return new FolderStore(folders, { command: COMMAND, earlier: earlier.toReversed() });
   }
 
   it('gives back runs and facts in their order, any text and large values', async () => {
@@ -71,7 +81,7 @@ describe('FolderStore (D68)', () => {
   });
 
   async function keep(id: string, { pid = HERE, number = 1, rerunOf = '' } = {}): Promise<FolderStore> {
-    const store = new FolderStore(foldersOf(pid));
+    const store = new FolderStore(foldersOf(pid), { command: COMMAND });
     const run = storedRun(number, id);
     const rerun = { isChanged: false, run_id: rerunOf };
     store.add(rerunOf === '' ? run : { ...run, submission: { ...run.submission, rerun } }, 1);
@@ -103,7 +113,7 @@ describe('FolderStore (D68)', () => {
 
   it('lets runs go on when it cannot write, and reports that once', async () => {
     writeFileSync(path, 'a file is in the place of the folder');
-    const store = new FolderStore(foldersOf());
+    const store = new FolderStore(foldersOf(), { command: COMMAND });
     const failures: string[] = [];
     store.onFailure(({ message }) => void failures.push(message));
     store.add(storedRun(1), 1);
@@ -153,6 +163,40 @@ describe('FolderStore (D68)', () => {
     expect(foldersOf().ids()).to.deep.equal(['6', '5', '3', '2']);
     foldersOf().prune({ runs: 2, bytes: 0 });
     expect(foldersOf().ids()).to.deep.equal(['6', '3']);
+  });
+
+  it('counts the bytes that tools have returned', async () => {
+    for (const id of ['1', '2', '3']) {
+      settle(await keep(id), id);
+      writeFileSync(join(path, 'runs', id, 'task-1.bin'), Buffer.alloc(10_000));
+    }
+    foldersOf().prune({ runs: 3, bytes: 25_000 });
+    expect(foldersOf().ids()).to.deep.equal(['3', '2']);
+  });
+
+  it('has the folder of a run before its tools begin, for the bytes that they return', () => {
+    const folders = foldersOf();
+    new FolderStore(folders, { command: COMMAND }).add(storedRun(1, 'a'), 1);
+    expect(statSync(folders.folder('a')).mode & 0o777).to.equal(0o700);
+  });
+
+  it('keeps bytes only where nobody else can read them', async () => {
+    expect(await foldersOf().isPrivate(), 'a folder that is not there yet').to.equal(true);
+    await keep('1');
+    expect(await foldersOf().isPrivate()).to.equal(true);
+    chmodSync(join(path, 'runs'), 0o755);
+    expect(await foldersOf().isPrivate(), 'a folder that others can read').to.equal(false);
+    rmSync(path, { recursive: true });
+    writeFileSync(path, 'a file is in its place');
+    expect(await foldersOf().isPrivate()).to.equal(false);
+  });
+
+  it('adds nothing without the command of its runs', async () => {
+    const store = new FolderStore(foldersOf());
+    store.add(storedRun(1, 'a'), 1);
+    store.log('a', 'default').append(cancelFact(1));
+    await store.close();
+    expect(existsSync(path)).to.equal(false);
   });
 
   it('ends the facts of a run that was at work for whoever reads them, and writes nothing', async () => {

@@ -1,15 +1,16 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { JsonObject } from '../../../common/json.js';
 import { errorMessage } from '../../../common/errors.js';
 import type { RunRecord } from '../../../runs/record.js';
 import type { FolderStore } from '../../../runs/store/folder-store.js';
-import type { RunFolders, ShellRun } from '../../../runs/store/run-folders.js';
+import type { RunFolders, SavedCommand, ShellRun } from '../../../runs/store/run-folders.js';
 import type { CliContext } from '../../context.js';
 import { STANDARD_INPUT } from '../../input/read-file.js';
 import { PROGRAM } from '../../package-info.js';
+import { keptRerunLines } from '../../render/run-summary.js';
 import { detectTerminal } from '../../render/terminal.js';
 import { wrapLine } from '../../render/text.js';
+import { UsageError } from '../../usage-errors.js';
 
 /** In the folder of a project: what the shell has run there. */
 const HISTORY_FOLDER = '.wavetrain';
@@ -21,11 +22,16 @@ export interface HistoryFlags {
   readonly noStore?: boolean | undefined;
 }
 
-/** Whether a new run is kept: not with `--no-store`, and in CI only where a flag names a folder. */
+/**
+ * Whether a new run is kept: not with `--no-store`, and in CI only where a flag names a folder.
+ *
+ * @throws UsageError when both flags are given
+ */
 export function keepsRuns(
   { store, noStore = false }: HistoryFlags,
   { env, keepsHistory }: CliContext,
 ): boolean {
+  if (noStore && store !== undefined) throw new UsageError('give --store or --no-store, not both');
   if (noStore) return false;
   return store !== undefined || (keepsHistory && !isOn(env['CI']));
 }
@@ -33,7 +39,7 @@ export function keepsRuns(
 /**
  * Finds the folder that keeps the runs of the shell (D68): the one that a flag names, or else `.wavetrain` in the working
  * directory, or in a folder above it that is not the home folder. Where there is none yet, it belongs into the working
- * directory.
+ * directory, unless something else is in its place there: see {@link findPlaceProblem}.
  */
 export function findHistoryFolder({ store }: HistoryFlags, { cwd, host }: CliContext): string {
   if (store !== undefined) return resolve(cwd, store);
@@ -56,25 +62,60 @@ function isOwnFolder(path: string, userId: number | undefined): boolean {
   return found?.isDirectory() === true && (userId === undefined || found.uid === userId);
 }
 
-/** Opens the runs that are kept, for reading. There may be none. */
+/**
+ * Why nothing may be read from a folder, or written to it: somebody else may have put runs there, and to show or to repeat a
+ * run loads the tool files that it names. Undefined for a folder that a flag names, and for one that is not there.
+ */
+function findPlaceProblem(folder: string, { store }: HistoryFlags, { host }: CliContext): string | undefined {
+  const isOpen = store !== undefined || lstatSync(folder, { throwIfNoEntry: false }) === undefined;
+  return isOpen || isOwnFolder(folder, host.userId) ? undefined : `${folder} is not a folder of this user`;
+}
+
+/** Whether there is a history that may be read. */
+export function hasHistory(flags: HistoryFlags, context: CliContext): boolean {
+  const folder = findHistoryFolder(flags, context);
+  return existsSync(folder) && findPlaceProblem(folder, flags, context) === undefined;
+}
+
+/**
+ * Opens the runs that are kept, for reading. There may be none.
+ *
+ * @throws UsageError when the folder is not one of this user
+ */
 export async function openRunFolders(flags: HistoryFlags, context: CliContext): Promise<RunFolders> {
+  const folder = findHistoryFolder(flags, context);
+  const problem = findPlaceProblem(folder, flags, context);
+  if (problem !== undefined) throw new UsageError(problem, 'name another folder with --store');
   const { RunFolders: Folders } = await import('../../lazy/execution.js');
-  return new Folders(findHistoryFolder(flags, context), context.host);
+  return new Folders(folder, context.host);
 }
 
 /** The history that a run of this process is added to. */
 export class ShellHistory {
-  readonly store: FolderStore;
+  /** Undefined when nothing can be kept. */
+  readonly store: FolderStore | undefined;
+  /** For the bytes that tools return; undefined when they cannot be kept with their run, and are temporary files. */
+  readonly bytesFolder: string | undefined;
   readonly #folders: RunFolders;
   readonly #flags: HistoryFlags;
   /** Why the run is not kept, or not to its end. */
   #problem: string | undefined;
 
-  private constructor(folders: RunFolders, store: FolderStore, flags: HistoryFlags) {
+  private constructor(
+    folders: RunFolders,
+    flags: HistoryFlags,
+    {
+      store,
+      bytesFolder,
+      problem,
+    }: Partial<Pick<ShellHistory, 'store' | 'bytesFolder'>> & { readonly problem?: string },
+  ) {
     this.#folders = folders;
-    this.store = store;
     this.#flags = flags;
-    store.onFailure((error) => {
+    this.store = store;
+    this.bytesFolder = bytesFolder;
+    this.#problem = problem;
+    store?.onFailure((error) => {
       this.#problem = errorMessage(error);
     });
   }
@@ -94,23 +135,32 @@ export class ShellHistory {
   ): Promise<ShellHistory> {
     const { FolderStore: Store, RunFolders: Folders } = await import('../../lazy/execution.js');
     const folders = new Folders(folder, context.host);
+    const problem = findPlaceProblem(folder, flags, context);
+    if (problem !== undefined) {
+      return new ShellHistory(folders, flags, { problem: `${problem}; --store names another` });
+    }
     const command = saveCommand(flags, context);
-    return new ShellHistory(folders, new Store(folders, { command, earlier, endsEarlier: true }), flags);
+    const store = new Store(folders, { command, earlier, endsEarlier: true });
+    const bytesFolder = (await folders.isPrivate()) ? folders.runs : undefined;
+    return new ShellHistory(folders, flags, { store, bytesFolder });
   }
 
   /** Prints what is not kept, or how a run that has not succeeded goes on. */
   printEnd({ run_id: id, status }: RunRecord, { stderr, env }: CliContext): void {
     const terminal = detectTerminal(stderr, env);
-    const print = (line: string): void => void stderr.write(`${wrapLine(line, terminal).join('\n')}\n`);
+    const lines: string[] = [];
+    const isKept = this.store !== undefined && this.#folders.read(id) !== undefined;
     if (this.#problem !== undefined) {
-      return print(`${PROGRAM}: the history lacks this run: ${this.#problem}`);
+      const lacking = isKept ? 'lacks the end of this run' : 'lacks this run';
+      lines.push(...wrapLine(`${PROGRAM}: the history ${lacking}: ${this.#problem}`, terminal));
     }
-    if (status === 'succeeded') return;
-    const [newest] = this.#folders.ids();
-    const named = newest === id ? '' : ` ${id}`;
-    const store = this.#flags.store === undefined ? '' : ` --store ${this.#flags.store}`;
-    // Never wrapped, so that it can be copied.
-    stderr.write(`${PROGRAM} rerun${named}${store}   goes on from here after a mend\n`);
+    if (isKept && status !== 'succeeded') {
+      const [newest] = this.#folders.ids();
+      const { store } = this.#flags;
+      const words = [...(newest === id ? [] : [id]), ...(store === undefined ? [] : ['--store', store])];
+      lines.push(...keptRerunLines(words, status === 'failed', terminal));
+    }
+    if (lines.length > 0) stderr.write(`${lines.join('\n')}\n`);
   }
 }
 
@@ -124,21 +174,10 @@ export interface CommandLine {
   readonly outputFolder: string;
 }
 
-/** The command line of a run that is kept. Its paths are absolute. */
-export interface SavedCommand {
-  readonly cwd: string;
-  /** Undefined when the definition came from standard input. */
-  readonly file?: string;
-  readonly tools?: string[];
-  readonly mcp?: string;
-  readonly model?: string;
-  readonly output_folder: string;
-}
-
 function saveCommand(
   { file, tools = [], mcp, model, outputFolder }: CommandLine,
   { cwd }: CliContext,
-): SavedCommand & JsonObject {
+): SavedCommand {
   // Tools may come from a package as well.
   const toPath = (name: string): string => (existsSync(resolve(cwd, name)) ? resolve(cwd, name) : name);
   return {

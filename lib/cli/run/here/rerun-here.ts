@@ -7,31 +7,29 @@ import type { StoredSubmission } from '../../../runs/store/run-store.js';
 import type { CliContext, RegistryApi } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import {
+  type CheckedDefinition,
   checkDefinitionFile,
   type DefinitionFile,
   type DefinitionFlags,
+  findChecked,
   loadSetup,
   readDefinition,
   readValues,
 } from '../../input/load-definition.js';
-import {
-  assertRevivable,
-  type CheckedDefinition,
-  reviveWith,
-  toDefinition,
-  toDefinitionFile,
-} from '../../input/earlier-definition.js';
+import { assertRevivable, reviveWith, toDefinitionFile } from '../../input/earlier-definition.js';
 import { readEnvFile } from '../../input/flags.js';
 import { printProblems } from '../../input/problems.js';
 import { PROGRAM } from '../../package-info.js';
-import { explainForShell, rerunReportLines } from '../../runs/rerun.js';
+import { toSingleLine } from '../../render/text.js';
+import { addToolsHint, assertNotAtWork } from '../../runs/kept-run.js';
+import { collectChanges, explainForShell, rerunReportLines } from '../../runs/rerun.js';
 import { matchRunId } from '../../runs/server-client.js';
 import { UsageError } from '../../usage-errors.js';
 import type { DisplayedRun } from '../execute-run.js';
-import { type HistoryFlags, openRunFolders, type SavedCommand } from './history.js';
+import { type HistoryFlags, openRunFolders } from './history.js';
 import type { StartOptions } from '../run-backend.js';
 import { assertFlagsFit, readRunValues, type RunFlags, type RunValueFlags } from '../run-flags.js';
-import { DEFAULT_OUTPUT_FOLDER, displayHere, listFilesRead, openHere } from './run-here.js';
+import { displayHere, listFilesRead, openHere } from './run-here.js';
 
 /** Which run is repeated. */
 interface RerunWords {
@@ -72,7 +70,11 @@ export async function prepareRerunHere(
   const file = await readFileOrStored(flags, submission, context);
   assertFlagsFit(file.kind, values);
   assertSameKind(file, earlier);
-  const { catalog, fileRoots } = await loadSetup(file, flags, context, [JSON.stringify(submission)]);
+  const { catalog, fileRoots } = await loadSetup(file, flags, context, [JSON.stringify(submission)]).catch(
+    (error: unknown) => {
+      throw given.tools ? error : addToolsHint(error, earlier, 'name them anew with --tools');
+    },
+  );
   const setup = { catalog, fileRoots, complete: true };
   const { outputFolder } = flags;
   const places = { folder: folders.path, fileRoots: [...fileRoots, flags.cwd], outputFolder };
@@ -80,24 +82,16 @@ export async function prepareRerunHere(
   const { registry } = here;
   await assertRevivable(earlier, setup);
   await registry.restore(reviveWith(setup));
-  const { options, params, planConcurrency } = values;
-  const { inputs, session } = file;
-  const changes = {
-    ...(params && { params }),
-    ...(inputs && { inputs }),
-    ...(session && { session }),
-    ...(Object.keys(options).length > 0 && { options }),
-    ...(planConcurrency && { plan_concurrency: planConcurrency }),
-  };
+  const changes = collectChanges(values, file);
   const merged = await registry.rerunValues(earlier.id, changes);
   const loaded = await checkDefinitionFile({ ...file, ...merged }, setup);
   if (!loaded.check.ok || !(given.json || given.quiet)) printProblems(loaded, context);
-  const definition = toDefinition(loaded);
-  if (definition === undefined) return EXIT.invalid;
-  const changed = isSame(definition, submission) ? {} : definition;
+  const checked = findChecked(loaded);
+  if (checked === undefined) return EXIT.invalid;
+  const { kind: _, ...definition } = checked;
+  const changed = isSame(checked, submission) ? {} : definition;
   const request: RerunRequest = { from: given.from, ...changes, ...changed };
-  const { pipeline, plan } = definition;
-  const displayed = await displayHere({ pipeline, plan, planConcurrency }, here, (_, startOptions) =>
+  const displayed = await displayHere(checked, values.planConcurrency, here, (_, startOptions) =>
     startRerun({ id: earlier.id, request, file }, registry, startOptions, given),
   );
   return { ...displayed, filesRead: listFilesRead(flags, file, context) };
@@ -123,7 +117,7 @@ async function startRerun(
     if (errorCode(error) === 'nothing_to_rerun') {
       throw new UsageError(
         `run ${id} succeeded, and nothing that its tasks are or read has changed`,
-        `name a task with --from TASK, or run everything with ${PROGRAM} run`,
+        `name a ${file.kind === 'plan' ? 'sub-pipeline with --from ID' : 'task with --from TASK'}, or run everything with ${PROGRAM} run`,
       );
     }
     throw await explainForShell(error, id, request.from, file, registry);
@@ -139,28 +133,42 @@ function findEarlier({ runId, file }: RerunHereFlags, folders: RunFolders, { cwd
   for (const id of named === undefined ? ids : [named]) {
     const run = folders.read(id);
     if (run === undefined) continue;
-    const isOfFile = path === undefined || (run.command as unknown as SavedCommand).file === path;
+    const isOfFile = path === undefined || run.command.file === path;
     if (named === undefined && !isOfFile) continue;
-    if (folders.summary(id) === undefined && folders.isAtWork(run)) {
-      throw new UsageError(
-        `run ${id} is still at work in process ${run.pid}`,
-        'wait until it has ended, or end it there with Ctrl-C; or name another run',
-      );
+    if (path !== undefined && !isOfFile && !existsSync(path)) {
+      throw new UsageError(`there is no file ${file}`, 'without it, the run is repeated as it was');
     }
+    assertNotAtWork(run, folders);
     return run;
   }
-  const what = file === '' ? 'no run' : `no run of ${file}`;
+  if (path === undefined) {
+    throw new UsageError(
+      `there is no run in ${folders.path}`,
+      `${PROGRAM} run FILE runs a file, and keeps the run`,
+    );
+  }
+  if (!existsSync(path)) {
+    throw new UsageError(
+      `"${file}" is neither a file nor the id of a run, or at least 4 characters of its end`,
+      `${PROGRAM} runs list shows the runs of this folder`,
+    );
+  }
+  const other =
+    ids.length === 0 ? '' : `; ${PROGRAM} rerun RUN_ID ${file} goes on from a run of another file`;
   throw new UsageError(
-    `there is ${what} in ${folders.path}`,
-    `${PROGRAM} run FILE runs a file, and keeps the run`,
+    `there is no run of ${file} in ${folders.path}`,
+    `${PROGRAM} run ${file} runs it, and keeps the run${other}`,
   );
 }
 
 type CompletedFlags = RerunHereFlags & { readonly outputFolder: string; readonly cwd: string };
 
 /** What the flags do not name is as it was. */
-function withCommand(flags: RerunHereFlags, { command }: ShellRun, { cwd }: CliContext): CompletedFlags {
-  const saved = command as unknown as SavedCommand;
+function withCommand(
+  flags: RerunHereFlags,
+  { command: saved }: ShellRun,
+  { cwd }: CliContext,
+): CompletedFlags {
   const { artifacts } = flags;
   return {
     ...flags,
@@ -169,10 +177,7 @@ function withCommand(flags: RerunHereFlags, { command }: ShellRun, { cwd }: CliC
     mcp: flags.mcp ?? saved.mcp,
     model: flags.model ?? saved.model,
     cwd: saved.cwd,
-    outputFolder:
-      artifacts === undefined
-        ? (saved.output_folder ?? resolve(cwd, DEFAULT_OUTPUT_FOLDER))
-        : resolve(cwd, artifacts),
+    outputFolder: artifacts === undefined ? saved.output_folder : resolve(cwd, artifacts),
   };
 }
 
@@ -192,15 +197,20 @@ async function readFileOrStored(
   const path = resolve(context.cwd, file);
   if (file !== '' && existsSync(path)) return readDefinition(flags, context);
   await readEnvFile(flags.envFile, context);
+  if (file !== '' && !(flags.json || flags.quiet)) {
+    context.stderr.write(`there is no ${toSingleLine(file)} any more: its definition is as it was\n`);
+  }
   const stored = await toDefinitionFile(submission, file === '' ? cwd : dirname(path));
   const { inputs, session } = await readValues({ ...flags, file: undefined }, context);
   return { ...stored, inputs, session };
 }
 
 /** Whether a definition is another one than it was. Both were checked, so that their fields are in the same order. */
-function isSame({ pipeline, plan }: CheckedDefinition, submission: StoredSubmission): boolean {
+function isSame(checked: CheckedDefinition, submission: StoredSubmission): boolean {
   const { definition, pipelines = {} } = submission;
-  if (plan === undefined) return JSON.stringify(pipeline?.definition) === JSON.stringify(definition);
+  if (checked.kind === 'pipeline')
+    return JSON.stringify(checked.pipeline.definition) === JSON.stringify(definition);
+  const { plan } = checked;
   const parts = [...plan.subPipelines].map(([id, part]) => [id, part.pipeline.definition]);
   return JSON.stringify([plan.definition, parts]) === JSON.stringify([definition, Object.entries(pipelines)]);
 }

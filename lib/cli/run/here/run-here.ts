@@ -1,10 +1,7 @@
 import { readConfig } from '../../../common/config.js';
-import { assertDefined } from '../../../definition/assert.js';
-import type { Pipeline } from '../../../pipelines/pipeline.js';
-import type { Plan } from '../../../plans/plan.js';
 import type { ShellRun } from '../../../runs/store/run-folders.js';
 import type { CliContext, RegistryApi } from '../../context.js';
-import type { DefinitionFile } from '../../input/load-definition.js';
+import type { CheckedDefinition, DefinitionFile } from '../../input/load-definition.js';
 import { openSecrets } from '../../input/secrets.js';
 import { PipelineRunView } from '../../progress/run-view.js';
 import { pipelineFailureLines, planFailureLines } from '../../render/run-summary.js';
@@ -58,42 +55,40 @@ export async function openHere(
           context,
           earlier,
         );
-  const { store } = history ?? {};
-  const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder, store);
+  const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder, history);
   return { registry, history, outputFolder, mask: secrets?.mask };
-}
-
-/** A checked pipeline, or a checked plan. */
-interface ShownDefinition {
-  readonly pipeline?: Pipeline | undefined;
-  readonly plan?: Plan | undefined;
-  readonly planConcurrency?: number | undefined;
 }
 
 type Start = (registry: RegistryApi, options: StartOptions) => Promise<string>;
 
-/** Describes how a run of this process is displayed. */
+/**
+ * Describes how a run of this process is displayed.
+ *
+ * @param planConcurrency what a flag says, if there is one
+ */
 export async function displayHere(
-  { pipeline, plan, planConcurrency }: ShownDefinition,
+  checked: CheckedDefinition,
+  planConcurrency: number | undefined,
   { registry, history, outputFolder, mask }: RunHere,
   start: Start,
 ): Promise<Omit<DisplayedRun, 'filesRead'>> {
   const backend = createBackend(registry, start, history);
   const isKept = history !== undefined;
   const common = { backend, history, outputFolder, mask };
-  if (plan === undefined) {
-    const checked = assertDefined(pipeline, 'the pipeline');
-    const { waves } = checked;
+  if (checked.kind === 'pipeline') {
+    const { pipeline } = checked;
+    const { waves } = pipeline;
     return {
       ...common,
       hasParallelWaves: false,
       createView: () => new PipelineRunView(waves),
       formatFailures: (record, terminal, details) =>
-        pipelineFailureLines(record, checked, terminal, details, isKept),
+        pipelineFailureLines(record, pipeline, terminal, details, isKept),
       listOutputs: () => waves.flat(),
     };
   }
   const { PlanRunView } = await import('../../progress/plan-view.js');
+  const { plan } = checked;
   const { subPipelines } = plan;
   const concurrency = planConcurrency ?? plan.definition.plan_concurrency ?? 1;
   const waves = new Map([...subPipelines].map(([id, { pipeline }]) => [id, pipeline.waves]));

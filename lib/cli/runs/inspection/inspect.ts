@@ -1,17 +1,19 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { WavetrainClient } from '../../../client/client.js';
+import { Readable } from 'node:stream';
 import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { distFile, readStatecharts } from '../../package-info.js';
 import { StopSignals } from '../../process-events.js';
 import { formatCall } from '../../render/failures.js';
 import { formatNumber, toSingleLine } from '../../render/text.js';
-import { callServer, resolveRunId, type ServerFlags } from '../server-client.js';
+import { type FoundRun, withRun } from '../kept-run.js';
+import type { ServerFlags } from '../server-client.js';
 import { readClientConfig } from '../../../common/config.js';
 import { cutText } from '../../../common/text.js';
+import type { RunRecord } from '../../../runs/record.js';
 import type { FailedCall } from '../../../runs/tasks/task-record.js';
-import { readRecording } from './read-recording.js';
+import { type ReadRecording, readRecording, readRecordingOf } from './read-recording.js';
 
 interface InspectFlags extends ServerFlags {
   /** A file, or the id of a run. */
@@ -20,25 +22,40 @@ interface InspectFlags extends ServerFlags {
 }
 
 /** What looks like the id of a run, or a part of it, unless there is a file of that name. */
-const RUN_ID = /^[0-9a-f][0-9a-f-]{3,35}$/;
+const RUN_ID = /^[0-9a-f][0-9a-f-]{3,35}$/i;
 
-/** Shows a recording, or prints where the server shows a run. */
+/** Shows a recording or a run of the history, or prints where the server shows a run. */
 export async function inspect(flags: InspectFlags, context: CliContext): Promise<ExitStatus> {
-  if (!RUN_ID.test(flags.what) || existsSync(resolve(context.cwd, flags.what)))
-    return inspectFile(flags, context);
-  const url = await callServer(flags, context, async (client: WavetrainClient) => {
-    const runId = await resolveRunId(client, flags.what);
-    const base = flags.server ?? readClientConfig(context.env).url ?? 'http://127.0.0.1:8000';
-    return `${base.replace(/\/+$/, '')}/inspect/${runId}`;
+  const { what, server, open } = flags;
+  if (!RUN_ID.test(what) || existsSync(resolve(context.cwd, what))) {
+    return showRecording(await readRecording(what, context.cwd), flags, context);
+  }
+  const found = await withRun({ ...flags, runId: what }, context, async (run) => {
+    if (run.isKept) return { ...run, recording: await recordKept(run) };
+    const named = server ?? readClientConfig(context.env).url;
+    // Nobody has said that there is one.
+    if (named === undefined) await run.client.record(run.runId);
+    const base = named ?? 'http://127.0.0.1:8000';
+    return `${base.replace(/\/+$/, '')}/inspect/${run.runId}`;
   });
-  context.stdout.write(`${url}\n`);
-  if (flags.open) context.openUrl(url);
+  if (typeof found !== 'string') return showRecording(found.recording, { open, state: found.state }, context);
+  context.stdout.write(`${found}\n`);
+  if (open) context.openUrl(found);
   return EXIT.done;
 }
 
-/** Serves the page over a file until Ctrl-C. */
-async function inspectFile({ what, open }: InspectFlags, context: CliContext): Promise<ExitStatus> {
-  const { head, entries, dropped, isWhole } = await readRecording(what, context.cwd);
+/** What a run of the history has done so far, as a recording. */
+async function recordKept({ client, runId }: FoundRun): Promise<ReadRecording> {
+  const { body } = await client.recording(runId);
+  return readRecordingOf(`run ${runId}`, Readable.fromWeb(body ?? new Blob([]).stream()));
+}
+
+/** Serves the page over a recording until Ctrl-C. */
+async function showRecording(
+  { head, entries, dropped, isWhole }: ReadRecording,
+  { open, state }: Pick<InspectFlags, 'open'> & Partial<Pick<FoundRun, 'state'>>,
+  context: CliContext,
+): Promise<ExitStatus> {
   const { serveShownRun } = await import('../../lazy/server.js');
   const { run: record, origin, failed_calls: failedCalls } = head;
   // Those of the version that recorded it, which may have had other machines.
@@ -63,7 +80,7 @@ async function inspectFile({ what, open }: InspectFlags, context: CliContext): P
   const url = `${server.url}/${record.run_id}`;
   try {
     context.stdout.write(`${url}\n`);
-    const status = isWhole ? record.status : `was ${record.status} when its recording began`;
+    const status = isWhole ? describeStatus(record, state) : `was ${record.status} when its recording began`;
     context.stderr.write(
       `run ${record.run_id} ${status}, ${formatNumber(entries.length)} entries; Ctrl-C ends this\n`,
     );
@@ -79,6 +96,14 @@ async function inspectFile({ what, open }: InspectFlags, context: CliContext): P
     signals.close();
   }
   return EXIT.done;
+}
+
+/** What is at work has no end yet, so it is rebuilt as stopped. */
+function describeStatus({ status }: RunRecord, state: FoundRun['state']): string {
+  if (state === undefined) return status;
+  return state === 'running'
+    ? 'is running in another shell (what is at work is shown as stopped)'
+    : 'was interrupted (what was at work is shown as stopped)';
 }
 
 /** Characters of a line. */

@@ -2,6 +2,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { describeErrno } from '../../../common/files.js';
 import { isObject } from '../../../common/json.js';
 import { INSPECTION_LIMITS } from '../../../common/limits.js';
@@ -36,7 +37,7 @@ const MAX_LINE_LENGTH = 16 * 2 ** 20;
  */
 export async function readRecording(name: string, cwd: string): Promise<ReadRecording> {
   const path = resolve(cwd, name);
-  const refuse = (problem: string, hint: string): UsageError => new UsageError(`${name} ${problem}`, hint);
+  const refuse: Refuse = (problem, hint) => new UsageError(`${name} ${problem}`, hint);
   const size = await stat(path).then(
     (stats) => (stats.isFile() ? stats.size : undefined),
     (error: unknown) => {
@@ -52,15 +53,26 @@ export async function readRecording(name: string, cwd: string): Promise<ReadReco
       `the most is ${formatMebibytes(INSPECTION_LIMITS.recordingBytes)}`,
     );
   }
-  const reader = new RecordingReader(refuse);
   const input = createReadStream(path, { encoding: 'utf8' });
   try {
-    const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-    // The last line may be half written: it is added when there is another one, or by `end`.
-    for await (const line of lines) reader.add(line);
+    return await readEntries(input, refuse);
   } finally {
     input.destroy();
   }
+}
+
+type Refuse = (problem: string, hint: string) => UsageError;
+
+/** Reads the recording of a run. @param name of the run, for messages */
+export function readRecordingOf(name: string, input: Readable): Promise<ReadRecording> {
+  return readEntries(input, (problem, hint) => new UsageError(`the recording of ${name} ${problem}`, hint));
+}
+
+async function readEntries(input: Readable, refuse: Refuse): Promise<ReadRecording> {
+  const reader = new RecordingReader(refuse);
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  // The last line may be half written: it is added when there is another one, or by `end`.
+  for await (const line of lines) reader.add(line);
   return reader.end();
 }
 
@@ -76,7 +88,7 @@ function hintFor(text: string): string {
 }
 
 class RecordingReader {
-  readonly #refuse: (problem: string, hint: string) => UsageError;
+  readonly #refuse: Refuse;
   readonly #entries: { readonly seq: number; readonly json: string }[] = [];
   #head: RecordingHead | undefined;
   #end: RecordingEnd | undefined;
@@ -84,7 +96,7 @@ class RecordingReader {
   /** A line that is not JSON: refused unless it is the last one. */
   #cutLine: number | undefined;
 
-  constructor(refuse: (problem: string, hint: string) => UsageError) {
+  constructor(refuse: Refuse) {
     this.#refuse = refuse;
   }
 

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { systemContext } from '../../../../lib/cli/context.js';
+import { builtinCatalog, type Catalog } from '../../../../lib/tools/catalog.js';
+import { defineTool } from '../../../../lib/tools/tool.js';
 import { Project, twoTasks } from './project.js';
 
 describe('the history of the shell: what run keeps (D68)', () => {
@@ -38,7 +40,7 @@ describe('the history of the shell: what run keeps (D68)', () => {
     const { stderr } = await project.invoke(['run', 'bad.yaml', ...flags], { env: { CI: '1' } });
     expect(existsSync(project.folder.at('elsewhere/runs'))).to.equal(true);
     expect(project.runs).to.deep.equal([]);
-    expect(stderr).to.contain('wavetrain rerun --store elsewhere   goes on from here');
+    expect(stderr).to.contain('  hint: wavetrain rerun --store elsewhere\n    goes on from here');
     project.folder.write('bad.yaml', twoTasks('note'));
     expect((await project.invoke(['rerun', ...flags], { env: { CI: '1' } })).status).to.equal(0);
     expect(project.noted).to.deep.equal(['first', 'second']);
@@ -72,9 +74,68 @@ describe('the history of the shell: what run keeps (D68)', () => {
     project.folder.write('.wavetrain', 'a file is in its place');
     const { status, stderr } = await project.invoke(['run', 'bad.yaml']);
     expect(status).to.equal(3);
-    expect(stderr.match(/the history lacks this run: cannot write to/g)).to.have.length(1);
+    expect(
+      stderr.match(/the history lacks this run: .*\.wavetrain is not a folder of this user/g),
+    ).to.have.length(1);
     expect(stderr).not.to.contain('wavetrain rerun');
     expect(project.noted).to.deep.equal(['first']);
+  });
+
+  it('neither writes to .wavetrain of another user in the working directory nor reads what it says', async () => {
+    await project.invoke(['run', 'bad.yaml']);
+    const kept = project.kept;
+    project.noted.length = 0;
+    const options = { host: { ...systemContext().host, userId: 424_242 } };
+    const { status, stderr } = await project.invoke(['run', 'bad.yaml'], options);
+    expect(status).to.equal(3);
+    expect(stderr)
+      .to.match(
+        /the history lacks this run: .*\.wavetrain is not a folder of this user; --store names another\n/,
+      )
+      .and.not.contain('--no-store');
+    const rerun = await project.invoke(['rerun'], options);
+    expect(rerun.status).to.equal(2);
+    expect(rerun.stderr).to.contain(
+      '.wavetrain is not a folder of this user\n  name another folder with --store',
+    );
+    const [id = ''] = project.runs;
+    expect((await project.invoke(['runs', 'show', id], options)).stdout).to.equal('');
+    expect(project.noted).to.deep.equal(['first']);
+    expect(project.kept).to.equal(kept);
+  });
+
+  it('says when a history that is named cannot be written', async () => {
+    project.folder.write('file', 'a file is in its place');
+    const { stderr } = await project.invoke(['run', 'bad.yaml', '--store', 'file']);
+    expect(stderr.match(/the history lacks this run: cannot write to/g)).to.have.length(1);
+  });
+
+  it('says when the history has a part of a run, and how that part goes on', async () => {
+    const breaking = defineTool({
+      name: 'note',
+      description: 'puts a folder in the place of what is to be written next',
+      inputs: {},
+      openInputs: true,
+      run: () => {
+        const facts = project.folder.at(`.wavetrain/runs/${project.runs[0]}/facts.jsonl`);
+        rmSync(facts, { force: true });
+        mkdirSync(facts);
+        return null;
+      },
+    });
+    const openCatalog = async (): Promise<Catalog> => builtinCatalog().with([breaking]);
+    const { status, stderr } = await project.invoke(['run', 'bad.yaml'], { openCatalog });
+    expect(status).to.equal(3);
+    expect(stderr).to.match(
+      /the history lacks the end of this run: cannot write to .*\n {2}hint: wavetrain rerun\n/,
+    );
+  });
+
+  it('takes no link for the folder', async () => {
+    mkdirSync(project.folder.at('elsewhere'));
+    symlinkSync(project.folder.at('elsewhere'), project.folder.at('.wavetrain'));
+    expect((await project.invoke(['run', 'bad.yaml'])).stderr).to.contain('is not a folder of this user');
+    expect(readdirSync(project.folder.at('elsewhere'))).to.deep.equal([]);
   });
 
   it('keeps no value of a secret (D61)', async () => {
@@ -97,16 +158,22 @@ tasks:
   });
 
   it('says after a failure how the run goes on, with its id when another run is newer', async () => {
-    const hint = '   goes on from here after a mend\n';
+    const hint = '\n    goes on from here, with the mended file\n';
     expect((await project.invoke(['run', 'bad.yaml'])).stderr).to.match(
-      new RegExp(`\\nwavetrain rerun${hint}$`),
+      new RegExp(`\\n  hint: wavetrain rerun${hint}$`),
     );
     mkdirSync(project.folder.at('.wavetrain/runs/ffffffff-newer'));
     const { stderr } = await project.invoke(['run', 'bad.yaml']);
     const [, newest] = project.runs;
-    expect(stderr.endsWith(`\nwavetrain rerun ${newest}${hint}`)).to.equal(true);
+    expect(stderr.endsWith(`\n  hint: wavetrain rerun ${newest}${hint}`)).to.equal(true);
     expect((await project.invoke(['run', 'bad.yaml', '--json'])).stderr).not.to.contain(hint);
     expect((await project.invoke(['run', 'ok.yaml'])).stderr).not.to.contain(hint);
+  });
+
+  it('refuses --store together with --no-store', async () => {
+    const { status, stderr } = await project.invoke(['run', 'ok.yaml', '--store', 'x', '--no-store']);
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('give --store or --no-store, not both');
   });
 
   it('refuses --store together with --server', async () => {

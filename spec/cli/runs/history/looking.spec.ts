@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { systemContext } from '../../../../lib/cli/context.js';
+import type { Invocation } from '../../invoke.js';
+import { explainFirst } from '../../../../lib/cli/runs/kept-run.js';
+import { type ErrorCode, errorMessage, WavetrainError } from '../../../../lib/common/errors.js';
 import { Project, twoTasks } from './project.js';
 
 /** Asks as another process than the one that ran: which is this one. */
@@ -45,6 +48,32 @@ describe('the history of the shell: the runs commands without a server (D68)', (
     expect(limited.stderr).to.contain('.wavetrain has more runs: --limit N');
   });
 
+  it('runs list has a filter for each status of the history, and refuses those of servers', async () => {
+    const list = (...argv: string[]): Promise<Invocation> => project.invoke(['runs', 'list', ...argv]);
+    expect((await list('--status', 'failed', '--pipeline', 'two', '--tenant', 'default')).stdout).to.contain(
+      id,
+    );
+    for (const argv of [
+      ['--status', 'running'],
+      ['--status', 'succeeded'],
+      ['--status', 'cancelled'],
+      ['--status', 'interrupted'],
+      ['--pipeline', 'other'],
+      ['--tenant', 'other'],
+    ]) {
+      expect((await list(...argv)).stdout, argv.join(' ')).to.equal('no runs found\n');
+    }
+    for (const word of ['paused', 'queued']) {
+      const { status, stderr } = await list('--status', word);
+      expect(status).to.equal(2);
+      expect(stderr).to.contain(`no run of ${project.folder.at('.wavetrain')} is ever ${word}`);
+      expect(stderr).to.contain('one of running, succeeded, failed, cancelled, interrupted\n');
+    }
+    const ofServer = await list('--status', 'interrupted', '--server', 'http://127.0.0.1:1');
+    expect(ofServer.stderr).to.contain('no run of a server is ever interrupted');
+    expect((await list('--status', 'dead')).stderr).to.contain('--status must be one of queued, running');
+  });
+
   it('runs show shows a run with its failures, and one of its tasks', async () => {
     const { status, stdout } = await project.invoke(['runs', 'show', id.slice(-8)]);
     expect(status).to.equal(0);
@@ -76,15 +105,20 @@ describe('the history of the shell: the runs commands without a server (D68)', (
 
   it('a run whose process was killed is shown as interrupted, and nothing of it is called again', async () => {
     loseEnd();
-    expect((await project.invoke(['runs', 'list', '--status', 'interrupted'])).stdout).to.contain(id);
+    const listed = await project.invoke(['runs', 'list', '--status', 'interrupted']);
+    expect(listed.stdout).to.match(new RegExp(`\\n${id} +interrupted .* \\?/2 +two\n`));
     const { stdout } = await project.invoke(['runs', 'show', id]);
     expect(stdout).to.match(/\nstatus +interrupted: its process has ended/);
     expect(stdout)
       .to.contain('✓ first')
       .and.to.match(/- second|second .*stopped by force/);
-    expect(JSON.parse((await project.invoke(['runs', 'show', id, '--json'])).stdout).status).to.equal(
-      'interrupted',
-    );
+    expect(JSON.parse((await project.invoke(['runs', 'show', id, '--json'])).stdout)).to.include({
+      status: 'interrupted',
+      finished_at: null,
+    });
+    expect((await project.invoke(['runs', 'report', id])).stdout)
+      .to.contain('\n- status: interrupted: its process has ended;')
+      .and.not.contain('finished:');
     expect(project.noted).to.deep.equal(['first']);
     project.folder.write('p.yaml', twoTasks('note'));
     expect((await project.invoke(['rerun'])).status).to.equal(0);
@@ -124,6 +158,71 @@ describe('the history of the shell: the runs commands without a server (D68)', (
     expect(shown.stderr).to.contain('cannot reach a server');
     const all = await project.invoke(['runs', 'delete', '--all'], { env });
     expect(all.stderr).to.contain('--all is for the history of a folder');
+  });
+
+  it('commands for runs of servers refuse a run of the history, and name what there is for it', async () => {
+    for (const [command, hint] of [
+      ['watch', `wavetrain runs show ${id} shows it`],
+      ['cancel', 'Ctrl-C in its shell cancels it'],
+      ['continue', 'its shell asks how it goes on'],
+      ['rerun', `wavetrain rerun ${id} goes on from there`],
+    ] as const) {
+      const { status, stderr } = await project.invoke(['runs', command, id.slice(-8)]);
+      expect(status).to.equal(2);
+      expect(stderr).to.contain(`runs ${command} is for runs of a server, and ${id} is a run of `);
+      expect(stderr).to.contain(`\n  ${hint}\n`);
+    }
+  });
+
+  it('what this folder lacks is said before anything is said of the default server', async () => {
+    const explain = async (
+      code: ErrorCode,
+      lacking: string | undefined,
+      server?: string,
+    ): Promise<string> => {
+      const flags = { server, envFile: undefined };
+      const context = { ...systemContext(), env: {} };
+      return errorMessage(
+        await explainFirst(new WavetrainError(code, 'its message'), flags, lacking, context),
+      );
+    };
+    expect(await explain('server_unreachable', undefined)).to.equal(
+      'this folder has no runs (wavetrain run FILE keeps its runs in .wavetrain), and there is no server to ask:\n  its message',
+    );
+    expect(await explain('run_not_found', 'it lacks x')).to.equal(
+      'it lacks x, nor has the default server:\n  its message',
+    );
+    expect(await explain('run_not_found', 'it lacks x', 'http://127.0.0.1:1')).to.equal('its message');
+    expect(await explain('unauthorized', 'it lacks x')).to.equal('its message');
+  });
+
+  it('--store names the history of another folder, also in the commands that are printed', async () => {
+    const elsewhere = (...argv: string[]): Promise<Invocation> =>
+      project.invoke([...argv, '--store', 'elsewhere'], { keepsHistory: false, env: { CI: '1' } });
+    await elsewhere('run', 'p.yaml');
+    const { runs } = JSON.parse((await elsewhere('runs', 'list', '--json')).stdout) as {
+      readonly runs: readonly { readonly run_id: string }[];
+    };
+    const other = runs[0]?.run_id ?? '';
+    expect(runs).to.have.length(1);
+    expect(other).not.to.equal(id);
+    const shown = await elsewhere('runs', 'show', other);
+    expect(shown.stdout)
+      .to.contain(`wavetrain runs show ${other} --task second --store elsewhere\n`)
+      .and.contain(`wavetrain rerun ${other} --store elsewhere\n`);
+    expect((await elsewhere('runs', 'show', other, '--task', 'x')).stderr).to.contain(
+      `wavetrain runs show ${other} --store elsewhere shows the run`,
+    );
+    expect((await elsewhere('runs', 'report', other)).stdout).to.contain('# two: failed');
+    const unknown = await elsewhere('runs', 'show', id);
+    expect(unknown.stderr).to.contain(`elsewhere has no run whose id begins or ends with "${id}"`);
+    expect((await elsewhere('runs', 'list', '--server', 'http://127.0.0.1:1')).stderr).to.contain(
+      'give --server or --store, not both',
+    );
+    expect((await project.invoke(['runs', 'list', '--store', 'missing'])).stderr).to.contain(
+      'there is no folder missing\n  wavetrain run FILE --store missing keeps its runs there',
+    );
+    expect((await elsewhere('runs', 'delete', other)).stderr).to.equal(`deleted ${other}\n`);
   });
 
   it('runs show says why a run cannot be shown whose tool is gone', async () => {

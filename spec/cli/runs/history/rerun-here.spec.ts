@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { rmSync } from 'node:fs';
+import { WavetrainError } from '../../../../lib/common/errors.js';
 import { settle } from '../../../support/deferred.js';
 import { Project, twoTasks } from './project.js';
 
@@ -76,9 +77,21 @@ describe('rerun: a run of the history goes on in this process (D60, D68)', () =>
   it('runs the definition as it was when its file is gone, and with another file that one', async () => {
     await failOnce();
     rmSync(project.folder.at('p.yaml'));
-    expect((await project.invoke(['rerun'])).status).to.equal(3);
+    for (const argv of [['rerun'], ['rerun', 'p.yaml']]) {
+      const { status, stderr } = await project.invoke(argv);
+      expect(status).to.equal(3);
+      expect(stderr).to.match(/^there is no p\.yaml any more: its definition is as it was\n/);
+    }
+    expect((await project.invoke(['rerun', '--json'])).stderr).not.to.contain('any more');
     project.folder.write('renamed.yaml', twoTasks('note'));
     const [id = ''] = project.runs;
+    const unknown = await project.invoke(['rerun', 'renamed.yaml']);
+    expect(unknown.stderr).to.contain(
+      'wavetrain rerun RUN_ID renamed.yaml goes on from a run of another file',
+    );
+    const missing = await project.invoke(['rerun', id, 'renmed.yaml']);
+    expect(missing.status).to.equal(2);
+    expect(missing.stderr).to.contain('there is no file renmed.yaml');
     expect((await project.invoke(['rerun', id, 'renamed.yaml'])).status).to.equal(0);
     expect(project.noted).to.deep.equal(['second']);
   });
@@ -127,6 +140,15 @@ describe('rerun: a run of the history goes on in this process (D60, D68)', () =>
     expect(project.noted).to.deep.equal(['a', 'b']);
   });
 
+  it('names a sub-pipeline where nothing of a plan is left to run', async () => {
+    project.folder.write(
+      'plan.yaml',
+      'plan: {id: q, sub_pipelines: [{id: one, pipeline: {id: one, goal: g, tasks: [{id: a, tool: note}]}}]}\n',
+    );
+    expect((await project.invoke(['run', 'plan.yaml'])).status).to.equal(0);
+    expect((await project.invoke(['rerun'])).stderr).to.contain('name a sub-pipeline with --from ID, or run');
+  });
+
   it('prints what is wrong with the file, runs nothing and keeps nothing', async () => {
     await failOnce();
     project.folder.write('p.yaml', twoTasks('nope'));
@@ -134,6 +156,21 @@ describe('rerun: a run of the history goes on in this process (D60, D68)', () =>
     expect(status).to.equal(1);
     expect(stderr).to.contain('p.yaml:6:').and.to.contain('there is no tool "nope"');
     expect(project.runs).to.have.length(1);
+  });
+
+  it('says which tools the run had when they cannot be loaded, also to whoever looks at it', async () => {
+    project.folder.write('tools.mjs', '');
+    await failOnce('--tools', 'tools.mjs');
+    const openCatalog = async (): Promise<never> => {
+      throw new WavetrainError('bad_tool_file', 'cannot load tools from "tools.mjs"');
+    };
+    const had = `had --tools ${project.folder.at('tools.mjs')}: `;
+    const [id = ''] = project.runs;
+    const again = await project.invoke(['rerun'], { openCatalog });
+    expect(again.stderr).to.contain(`${had}name them anew with --tools\n`);
+    expect((await project.invoke(['rerun', '--tools', 'x.mjs'], { openCatalog })).stderr).not.to.contain(had);
+    const shown = await project.invoke(['runs', 'show', id], { openCatalog });
+    expect(shown.stderr).to.contain(`${had}it can be shown when they can be loaded again\n`);
   });
 
   it('refuses a run that another shell is at work on', async () => {
