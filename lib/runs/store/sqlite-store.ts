@@ -11,10 +11,7 @@ import { CommitQueue } from './commit-queue.js';
 import type { PastRun, RunStore, StoredRun, StoredSubmission } from './run-store.js';
 import type { PieceRow, RunRow, StoreAnswer, StoreRequest } from './store-thread.js';
 
-/** Runs that are read at once. */
-const PAGE = 100;
-
-/** About as many characters of a run are read at once. */
+/** About as many characters of runs, or of one run, are read at once. */
 const READ_LENGTH = 512 * 1024;
 const MIN_PIECES = 4;
 
@@ -88,13 +85,15 @@ export class SqliteStore implements RunStore {
 
   async *runs(): AsyncIterable<PastRun> {
     for (let after = 0; ; ) {
-      const rows = (await this.#thread.ask({ kind: 'runs', after, limit: PAGE })) as readonly RunRow[];
+      const request: StoreRequest = { kind: 'runs', after, length: READ_LENGTH };
+      const rows = (await this.#thread.ask(request)) as readonly RunRow[];
+      if (rows.length === 0) return;
       for (const { number, id, created_at: createdAt, removed, submission } of rows) {
         after = number;
         const isRemoved = removed === 1;
         yield { number, id, createdAt, isRemoved, submission: JSON.parse(submission) as StoredSubmission };
+        if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);
       }
-      if (rows.length < PAGE) return;
     }
   }
 
@@ -134,7 +133,7 @@ export class SqliteStore implements RunStore {
 }
 
 /** The thread that has the file open. It answers in the order of the requests. */
-class StoreThread {
+export class StoreThread {
   readonly #worker: Worker;
   readonly #waiting: {
     readonly resolve: (value: unknown) => void;

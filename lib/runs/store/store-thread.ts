@@ -6,7 +6,7 @@ import type { Batch } from './commit-queue.js';
 /** What the thread is asked. */
 export type StoreRequest =
   | { readonly kind: 'keep'; readonly batch: Batch }
-  | { readonly kind: 'runs'; readonly after: number; readonly limit: number }
+  | { readonly kind: 'runs'; readonly after: number; readonly length: number }
   | { readonly kind: 'pieces'; readonly runId: string; readonly after: number; readonly limit: number }
   | { readonly kind: 'keys' }
   | { readonly kind: 'close' };
@@ -151,7 +151,7 @@ function perform(database: Database.Database, request: StoreRequest): unknown {
     case 'keep':
       return keep(database, request.batch);
     case 'runs':
-      return readRuns(database, request.after, request.limit);
+      return readRuns(database, request.after, request.length);
     case 'pieces':
       return readPieces(database, request.runId, request.after, request.limit);
     case 'keys':
@@ -185,18 +185,34 @@ function removeUnfinished(database: Database.Database): void {
   database.exec('COMMIT');
 }
 
-function readRuns(database: Database.Database, after: number, limit: number): RunRow[] {
-  const runs = database
-    .prepare('SELECT number, id, created_at, removed FROM run WHERE number > ? ORDER BY number LIMIT ?')
-    .all(after, limit) as Omit<RunRow, 'submission'>[];
-  return runs.map((run) => {
-    let submission = '';
-    for (let piece = readPieces(database, run.id, 0, 1)[0]; piece !== undefined; ) {
-      submission += piece.text;
-      piece = piece.goes_on === 0 ? undefined : readPieces(database, run.id, piece.n, 1)[0];
-    }
-    return { ...run, submission };
-  });
+/** Reads the runs after a number until their submissions are so long together: one at least, unless there is none. */
+function readRuns(database: Database.Database, after: number, length: number): RunRow[] {
+  const select = prepare(
+    database,
+    'SELECT number, id, created_at, removed FROM run WHERE number > ? ORDER BY number LIMIT 1',
+  );
+  const rows: RunRow[] = [];
+  let read = 0;
+  let last = after;
+  while (rows.length === 0 || read < length) {
+    const run = select.all(last)[0] as Omit<RunRow, 'submission'> | undefined;
+    if (run === undefined) break;
+    const submission = readSubmission(database, run.id);
+    rows.push({ ...run, submission });
+    read += submission.length;
+    last = run.number;
+  }
+  return rows;
+}
+
+/** The first document of a run. */
+function readSubmission(database: Database.Database, runId: string): string {
+  let submission = '';
+  for (let piece = readPieces(database, runId, 0, 1)[0]; piece !== undefined; ) {
+    submission += piece.text;
+    piece = piece.goes_on === 0 ? undefined : readPieces(database, runId, piece.n, 1)[0];
+  }
+  return submission;
 }
 
 /** All at once: rows that are asked for one by one are read a hundred at a time, whether or not they are needed. */

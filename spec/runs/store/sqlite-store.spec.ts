@@ -4,11 +4,12 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '../../../lib/common/errors.js';
 import type { RunStore } from '../../../lib/runs/store/run-store.js';
-import { SqliteStore } from '../../../lib/runs/store/sqlite-store.js';
+import { findDriver, SqliteStore, StoreThread } from '../../../lib/runs/store/sqlite-store.js';
+import type { RunRow } from '../../../lib/runs/store/store-thread.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { storedRun, type StorePlace, storeSuite } from './store-suite.js';
+import { listRuns, storedRun, type StorePlace, storeSuite } from './store-suite.js';
 
 const PROGRAM = join(ROOT, 'dist', 'store-thread.cjs');
 
@@ -84,6 +85,30 @@ describe('SqliteStore (D68)', () => {
     for (let number = 1; number <= 20; number++) again.remove(`run ${number}`);
     await again.close();
     expect(statSync(place.file).size).to.be.lessThan(2 ** 20);
+  });
+
+  it('is read by size, however many runs it has: one long submission at once, or many short ones', async () => {
+    const store = await place.open();
+    for (let number = 1; number <= 30; number++) {
+      const run = storedRun(number);
+      const inputs = { long: 'x'.repeat(number > 20 ? 10 : 2 ** 20) };
+      store.add({ ...run, submission: { ...run.submission, inputs } }, 2 ** 20);
+    }
+    await store.close();
+    const thread = new StoreThread(PROGRAM, { file: place.file, driver: findDriver() });
+    await thread.opened;
+    const counts: number[] = [];
+    for (let after = 0, count = 1; count > 0; after += count) {
+      const rows = (await thread.ask({ kind: 'runs', after, length: 2 ** 19 })) as readonly RunRow[];
+      counts.push((count = rows.length));
+    }
+    await thread.close();
+    expect(counts).to.deep.equal([...Array.from({ length: 20 }, () => 1), 10, 0]);
+    const lengths = (await listRuns(await place.open())).map(({ submission }) => submission.inputs?.['long']);
+    expect(lengths.map((text) => (text as string).length)).to.deep.equal([
+      ...Array.from({ length: 20 }, () => 2 ** 20),
+      ...Array.from({ length: 10 }, () => 10),
+    ]);
   });
 
   it('refuses a second process, and a file that is none of its own', async () => {
