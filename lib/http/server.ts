@@ -12,7 +12,7 @@ import { ValidationCache } from '../pipelines/validation-cache.js';
 import { type RestoredRuns, RunRegistry } from '../runs/registry.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { RunStore } from '../runs/store/run-store.js';
-import type { ReviveDefinitions } from '../runs/store/submission.js';
+import type { ReviveDefinitions } from '../runs/run-factory.js';
 import type { RunEventListener } from '../runs/run-entry.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { Catalog } from '../tools/catalog.js';

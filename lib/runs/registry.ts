@@ -15,10 +15,17 @@ import {
   type OnceAcceptedRun,
   type Reservation,
 } from './idempotency.js';
-import { type CreatedRun, RunFactory } from './store/run-factory.js';
-import type { RequestedRun, ReviveDefinitions } from './store/submission.js';
-import { countStatuses, paginate, type RunPage, type RunQuery } from './listing.js';
-import { type AcceptedRun, type RunRecord, toRunRecord, toRunSummary } from './record.js';
+import { type CreatedRun, type RequestedRun, type ReviveDefinitions, RunFactory } from './run-factory.js';
+import {
+  type AcceptedRun,
+  countStatuses,
+  paginate,
+  type RunPage,
+  type RunQuery,
+  type RunRecord,
+  toRunRecord,
+  toRunSummary,
+} from './record.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import {
   assertSettled,
@@ -32,6 +39,7 @@ import { describeRerun, type RerunReport } from './rerun/rerun-report.js';
 import { Retention, UNLIMITED_RETENTION } from './retention.js';
 import { RunEntry } from './run-entry.js';
 import { RunViews } from './run-views.js';
+import { StoreGuard } from './store/store-guard.js';
 
 export { runInTurns } from './fair-yield.js';
 export { inspectStore } from './store/inspect-store.js';
@@ -57,9 +65,7 @@ export class RunRegistry extends RunViews {
   /** Resolves when the runs of the store have been restored, or cannot be; undefined then, and before. */
   #restoring: Promise<void> | undefined;
   #isClosing = false;
-  #hasStoreFailed = false;
-  /** What waits for the store: called when it fails. */
-  readonly #waiting = new Set<(error: WavetrainError) => void>();
+  readonly #storeGuard: StoreGuard;
 
   /** Shares the event loop between requests: the HTTP API reaches it through the registry, as all that concerns runs. */
   readonly fairYield = fairYield;
@@ -75,11 +81,7 @@ export class RunRegistry extends RunViews {
     this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
     const { retention = UNLIMITED_RETENTION, memory } = options;
     this.#retention = new Retention(retention, this.clock, memory, (entry) => this.#drop(entry));
-    options.store?.onFailure(() => {
-      if (options.store?.isOptional === true) return;
-      this.#hasStoreFailed = true;
-      for (const reject of this.#waiting) reject(this.#notReady());
-    });
+    this.#storeGuard = new StoreGuard(options.store);
   }
 
   /**
@@ -172,7 +174,7 @@ export class RunRegistry extends RunViews {
    */
   async settled(runId: string): Promise<RunRecord> {
     const { run } = this.entry(runId);
-    await this.#unlessStoreFails(run.settled);
+    await this.#storeGuard.unlessFails(run.settled);
     if (run.isLeft && this.#entries.has(runId)) {
       const message = `the server is shutting down: run ${runId} can be found again when it is started again`;
       throw new WavetrainError('shutting_down', message, { fault: 'service' });
@@ -187,11 +189,11 @@ export class RunRegistry extends RunViews {
    */
   async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<RunRecord> {
     const { run } = this.entry(runId);
-    this.#assertStoreWorks();
+    this.#storeGuard.assertWorks();
     // Those who wait for a task that is being published go on before: so they do when the run is rebuilt.
-    while (run.isPublishing) await this.#unlessStoreFails(run.committed());
+    while (run.isPublishing) await this.#storeGuard.unlessFails(run.committed());
     await this.executor.cancel(runId, options);
-    await this.#unlessStoreFails(run.committed());
+    await this.#storeGuard.unlessFails(run.committed());
     return toRunRecord(run);
   }
 
@@ -205,7 +207,7 @@ export class RunRegistry extends RunViews {
   /** Resolves when what can be seen of a run is kept. Rejects with `run_not_found`, and `not_ready` when the store fails. */
   async committed(runId: string): Promise<void> {
     const { run } = this.entry(runId);
-    if (!this.#hasStoreFailed) await this.#unlessStoreFails(run.committed());
+    if (!this.#storeGuard.hasFailed) await this.#storeGuard.unlessFails(run.committed());
   }
 
   /** Deletes a settled run. Throws `run_not_found` or `run_not_settled`. */
@@ -277,7 +279,7 @@ export class RunRegistry extends RunViews {
   /** What is promised is kept first: resolves with the id when the run can be found after a crash (D68). */
   async #accept(tenantId: string, submission: SubmissionOptions, requested: RequestedRun): Promise<string> {
     const { reservation, onEvent, onAccepted, onInspection } = submission;
-    this.#assertStoreWorks();
+    this.#storeGuard.assertWorks();
     this.#retention.sweep();
     this.#admission.checkCapacity(tenantId);
     const entry = this.#enter(this.#factory.create(requested, tenantId, reservation?.key));
@@ -288,31 +290,12 @@ export class RunRegistry extends RunViews {
     entry.announce(onEvent, this.options.onEvent);
     this.#admission.admit(entry);
     try {
-      await this.#unlessStoreFails(run.committed());
+      await this.#storeGuard.unlessFails(run.committed());
     } catch (error) {
       this.forget(run.id);
       throw error;
     }
     return run.id;
-  }
-
-  /** What would be promised could not be kept. @throws WavetrainError `not_ready` */
-  #assertStoreWorks(): void {
-    if (this.#hasStoreFailed) throw this.#notReady();
-  }
-
-  #notReady(): WavetrainError {
-    const message = `nothing can be kept in ${this.options.store?.place} any more: the log of the server says why; start it again`;
-    return new WavetrainError('not_ready', message, { fault: 'service' });
-  }
-
-  /** Resolves as the promise does. Rejects with `not_ready` when the store fails before: it may never be settled. */
-  async #unlessStoreFails(promise: Promise<void> | undefined): Promise<void> {
-    if (this.options.store === undefined || promise === undefined) return promise;
-    await new Promise<void>((resolve, reject) => {
-      this.#waiting.add(reject);
-      void promise.then(resolve).finally(() => this.#waiting.delete(reject));
-    });
   }
 
   /**

@@ -4,7 +4,7 @@ import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { PipelineInput, Plan } from '../../plans/plan.js';
 import type { ShellRun } from '../../runs/store/run-folders.js';
 import type { StoredSubmission } from '../../runs/store/run-store.js';
-import type { ReviveDefinitions } from '../../runs/store/submission.js';
+import type { ReviveDefinitions } from '../../runs/run-factory.js';
 import { checkDefinitionFile, type DefinitionFile, type LoadedDefinition } from './load-definition.js';
 
 type CheckSetup = Parameters<typeof checkDefinitionFile>[1];

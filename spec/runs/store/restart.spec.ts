@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
-import type { ReviveDefinitions } from '../../../lib/runs/store/submission.js';
+import type { ReviveDefinitions } from '../../../lib/runs/run-factory.js';
 import { settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { takeWarnings } from '../../support/warnings.js';
