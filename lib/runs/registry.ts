@@ -138,7 +138,7 @@ export class RunRegistry extends RunViews {
     try {
       const rerun = await this.stepRunner.run(prepareRerun(run, request, this.options.secrets), run.tenantId);
       // Throws if what it needs was deleted meanwhile.
-      if (hasFiles || this.options.store !== undefined) this.entry(runId);
+      if (hasFiles) this.entry(runId);
       return await this.#submit(run.tenantId, submission, rerun);
     } finally {
       release();

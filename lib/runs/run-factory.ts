@@ -2,14 +2,23 @@ import type { Clock } from '../common/clock.js';
 import { errorMessage } from '../common/errors.js';
 import type { JsonObject } from '../common/json.js';
 import { warnHost } from '../common/warnings.js';
-import { type AnyRun, type KeptRun, type LocalExecutor, runNotFound } from '../execution/local-executor.js';
+import type { AnyRun, KeptRun, LocalExecutor } from '../execution/local-executor.js';
+import type { Fact } from '../execution/history/fact.js';
 import { PastFacts } from '../execution/history/past-facts.js';
+import type { PublishedFile } from '../execution/invocation/artifact-store.js';
 import { createRunId, readSubmittedKeys, type WithSubmittedKeys } from '../execution/prepare/prepare-run.js';
-import type { PlanRerunSource, RerunSource } from '../execution/prepare/rerun-source.js';
+import {
+  canReuse,
+  measureSource,
+  type PlanRerunSource,
+  type RerunSource,
+} from '../execution/prepare/rerun-source.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { IdempotencyKey } from './idempotency.js';
-import { type AskedRerun, collectAgain, type Rerun } from './rerun/rerun.js';
-import type { PastRun, RunStore, StoredSubmission } from './store/run-store.js';
+import { type SourcePart, writeSource } from './rerun/source-parts.js';
+import { StandIns } from './rerun/stand-ins.js';
+import { StoredSource } from './rerun/stored-source.js';
+import type { KeptSource, RunStore, StoredFact, StoredRun, StoredSubmission } from './store/run-store.js';
 
 /** A run that is asked for, and what it can reuse of an earlier one. */
 export type RequestedRun =
@@ -17,13 +26,13 @@ export type RequestedRun =
       readonly kind: 'pipeline';
       readonly inputs: RunInputs & WithSubmittedKeys;
       readonly source?: RerunSource | undefined;
-      readonly asked?: AskedRerun | undefined;
     }
   | {
       readonly kind: 'plan';
       readonly inputs: PlanInputs & WithSubmittedKeys;
       readonly source?: PlanRerunSource | undefined;
-      readonly asked?: AskedRerun | undefined;
+      /** The plan of the run that it repeats. */
+      readonly earlier?: PlanInputs['plan'] | undefined;
     };
 
 /** Checks a definition that was accepted before. Rejects with its problems when it is not valid any more. */
@@ -74,62 +83,54 @@ export class RunFactory {
     const run = createRequestedRun(this.#executor, requested, { log: store.log(id, tenantId), past });
     const number = store.lastNumber + 1;
     const submission = toSubmission(requested, tenantId, idempotency);
-    store.add({ id, number, createdAt, submission }, run.prepared.sizeBytes);
+    const source = toKeptSource(requested, run, this.#executor);
+    store.add({ id, number, createdAt, submission }, run.prepared.sizeBytes - (source?.bytes ?? 0), source);
     return { run, number };
   }
 
   /**
-   * Creates the runs of the store again, in the order in which they were accepted. Those that had settled must be rebuilt
-   * before the next one is asked for, which may be a rerun of them. Warns of each that this version of Wavetrain, its tools or its settings do not accept any more: it stays in the store.
+   * Creates the runs of the store again, in the order in which they were accepted. Warns of each that this version of
+   * Wavetrain, its tools or its settings do not accept any more: it stays in the store. One that was not accepted, because
+   * a process ended before what it may reuse was kept, is removed.
    */
   async *restore(store: RunStore, revive: ReviveDefinitions): AsyncIterable<RestoredRun> {
-    const restored = new Map<string, AnyRun>();
-    const removed: AnyRun[] = [];
+    const standIns = new StandIns(this.#executor);
     for await (const stored of store.runs()) {
-      const { id, number, isRemoved, submission } = stored;
+      const { id, number, submission } = stored;
       try {
-        const run = await this.#createAgain(store, stored, revive, restored);
-        restored.set(id, run);
-        if (!isRemoved) yield { run, number, idempotency: submission.idempotency };
-        else {
-          await run.rebuild();
-          removed.push(run);
-        }
+        const run = await this.#createAgain(store, stored, revive, standIns);
+        if (run === undefined) store.remove(id);
+        else yield { run, number, idempotency: submission.idempotency };
       } catch (error) {
+        standIns.keep(id);
         warnHost(`run ${id} cannot go on: ${errorMessage(error)}`);
       }
     }
-    // What reruns have of them, they keep.
-    for (const { id, budget } of removed) {
-      this.#executor.forget(id);
-      budget.close();
-    }
+    standIns.forget();
   }
 
+  /** Resolves with undefined for a rerun that was not accepted. */
   async #createAgain(
     store: RunStore,
-    { id, createdAt, submission }: PastRun,
+    { id, createdAt, submission }: StoredRun,
     revive: ReviveDefinitions,
-    restored: ReadonlyMap<string, AnyRun>,
-  ): Promise<AnyRun> {
+    standIns: StandIns,
+  ): Promise<AnyRun | undefined> {
     const { rerun, tenant_id: tenantId } = submission;
+    const { stepRunner } = this.#executor;
     const [requested, read] = await Promise.all([toRequestedRun(submission, revive), store.facts(id)]);
-    const facts = await this.#executor.stepRunner.run(PastFacts.readInSteps(read), tenantId);
-    const earlier = rerun && restored.get(rerun.run_id);
-    if (rerun !== undefined && earlier === undefined) throw runNotFound(rerun.run_id);
-    const reused = rerun && earlier && (await this.#collectAgain(earlier, rerun, requested));
-    const kept = { log: store.log(id, tenantId), past: { id, createdAt, isRestored: true, facts } };
-    return createRequestedRun(this.#executor, { ...requested, ...reused } as RequestedRun, kept);
-  }
-
-  /** What a rerun can reuse of the run that it repeats. */
-  async #collectAgain(
-    earlier: AnyRun,
-    { run_id: _, ...asked }: NonNullable<StoredSubmission['rerun']>,
-    { inputs }: RequestedRun,
-  ): Promise<Pick<Rerun, 'source' | 'asked'>> {
-    const steps = collectAgain(earlier, asked, inputs);
-    return { source: await this.#executor.stepRunner.run(steps, earlier.tenantId), asked };
+    const { parts, facts } = separate(read);
+    const past = await stepRunner.run(PastFacts.readInSteps(facts), tenantId);
+    const kept = { log: store.log(id, tenantId), past: { id, createdAt, isRestored: true, facts: past } };
+    if (rerun === undefined) return createRequestedRun(this.#executor, requested, kept);
+    const source = await stepRunner.run(StoredSource.read(rerun.run_id, parts), tenantId);
+    if (!source.isComplete && !store.isOptional) return undefined;
+    const findEarlier = await reviveEarlier(source, submission, revive);
+    standIns.create(rerun.run_id, source.files, requested);
+    const reused = { ...requested, source: source.toRunSource(requested.kind) } as RequestedRun;
+    const run = createRequestedRun(this.#executor, reused, kept);
+    source.complete(run, findEarlier);
+    return run;
   }
 }
 
@@ -142,15 +143,16 @@ function createRequestedRun(executor: LocalExecutor, run: RequestedRun, kept?: K
 
 /** What is kept of a request, as JSON. */
 function toSubmission(
-  { kind, inputs: given, source, asked }: RequestedRun,
+  { kind, inputs: given, source }: RequestedRun,
   tenantId: string,
   idempotency: IdempotencyKey | undefined,
 ): StoredSubmission {
   const { params, inputs, session, options, breakpoints, collect_events } = given as RunInputs;
+  const { plan_concurrency } = given as PlanInputs;
   return {
     kind,
     ...(kind === 'plan'
-      ? describePlan(given)
+      ? describePlan(given.plan)
       : { definition: given.pipeline.definition as unknown as JsonObject }),
     ...(params && { params }),
     ...(inputs && { inputs }),
@@ -158,18 +160,18 @@ function toSubmission(
     ...(options && { options }),
     ...(breakpoints && { breakpoints }),
     ...(collect_events !== undefined && { collect_events }),
+    ...(plan_concurrency !== undefined && { plan_concurrency }),
     tenant_id: tenantId,
     submitted_keys: readSubmittedKeys(given),
     ...(idempotency && { idempotency }),
-    ...(source && asked && { rerun: { ...asked, run_id: source.runId } }),
+    ...(source && { rerun: { run_id: source.runId } }),
   };
 }
 
 /** The pipelines of a plan may come from files: it is checked again with what they were. */
-function describePlan({
-  plan,
-  plan_concurrency,
-}: PlanInputs): Pick<StoredSubmission, 'definition' | 'pipelines' | 'plan_concurrency'> {
+function describePlan(
+  plan: PlanInputs['plan'],
+): Required<Pick<StoredSubmission, 'definition' | 'pipelines'>> {
   const pipelines = [...plan.subPipelines].map(([id, { pipeline }]): [string, JsonObject] => [
     id,
     pipeline.definition as unknown as JsonObject,
@@ -177,46 +179,83 @@ function describePlan({
   return {
     definition: plan.definition as unknown as JsonObject,
     pipelines: Object.fromEntries(pipelines),
-    ...(plan_concurrency !== undefined && { plan_concurrency }),
   };
 }
 
-/** Makes a request of what was kept of one. Rejects as `revive` does. */
+/** Makes a request of what was kept of one, without what it can reuse. Rejects as `revive` does. */
 async function toRequestedRun(
   submission: StoredSubmission,
   revive: ReviveDefinitions,
 ): Promise<RequestedRun> {
-  const { kind, definition, pipelines = {}, rerun, idempotency: _, submitted_keys, ...values } = submission;
-  const inputs = { ...values, submittedKeys: submitted_keys };
-  const runId = rerun?.run_id;
-  if (kind === 'plan') {
-    const plan = await revive.plan(definition, pipelines, inputs);
-    return {
-      kind,
-      inputs: { ...inputs, plan },
-      source: runId === undefined ? undefined : { runId, subRuns: NONE },
-    };
-  }
-  const pipeline = await revive.pipeline(definition, inputs);
-  return {
+  const {
     kind,
-    inputs: { ...inputs, pipeline },
-    source: runId === undefined ? undefined : emptySource(runId),
-  };
+    definition,
+    pipelines = {},
+    rerun: _rerun,
+    idempotency: _key,
+    submitted_keys,
+    ...values
+  } = submission;
+  const inputs = { ...values, submittedKeys: submitted_keys };
+  return kind === 'plan'
+    ? { kind, inputs: { ...inputs, plan: await revive.plan(definition, pipelines, inputs) } }
+    : { kind, inputs: { ...inputs, pipeline: await revive.pipeline(definition, inputs) } };
 }
 
-const NONE: ReadonlyMap<string, never> = new Map<string, never>();
+/** What a rerun can reuse, as it is kept; undefined for another run. */
+function toKeptSource(requested: RequestedRun, run: AnyRun, executor: LocalExecutor): KeptSource | undefined {
+  const { source } = requested;
+  if (source === undefined) return undefined;
+  const files = canReuse(source) ? listFiles(source.runId, executor) : [];
+  const sources = 'subRuns' in source ? [...source.subRuns.values()] : [source];
+  const bytes = sources.reduce((sum, each) => sum + measureSource(each), 0);
+  return { bytes, parts: writeParts(requested, run.prepared, files) };
+}
 
-/** Of a run that is not kept any more. */
-function emptySource(runId: string): RerunSource {
-  return {
-    runId,
-    given: undefined,
-    givenBytes: 0,
-    forced: NONE,
-    failed: new Set(),
-    outcomes: NONE,
-    items: NONE,
-    changedKeys: new Set(),
-  };
+function listFiles(runId: string, executor: LocalExecutor): PublishedFile[] {
+  if (!executor.hasArtifacts(runId)) return [];
+  return executor.getRun(runId).artifacts.flatMap(({ name }) => executor.findArtifact(runId, name) ?? []);
+}
+
+function* writeParts(
+  requested: RequestedRun,
+  prepared: AnyRun['prepared'],
+  files: readonly PublishedFile[],
+): Iterable<SourcePart> {
+  if (files.length > 0) yield { part: 'files', files };
+  if (requested.kind === 'plan') {
+    const { earlier, inputs, source } = requested;
+    if (earlier !== undefined && earlier !== inputs.plan) yield { part: 'plan', ...describePlan(earlier) };
+    for (const [id, subRun] of 'subRuns' in prepared ? prepared.subRuns : []) {
+      const subSource = source?.subRuns.get(id);
+      if (subSource !== undefined) yield* writeSource(subSource, subRun, id);
+    }
+  } else if (requested.source !== undefined && !('subRuns' in prepared)) {
+    yield* writeSource(requested.source, prepared);
+  }
+  yield { part: 'complete' };
+}
+
+/** Divides what is kept of a run: the parts of what it may reuse come first. */
+function separate(kept: readonly StoredFact[]): { readonly parts: SourcePart[]; readonly facts: Fact[] } {
+  const parts: SourcePart[] = [];
+  for (const each of kept) {
+    if (!('part' in each)) break;
+    parts.push(each);
+  }
+  return { parts, facts: kept.slice(parts.length) as Fact[] };
+}
+
+/** Checks the definitions that the earlier run of a rerun had, where they are others. Rejects as `revive` does. */
+async function reviveEarlier(
+  { plan, definition }: StoredSource,
+  values: StoredSubmission,
+  revive: ReviveDefinitions,
+): Promise<(subPipeline: string | undefined) => RunInputs['pipeline'] | undefined> {
+  if (plan !== undefined) {
+    const { subPipelines } = await revive.plan(plan.definition, plan.pipelines, values);
+    return (id) => (id === undefined ? undefined : subPipelines.get(id)?.pipeline);
+  }
+  const pipeline = definition && (await revive.pipeline(definition, values));
+  return () => pipeline;
 }

@@ -5,13 +5,12 @@ import { WavetrainError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
 import type { JsonObject } from '../../common/json.js';
 import { HISTORY_LIMITS } from '../../common/limits.js';
-import type { Fact } from '../../execution/history/fact.js';
 import type { FactLog } from '../../execution/history/run-history.js';
 import type { RunSummary } from '../record.js';
 import type { ForgottenKey } from '../idempotency.js';
 import { type Batch, CommitQueue, type Piece } from './commit-queue.js';
 import { FACT_FILE, RUN_FILE, type RunFolders, type ShellRun, SUMMARY_FILE } from './run-folders.js';
-import type { PastRun, RunStore, StoredRun } from './run-store.js';
+import type { KeptSource, RunStore, StoredFact, StoredRun } from './run-store.js';
 
 interface FolderStoreOptions {
   /** The flags of the command that runs, as far as a rerun needs them. */
@@ -51,10 +50,10 @@ export class FolderStore implements RunStore {
     this.#queue = new CommitQueue((batch) => this.#keep(batch), this.isOptional);
   }
 
-  add(run: StoredRun, bytes: number): void {
+  add(run: StoredRun, bytes: number, source?: KeptSource): void {
     this.lastNumber = run.number;
     this.#own.set(run.id, run);
-    this.#queue.add(run, bytes);
+    this.#queue.add(run, bytes, source);
   }
 
   log(runId: string, tenantId: string): FactLog {
@@ -100,12 +99,12 @@ export class FolderStore implements RunStore {
     this.#queue.onFailure(listener);
   }
 
-  async *runs(): AsyncIterable<PastRun> {
+  async *runs(): AsyncIterable<StoredRun> {
     let number = 0;
-    for (const run of this.#options.earlier ?? []) yield { ...run, number: ++number, isRemoved: false };
+    for (const run of this.#options.earlier ?? []) yield { ...run, number: ++number };
   }
 
-  async facts(runId: string): Promise<readonly Fact[]> {
+  async facts(runId: string): Promise<readonly StoredFact[]> {
     const facts = await this.#folders.facts(runId);
     const run = this.#options.earlier?.find(({ id }) => id === runId);
     return this.#options.endsEarlier && run ? endFacts(run, facts) : facts;
@@ -176,10 +175,11 @@ const SETTLED = /\{"kind":"settled","at":\d+\}\]$/;
  * The facts of a run as if it had been stopped after the last of them. Pipelines that were at work inside an attempt are
  * left out: rebuilding them would call the tool of that attempt.
  */
-function endFacts({ createdAt }: ShellRun, facts: readonly Fact[]): readonly Fact[] {
+function endFacts({ createdAt }: ShellRun, facts: readonly StoredFact[]): readonly StoredFact[] {
   const last = facts.at(-1);
-  if (last?.kind === 'settled') return facts;
-  const at = last?.at ?? createdAt;
+  const latest = last !== undefined && 'kind' in last ? last : undefined;
+  if (latest?.kind === 'settled') return facts;
+  const at = latest?.at ?? createdAt;
   const known = facts.filter((fact) => !('place' in fact && fact.place.includes('#')));
   return [...known, { kind: 'cancel', at, force: true }, { kind: 'settled', at }];
 }

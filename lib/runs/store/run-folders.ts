@@ -3,9 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../common/json.js';
 import { HISTORY_LIMITS } from '../../common/limits.js';
-import type { Fact } from '../../execution/history/fact.js';
 import type { RunSummary } from '../record.js';
-import type { StoredRun } from './run-store.js';
+import type { StoredFact, StoredRun } from './run-store.js';
 
 /** The processes of this machine. */
 export interface ProcessTable {
@@ -86,17 +85,17 @@ export class RunFolders {
   }
 
   /** Reads the facts of a run, up to the first line that a crash has torn. */
-  async facts(id: string): Promise<Fact[]> {
+  async facts(id: string): Promise<StoredFact[]> {
     let text: string;
     try {
       text = await readFile(join(this.folder(id), FACT_FILE), 'utf8');
     } catch {
       return [];
     }
-    const facts: Fact[] = [];
+    const facts: StoredFact[] = [];
     for (const line of text.split('\n')) {
       try {
-        for (const fact of JSON.parse(line) as Fact[]) facts.push(fact);
+        for (const fact of JSON.parse(line) as StoredFact[]) facts.push(fact);
       } catch {
         break;
       }
@@ -128,7 +127,7 @@ export class RunFolders {
     rmSync(this.folder(id), { recursive: true, force: true });
   }
 
-  /** Removes the oldest runs that exceed the limits, but none that is at work, or that a rerun which stays repeats. */
+  /** Removes the oldest runs that exceed the limits, but none that is at work. */
   prune(limits: { readonly runs: number; readonly bytes: number } = HISTORY_LIMITS): void {
     const folders = this.ids().map((id) => ({ id, bytes: this.#measure(id) }));
     let bytes = 0;
@@ -140,8 +139,7 @@ export class RunFolders {
       (fits || staying.length === 0 ? staying : leaving).push(folder);
     }
     if (leaving.length === 0) return;
-    const needed = new Set(staying.flatMap(({ id }) => this.chain(id).map((run) => run.id)));
-    for (const { id } of leaving) if (!needed.has(id) && !this.#mayBeAtWork(id)) this.remove(id);
+    for (const { id } of leaving) if (!this.#mayBeAtWork(id)) this.remove(id);
   }
 
   #mayBeAtWork(id: string): boolean {

@@ -4,11 +4,10 @@ import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { eventLoopBudget, nextSlice } from '../../execution/event-loop-budget.js';
-import type { Fact } from '../../execution/history/fact.js';
 import type { FactLog } from '../../execution/history/run-history.js';
 import type { ForgottenKey } from '../idempotency.js';
 import { CommitQueue } from './commit-queue.js';
-import type { PastRun, RunStore, StoredRun, StoredSubmission } from './run-store.js';
+import type { KeptSource, RunStore, StoredFact, StoredRun, StoredSubmission } from './run-store.js';
 import type { PieceRow, RunRow, StoreAnswer, StoreRequest } from './store-thread.js';
 
 /** About as many characters of runs, or of one run, are read at once. */
@@ -47,9 +46,9 @@ export class SqliteStore implements RunStore {
     }
   }
 
-  add(run: StoredRun, bytes: number): void {
+  add(run: StoredRun, bytes: number, source?: KeptSource): void {
     this.lastNumber = run.number;
-    this.#queue.add(run, bytes);
+    this.#queue.add(run, bytes, source);
   }
 
   log(runId: string, tenantId: string): FactLog {
@@ -83,28 +82,27 @@ export class SqliteStore implements RunStore {
     this.#queue.onFailure(listener);
   }
 
-  async *runs(): AsyncIterable<PastRun> {
+  async *runs(): AsyncIterable<StoredRun> {
     for (let after = 0; ; ) {
       const request: StoreRequest = { kind: 'runs', after, length: READ_LENGTH };
       const rows = (await this.#thread.ask(request)) as readonly RunRow[];
       if (rows.length === 0) return;
-      for (const { number, id, created_at: createdAt, removed, submission } of rows) {
+      for (const { number, id, created_at: createdAt, submission } of rows) {
         after = number;
-        const isRemoved = removed === 1;
-        yield { number, id, createdAt, isRemoved, submission: JSON.parse(submission) as StoredSubmission };
+        yield { number, id, createdAt, submission: JSON.parse(submission) as StoredSubmission };
         if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);
       }
     }
   }
 
-  async facts(runId: string): Promise<readonly Fact[]> {
-    const facts: Fact[] = [];
+  async facts(runId: string): Promise<readonly StoredFact[]> {
+    const facts: StoredFact[] = [];
     let text = '';
     let isSubmission = true;
     for await (const piece of this.#pieces(runId)) {
       text += piece.text;
       if (piece.goes_on === 1) continue;
-      if (!isSubmission) for (const fact of JSON.parse(text) as readonly Fact[]) facts.push(fact);
+      if (!isSubmission) for (const fact of JSON.parse(text) as readonly StoredFact[]) facts.push(fact);
       isSubmission = false;
       text = '';
       if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { PastRun } from '../../../lib/runs/store/run-store.js';
+import type { StoredRun } from '../../../lib/runs/store/run-store.js';
 import { createDisk, type Disk, MemoryStore } from '../../runs/store/memory-store.js';
 import { catchRejection } from '../../support/rejection.js';
 import { deferred, settle } from '../../support/deferred.js';
@@ -12,7 +12,7 @@ import { ControlledServer, TWO_WAVES } from '../support/controlled-server.js';
 class HeldStore extends MemoryStore {
   readonly reading = deferred<void>();
 
-  override async *runs(): AsyncIterable<PastRun> {
+  override async *runs(): AsyncIterable<StoredRun> {
     await this.reading.promise;
     yield* super.runs();
   }

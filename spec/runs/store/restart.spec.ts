@@ -174,7 +174,7 @@ describe('A registry that is restored from a store (D68)', () => {
     });
   });
 
-  it('rebuilds a rerun whose earlier run was removed, and keeps that one in the store for as long', async () => {
+  it('rebuilds a rerun whose earlier run was removed, and is not in the store any more', async () => {
     const pipeline =
       '{id: two, goal: g, tasks: [{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}]}';
     const first = new StoredRuns(disk, { pipeline });
@@ -187,12 +187,28 @@ describe('A registry that is restored from a store (D68)', () => {
     await first.complete(rerun);
     first.registry.remove(origin);
     await first.store.idle();
+    expect([...disk.runs.keys()]).to.deep.equal([rerun]);
     const second = await new StoredRuns(disk, { pipeline }).restore();
     expect(second.registry.record(rerun)).to.deep.equal(first.registry.record(rerun));
     expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([rerun]);
     second.registry.remove(rerun);
     await second.store.idle();
     expect(disk.runs.size).to.equal(0);
+  });
+
+  it('removes a rerun that was not accepted: its process ended before all that it may reuse was kept', async () => {
+    const first = new StoredRuns(disk);
+    const origin = await first.submit();
+    await first.complete(origin);
+    const rerun = await first.registry.rerun(origin);
+    await first.store.idle();
+    const documents = disk.documents.get(rerun) ?? [];
+    expect(documents[1]).to.contain('"part":"complete"');
+    disk.documents.set(rerun, documents.slice(0, 1));
+    const second = await new StoredRuns(disk).restore();
+    expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([origin]);
+    await second.store.idle();
+    expect([...disk.runs.keys()]).to.deep.equal([origin]);
   });
 
   it('takes the memory of what it restores, and evicts a settled run as soon as another needs it', async () => {
