@@ -202,10 +202,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     restored,
     async close(graceMs) {
       readiness.begin('shutting_down');
-      await Promise.all([registry.close(graceMs), work.close(graceMs)]);
-      metrics.close();
-      sockets.close();
-      await listener.close();
+      const hasEnded = work.close(graceMs);
+      // Requests may change what the store has until they are answered.
+      await registry.close(graceMs, async () => {
+        await hasEnded;
+        metrics.close();
+        sockets.close();
+        await listener.close();
+      });
     },
   };
 }

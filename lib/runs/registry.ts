@@ -175,31 +175,32 @@ export class RunRegistry extends RunViews {
   async settled(runId: string): Promise<RunRecord> {
     const { run } = this.entry(runId);
     await this.#storeGuard.unlessFails(run.settled);
-    if (run.isLeft && this.#entries.has(runId)) {
-      const message = `the server is shutting down: run ${runId} can be found again when it is started again`;
-      throw new WavetrainError('shutting_down', message, { fault: 'service' });
-    }
+    if (this.#entries.has(runId)) assertNotLeft(run);
     if (run.status === 'queued' || run.status === 'running') throw runNotFound(runId);
     return toRunRecord(run);
   }
 
   /**
-   * Cancels a run (rule 12, D21) and returns its record. Rejects with `run_not_found`, `run_already_terminal` or
-   * `not_ready`.
+   * Cancels a run (rule 12, D21) and returns its record. Rejects with `run_not_found`, `run_already_terminal`, `not_ready`
+   * or `shutting_down`.
    */
   async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<RunRecord> {
     const { run } = this.entry(runId);
     this.#storeGuard.assertWorks();
     // Those who wait for a task that is being published go on before: so they do when the run is rebuilt.
     while (run.isPublishing) await this.#storeGuard.unlessFails(run.committed());
+    assertNotLeft(run);
+    const isRebuilding = run.rebuilding !== undefined;
     await this.executor.cancel(runId, options);
+    if (isRebuilding) assertNotLeft(run);
     await this.#storeGuard.unlessFails(run.committed());
     return toRunRecord(run);
   }
 
-  /** Lets a paused run go on, to its next breakpoint or by one wave. Throws `run_not_found` or `run_not_paused`. */
+  /** Lets a paused run go on, to its next breakpoint or by one wave. Throws `run_not_found`, `run_not_paused` or `shutting_down`. */
   resume(runId: string, by: 'continue' | 'step'): RunRecord {
     const { run } = this.entry(runId);
+    assertNotLeft(run);
     this.executor.resume(runId, by);
     return toRunRecord(run);
   }
@@ -256,14 +257,17 @@ export class RunRegistry extends RunViews {
   /**
    * Rejects further submissions and cancels queued runs. Running runs get `graceMs` to settle, then they are cancelled
    * by force. With a store, both are left instead, for the next process (D68). Resolves when nothing is at work.
+   *
+   * @param answerRequests is called when nothing is at work, and awaited before the store is closed
    */
-  async close(graceMs: number): Promise<void> {
+  async close(graceMs: number, answerRequests?: () => Promise<void>): Promise<void> {
     const { store } = this.options;
     this.#isClosing = true;
     if (this.#restoring !== undefined) await this.#restoring;
     const end = (run: AnyRun, force: boolean): void => (store === undefined ? run.cancel(force) : run.stop());
     await this.#admission.drain(graceMs, this.clock, end);
     await this.executor.close();
+    await answerRequests?.();
     await store?.close();
   }
 
@@ -379,4 +383,11 @@ export class RunRegistry extends RunViews {
     if (entry === undefined) throw runNotFound(runId);
     return entry;
   }
+}
+
+/** @throws WavetrainError `shutting_down` for a run that is left as it is, for the next process */
+function assertNotLeft({ id, isLeft }: AnyRun): void {
+  if (!isLeft) return;
+  const message = `the server is shutting down: run ${id} can be found again when it is started again`;
+  throw new WavetrainError('shutting_down', message, { fault: 'service' });
 }

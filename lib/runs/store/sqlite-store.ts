@@ -21,6 +21,7 @@ export class SqliteStore implements RunStore {
   lastNumber = 0;
   readonly #thread: StoreThread;
   readonly #queue: CommitQueue;
+  #isClosed = false;
 
   private constructor(file: string, thread: StoreThread, lastNumber: number) {
     this.place = file;
@@ -58,16 +59,17 @@ export class SqliteStore implements RunStore {
     };
   }
 
+  /** After the store was closed, what is removed stays: nothing was promised. */
   remove(runId: string): void {
-    this.#queue.remove(runId);
+    if (!this.#isClosed) this.#queue.remove(runId);
   }
 
   addKey(key: ForgottenKey): void {
-    this.#queue.addKey(key);
+    if (!this.#isClosed) this.#queue.addKey(key);
   }
 
   removeKey(tenantId: string, key: string): void {
-    this.#queue.removeKey(tenantId, key);
+    if (!this.#isClosed) this.#queue.removeKey(tenantId, key);
   }
 
   async keys(): Promise<readonly ForgottenKey[]> {
@@ -126,6 +128,7 @@ export class SqliteStore implements RunStore {
 
   async close(): Promise<void> {
     await this.#queue.idle();
+    this.#isClosed = true;
     await this.#thread.close();
   }
 }

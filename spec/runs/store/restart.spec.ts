@@ -247,6 +247,14 @@ describe('A registry that is restored from a store (D68)', () => {
     }
   });
 
+  it('keeps its store open until requests are answered: what they remove is gone for good', async () => {
+    const first = new StoredRuns(disk);
+    const runId = await first.submit();
+    await first.complete(runId);
+    await first.registry.close(0, async () => first.registry.remove(runId));
+    expect([...disk.runs.keys()]).to.deep.equal([]);
+  });
+
   it('refuses a submission that cannot be kept, and forgets its run', async () => {
     const runs = new StoredRuns(disk);
     runs.store.fault = new Error('the disk is full');
