@@ -153,7 +153,7 @@ export class StoreThread {
     this.#worker.on('message', (answer: StoreAnswer) => {
       const waiting = this.#waiting.shift();
       if (answer.ok) waiting?.resolve(answer.value);
-      else waiting?.reject(Object.assign(new Error(answer.error), { code: answer.code }));
+      else waiting?.reject(Object.assign(new Error(explain(answer.error)), { code: answer.code }));
     });
     this.#worker.on('error', (error: unknown) => this.#fail(error));
     this.#worker.on('exit', () => this.#fail(new Error('its thread has ended')));
@@ -190,6 +190,12 @@ export class StoreThread {
     const error = this.#fault;
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
+}
+
+/** Says what to do about what SQLite says, as far as that is known. */
+function explain(message: string): string {
+  if (!/database or disk is full/i.test(message)) return message;
+  return 'the disk is full: make room, then start the server again: runs go on from what was kept';
 }
 
 /** The path of the package `libsql`. @throws WavetrainError `bad_usage` that says how to install it */

@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'libsql';
 import type { Batch } from './commit-queue.js';
+import { assertOurs, migrate } from './schema.js';
 
 /** What the thread is asked. */
 export type StoreRequest =
@@ -9,6 +10,8 @@ export type StoreRequest =
   | { readonly kind: 'runs'; readonly after: number; readonly length: number }
   | { readonly kind: 'pieces'; readonly runId: string; readonly after: number; readonly limit: number }
   | { readonly kind: 'keys' }
+  /** Lets the file grow to so many pages: for specs of a disk that is full. */
+  | { readonly kind: 'limit'; readonly pages: number }
   | { readonly kind: 'close' };
 
 /** A row of a run. */
@@ -85,63 +88,6 @@ function openDatabase(database: Database.Database): Database.Database {
   return database;
 }
 
-/** What each version of the file adds to the one before. A file is never changed back. */
-const MIGRATIONS: readonly string[] = [
-  `CREATE TABLE run (
-     number INTEGER PRIMARY KEY,
-     id TEXT NOT NULL UNIQUE,
-     created_at INTEGER NOT NULL,
-     -- 1 when it is only to be deleted, which takes time.
-     removed INTEGER NOT NULL DEFAULT 0
-   );
-   CREATE INDEX run_removed ON run (removed) WHERE removed = 1;
-   -- What is committed together stands together: one commit of many runs changes few pages.
-   CREATE TABLE piece (
-     n INTEGER PRIMARY KEY,
-     run INTEGER NOT NULL,
-     goes_on INTEGER NOT NULL,
-     text TEXT NOT NULL
-   );
-   CREATE INDEX piece_of_run ON piece (run);
-   CREATE TABLE forgotten_key (
-     tenant TEXT NOT NULL,
-     key TEXT NOT NULL,
-     fingerprint TEXT NOT NULL,
-     run_id TEXT NOT NULL,
-     status TEXT NOT NULL,
-     expires_at INTEGER NOT NULL,
-     PRIMARY KEY (tenant, key)
-   ) WITHOUT ROWID;`,
-];
-
-function readVersion(database: Database.Database): number {
-  return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
-}
-
-/** @throws Error when another program, or a newer version of this one, has written the file */
-function assertOurs(database: Database.Database): void {
-  const version = readVersion(database);
-  const names = database.prepare('SELECT name FROM sqlite_master').all() as { name: string }[];
-  if (names.length > 0 && !(version > 0 && names.some(({ name }) => name === 'run'))) {
-    throw new Error('another program has written it: name another file');
-  }
-  if (version > MIGRATIONS.length) {
-    throw new Error(
-      `a newer Wavetrain has written it, with version ${version} of its tables; this one knows ${MIGRATIONS.length}: ` +
-        'use the newer one',
-    );
-  }
-}
-
-/** Brings the file to the version of this program. */
-function migrate(database: Database.Database): void {
-  const version = readVersion(database);
-  database.exec('BEGIN IMMEDIATE');
-  for (const sql of MIGRATIONS.slice(version)) database.exec(sql);
-  database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
-  database.exec('COMMIT');
-}
-
 function readLastNumber(database: Database.Database): number {
   const row = database.prepare('SELECT max(number) AS last FROM run').get() as { last: number | null };
   return row.last ?? 0;
@@ -162,6 +108,8 @@ function perform(database: Database.Database, request: StoreRequest): unknown {
            FROM forgotten_key ORDER BY expires_at`,
         )
         .all();
+    case 'limit':
+      return void database.exec(`PRAGMA max_page_count = ${request.pages}`);
     case 'close':
       for (let slices = 0; slices < SLICES_AT_CLOSE && deleteSlice(database); slices++);
       giveBack(database, 100 * PAGES_PER_COMMIT);
