@@ -8,7 +8,7 @@ import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 import { ValidationCache } from '../../lib/pipelines/validation-cache.js';
 import { runToEnd } from '../../lib/common/steps.js';
 import { RunRegistry, SqliteStore } from '../../lib/runs/registry.js';
-import type { ReviveDefinitions } from '../../lib/runs/store/submission.js';
+import type { ReviveDefinitions } from '../../lib/runs/run-factory.js';
 import { Catalog } from '../../lib/tools/catalog.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { noop } from '../shapes.js';

@@ -46,7 +46,7 @@ export type {
   InspectionList,
   InspectionOrigin,
 } from '../runs/inspection/entry.js';
-export type { RunPage } from '../runs/listing.js';
+export type { RunPage } from '../runs/record.js';
 export type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
 export type { ArtifactPage } from '../runs/tasks/run-files.js';
 export type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../runs/rerun/rerun-report.js';

@@ -8,6 +8,11 @@ export function isShortJson(value: unknown): boolean {
   return subtractLength(value, CHUNK_LENGTH) >= 0;
 }
 
+/** About how many characters the JSON text of a value has. Looks at no more of it than `limit`. */
+export function estimateLength(value: unknown, limit: number): number {
+  return limit - subtractLength(value, limit);
+}
+
 /** Returns the JSON text of a value, as JSON.stringify would, in steps. */
 export function* writeJsonInSteps(value: unknown): Steps<string> {
   if (isShortJson(value)) return JSON.stringify(value);

@@ -12,7 +12,7 @@ import { ValidationCache } from '../pipelines/validation-cache.js';
 import { type RestoredRuns, RunRegistry } from '../runs/registry.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { RunStore } from '../runs/store/run-store.js';
-import type { ReviveDefinitions } from '../runs/store/submission.js';
+import type { ReviveDefinitions } from '../runs/run-factory.js';
 import type { RunEventListener } from '../runs/run-entry.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { Catalog } from '../tools/catalog.js';
@@ -202,10 +202,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     restored,
     async close(graceMs) {
       readiness.begin('shutting_down');
-      await Promise.all([registry.close(graceMs), work.close(graceMs)]);
-      metrics.close();
-      sockets.close();
-      await listener.close();
+      const hasEnded = work.close(graceMs);
+      // Requests may change what the store has until they are answered.
+      await registry.close(graceMs, async () => {
+        await hasEnded;
+        metrics.close();
+        sockets.close();
+        await listener.close();
+      });
     },
   };
 }

@@ -15,10 +15,17 @@ import {
   type OnceAcceptedRun,
   type Reservation,
 } from './idempotency.js';
-import { type CreatedRun, RunFactory } from './store/run-factory.js';
-import type { RequestedRun, ReviveDefinitions } from './store/submission.js';
-import { countStatuses, paginate, type RunPage, type RunQuery } from './listing.js';
-import { type AcceptedRun, type RunRecord, toRunRecord, toRunSummary } from './record.js';
+import { type CreatedRun, type RequestedRun, type ReviveDefinitions, RunFactory } from './run-factory.js';
+import {
+  type AcceptedRun,
+  countStatuses,
+  paginate,
+  type RunPage,
+  type RunQuery,
+  type RunRecord,
+  toRunRecord,
+  toRunSummary,
+} from './record.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import {
   assertSettled,
@@ -32,6 +39,7 @@ import { describeRerun, type RerunReport } from './rerun/rerun-report.js';
 import { Retention, UNLIMITED_RETENTION } from './retention.js';
 import { RunEntry } from './run-entry.js';
 import { RunViews } from './run-views.js';
+import { StoreGuard } from './store/store-guard.js';
 
 export { runInTurns } from './fair-yield.js';
 export { inspectStore } from './store/inspect-store.js';
@@ -57,9 +65,7 @@ export class RunRegistry extends RunViews {
   /** Resolves when the runs of the store have been restored, or cannot be; undefined then, and before. */
   #restoring: Promise<void> | undefined;
   #isClosing = false;
-  #hasStoreFailed = false;
-  /** What waits for the store: called when it fails. */
-  readonly #waiting = new Set<(error: WavetrainError) => void>();
+  readonly #storeGuard: StoreGuard;
 
   /** Shares the event loop between requests: the HTTP API reaches it through the registry, as all that concerns runs. */
   readonly fairYield = fairYield;
@@ -75,11 +81,7 @@ export class RunRegistry extends RunViews {
     this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
     const { retention = UNLIMITED_RETENTION, memory } = options;
     this.#retention = new Retention(retention, this.clock, memory, (entry) => this.#drop(entry));
-    options.store?.onFailure(() => {
-      if (options.store?.isOptional === true) return;
-      this.#hasStoreFailed = true;
-      for (const reject of this.#waiting) reject(this.#notReady());
-    });
+    this.#storeGuard = new StoreGuard(options.store);
   }
 
   /**
@@ -136,7 +138,7 @@ export class RunRegistry extends RunViews {
     try {
       const rerun = await this.stepRunner.run(prepareRerun(run, request, this.options.secrets), run.tenantId);
       // Throws if what it needs was deleted meanwhile.
-      if (hasFiles || this.options.store !== undefined) this.entry(runId);
+      if (hasFiles) this.entry(runId);
       return await this.#submit(run.tenantId, submission, rerun);
     } finally {
       release();
@@ -172,31 +174,32 @@ export class RunRegistry extends RunViews {
    */
   async settled(runId: string): Promise<RunRecord> {
     const { run } = this.entry(runId);
-    await this.#unlessStoreFails(run.settled);
-    if (run.isLeft && this.#entries.has(runId)) {
-      const message = `the server is shutting down: run ${runId} can be found again when it is started again`;
-      throw new WavetrainError('shutting_down', message, { fault: 'service' });
-    }
+    await this.#storeGuard.unlessFails(run.settled);
+    if (this.#entries.has(runId)) assertNotLeft(run);
     if (run.status === 'queued' || run.status === 'running') throw runNotFound(runId);
     return toRunRecord(run);
   }
 
-  /** Cancels a run (rule 12, D21). Rejects with `run_not_found`, `run_already_terminal` or `not_ready`. */
+  /** Cancels a run (rule 12, D21). Rejects with `run_not_found`, `run_already_terminal`, `not_ready` or `shutting_down`. */
   async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<RunRecord> {
     const entry = this.entry(runId);
     const { run } = entry;
-    this.#assertStoreWorks();
+    this.#storeGuard.assertWorks();
     this.#admission.startBegun(entry);
     // Those who wait for a task that is being published go on before: so they do when the run is rebuilt.
-    while (run.isPublishing) await this.#unlessStoreFails(run.committed());
+    while (run.isPublishing) await this.#storeGuard.unlessFails(run.committed());
+    assertNotLeft(run);
+    const isRebuilding = run.rebuilding !== undefined;
     await this.executor.cancel(runId, options);
-    await this.#unlessStoreFails(run.committed());
+    if (isRebuilding) assertNotLeft(run);
+    await this.#storeGuard.unlessFails(run.committed());
     return toRunRecord(run);
   }
 
-  /** Lets a paused run go on, to its next breakpoint or by one wave. Throws `run_not_found` or `run_not_paused`. */
+  /** Lets a paused run go on, to its next breakpoint or by one wave. Throws `run_not_found`, `run_not_paused` or `shutting_down`. */
   resume(runId: string, by: 'continue' | 'step'): RunRecord {
     const { run } = this.entry(runId);
+    assertNotLeft(run);
     this.executor.resume(runId, by);
     return toRunRecord(run);
   }
@@ -204,7 +207,7 @@ export class RunRegistry extends RunViews {
   /** Resolves when what can be seen of a run is kept. Rejects with `run_not_found`, and `not_ready` when the store fails. */
   async committed(runId: string): Promise<void> {
     const { run } = this.entry(runId);
-    if (!this.#hasStoreFailed) await this.#unlessStoreFails(run.committed());
+    if (!this.#storeGuard.hasFailed) await this.#storeGuard.unlessFails(run.committed());
   }
 
   /** Deletes a settled run. Throws `run_not_found` or `run_not_settled`. */
@@ -253,14 +256,17 @@ export class RunRegistry extends RunViews {
   /**
    * Rejects further submissions and cancels queued runs. Running runs get `graceMs` to settle, then they are cancelled
    * by force. With a store, both are left instead, for the next process (D68). Resolves when nothing is at work.
+   *
+   * @param answerRequests is called when nothing is at work, and awaited before the store is closed
    */
-  async close(graceMs: number): Promise<void> {
+  async close(graceMs: number, answerRequests?: () => Promise<void>): Promise<void> {
     const { store } = this.options;
     this.#isClosing = true;
     if (this.#restoring !== undefined) await this.#restoring;
     const end = (run: AnyRun, force: boolean): void => (store === undefined ? run.cancel(force) : run.stop());
     await this.#admission.drain(graceMs, this.clock, end);
     await this.executor.close();
+    await answerRequests?.();
     await store?.close();
   }
 
@@ -276,7 +282,7 @@ export class RunRegistry extends RunViews {
   /** What is promised is kept first: resolves with the id when the run can be found after a crash (D68). */
   async #accept(tenantId: string, submission: SubmissionOptions, requested: RequestedRun): Promise<string> {
     const { reservation, onEvent, onAccepted, onInspection } = submission;
-    this.#assertStoreWorks();
+    this.#storeGuard.assertWorks();
     this.#retention.sweep();
     this.#admission.checkCapacity(tenantId);
     const entry = this.#enter(this.#factory.create(requested, tenantId, reservation?.key));
@@ -287,31 +293,12 @@ export class RunRegistry extends RunViews {
     entry.announce(onEvent, this.options.onEvent);
     this.#admission.admit(entry);
     try {
-      await this.#unlessStoreFails(run.committed());
+      await this.#storeGuard.unlessFails(run.committed());
     } catch (error) {
       this.forget(run.id);
       throw error;
     }
     return run.id;
-  }
-
-  /** What would be promised could not be kept. @throws WavetrainError `not_ready` */
-  #assertStoreWorks(): void {
-    if (this.#hasStoreFailed) throw this.#notReady();
-  }
-
-  #notReady(): WavetrainError {
-    const message = `nothing can be kept in ${this.options.store?.place} any more: the log of the server says why; start it again`;
-    return new WavetrainError('not_ready', message, { fault: 'service' });
-  }
-
-  /** Resolves as the promise does. Rejects with `not_ready` when the store fails before: it may never be settled. */
-  async #unlessStoreFails(promise: Promise<void> | undefined): Promise<void> {
-    if (this.options.store === undefined || promise === undefined) return promise;
-    await new Promise<void>((resolve, reject) => {
-      this.#waiting.add(reject);
-      void promise.then(resolve).finally(() => this.#waiting.delete(reject));
-    });
   }
 
   /**
@@ -395,4 +382,11 @@ export class RunRegistry extends RunViews {
     if (entry === undefined) throw runNotFound(runId);
     return entry;
   }
+}
+
+/** @throws WavetrainError `shutting_down` for a run that is left as it is, for the next process */
+function assertNotLeft({ id, isLeft }: AnyRun): void {
+  if (!isLeft) return;
+  const message = `the server is shutting down: run ${id} can be found again when it is started again`;
+  throw new WavetrainError('shutting_down', message, { fault: 'service' });
 }

@@ -342,6 +342,7 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/execution/session/session.ts': 'caught where the session is read, and fails the run or the task',
   'lib/http/routing/endpoint.ts': 'a bug: a response that its own schema rejects',
   'lib/definition/assert.ts': 'a bug: what the checks proved is missing',
+  'lib/runs/store/schema.ts': 'answered to SqliteStore, which says what cannot be kept or opened',
   'lib/runs/store/store-thread.ts': 'answered to SqliteStore, which says what cannot be kept or opened',
   'lib/tools/documents/formats/csv.ts': 'caught by parseCsv, which throws a ToolError with the line',
   'lib/tools/loading/parse-tool.ts': 'caught by loadTools: bad_tool_file',

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { paginate, type RunPage, type RunQuery } from '../../lib/runs/listing.js';
+import { paginate, type RunPage, type RunQuery } from '../../lib/runs/record.js';
 import type { RunEntry } from '../../lib/runs/run-entry.js';
 import { ControlledRuns } from './controlled-runs.js';
 

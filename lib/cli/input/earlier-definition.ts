@@ -3,7 +3,7 @@ import { assertDefined } from '../../definition/assert.js';
 import type { PipelineInput } from '../../plans/plan.js';
 import type { ShellRun } from '../../runs/store/run-folders.js';
 import type { StoredSubmission } from '../../runs/store/run-store.js';
-import type { ReviveDefinitions } from '../../runs/store/submission.js';
+import type { ReviveDefinitions } from '../../runs/run-factory.js';
 import {
   type CheckedDefinition,
   checkDefinitionFile,

@@ -29,7 +29,7 @@ export async function deleteRuns(flags: DeleteFlags, context: CliContext): Promi
   const kept = folders && findKept({ ...flags, runId }, folders);
   if (folders !== undefined && kept !== undefined) {
     assertNotAtWork(kept, folders);
-    assertNotRepeated(kept.id, folders);
+    assertNotNeeded(kept.id, folders);
     folders.remove(kept.id);
     context.stderr.write(`deleted ${kept.id}\n`);
     return EXIT.done;
@@ -43,22 +43,25 @@ export async function deleteRuns(flags: DeleteFlags, context: CliContext): Promi
   return EXIT.done;
 }
 
-/** Returns the number of runs that were deleted: those that are at work stay, and what they repeat. */
+/** Returns the number of runs that were deleted: those that are at work stay, and those whose files they may use. */
 function deleteAll(folders: RunFolders): number {
   const ids = folders.ids();
   const atWork = ids.filter((id) => {
     const run = folders.read(id);
     return run !== undefined && folders.isAtWork(run);
   });
-  const staying = new Set(atWork.flatMap((id) => folders.chain(id).map((run) => run.id)));
+  const staying = new Set(atWork.flatMap((id) => [id, ...folders.sourcesOf(id)]));
   const leaving = ids.filter((id) => !staying.has(id));
   for (const id of leaving) folders.remove(id);
   return leaving.length;
 }
 
-/** @throws UsageError for a run that another one repeats */
-function assertNotRepeated(id: string, folders: RunFolders): void {
-  const repeating = folders.ids().find((other) => folders.read(other)?.submission.rerun?.run_id === id);
-  if (repeating === undefined) return;
-  throw new UsageError(`run ${id} is needed by its rerun ${repeating}`, 'delete that one first, or --all');
+/** @throws UsageError for a run whose files another one may use */
+function assertNotNeeded(id: string, folders: RunFolders): void {
+  const user = folders.ids().find((other) => folders.sourcesOf(other).includes(id));
+  if (user === undefined) return;
+  throw new UsageError(
+    `run ${id} has files that its rerun ${user} may use`,
+    'delete that one first, or --all',
+  );
 }

@@ -203,9 +203,8 @@ async function serveKept(
   const { ALL_TENANTS, createLog, FolderStore, serverFileAccess, startServer } = await import(
     '../lazy/server.js'
   );
-  const chain = folders.chain(run.id);
   const { tools, mcp, cwd } = run.command;
-  const text = JSON.stringify(chain.map(({ submission }) => submission));
+  const text = JSON.stringify(run.submission);
   const setup = await loadSetup({ text, files: new Map(), folder: cwd }, { tools, mcp }, context).catch(
     (error: unknown) => {
       throw addToolsHint(error, run, 'it can be shown when they can be loaded again');
@@ -233,7 +232,7 @@ async function serveKept(
     newId,
     version: readPackageJson().version,
     statecharts: readStatecharts,
-    store: new FolderStore(folders, { earlier: chain, endsEarlier: true }),
+    store: new FolderStore(folders, { earlier: [run], endsEarlier: true }),
   });
 }
 

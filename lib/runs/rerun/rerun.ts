@@ -40,17 +40,15 @@ export interface RerunRequest extends RerunChanges {
 }
 
 /** The run that a rerun will be: values that are not checked yet, and what it can reuse. */
-export type Rerun = { readonly asked: AskedRerun } & (
+export type Rerun =
   | { readonly kind: 'pipeline'; inputs: RunInputs & WithSubmittedKeys; readonly source: RerunSource }
-  | { readonly kind: 'plan'; inputs: PlanInputs & WithSubmittedKeys; readonly source: PlanRerunSource }
-);
-
-/** Which tasks a rerun was asked to run. */
-export interface AskedRerun {
-  readonly from?: string;
-  /** It brings another definition, or other values. */
-  readonly isChanged: boolean;
-}
+  | {
+      readonly kind: 'plan';
+      inputs: PlanInputs & WithSubmittedKeys;
+      readonly source: PlanRerunSource;
+      /** The plan of the run that it repeats. */
+      readonly earlier: PlanInputs['plan'];
+    };
 
 /** What a changed definition is checked with. */
 export interface RerunValues {
@@ -161,7 +159,6 @@ function* preparePipelineRerun(run: PipelineRun, request: RerunRequest): Steps<R
   const options = { forced, changedKeys: new Set<string>(), ...sourceOptions(request) };
   return {
     kind: 'pipeline',
-    asked: toAsked(request),
     inputs: { pipeline, params, ...(yield* mergeCommon(run, request)) },
     source: yield* collectRerunSource(run.id, prepared, run.work, pipeline, options),
   };
@@ -190,39 +187,14 @@ function* preparePlanRerun(run: PlanRun, request: RerunRequest): Steps<Rerun> {
   }
   return {
     kind: 'plan',
-    asked: toAsked(request),
     inputs: {
       plan,
       ...(yield* mergeCommon(run, request)),
       ...(chosen !== undefined && { plan_concurrency: chosen }),
     },
     source: { runId: run.id, subRuns },
+    earlier,
   };
-}
-
-function toAsked(request: RerunRequest): AskedRerun {
-  const { from } = request;
-  return { ...(from !== undefined && { from }), isChanged: hasChanges(request) };
-}
-
-/**
- * Collects again what a rerun can reuse that another process has accepted, in steps.
- *
- * @param run that it repeats
- * @throws WavetrainError when the run has not settled
- */
-export function* collectAgain(
-  run: AnyRun,
-  { from, isChanged }: AskedRerun,
-  { pipeline, plan }: Pick<RerunChanges, 'pipeline' | 'plan'>,
-): Steps<RerunSource | PlanRerunSource> {
-  const changed = run.kind === 'plan' ? plan && { plan } : pipeline && { pipeline };
-  const request: RerunRequest = { from, ...(isChanged && changed) };
-  assertSettled(run);
-  const rerun = yield* run.kind === 'plan'
-    ? preparePlanRerun(run, request)
-    : preparePipelineRerun(run, request);
-  return rerun.source;
 }
 
 function sourceOptions(request: RerunRequest): { isChanged: boolean; rerunsFailedItems: boolean } {

@@ -4,8 +4,8 @@ import { writeJsonInSteps } from '../../common/json-writer.js';
 import { eventLoopBudget, nextSlice } from '../../execution/event-loop-budget.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { ForgottenKey } from '../idempotency.js';
-import type { StoredRun } from './run-store.js';
-import { Deferred, type LargeSegment, RunWriter } from './run-writer.js';
+import type { KeptSource, StoredRun } from './run-store.js';
+import { Deferred, RunWriter } from './run-writer.js';
 
 /** The longest text that is kept at once, in UTF-16 code units: between two of them, other runs are kept. */
 const MAX_PIECE_LENGTH = 256 * 1024;
@@ -27,12 +27,9 @@ export interface Batch {
 export type RemovedKey = Pick<ForgottenKey, 'tenantId' | 'key'>;
 
 /** A run without its submission, which is the first of its documents. */
-export type AddedRun = Pick<StoredRun, 'id' | 'number' | 'createdAt'> & {
-  /** The run that it repeats in part: it is needed to rebuild this one. */
-  readonly rerunOf: string | undefined;
-};
+export type AddedRun = Pick<StoredRun, 'id' | 'number' | 'createdAt'>;
 
-/** A JSON document of a run, or a part of one: its submission first, then lists of facts. */
+/** A JSON document of a run, or a part of one: its submission first, then lists of what it may reuse and of facts. */
 export interface Piece {
   readonly runId: string;
   readonly text: string;
@@ -82,10 +79,11 @@ export class CommitQueue {
   }
 
   /** @param bytes about as many as the submission takes */
-  add({ id, number, createdAt, submission }: StoredRun, bytes: number): void {
-    this.#added.push({ id, number, createdAt, rerunOf: submission.rerun?.run_id });
+  add({ id, number, createdAt, submission }: StoredRun, bytes: number, source?: KeptSource): void {
+    this.#added.push({ id, number, createdAt });
     const writer = this.#writer(id, submission.tenant_id);
     writer.addSubmission(submission, bytes);
+    if (source !== undefined) writer.addSource(source);
     this.#enqueue(writer);
   }
 
@@ -164,7 +162,7 @@ export class CommitQueue {
     if (this.#isWritingLarge) return;
     this.#isWritingLarge = true;
     for (let writer = this.#large.next(); writer !== undefined; writer = this.#large.next()) {
-      const { document, kept } = writer.take() as LargeSegment;
+      const { document, kept } = writer.takeLarge();
       const text = { writer, kept, text: '', offset: 0 };
       this.#largeText = text;
       const { tenantId } = writer;

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { WavetrainError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
 import { HISTORY_LIMITS } from '../../common/limits.js';
-import type { Fact } from '../../execution/history/fact.js';
 import type { FactLog } from '../../execution/history/run-history.js';
 import type { RunSummary } from '../record.js';
 import type { ForgottenKey } from '../idempotency.js';
@@ -17,7 +16,7 @@ import {
   type ShellRun,
   SUMMARY_FILE,
 } from './run-folders.js';
-import type { PastRun, RunStore, StoredRun } from './run-store.js';
+import type { KeptSource, RunStore, StoredFact, StoredRun } from './run-store.js';
 
 interface FolderStoreOptions {
   /** The command that runs. Without it, runs are only read. */
@@ -57,7 +56,7 @@ export class FolderStore implements RunStore {
     this.#queue = new CommitQueue((batch) => this.#keep(batch), this.isOptional);
   }
 
-  add(run: StoredRun, bytes: number): void {
+  add(run: StoredRun, bytes: number, source?: KeptSource): void {
     if (this.#options.command === undefined) return;
     this.lastNumber = run.number;
     this.#own.set(run.id, run);
@@ -67,7 +66,7 @@ export class FolderStore implements RunStore {
     } catch {
       // Its first commit fails as well, and says why.
     }
-    this.#queue.add(run, bytes);
+    this.#queue.add(run, bytes, source);
   }
 
   log(runId: string, tenantId: string): FactLog {
@@ -113,12 +112,12 @@ export class FolderStore implements RunStore {
     this.#queue.onFailure(listener);
   }
 
-  async *runs(): AsyncIterable<PastRun> {
+  async *runs(): AsyncIterable<StoredRun> {
     let number = 0;
-    for (const run of this.#options.earlier ?? []) yield { ...run, number: ++number, isRemoved: false };
+    for (const run of this.#options.earlier ?? []) yield { ...run, number: ++number };
   }
 
-  async facts(runId: string): Promise<readonly Fact[]> {
+  async facts(runId: string): Promise<readonly StoredFact[]> {
     const facts = await this.#folders.facts(runId);
     const run = this.#options.earlier?.find(({ id }) => id === runId);
     return this.#options.endsEarlier && run ? endFacts(run, facts) : facts;
@@ -194,10 +193,11 @@ const SETTLED = /\{"kind":"settled","at":\d+\}\]$/;
  * The facts of a run as if it had been stopped after the last of them. Pipelines that were at work inside an attempt are
  * left out: rebuilding them would call the tool of that attempt.
  */
-function endFacts({ createdAt }: ShellRun, facts: readonly Fact[]): readonly Fact[] {
+function endFacts({ createdAt }: ShellRun, facts: readonly StoredFact[]): readonly StoredFact[] {
   const last = facts.at(-1);
-  if (last?.kind === 'settled') return facts;
-  const at = last?.at ?? createdAt;
+  const latest = last !== undefined && 'kind' in last ? last : undefined;
+  if (latest?.kind === 'settled') return facts;
+  const at = latest?.at ?? createdAt;
   const known = facts.filter((fact) => !('place' in fact && fact.place.includes('#')));
   return [...known, { kind: 'cancel', at, force: true }, { kind: 'settled', at }];
 }

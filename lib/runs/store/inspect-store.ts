@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type Database from 'libsql';
+import { assertOurs } from './schema.js';
 import { cannotOpen, findDriver } from './sqlite-store.js';
 
 /** What can be seen of a store from outside. */
@@ -15,7 +16,7 @@ interface StoreFacts {
 /**
  * Looks into the file that keeps runs (D68), without creating it or bringing it to a new version. Rejects with `bad_usage`
  * that says what to do: when the package `libsql` or the folder of the file is missing, a server has the file open, or it
- * is not a store.
+ * is not a store, or one of a newer version.
  *
  * @param file absolute path
  */
@@ -47,9 +48,11 @@ function countRuns(file: string, driver: string): number {
   const Driver = createRequire(import.meta.url)(driver) as typeof Database;
   const database = new Driver(file);
   try {
+    assertOurs(database);
     const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'run'").get();
     if (table === undefined) return 0;
-    return (database.prepare('SELECT count(*) AS runs FROM run').get() as { runs: number }).runs;
+    const count = 'SELECT count(*) AS runs FROM run WHERE removed = 0';
+    return (database.prepare(count).get() as { runs: number }).runs;
   } finally {
     database.close();
   }

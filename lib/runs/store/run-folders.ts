@@ -2,10 +2,9 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, s
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HISTORY_LIMITS } from '../../common/limits.js';
-import type { Fact } from '../../execution/history/fact.js';
 import { isInOwnFolders } from '../../execution/invocation/own-folder.js';
 import type { RunSummary } from '../record.js';
-import type { StoredRun } from './run-store.js';
+import type { StoredFact, StoredRun } from './run-store.js';
 
 /** The processes of this machine. */
 export interface ProcessTable {
@@ -38,6 +37,7 @@ export interface ShellRun extends StoredRun {
 export const RUN_FILE = 'run.json';
 export const FACT_FILE = 'facts.jsonl';
 export const SUMMARY_FILE = 'record.json';
+const OWN_FILES: ReadonlySet<string> = new Set([RUN_FILE, FACT_FILE, SUMMARY_FILE]);
 
 /** The clock of a machine may be set by so much while it starts. */
 const BOOT_TOLERANCE_MS = 10_000;
@@ -106,17 +106,17 @@ export class RunFolders {
   }
 
   /** Reads the facts of a run, up to the first line that a crash has torn. */
-  async facts(id: string): Promise<Fact[]> {
+  async facts(id: string): Promise<StoredFact[]> {
     let text: string;
     try {
       text = await readFile(join(this.folder(id), FACT_FILE), 'utf8');
     } catch {
       return [];
     }
-    const facts: Fact[] = [];
+    const facts: StoredFact[] = [];
     for (const line of text.split('\n')) {
       try {
-        for (const fact of JSON.parse(line) as Fact[]) facts.push(fact);
+        for (const fact of JSON.parse(line) as StoredFact[]) facts.push(fact);
       } catch {
         break;
       }
@@ -131,24 +131,28 @@ export class RunFolders {
     return createdAt > this.#processes.bootedAt - BOOT_TOLERANCE_MS && this.summary(id) === undefined;
   }
 
-  /** The run and those that it repeats, directly or indirectly, as far as they are kept: the oldest first. */
-  chain(id: string): ShellRun[] {
-    const chain: ShellRun[] = [];
-    const seen = new Set<string>();
-    for (let next: string | undefined = id; next !== undefined && !seen.has(next); ) {
-      seen.add(next);
-      const run: ShellRun | undefined = this.read(next);
-      if (run !== undefined) chain.unshift(run);
-      next = run?.submission.rerun?.run_id;
+  /** The runs whose files a run may use: those that it repeats, directly or indirectly, from the first one that has any. */
+  sourcesOf(id: string): string[] {
+    const earlier: string[] = [];
+    let next = this.read(id)?.submission.rerun?.run_id;
+    while (next !== undefined && !earlier.includes(next)) {
+      earlier.unshift(next);
+      next = this.read(next)?.submission.rerun?.run_id;
     }
-    return chain;
+    const first = earlier.findIndex((other) => this.#hasFiles(other));
+    return first === -1 ? [] : earlier.slice(first);
+  }
+
+  /** Whether tools of a run have returned bytes. */
+  #hasFiles(id: string): boolean {
+    return listNames(this.folder(id)).some((name) => !OWN_FILES.has(name));
   }
 
   remove(id: string): void {
     rmSync(this.folder(id), { recursive: true, force: true });
   }
 
-  /** Removes the oldest runs that exceed the limits, but none that is at work, or that a rerun which stays repeats. */
+  /** Removes the oldest runs that exceed the limits, but none that is at work, or whose files a run that stays may use. */
   prune(limits: { readonly runs: number; readonly bytes: number } = HISTORY_LIMITS): void {
     const folders = this.ids().map((id) => ({ id, bytes: this.#measure(id) }));
     let bytes = 0;
@@ -160,7 +164,7 @@ export class RunFolders {
       (fits || staying.length === 0 ? staying : leaving).push(folder);
     }
     if (leaving.length === 0) return;
-    const needed = new Set(staying.flatMap(({ id }) => this.chain(id).map((run) => run.id)));
+    const needed = new Set(staying.flatMap(({ id }) => this.sourcesOf(id)));
     for (const { id } of leaving) {
       const run = this.read(id);
       const isAtWork = run !== undefined && this.isAtWork(run);

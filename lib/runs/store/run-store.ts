@@ -3,7 +3,7 @@ import type { Fact } from '../../execution/history/fact.js';
 import type { FactLog } from '../../execution/history/run-history.js';
 import type { Breakpoints, ExecutionOptions } from '../../execution/run-inputs.js';
 import type { SubmittedKeys } from '../../execution/prepare/prepare-run.js';
-import type { AskedRerun } from '../rerun/rerun.js';
+import type { SourcePart } from '../rerun/source-parts.js';
 import type { ForgottenKey, IdempotencyKey, KeyStore } from '../idempotency.js';
 import type { RunSummary } from '../record.js';
 
@@ -25,8 +25,8 @@ export interface StoredSubmission {
   /** The params and inputs that were submitted: the others have their defaults. */
   readonly submitted_keys: SubmittedKeys;
   readonly idempotency?: IdempotencyKey;
-  /** The run that this one repeats in part (D35). */
-  readonly rerun?: AskedRerun & { readonly run_id: string };
+  /** The run that this one repeats in part (D35). What it may reuse of that is kept after the submission. */
+  readonly rerun?: { readonly run_id: string };
 }
 
 /** A run that was accepted. */
@@ -39,11 +39,15 @@ export interface StoredRun {
   readonly submission: StoredSubmission;
 }
 
-/** A run that another process has accepted. */
-export interface PastRun extends StoredRun {
-  /** It was removed; a rerun of it, which is rebuilt with it, was not. */
-  readonly isRemoved: boolean;
+/** What a rerun may reuse: it is kept with the submission. */
+export interface KeptSource {
+  /** About as many as all parts take. */
+  readonly bytes: number;
+  readonly parts: Iterable<SourcePart>;
 }
+
+/** What is kept of a run, in order: of a rerun what it may reuse, then the facts. */
+export type StoredFact = SourcePart | Fact;
 
 /**
  * Keeps runs for another process (D68). What a run appends is kept in its order, and each fact as a whole or not at all;
@@ -56,11 +60,16 @@ export interface RunStore extends KeyStore {
   readonly isOptional: boolean;
   /** The number of the run that was added last; 0 before the first. */
   readonly lastNumber: number;
-  /** Adds a run, before the first of its facts. @param bytes about as many as the submission takes */
-  add(run: StoredRun, bytes: number): void;
+  /**
+   * Adds a run, before the first of its facts.
+   *
+   * @param bytes about as many as the submission takes
+   * @param source of a rerun
+   */
+  add(run: StoredRun, bytes: number, source?: KeptSource): void;
   /** The facts of a run that was added. @param tenantId of the run */
   log(runId: string, tenantId: string): FactLog;
-  /** Deletes a run with its facts, as soon as no rerun of it is kept any more. */
+  /** Deletes a run with its facts. */
   remove(runId: string): void;
   /** Called when a run that was added has settled. */
   settled?(summary: RunSummary): void;
@@ -69,11 +78,11 @@ export interface RunStore extends KeyStore {
   /** Calls the listener, once, when something could not be kept: the store keeps nothing from then on. */
   onFailure(listener: (error: Error) => void): void;
   /** Reads the runs that are kept, in the order in which they were accepted. */
-  runs(): AsyncIterable<PastRun>;
+  runs(): AsyncIterable<StoredRun>;
   /** Reads the keys of runs that are no longer kept (D36), in the order in which they expire. */
   keys(): Promise<readonly ForgottenKey[]>;
-  /** Reads the facts of a run, in order. */
-  facts(runId: string): Promise<readonly Fact[]>;
+  /** Reads what is kept of a run besides its submission, in order. */
+  facts(runId: string): Promise<readonly StoredFact[]>;
   /** Resolves when everything so far is kept, and nobody else is kept from opening the store. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import type { Fact } from '../../execution/history/fact.js';
-import type { StoredSubmission } from './run-store.js';
+import type { KeptSource, StoredSubmission } from './run-store.js';
 
 /** What takes more than this, in bytes, is written apart, so that other runs need not wait for it. */
 const LARGE_BYTES = 64 * 1024;
@@ -21,8 +21,10 @@ interface SmallSegment {
   readonly kept: Deferred;
 }
 
-export interface LargeSegment {
+interface LargeSegment {
   readonly document: unknown;
+  /** The documents that follow, each made when the one before is kept. */
+  readonly rest?: Iterator<unknown>;
   readonly kept: Deferred;
 }
 
@@ -50,6 +52,16 @@ export class RunWriter {
     else this.#add({ texts: [JSON.stringify(submission)], kept: new Deferred() });
   }
 
+  /** What a rerun may reuse: each part is a document, unless all of them are small. */
+  addSource({ bytes, parts }: KeptSource): void {
+    if (bytes <= LARGE_BYTES) {
+      return this.#add({ texts: [JSON.stringify([...parts])], kept: new Deferred() });
+    }
+    const rest = toDocuments(parts);
+    const { value: document } = rest.next();
+    this.#add({ document, rest, kept: new Deferred() });
+  }
+
   append(fact: Fact): void {
     if (fact.kind === 'succeeded' && fact.bytes > LARGE_BYTES) {
       return this.#add({ document: [fact], kept: new Deferred() });
@@ -68,11 +80,25 @@ export class RunWriter {
     this.#open = undefined;
   }
 
+  /** Removes the next large document: those that follow it stay. */
+  takeLarge(): Pick<LargeSegment, 'document' | 'kept'> {
+    const segment = this.take() as LargeSegment;
+    const { document, rest, kept } = segment;
+    const next = rest?.next();
+    if (rest === undefined || next === undefined || next.done === true) return segment;
+    this.segments.unshift({ document: next.value, rest, kept });
+    return { document, kept: new Deferred() };
+  }
+
   /** Removes the first segment: what follows does not belong to it. */
   take(): Segment | undefined {
     if (this.segments.length === 1) this.#open = undefined;
     return this.segments.shift();
   }
+}
+
+function* toDocuments(parts: KeptSource['parts']): Iterator<unknown> {
+  for (const part of parts) yield [part];
 }
 
 const DONE = Promise.resolve();

@@ -4,17 +4,13 @@ import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { eventLoopBudget, nextSlice } from '../../execution/event-loop-budget.js';
-import type { Fact } from '../../execution/history/fact.js';
 import type { FactLog } from '../../execution/history/run-history.js';
 import type { ForgottenKey } from '../idempotency.js';
 import { CommitQueue } from './commit-queue.js';
-import type { PastRun, RunStore, StoredRun, StoredSubmission } from './run-store.js';
+import type { KeptSource, RunStore, StoredFact, StoredRun, StoredSubmission } from './run-store.js';
 import type { PieceRow, RunRow, StoreAnswer, StoreRequest } from './store-thread.js';
 
-/** Runs that are read at once. */
-const PAGE = 100;
-
-/** About as many characters of a run are read at once. */
+/** About as many characters of runs, or of one run, are read at once. */
 const READ_LENGTH = 512 * 1024;
 const MIN_PIECES = 4;
 
@@ -25,6 +21,7 @@ export class SqliteStore implements RunStore {
   lastNumber = 0;
   readonly #thread: StoreThread;
   readonly #queue: CommitQueue;
+  #isClosed = false;
 
   private constructor(file: string, thread: StoreThread, lastNumber: number) {
     this.place = file;
@@ -50,9 +47,9 @@ export class SqliteStore implements RunStore {
     }
   }
 
-  add(run: StoredRun, bytes: number): void {
+  add(run: StoredRun, bytes: number, source?: KeptSource): void {
     this.lastNumber = run.number;
-    this.#queue.add(run, bytes);
+    this.#queue.add(run, bytes, source);
   }
 
   log(runId: string, tenantId: string): FactLog {
@@ -62,16 +59,17 @@ export class SqliteStore implements RunStore {
     };
   }
 
+  /** After the store was closed, what is removed stays: nothing was promised. */
   remove(runId: string): void {
-    this.#queue.remove(runId);
+    if (!this.#isClosed) this.#queue.remove(runId);
   }
 
   addKey(key: ForgottenKey): void {
-    this.#queue.addKey(key);
+    if (!this.#isClosed) this.#queue.addKey(key);
   }
 
   removeKey(tenantId: string, key: string): void {
-    this.#queue.removeKey(tenantId, key);
+    if (!this.#isClosed) this.#queue.removeKey(tenantId, key);
   }
 
   async keys(): Promise<readonly ForgottenKey[]> {
@@ -86,26 +84,27 @@ export class SqliteStore implements RunStore {
     this.#queue.onFailure(listener);
   }
 
-  async *runs(): AsyncIterable<PastRun> {
+  async *runs(): AsyncIterable<StoredRun> {
     for (let after = 0; ; ) {
-      const rows = (await this.#thread.ask({ kind: 'runs', after, limit: PAGE })) as readonly RunRow[];
-      for (const { number, id, created_at: createdAt, removed, submission } of rows) {
+      const request: StoreRequest = { kind: 'runs', after, length: READ_LENGTH };
+      const rows = (await this.#thread.ask(request)) as readonly RunRow[];
+      if (rows.length === 0) return;
+      for (const { number, id, created_at: createdAt, submission } of rows) {
         after = number;
-        const isRemoved = removed === 1;
-        yield { number, id, createdAt, isRemoved, submission: JSON.parse(submission) as StoredSubmission };
+        yield { number, id, createdAt, submission: JSON.parse(submission) as StoredSubmission };
+        if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);
       }
-      if (rows.length < PAGE) return;
     }
   }
 
-  async facts(runId: string): Promise<readonly Fact[]> {
-    const facts: Fact[] = [];
+  async facts(runId: string): Promise<readonly StoredFact[]> {
+    const facts: StoredFact[] = [];
     let text = '';
     let isSubmission = true;
     for await (const piece of this.#pieces(runId)) {
       text += piece.text;
       if (piece.goes_on === 1) continue;
-      if (!isSubmission) for (const fact of JSON.parse(text) as readonly Fact[]) facts.push(fact);
+      if (!isSubmission) for (const fact of JSON.parse(text) as readonly StoredFact[]) facts.push(fact);
       isSubmission = false;
       text = '';
       if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);
@@ -129,12 +128,13 @@ export class SqliteStore implements RunStore {
 
   async close(): Promise<void> {
     await this.#queue.idle();
+    this.#isClosed = true;
     await this.#thread.close();
   }
 }
 
 /** The thread that has the file open. It answers in the order of the requests. */
-class StoreThread {
+export class StoreThread {
   readonly #worker: Worker;
   readonly #waiting: {
     readonly resolve: (value: unknown) => void;
@@ -153,7 +153,7 @@ class StoreThread {
     this.#worker.on('message', (answer: StoreAnswer) => {
       const waiting = this.#waiting.shift();
       if (answer.ok) waiting?.resolve(answer.value);
-      else waiting?.reject(Object.assign(new Error(answer.error), { code: answer.code }));
+      else waiting?.reject(Object.assign(new Error(explain(answer.error)), { code: answer.code }));
     });
     this.#worker.on('error', (error: unknown) => this.#fail(error));
     this.#worker.on('exit', () => this.#fail(new Error('its thread has ended')));
@@ -190,6 +190,12 @@ class StoreThread {
     const error = this.#fault;
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
+}
+
+/** Says what to do about what SQLite says, as far as that is known. */
+function explain(message: string): string {
+  if (!/database or disk is full/i.test(message)) return message;
+  return 'the disk is full: make room, then start the server again: runs go on from what was kept';
 }
 
 /** The path of the package `libsql`. @throws WavetrainError `bad_usage` that says how to install it */

@@ -2,13 +2,16 @@ import { closeSync, openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'libsql';
 import type { Batch } from './commit-queue.js';
+import { assertOurs, migrate } from './schema.js';
 
 /** What the thread is asked. */
 export type StoreRequest =
   | { readonly kind: 'keep'; readonly batch: Batch }
-  | { readonly kind: 'runs'; readonly after: number; readonly limit: number }
+  | { readonly kind: 'runs'; readonly after: number; readonly length: number }
   | { readonly kind: 'pieces'; readonly runId: string; readonly after: number; readonly limit: number }
   | { readonly kind: 'keys' }
+  /** Lets the file grow to so many pages: for specs of a disk that is full. */
+  | { readonly kind: 'limit'; readonly pages: number }
   | { readonly kind: 'close' };
 
 /** A row of a run. */
@@ -16,8 +19,6 @@ export interface RunRow {
   readonly number: number;
   readonly id: string;
   readonly created_at: number;
-  /** 1 when it is kept only because a rerun of it is. */
-  readonly removed: 0 | 1;
   /** JSON of the submission. */
   readonly submission: string;
 }
@@ -42,6 +43,7 @@ function serve(): void {
   if (port === null) throw new Error('the store is a thread');
   const { file, driver } = workerData as { readonly file: string; readonly driver: string };
   let database: Database.Database | undefined;
+  let cleaner: Cleaner | undefined;
   const answer = (work: () => unknown): void => {
     let response: StoreAnswer;
     try {
@@ -58,6 +60,8 @@ function serve(): void {
     // Only for the user of the server: it has all that runs were given. The other files of SQLite get its mode.
     closeSync(openSync(file, 'a', 0o600));
     database = openDatabase(new Driver(file));
+    cleaner = new Cleaner(database);
+    cleaner.wake();
     return readLastNumber(database);
   });
   port.on('message', (request: StoreRequest) => {
@@ -65,6 +69,7 @@ function serve(): void {
       if (database === undefined) throw new Error('the file is not open');
       return perform(database, request);
     });
+    if (request.kind === 'keep' && request.batch.removed.length > 0) cleaner?.wake();
   });
 }
 
@@ -83,64 +88,6 @@ function openDatabase(database: Database.Database): Database.Database {
   return database;
 }
 
-/** What each version of the file adds to the one before. A file is never changed back. */
-const MIGRATIONS: readonly string[] = [
-  `CREATE TABLE run (
-     number INTEGER PRIMARY KEY,
-     id TEXT NOT NULL UNIQUE,
-     created_at INTEGER NOT NULL,
-     rerun_of TEXT,
-     removed INTEGER NOT NULL DEFAULT 0
-   );
-   CREATE INDEX run_rerun_of ON run (rerun_of) WHERE rerun_of IS NOT NULL;
-   CREATE INDEX run_removed ON run (removed) WHERE removed = 1;
-   -- What is committed together stands together: one commit of many runs changes few pages.
-   CREATE TABLE piece (
-     n INTEGER PRIMARY KEY,
-     run INTEGER NOT NULL,
-     goes_on INTEGER NOT NULL,
-     text TEXT NOT NULL
-   );
-   CREATE INDEX piece_of_run ON piece (run);
-   CREATE TABLE forgotten_key (
-     tenant TEXT NOT NULL,
-     key TEXT NOT NULL,
-     fingerprint TEXT NOT NULL,
-     run_id TEXT NOT NULL,
-     status TEXT NOT NULL,
-     expires_at INTEGER NOT NULL,
-     PRIMARY KEY (tenant, key)
-   ) WITHOUT ROWID;`,
-];
-
-function readVersion(database: Database.Database): number {
-  return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
-}
-
-/** @throws Error when another program, or a newer version of this one, has written the file */
-function assertOurs(database: Database.Database): void {
-  const version = readVersion(database);
-  const names = database.prepare('SELECT name FROM sqlite_master').all() as { name: string }[];
-  if (names.length > 0 && !(version > 0 && names.some(({ name }) => name === 'run'))) {
-    throw new Error('another program has written it: name another file');
-  }
-  if (version > MIGRATIONS.length) {
-    throw new Error(
-      `a newer Wavetrain has written it, with version ${version} of its tables; this one knows ${MIGRATIONS.length}: ` +
-        'use the newer one',
-    );
-  }
-}
-
-/** Brings the file to the version of this program. */
-function migrate(database: Database.Database): void {
-  const version = readVersion(database);
-  database.exec('BEGIN IMMEDIATE');
-  for (const sql of MIGRATIONS.slice(version)) database.exec(sql);
-  database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
-  database.exec('COMMIT');
-}
-
 function readLastNumber(database: Database.Database): number {
   const row = database.prepare('SELECT max(number) AS last FROM run').get() as { last: number | null };
   return row.last ?? 0;
@@ -151,7 +98,7 @@ function perform(database: Database.Database, request: StoreRequest): unknown {
     case 'keep':
       return keep(database, request.batch);
     case 'runs':
-      return readRuns(database, request.after, request.limit);
+      return readRuns(database, request.after, request.length);
     case 'pieces':
       return readPieces(database, request.runId, request.after, request.limit);
     case 'keys':
@@ -161,7 +108,10 @@ function perform(database: Database.Database, request: StoreRequest): unknown {
            FROM forgotten_key ORDER BY expires_at`,
         )
         .all();
+    case 'limit':
+      return void database.exec(`PRAGMA max_page_count = ${request.pages}`);
     case 'close':
+      for (let slices = 0; slices < SLICES_AT_CLOSE && deleteSlice(database); slices++);
       giveBack(database, 100 * PAGES_PER_COMMIT);
       database.close();
       return undefined;
@@ -185,18 +135,34 @@ function removeUnfinished(database: Database.Database): void {
   database.exec('COMMIT');
 }
 
-function readRuns(database: Database.Database, after: number, limit: number): RunRow[] {
-  const runs = database
-    .prepare('SELECT number, id, created_at, removed FROM run WHERE number > ? ORDER BY number LIMIT ?')
-    .all(after, limit) as Omit<RunRow, 'submission'>[];
-  return runs.map((run) => {
-    let submission = '';
-    for (let piece = readPieces(database, run.id, 0, 1)[0]; piece !== undefined; ) {
-      submission += piece.text;
-      piece = piece.goes_on === 0 ? undefined : readPieces(database, run.id, piece.n, 1)[0];
-    }
-    return { ...run, submission };
-  });
+/** Reads the runs after a number until their submissions are so long together: one at least, unless there is none. */
+function readRuns(database: Database.Database, after: number, length: number): RunRow[] {
+  const select = prepare(
+    database,
+    'SELECT number, id, created_at FROM run WHERE number > ? AND removed = 0 ORDER BY number LIMIT 1',
+  );
+  const rows: RunRow[] = [];
+  let read = 0;
+  let last = after;
+  while (rows.length === 0 || read < length) {
+    const run = select.all(last)[0] as Omit<RunRow, 'submission'> | undefined;
+    if (run === undefined) break;
+    const submission = readSubmission(database, run.id);
+    rows.push({ ...run, submission });
+    read += submission.length;
+    last = run.number;
+  }
+  return rows;
+}
+
+/** The first document of a run. */
+function readSubmission(database: Database.Database, runId: string): string {
+  let submission = '';
+  for (let piece = readPieces(database, runId, 0, 1)[0]; piece !== undefined; ) {
+    submission += piece.text;
+    piece = piece.goes_on === 0 ? undefined : readPieces(database, runId, piece.n, 1)[0];
+  }
+  return submission;
 }
 
 /** All at once: rows that are asked for one by one are read a hundred at a time, whether or not they are needed. */
@@ -208,7 +174,7 @@ function readPieces(
 ): readonly PieceRow[] {
   const select = prepare(
     database,
-    `SELECT n, text, goes_on FROM piece WHERE run = (SELECT number FROM run WHERE id = ?) AND n > ?
+    `SELECT n, text, goes_on FROM piece WHERE run = (SELECT number FROM run WHERE id = ? AND removed = 0) AND n > ?
      ORDER BY n LIMIT ?`,
   );
   return select.all(runId, after, limit) as PieceRow[];
@@ -224,12 +190,18 @@ function prepare(database: Database.Database, sql: string): Database.Statement {
 }
 
 function keep(database: Database.Database, batch: Batch): void {
-  database.exec('BEGIN IMMEDIATE');
-  try {
+  inTransaction(database, () => {
     addRuns(database, batch);
     addPieces(database, batch);
     removeRuns(database, batch);
     keepKeys(database, batch);
+  });
+}
+
+function inTransaction(database: Database.Database, work: () => void): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    work();
     database.exec('COMMIT');
   } catch (error) {
     if (database.inTransaction) database.exec('ROLLBACK');
@@ -238,37 +210,79 @@ function keep(database: Database.Database, batch: Batch): void {
 }
 
 function addRuns(database: Database.Database, { added }: Batch): void {
-  const add = prepare(database, 'INSERT INTO run (number, id, created_at, rerun_of) VALUES (?, ?, ?, ?)');
-  for (const { number, id, createdAt, rerunOf } of added) add.run(number, id, createdAt, rerunOf ?? null);
+  const add = prepare(database, 'INSERT INTO run (number, id, created_at) VALUES (?, ?, ?)');
+  for (const { number, id, createdAt } of added) add.run(number, id, createdAt);
 }
 
 function addPieces(database: Database.Database, { pieces }: Batch): void {
   const add = prepare(
     database,
-    'INSERT INTO piece (run, goes_on, text) SELECT number, ?, ? FROM run WHERE id = ?',
+    'INSERT INTO piece (run, goes_on, text) SELECT number, ?, ? FROM run WHERE id = ? AND removed = 0',
   );
   for (const { runId, text, goesOn } of pieces) add.run(goesOn ? 1 : 0, text, runId);
 }
 
-/** A run of which a rerun is kept is needed to rebuild that one, so it stays until the rerun is removed, too. */
+/** A removed run is only marked: to delete it may take long. */
 function removeRuns(database: Database.Database, { removed }: Batch): void {
   if (removed.length === 0) return;
   const mark = prepare(database, 'UPDATE run SET removed = 1 WHERE id = ?');
   for (const id of removed) mark.run(id);
-  const findUnused = prepare(
+}
+
+/** So many rows of removed runs are deleted with one commit, each up to 256 KiB. */
+const ROWS_PER_SLICE = 200;
+
+/** So many slices are deleted before the file is closed: about a second of work. The rest is deleted by the next process. */
+const SLICES_AT_CLOSE = 100;
+
+/** Deletes a slice of the runs that are removed. Returns false when nothing is left to be deleted. */
+function deleteSlice(database: Database.Database): boolean {
+  const first = prepare(database, 'SELECT number FROM run WHERE removed = 1 ORDER BY number LIMIT 1');
+  const removePieces = prepare(
     database,
-    'SELECT number FROM run WHERE removed = 1 AND id NOT IN (SELECT rerun_of FROM run WHERE rerun_of IS NOT NULL)',
+    'DELETE FROM piece WHERE n IN (SELECT n FROM piece WHERE run = ? LIMIT ?)',
   );
-  const removePieces = prepare(database, 'DELETE FROM piece WHERE run = ?');
   const remove = prepare(database, 'DELETE FROM run WHERE number = ?');
-  for (let unused = findUnused.all(); unused.length > 0; unused = findUnused.all()) {
-    for (const row of unused) {
-      const { number } = row as { readonly number: number };
-      removePieces.run(number);
-      remove.run(number);
+  let left = ROWS_PER_SLICE;
+  let hasMore = true;
+  inTransaction(database, () => {
+    while (left > 0 && hasMore) {
+      const row = first.all()[0] as { readonly number: number } | undefined;
+      hasMore = row !== undefined;
+      if (row === undefined) break;
+      left -= removePieces.run(row.number, left).changes;
+      // Its pieces may be as many as were left.
+      if (left > 0) left -= remove.run(row.number).changes;
+    }
+    giveBack(database, PAGES_PER_COMMIT);
+  });
+  return hasMore;
+}
+
+/** Gives the room of removed runs back to the disk, a slice at a time, whenever nobody asks for anything. */
+class Cleaner {
+  readonly #database: Database.Database;
+  #isAtWork = false;
+
+  constructor(database: Database.Database) {
+    this.#database = database;
+  }
+
+  /** Call when runs may have been removed. */
+  wake(): void {
+    if (this.#isAtWork) return;
+    this.#isAtWork = true;
+    setImmediate(() => this.#clean());
+  }
+
+  #clean(): void {
+    this.#isAtWork = false;
+    try {
+      if (this.#database.open && deleteSlice(this.#database)) this.wake();
+    } catch {
+      // Whoever keeps something next learns that the disk is full, or has failed.
     }
   }
-  giveBack(database, PAGES_PER_COMMIT);
 }
 
 /** So many free pages are given back with one commit: more would let others wait. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { RunPage } from '../../../lib/runs/listing.js';
+import type { RunPage } from '../../../lib/runs/record.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { ControlledServer, TWO_WAVES } from '../support/controlled-server.js';
 

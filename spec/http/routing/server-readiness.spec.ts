@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { PastRun } from '../../../lib/runs/store/run-store.js';
+import type { StoredRun } from '../../../lib/runs/store/run-store.js';
 import { createDisk, type Disk, MemoryStore } from '../../runs/store/memory-store.js';
 import { catchRejection } from '../../support/rejection.js';
 import { deferred, settle } from '../../support/deferred.js';
@@ -12,7 +12,7 @@ import { ControlledServer, TWO_WAVES } from '../support/controlled-server.js';
 class HeldStore extends MemoryStore {
   readonly reading = deferred<void>();
 
-  override async *runs(): AsyncIterable<PastRun> {
+  override async *runs(): AsyncIterable<StoredRun> {
     await this.reading.promise;
     yield* super.runs();
   }
@@ -240,5 +240,54 @@ describe('A server with a store (D68)', () => {
     await closed;
     const next = await open(new MemoryStore(disk));
     expect(await next.server.restored).to.deep.equal({ kept: 1, goingOn: 1 });
+  });
+
+  it('closes the store when all requests at work have got their answers', async () => {
+    const order: string[] = [];
+    class ObservedStore extends MemoryStore {
+      override async close(): Promise<void> {
+        order.push('store closed');
+        await super.close();
+      }
+    }
+    const fixture = await open(new ObservedStore(disk));
+    await fixture.server.restored;
+    const asked = fixture.request<ErrorBody>('POST', '/pipelines/run', RUN);
+    void asked.then(({ status }) => order.push(`answered with ${status}`));
+    while (fixture.controlled.calls.length === 0) await settle();
+    opened.pop();
+    const closed = fixture.server.close(1000);
+    await settle();
+    fixture.clock.advance(1000);
+    await closed;
+    await asked;
+    expect(order).to.deep.equal(['answered with 503', 'store closed']);
+  });
+
+  it('refuses at its shutdown to cancel a run that is left to the next server: it would not be kept', async () => {
+    const store = new MemoryStore(disk);
+    const fixture = await open(store);
+    await fixture.server.restored;
+    const runId = await fixture.submit();
+    const written = deferred<void>();
+    store.hold = written.promise;
+    fixture.findCall(runId).resolve('done');
+    await settle();
+    // It waits until the task is published.
+    const cancelled = fixture.request<ErrorBody>('POST', `/pipelines/runs/${runId}/cancel`);
+    for (let time = 0; time < 3; time++) await fixture.request('GET', '/health');
+    opened.pop();
+    const closed = fixture.server.close(1000);
+    await settle();
+    fixture.clock.advance(1000);
+    await settle();
+    written.resolve();
+    const { status, body } = await cancelled;
+    expect(`${status} ${body.detail.code}`).to.equal('503 shutting_down');
+    await closed;
+    const next = await open(new MemoryStore(disk));
+    await next.server.restored;
+    await next.waitUntilIdle();
+    expect(await next.poll(runId)).to.include({ status: 'running' });
   });
 });

@@ -1,12 +1,11 @@
-import type { Fact } from '../../../lib/execution/history/fact.js';
 import type { FactLog } from '../../../lib/execution/history/run-history.js';
 import type { ForgottenKey } from '../../../lib/runs/idempotency.js';
 import { type AddedRun, type Batch, CommitQueue } from '../../../lib/runs/store/commit-queue.js';
-import type { PastRun, RunStore, StoredRun } from '../../../lib/runs/store/run-store.js';
+import type { KeptSource, RunStore, StoredFact, StoredRun } from '../../../lib/runs/store/run-store.js';
 
 /** What a disk would hold: documents as text, by run. */
 export interface Disk {
-  readonly runs: Map<string, AddedRun & { isRemoved?: true }>;
+  readonly runs: Map<string, AddedRun>;
   readonly documents: Map<string, string[]>;
   /** Documents of which the last piece is missing. */
   readonly unfinished: Map<string, string>;
@@ -41,9 +40,9 @@ export class MemoryStore implements RunStore {
     });
   }
 
-  add(run: StoredRun, bytes: number): void {
+  add(run: StoredRun, bytes: number, source?: KeptSource): void {
     this.lastNumber = run.number;
-    this.#queue.add(run, bytes);
+    this.#queue.add(run, bytes, source);
   }
 
   log(runId: string, tenantId: string): FactLog {
@@ -78,16 +77,16 @@ export class MemoryStore implements RunStore {
     this.#queue.onFailure(listener);
   }
 
-  async *runs(): AsyncIterable<PastRun> {
-    for (const { id, number, createdAt, isRemoved = false } of this.#disk.runs.values()) {
+  async *runs(): AsyncIterable<StoredRun> {
+    for (const { id, number, createdAt } of this.#disk.runs.values()) {
       const [submission] = this.#read(id);
-      yield { id, number, createdAt, isRemoved, submission: submission as StoredRun['submission'] };
+      yield { id, number, createdAt, submission: submission as StoredRun['submission'] };
     }
   }
 
-  async facts(runId: string): Promise<readonly Fact[]> {
+  async facts(runId: string): Promise<readonly StoredFact[]> {
     const [, ...lists] = this.#read(runId);
-    return lists.flat() as Fact[];
+    return lists.flat() as StoredFact[];
   }
 
   async close(): Promise<void> {
@@ -111,14 +110,8 @@ function keep(disk: Disk, { added, pieces, removed, addedKeys, removedKeys }: Ba
     else disk.documents.set(runId, [...(disk.documents.get(runId) ?? []), document]);
     if (!goesOn) unfinished.delete(runId);
   }
-  for (const id of removed) disk.runs.set(id, { ...(disk.runs.get(id) as AddedRun), isRemoved: true });
-  for (let unused = findUnused(disk); unused !== undefined; unused = findUnused(disk)) {
-    disk.runs.delete(unused);
-    disk.documents.delete(unused);
+  for (const id of removed) {
+    disk.runs.delete(id);
+    disk.documents.delete(id);
   }
-}
-
-function findUnused({ runs }: Disk): string | undefined {
-  const used = new Set([...runs.values()].map(({ rerunOf }) => rerunOf));
-  return [...runs.values()].find(({ id, isRemoved }) => isRemoved === true && !used.has(id))?.id;
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
-import type { ReviveDefinitions } from '../../../lib/runs/store/submission.js';
+import type { ReviveDefinitions } from '../../../lib/runs/run-factory.js';
 import { settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { takeWarnings } from '../../support/warnings.js';
@@ -20,10 +20,17 @@ class StoredRuns extends ControlledRuns {
       readonly pipeline?: string;
       readonly memory?: MemoryPool;
       readonly pauseTimeoutMs?: number;
+      readonly ttlMs?: number;
     } = {},
   ) {
     const store = new MemoryStore(disk);
-    const { maxRunning = 10, maxRuns = 100, memory, pauseTimeoutMs } = options;
+    const {
+      maxRunning = 10,
+      maxRuns = 100,
+      memory,
+      pauseTimeoutMs,
+      ttlMs = Number.POSITIVE_INFINITY,
+    } = options;
     super(
       {
         store,
@@ -31,7 +38,7 @@ class StoredRuns extends ControlledRuns {
         ...(memory && { memory }),
         pauseTimeoutMs,
         admission: { maxRunning, maxQueued: 10 },
-        retention: { maxRuns, ttlMs: Number.POSITIVE_INFINITY },
+        retention: { maxRuns, ttlMs },
       },
       options.pipeline,
     );
@@ -49,6 +56,8 @@ class StoredRuns extends ControlledRuns {
     return this;
   }
 }
+
+const DAY_MS = 86_400_000;
 
 describe('A registry that is restored from a store (D68)', () => {
   let disk: Disk;
@@ -187,7 +196,7 @@ describe('A registry that is restored from a store (D68)', () => {
     });
   });
 
-  it('rebuilds a rerun whose earlier run was removed, and keeps that one in the store for as long', async () => {
+  it('rebuilds a rerun whose earlier run was removed, and is not in the store any more', async () => {
     const pipeline =
       '{id: two, goal: g, tasks: [{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}]}';
     const first = new StoredRuns(disk, { pipeline });
@@ -200,12 +209,28 @@ describe('A registry that is restored from a store (D68)', () => {
     await first.complete(rerun);
     first.registry.remove(origin);
     await first.store.idle();
+    expect([...disk.runs.keys()]).to.deep.equal([rerun]);
     const second = await new StoredRuns(disk, { pipeline }).restore();
     expect(second.registry.record(rerun)).to.deep.equal(first.registry.record(rerun));
     expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([rerun]);
     second.registry.remove(rerun);
     await second.store.idle();
     expect(disk.runs.size).to.equal(0);
+  });
+
+  it('removes a rerun that was not accepted: its process ended before all that it may reuse was kept', async () => {
+    const first = new StoredRuns(disk);
+    const origin = await first.submit();
+    await first.complete(origin);
+    const rerun = await first.registry.rerun(origin);
+    await first.store.idle();
+    const documents = disk.documents.get(rerun) ?? [];
+    expect(documents[1]).to.contain('"part":"complete"');
+    disk.documents.set(rerun, documents.slice(0, 1));
+    const second = await new StoredRuns(disk).restore();
+    expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([origin]);
+    await second.store.idle();
+    expect([...disk.runs.keys()]).to.deep.equal([origin]);
   });
 
   it('takes the memory of what it restores, and evicts a settled run as soon as another needs it', async () => {
@@ -242,6 +267,51 @@ describe('A registry that is restored from a store (D68)', () => {
       await second.complete(runId as string);
       expect(second.getStatus(runId as string)).to.equal('succeeded');
     }
+  });
+
+  for (const [title, days] of [
+    ['back', -5],
+    ['forward', 5],
+  ] as const) {
+    it(`goes on when the clock was set ${title} by days over the restart: its times never go back (D27)`, async () => {
+      const first = new StoredRuns(disk);
+      const [a, b] = (await first.submitAll(['x', 'x'])) as [string, string];
+      first.clock.advance(1000);
+      await first.complete(a);
+      const next = new StoredRuns(disk);
+      next.clock.stepWall(days * DAY_MS);
+      const second = await next.restore();
+      expect(second.registry.record(a)).to.deep.equal(first.registry.record(a));
+      second.clock.advance(1000);
+      await second.complete(b);
+      const { created_at: created, started_at: started, finished_at: finished } = second.registry.record(b);
+      const times = [created, started ?? '', finished ?? ''];
+      expect(times).to.deep.equal(times.toSorted());
+      const { events } = second.registry.events(b).readAfter(0, 100);
+      const eventTimes = events.map(({ time }) => time);
+      expect(eventTimes).to.deep.equal(eventTimes.toSorted());
+    });
+
+    it(`keeps settled runs no longer than their time when the clock was set ${title} by days (D26)`, async () => {
+      const first = new StoredRuns(disk, { ttlMs: DAY_MS });
+      const runId = await first.submit();
+      await first.complete(runId);
+      const next = new StoredRuns(disk, { ttlMs: DAY_MS });
+      next.clock.stepWall(days * DAY_MS);
+      const second = await next.restore();
+      const listed = (): number => second.registry.list({ limit: 10 }).runs.length;
+      expect(listed()).to.equal(days < 0 ? 1 : 0);
+      second.clock.advance(DAY_MS);
+      expect(listed()).to.equal(0);
+    });
+  }
+
+  it('keeps its store open until requests are answered: what they remove is gone for good', async () => {
+    const first = new StoredRuns(disk);
+    const runId = await first.submit();
+    await first.complete(runId);
+    await first.registry.close(0, async () => first.registry.remove(runId));
+    expect([...disk.runs.keys()]).to.deep.equal([]);
   });
 
   it('refuses a submission that cannot be kept, and forgets its run', async () => {

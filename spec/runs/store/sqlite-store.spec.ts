@@ -1,15 +1,19 @@
 import { expect } from 'chai';
 import { statSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import type Database from 'libsql';
 import { errorMessage } from '../../../lib/common/errors.js';
 import type { RunStore } from '../../../lib/runs/store/run-store.js';
-import { SqliteStore } from '../../../lib/runs/store/sqlite-store.js';
+import { findDriver, SqliteStore, StoreThread } from '../../../lib/runs/store/sqlite-store.js';
+import type { RunRow } from '../../../lib/runs/store/store-thread.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { storedRun, type StorePlace, storeSuite } from './store-suite.js';
+import { listRuns, storedRun, type StorePlace, storeSuite } from './store-suite.js';
 
+const Driver = createRequire(import.meta.url)('libsql') as typeof Database;
 const PROGRAM = join(ROOT, 'dist', 'store-thread.cjs');
 
 /** A file in a folder of its own. */
@@ -17,6 +21,7 @@ class SqlitePlace implements StorePlace {
   readonly #folder = new TemporaryFolder();
   readonly #opened: SqliteStore[] = [];
   readonly file = this.#folder.at('runs.db');
+  readonly copy = this.#folder.at('copy.db');
 
   async open(file = this.file): Promise<SqliteStore> {
     const store = await SqliteStore.open(file, PROGRAM);
@@ -25,10 +30,21 @@ class SqlitePlace implements StorePlace {
   }
 
   async openAfterCrash(): Promise<SqliteStore> {
-    const copy = this.#folder.at('copy.db');
-    await copyFile(this.file, copy);
-    await copyFile(`${this.file}-wal`, `${copy}-wal`);
-    return this.open(copy);
+    await copyFile(this.file, this.copy);
+    await copyFile(`${this.file}-wal`, `${this.copy}-wal`);
+    return this.open(this.copy);
+  }
+
+  /** The rows of a file that is closed. */
+  countRows(file = this.file): { readonly runs: number; readonly pieces: number } {
+    const database = new Driver(file);
+    try {
+      const counts = 'SELECT (SELECT count(*) FROM run) AS runs, (SELECT count(*) FROM piece) AS pieces';
+      const { runs, pieces } = database.prepare(counts).get() as { runs: number; pieces: number };
+      return { runs, pieces };
+    } finally {
+      database.close();
+    }
   }
 
   /** Two runs have the same number. */
@@ -84,6 +100,60 @@ describe('SqliteStore (D68)', () => {
     for (let number = 1; number <= 20; number++) again.remove(`run ${number}`);
     await again.close();
     expect(statSync(place.file).size).to.be.lessThan(2 ** 20);
+  });
+
+  it('removes a thousand reruns, each of the one before, and leaves nothing of them in the file', async () => {
+    const store = await place.open();
+    for (let number = 1; number <= 1000; number++) {
+      const run = storedRun(number);
+      const submission = { ...run.submission, rerun: { run_id: `run ${number - 1}` } };
+      const bytes = 300_000;
+      const parts = [{ part: 'collected', collected: [] }, { part: 'complete' }] as const;
+      store.add({ ...run, submission }, 1, { bytes: number % 100 === 0 ? bytes : 1, parts });
+    }
+    await store.idle();
+    for (let number = 1; number <= 999; number++) store.remove(`run ${number}`);
+    store.add(storedRun(1001), 1);
+    await store.log('run 1001', 'default').committed();
+    expect((await listRuns(store)).map(({ number }) => number)).to.deep.equal([1000, 1001]);
+    await store.close();
+    expect(place.countRows()).to.deep.equal({ runs: 2, pieces: 4 });
+  });
+
+  it('goes on to delete what a process had removed when it ended', async () => {
+    const store = await place.open();
+    for (let number = 1; number <= 600; number++) store.add(storedRun(number), 1);
+    await store.idle();
+    for (let number = 1; number <= 600; number++) store.remove(`run ${number}`);
+    await store.idle();
+    const crashed = await place.openAfterCrash();
+    expect(await listRuns(crashed)).to.deep.equal([]);
+    await crashed.close();
+    expect(place.countRows(place.copy)).to.deep.equal({ runs: 0, pieces: 0 });
+  });
+
+  it('is read by size, however many runs it has: one long submission at once, or many short ones', async () => {
+    const store = await place.open();
+    for (let number = 1; number <= 30; number++) {
+      const run = storedRun(number);
+      const inputs = { long: 'x'.repeat(number > 20 ? 10 : 2 ** 20) };
+      store.add({ ...run, submission: { ...run.submission, inputs } }, 2 ** 20);
+    }
+    await store.close();
+    const thread = new StoreThread(PROGRAM, { file: place.file, driver: findDriver() });
+    await thread.opened;
+    const counts: number[] = [];
+    for (let after = 0, count = 1; count > 0; after += count) {
+      const rows = (await thread.ask({ kind: 'runs', after, length: 2 ** 19 })) as readonly RunRow[];
+      counts.push((count = rows.length));
+    }
+    await thread.close();
+    expect(counts).to.deep.equal([...Array.from({ length: 20 }, () => 1), 10, 0]);
+    const lengths = (await listRuns(await place.open())).map(({ submission }) => submission.inputs?.['long']);
+    expect(lengths.map((text) => (text as string).length)).to.deep.equal([
+      ...Array.from({ length: 20 }, () => 2 ** 20),
+      ...Array.from({ length: 10 }, () => 10),
+    ]);
   });
 
   it('refuses a second process, and a file that is none of its own', async () => {

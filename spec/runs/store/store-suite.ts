@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Json } from '../../../lib/common/json.js';
 import type { Fact } from '../../../lib/execution/history/fact.js';
+import type { SourcePart } from '../../../lib/runs/rerun/source-parts.js';
 import type { RunStore, StoredRun } from '../../../lib/runs/store/run-store.js';
 
 /** What a store keeps its runs on, for one spec. */
@@ -47,9 +48,24 @@ function outcomeFact(task: string, value: Json): Fact {
   };
 }
 
+function sourceParts(value: string): SourcePart[] {
+  return [
+    { part: 'source', forced: [['is new', ['a']]], failed: ['b'], given_bytes: 5, given: {} },
+    { part: 'outcome', task: 'c', bytes: value.length, length: 2 },
+    {
+      part: 'items',
+      items: [
+        [0, value],
+        [1, null],
+      ],
+    },
+    { part: 'complete' },
+  ];
+}
+
 export async function listRuns(store: RunStore): Promise<StoredRun[]> {
   const runs: StoredRun[] = [];
-  for await (const { isRemoved: _, ...run } of store.runs()) runs.push(run);
+  for await (const run of store.runs()) runs.push(run);
   return runs;
 }
 
@@ -239,24 +255,32 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
       expect(await again.facts('run 1')).to.deep.equal([]);
     });
 
-    it('keeps a run that was removed until its last rerun is removed', async () => {
-      const rerun = (number: number, runId: string): StoredRun => {
+    it('keeps what a rerun may reuse with its submission, part by part, before its facts', async () => {
+      const value = 'x'.repeat(300_000);
+      for (const [number, bytes] of [
+        [1, 100],
+        [2, 1_000_000],
+      ] as const) {
         const run = storedRun(number);
-        return { ...run, submission: { ...run.submission, rerun: { run_id: runId, isChanged: false } } };
-      };
-      for (const run of [storedRun(1), rerun(2, 'run 1'), rerun(3, 'run 2')]) store.add(run, 1);
-      await store.idle();
-      for (const id of ['run 1', 'run 2']) store.remove(id);
+        const rerun = { ...run, submission: { ...run.submission, rerun: { run_id: 'run 0' } } };
+        store.add(rerun, 1, { bytes, parts: sourceParts(value) });
+        store.log(rerun.id, 'default').append(cancelFact(number));
+      }
       const again = await reopen();
-      const found: [string, boolean][] = [];
-      for await (const { id, isRemoved } of again.runs()) found.push([id, isRemoved]);
-      expect(found).to.deep.equal([
-        ['run 1', true],
-        ['run 2', true],
-        ['run 3', false],
-      ]);
-      again.remove('run 3');
-      expect(await listRuns(await reopen())).to.deep.equal([]);
+      for (const number of [1, 2]) {
+        const kept = await again.facts(`run ${number}`);
+        expect(kept, `run ${number}`).to.deep.equal([...sourceParts(value), cancelFact(number)]);
+      }
+    });
+
+    it('keeps nothing more of a rerun that is removed while what it may reuse is being kept', async () => {
+      const run = storedRun(1);
+      store.add(run, 1, { bytes: 10_000_000, parts: sourceParts('x'.repeat(2_000_000)) });
+      store.add(storedRun(2), 1);
+      await store.log('run 2', 'default').committed();
+      store.remove('run 1');
+      await store.log('run 1', 'default').committed();
+      expect(await listRuns(await reopen())).to.deep.equal([storedRun(2)]);
     });
 
     it('keeps the keys of runs that are no longer kept, and replaces one that is used again', async () => {

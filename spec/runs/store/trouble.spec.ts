@@ -5,7 +5,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type Database from 'libsql';
 import { WavetrainError } from '../../../lib/common/errors.js';
-import { SqliteStore } from '../../../lib/runs/store/sqlite-store.js';
+import { CommitQueue } from '../../../lib/runs/store/commit-queue.js';
+import { inspectStore } from '../../../lib/runs/store/inspect-store.js';
+import { findDriver, SqliteStore, StoreThread } from '../../../lib/runs/store/sqlite-store.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
@@ -47,6 +49,11 @@ describe('A file of runs in trouble (D68)', () => {
     return message;
   }
 
+  /** Returns what whoever looks into the file without opening it is told. */
+  async function inspect(): Promise<string> {
+    return ((await catchRejection(inspectStore(file))) as WavetrainError).message;
+  }
+
   /** Runs statements in the file as another program would. */
   function execute(...statements: readonly string[]): void {
     const database = new Driver(file);
@@ -69,11 +76,13 @@ describe('A file of runs in trouble (D68)', () => {
     const before = readFileSync(file);
     expect(await refuse()).to.contain('a newer Wavetrain has written it, with version 99 of its tables');
     expect(readFileSync(file).equals(before)).to.equal(true);
+    expect(await inspect()).to.contain('a newer Wavetrain has written it, with version 99 of its tables');
   });
 
   it('is refused when it belongs to another program, and is left as it is', async () => {
     execute('CREATE TABLE customers (name TEXT)', "INSERT INTO customers VALUES ('Ada')");
     expect(await refuse()).to.contain('another program has written it: name another file');
+    expect(await inspect()).to.contain('another program has written it: name another file');
     const database = new Driver(file);
     const tables = database.prepare('SELECT name FROM sqlite_master').all();
     database.close();
@@ -89,6 +98,36 @@ describe('A file of runs in trouble (D68)', () => {
     await writeRuns(200);
     truncateSync(file, 4096);
     expect(await refuse()).to.contain('it is broken: restore a copy of it, or name another file');
+  });
+
+  it('is full: what was promised is there, nothing of what was not, and the failure says so', async () => {
+    const thread = new StoreThread(PROGRAM, { file, driver: findDriver() });
+    await thread.opened;
+    await thread.ask({ kind: 'limit', pages: 40 });
+    const queue = new CommitQueue(async (batch) => void (await thread.ask({ kind: 'keep', batch })));
+    const failed = new Promise<Error>((resolve) => {
+      queue.onFailure(resolve);
+    });
+    const promised: string[] = [];
+    let isFull = false;
+    void failed.then(() => {
+      isFull = true;
+    });
+    for (let number = 1; !isFull; number++) {
+      const run = storedRun(number);
+      const inputs = { long: 'x'.repeat(20_000) };
+      queue.add({ ...run, submission: { ...run.submission, inputs } }, 20_000);
+      await Promise.race([queue.committed(run.id).then(() => promised.push(run.id)), failed]);
+    }
+    expect((await failed).message).to.equal(
+      'the disk is full: make room, then start the server again: runs go on from what was kept',
+    );
+    expect(promised).to.have.length.within(2, 10);
+    await thread.close();
+    const again = await open();
+    expect((await listRuns(again)).map(({ id }) => id)).to.deep.equal(promised);
+    again.add(storedRun(100), 1);
+    await again.log('run 100', 'default').committed();
   });
 
   it('is refused in a folder that does not exist', async () => {
@@ -124,7 +163,8 @@ describe('A file of runs in trouble (D68)', () => {
       const cut = `${path}.cut.db`;
       copyFileSync(path, cut);
       const log = readFileSync(`${path}-wal`);
-      writeFileSync(`${cut}-wal`, log.subarray(0, Math.floor((log.length * (kept % 7)) / 7)));
+      // Any byte, and another one for each copy.
+      writeFileSync(`${cut}-wal`, log.subarray(0, (log.length * 0.618 * kept) % log.length));
       const whole = await open(path);
       expect(await listRuns(whole)).to.have.length(kept);
       const partly = await open(cut);

@@ -78,7 +78,7 @@ export async function prepareRerunHere(
   const setup = { catalog, fileRoots, complete: true };
   const { outputFolder } = flags;
   const places = { folder: folders.path, fileRoots: [...fileRoots, flags.cwd], outputFolder };
-  const here = await openHere(flags, places, context, folders.chain(earlier.id));
+  const here = await openHere(flags, places, context, [earlier]);
   const { registry } = here;
   await assertRevivable(earlier, setup);
   await registry.restore(reviveWith(setup));

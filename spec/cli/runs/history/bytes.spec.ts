@@ -57,6 +57,22 @@ describe('the history of the shell: bytes that tools return (D24, D68)', () => {
     expect(readFileSync(path, 'utf8'), 'after a look at it').to.equal('picture 1');
   });
 
+  it('keep their run from being deleted while a rerun may use them, also a rerun of a rerun', async () => {
+    await invoke(['run', 'p.yaml']);
+    const [id = ''] = project.runs;
+    project.folder.write('p.yaml', MENDED);
+    await invoke(['rerun']);
+    const [, second = ''] = project.runs;
+    await invoke(['rerun', '--from', 'last']);
+    const [, , third = ''] = project.runs;
+    const refused = await invoke(['runs', 'delete', id]);
+    expect(refused.stderr).to.contain(
+      `run ${id} has files that its rerun ${third} may use\n  delete that one first`,
+    );
+    expect((await invoke(['runs', 'delete', second])).status, 'it stands between them').to.equal(2);
+    for (const run of [third, second, id]) expect((await invoke(['runs', 'delete', run])).status).to.equal(0);
+  });
+
   it('are named to whoever asks for a file that there is not', async () => {
     await invoke(['run', 'p.yaml']);
     const [id = ''] = project.runs;

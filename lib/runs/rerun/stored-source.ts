@@ -1,0 +1,196 @@
+import { type Json, type JsonObject, setOwn } from '../../common/json.js';
+import type { Steps } from '../../common/steps.js';
+import type { PublishedFile } from '../../execution/invocation/artifact-store.js';
+import type { AnyRun } from '../../execution/local-executor.js';
+import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
+import type {
+  ItemOutcomes,
+  PlanRerunSource,
+  RerunSource,
+  RunDefinition,
+} from '../../execution/prepare/rerun-source.js';
+import type { TaskOutcome } from '../../execution/results.js';
+import { NO_WRITES, type Write } from '../../execution/session/session-overrides.js';
+import type { EarlierPlan, OutcomeBegins, SourceBegins, SourcePart, StoredGiven } from './source-parts.js';
+
+type Growing<T> = { -readonly [K in keyof T]: T[K] };
+
+/** The source of a pipeline, or of a sub-pipeline, that is being read. */
+interface ReadSource extends Growing<Omit<RerunSource, 'outcomes' | 'items' | 'changedKeys' | 'runId'>> {
+  readonly stored: StoredGiven | undefined;
+  readonly outcomes: Map<string, TaskOutcome>;
+  readonly items: Map<string, ItemOutcomes>;
+  readonly runId: string;
+  readonly changedKeys: Set<string>;
+}
+
+/** What a rerun may reuse, read from the parts that were kept of it (D68). */
+export class StoredSource {
+  readonly #runId: string;
+  /** By sub-pipeline; a pipeline has the key undefined. */
+  readonly #sources = new Map<string | undefined, ReadSource>();
+  readonly #files: PublishedFile[] = [];
+  #plan: EarlierPlan | undefined;
+  /** One for all sub-pipelines of a plan. */
+  readonly #changedKeys = new Set<string>();
+  #isComplete = false;
+
+  constructor(runId: string) {
+    this.#runId = runId;
+  }
+
+  /** @param runId of the run that is repeated */
+  static *read(runId: string, parts: readonly SourcePart[]): Steps<StoredSource> {
+    const read = new StoredSource(runId);
+    let source: ReadSource | undefined;
+    let outcome: ReadOutcome | undefined;
+    for (const part of parts) {
+      yield;
+      if (part.part === 'plan') read.#plan = part;
+      else if (part.part === 'source') source = read.#begin(part);
+      else if (part.part === 'outcome' || part.part === 'item_outcomes') outcome = beginOutcome(part, source);
+      else if (part.part === 'files') for (const file of part.files) read.#files.push(file);
+      else if (part.part === 'complete') read.#isComplete = true;
+      else if (part.part === 'writes') outcome?.addWrites(part.writes);
+      else if (part.part === 'collected') outcome?.collect(part.collected);
+      else if (part.part === 'items') outcome?.addItems(part.items);
+    }
+    return read;
+  }
+
+  /** False when a process has ended before all of it was kept: the rerun was not accepted then. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** The files that may be reused. */
+  get files(): readonly PublishedFile[] {
+    return this.#files;
+  }
+
+  /** What the rerun is created with. @param kind of the rerun */
+  toRunSource(kind: 'pipeline' | 'plan'): RerunSource | PlanRerunSource {
+    if (kind === 'pipeline') return this.#sources.get(undefined) ?? this.#begin(NOTHING);
+    return { runId: this.#runId, subRuns: this.#sources as ReadonlyMap<string, RerunSource> };
+  }
+
+  /** The plan of the earlier run; undefined when the rerun has the same. */
+  get plan(): EarlierPlan | undefined {
+    return this.#plan;
+  }
+
+  /** The definition of the earlier run of a pipeline; undefined when the rerun has the same. */
+  get definition(): JsonObject | undefined {
+    return this.#sources.get(undefined)?.stored?.definition;
+  }
+
+  /**
+   * Completes it with what the rerun itself was given. Call when the rerun was created, before it begins.
+   *
+   * @param findEarlier finds the pipeline that the earlier run had; undefined where the rerun has the same
+   */
+  complete(
+    { prepared }: AnyRun,
+    findEarlier: (subPipeline: string | undefined) => RunDefinition['pipeline'] | undefined,
+  ): void {
+    for (const [id, source] of this.#sources) {
+      const now = findPrepared(prepared, id);
+      if (source.stored === undefined || now === undefined) continue;
+      source.given = toDefinition(source.stored, now, findEarlier(id));
+    }
+  }
+
+  #begin({ sub_pipeline: id, forced, failed, given_bytes: givenBytes, given }: SourceBegins): ReadSource {
+    const source = {
+      runId: this.#runId,
+      stored: given,
+      given: undefined,
+      givenBytes,
+      forced: new Map(forced.flatMap(([reason, tasks]) => tasks.map((task) => [task, reason] as const))),
+      failed: new Set(failed),
+      outcomes: new Map<string, TaskOutcome>(),
+      items: new Map<string, ItemOutcomes>(),
+      changedKeys: this.#changedKeys,
+    };
+    this.#sources.set(id, source);
+    return source;
+  }
+}
+
+/** What a process that ended soon has left. */
+const NOTHING: SourceBegins = { part: 'source', forced: [], failed: [], given_bytes: 0 };
+
+function findPrepared(prepared: AnyRun['prepared'], id: string | undefined): PreparedRun | undefined {
+  if ('subRuns' in prepared) return id === undefined ? undefined : prepared.subRuns.get(id);
+  return prepared;
+}
+
+function toDefinition(
+  { params, inputs, session, goal, changed_secrets: changedSecrets = [] }: StoredGiven,
+  now: RunDefinition,
+  pipeline = now.pipeline,
+): RunDefinition {
+  const secretDigests = new Map(now.secretDigests);
+  for (const name of changedSecrets) secretDigests.set(name, 'another value');
+  return {
+    pipeline,
+    params: toValues(params, now.params),
+    inputs: toValues(inputs, now.inputs),
+    session: toValues(session, now.session),
+    goal: goal ?? now.goal,
+    secretDigests,
+  };
+}
+
+function toValues(stored: StoredGiven['inputs'], now: JsonObject): JsonObject {
+  if (stored === undefined) return now;
+  const values: JsonObject = {};
+  for (const [key, ...value] of stored) setOwn(values, key, value.length === 0 ? now[key] : value[0]);
+  return values;
+}
+
+/** The outcome of a task, or of items of one, that is being read. */
+class ReadOutcome {
+  readonly #outputs: (Json | undefined)[];
+  readonly #itemWrites: (readonly Write[] | undefined)[] | undefined;
+  readonly #outcome: { writes: Write[]; collected?: NonNullable<TaskOutcome['collected']>[number][] };
+
+  constructor(
+    outputs: (Json | undefined)[],
+    itemWrites: (readonly Write[] | undefined)[] | undefined,
+    outcome: { writes: Write[] },
+  ) {
+    this.#outputs = outputs;
+    this.#itemWrites = itemWrites;
+    this.#outcome = outcome;
+  }
+
+  addItems(items: Extract<SourcePart, { readonly part: 'items' }>['items']): void {
+    for (const [item, output, writes] of items) {
+      this.#outputs[item] = output;
+      if (this.#itemWrites !== undefined) this.#itemWrites[item] = writes;
+    }
+  }
+
+  addWrites(writes: readonly Write[]): void {
+    for (const write of writes) this.#outcome.writes.push(write);
+  }
+
+  collect(failures: NonNullable<TaskOutcome['collected']>): void {
+    const collected = (this.#outcome.collected ??= []);
+    for (const failure of failures) collected.push(failure);
+  }
+}
+
+function beginOutcome(begins: OutcomeBegins, source: ReadSource | undefined): ReadOutcome {
+  const { part, task, bytes: sizeBytes, output = null, length, has_item_writes: hasItemWrites } = begins;
+  const outputs = Array.from({ length: length ?? 0 }, (): Json | undefined => undefined);
+  if (part === 'outcome') {
+    const outcome = { output: length === undefined ? output : (outputs as Json), writes: [], sizeBytes };
+    source?.outcomes.set(task, outcome);
+    return new ReadOutcome(outputs, undefined, outcome);
+  }
+  const itemWrites = hasItemWrites && outputs.map(() => undefined);
+  source?.items.set(task, { outputs, writes: itemWrites, sizeBytes });
+  return new ReadOutcome(outputs, itemWrites, { writes: [...NO_WRITES] });
+}
