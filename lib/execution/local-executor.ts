@@ -19,7 +19,7 @@ import type { FileAccess } from '../tools/tool.js';
 import type { LiveEvent, TaskEvent } from './events/event.js';
 import type { Executor } from './executor.js';
 import { type FactLog, type PlacedHistory, RunHistory, type RunPast } from './history/run-history.js';
-import { ArtifactStore } from './invocation/artifact-store.js';
+import { ArtifactStore, type PublishedFile } from './invocation/artifact-store.js';
 import { type AttemptObserver, guardObserver } from './invocation/attempt-observer.js';
 import { DiskCache } from './invocation/cache/disk-cache.js';
 import { OutputCache } from './invocation/cache/output-cache.js';
@@ -319,6 +319,24 @@ export class LocalExecutor implements Executor {
   /** Opens a file that {@link findArtifact} has found. Rejects when it is gone, or something else is in its place. */
   openArtifact({ path }: { readonly path: string }): Promise<FileHandle> {
     return this.#dependencies.artifacts.openFile(path);
+  }
+
+  /** The files of a run, as they are kept for another process (D68). */
+  storedFilesOf(runId: string): readonly PublishedFile[] {
+    return this.#dependencies.artifacts.storedFilesOf(runId);
+  }
+
+  /**
+   * Lists the files of a run that is not there, for its reruns: they go with the last of these, after `forget` was called.
+   *
+   * @param files as they were kept
+   * @param earlier a run whose files that run had reused
+   */
+  restoreFiles(runId: string, files: readonly PublishedFile[], earlier: string | undefined): void {
+    const { artifacts } = this.#dependencies;
+    const budget = new MemoryBudget(Number.POSITIVE_INFINITY);
+    if (earlier !== undefined) artifacts.reuse(earlier, runId, budget);
+    artifacts.restore(runId, budget, files, () => undefined);
   }
 
   /** Removes the files of all runs. Call when nobody needs them any more. */

@@ -138,7 +138,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     pauseTimeoutMs: config.pauseMs,
     idempotency: { ttlMs: config.idempotencyTtlMs, keys: shareOf(MAX_IDEMPOTENCY_KEYS) },
     eventBuffer: config.eventBuffer,
-    storedArtifactFolder: config.storeFile && resolve(`${config.storeFile}.files`),
+    storedArtifactFolder: store?.filesFolder,
     ...(config.artifactFolder !== undefined && { artifactFolder: resolve(config.artifactFolder) }),
     onEvent: (event, run) => {
       metrics.onEvent(event);

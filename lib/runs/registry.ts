@@ -321,28 +321,33 @@ export class RunRegistry extends RunViews {
     this.#idempotencyKeys.restoreForgotten(await store.keys());
     const settled: RunEntry[] = [];
     const queued: RunEntry[] = [];
-    let begun = 0;
+    let goingOn = 0;
+    const beginQueued = (): void => {
+      for (const entry of queued.splice(0)) this.#goOn(entry);
+    };
     for await (const restored of this.#factory.restore(store, revive)) {
       const { run, idempotency } = restored;
       const entry = this.#enter(restored);
       if (idempotency) this.#idempotencyKeys.restore(run.tenantId, idempotency, run.id);
       if (this.#isClosing) return undefined;
       if (run.wasSettled) {
+        beginQueued();
         await run.rebuild();
         // One that comes to another state than it had stays in the store, and a warning has named it.
         if (run.isSettled) settled.push(entry);
         else this.#entries.delete(run.id);
-      } else if (!run.hasBegun) queued.push(entry);
-      else {
-        // It had a slot already.
-        begun++;
-        this.#goOn(entry);
+        continue;
       }
+      goingOn++;
+      // One that had begun had a slot already.
+      if (run.hasBegun) this.#goOn(entry);
+      else queued.push(entry);
     }
     if (this.#isClosing) return undefined;
-    for (const entry of queued) this.#goOn(entry);
+    beginQueued();
+    this.#entries.sort((a, b) => a.sequence - b.sequence);
     this.#retention.restore(settled);
-    return { kept: this.#entries.size, goingOn: begun + queued.length };
+    return { kept: this.#entries.size, goingOn };
   }
 
   #goOn(entry: RunEntry): void {

@@ -93,7 +93,11 @@ export class Retention<R extends SettledRun> {
   restore(entries: readonly R[]): void {
     const now = this.#clock.now();
     const ages = entries.map((entry) => ({ entry, age: Math.max(0, now - (entry.run.finishedAt ?? now)) }));
+    // Those that have settled in this process follow them.
+    const later = [...this.#runs];
+    for (const { entry } of later) this.delete(entry);
     for (const { entry, age } of ages.toSorted((a, b) => b.age - a.age)) this.#add(entry, age);
+    for (const { entry, settledAt } of later) this.#add(entry, this.#clock.monotonicNow() - settledAt);
     this.sweep();
   }
 

@@ -90,20 +90,23 @@ export class RunFactory {
   }
 
   /**
-   * Creates the runs of the store again, in the order in which they were accepted. Warns of each that this version of
+   * Creates the runs of the store again, those that have not settled first. Warns of each that this version of
    * Wavetrain, its tools or its settings do not accept any more: it stays in the store. One that was not accepted, because
    * a process ended before what it may reuse was kept, is removed.
    */
   async *restore(store: RunStore, revive: ReviveDefinitions): AsyncIterable<RestoredRun> {
     const standIns = new StandIns(this.#executor);
+    const seen = new Set<string>();
     for await (const stored of store.runs()) {
       const { id, number, submission } = stored;
+      if (seen.has(id)) continue;
+      seen.add(id);
+      standIns.keep(id);
       try {
         const run = await this.#createAgain(store, stored, revive, standIns);
         if (run === undefined) store.remove(id);
         else yield { run, number, idempotency: submission.idempotency };
       } catch (error) {
-        standIns.keep(id);
         warnHost(`run ${id} cannot go on: ${errorMessage(error)}`);
       }
     }
@@ -133,7 +136,7 @@ export class RunFactory {
     const source = await stepRunner.run(StoredSource.read(rerun.run_id, parts), tenantId);
     if (!source.isComplete && !store.isOptional) return undefined;
     const findEarlier = await reviveEarlier(source, submission, revive);
-    standIns.create(rerun.run_id, source.files, requested);
+    standIns.create(rerun.run_id, source.files);
     const reused = { ...requested, source: source.toRunSource(requested.kind) } as RequestedRun;
     const run = createRequestedRun(this.#executor, reused, kept);
     source.complete(run, findEarlier);
@@ -213,15 +216,10 @@ async function toRequestedRun(
 function toKeptSource(requested: RequestedRun, run: AnyRun, executor: LocalExecutor): KeptSource | undefined {
   const { source } = requested;
   if (source === undefined) return undefined;
-  const files = canReuse(source) ? listFiles(source.runId, executor) : [];
+  const files = canReuse(source) ? executor.storedFilesOf(source.runId) : [];
   const sources = 'subRuns' in source ? [...source.subRuns.values()] : [source];
   const bytes = sources.reduce((sum, each) => sum + measureSource(each), 0);
   return { bytes, parts: writeParts(requested, run.prepared, files) };
-}
-
-function listFiles(runId: string, executor: LocalExecutor): PublishedFile[] {
-  if (!executor.hasArtifacts(runId)) return [];
-  return executor.getRun(runId).artifacts.flatMap(({ name }) => executor.findArtifact(runId, name) ?? []);
 }
 
 function* writeParts(

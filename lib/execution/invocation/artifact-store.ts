@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { errorMessage, ToolError } from '../../common/errors.js';
 import { makeFolders } from '../../common/files.js';
 import { MAX_ARTIFACTS } from '../../common/limits.js';
@@ -51,7 +51,7 @@ export class ArtifactStore {
     return this.#stored !== undefined;
   }
 
-  /** Lists the files that another process has published for a run, and reports those that this one publishes (D68). */
+  /** Lists the files that another process has reported of a run, and reports those that this one publishes (D68). */
   restore(
     runId: string,
     budget: MemoryBudget,
@@ -59,9 +59,24 @@ export class ArtifactStore {
     onPublished: (files: readonly PublishedFile[]) => void,
   ): void {
     const folder = this.open(runId, budget);
-    folder.restore(files);
-    folder.onPublished = onPublished;
+    folder.restore(files.map(this.#toAbsolute), budget);
+    folder.onPublished = (published) => onPublished(published.map(this.#toRelative));
   }
+
+  /** The files of a run as they are reported: those in its folder have paths from the folder of the store, which may be moved. */
+  storedFilesOf(runId: string): PublishedFile[] {
+    return (this.#folders.get(runId)?.published ?? []).map(this.#toRelative);
+  }
+
+  readonly #toRelative = (file: PublishedFile): PublishedFile => {
+    const inside = relative(this.#path, file.path);
+    return inside.startsWith('..') ? file : { ...file, path: inside };
+  };
+
+  readonly #toAbsolute = (file: PublishedFile): PublishedFile => ({
+    ...file,
+    path: resolve(this.#path, file.path),
+  });
 
   /** The files of a run. @param budget of the submitted run, which files take memory from, as other outputs do */
   open(runId: string, budget: MemoryBudget): ArtifactFolder {
@@ -155,11 +170,8 @@ export class ArtifactStore {
   }
 }
 
-/** The files of runs that go on in another process (D68). */
-interface StoredFiles {
-  /** Nobody else uses it: names the files that are not finished. */
-  readonly name: string;
-}
+/** The files of runs that go on in another process (D68): `name` is nobody else's, for files that are not finished. */
+type StoredFiles = Pick<ArtifactStore, 'name'>;
 
 /** A file of a run, and where it is. */
 export interface PublishedFile {
@@ -174,7 +186,7 @@ export class ArtifactFolder {
   onPublished: ((files: readonly PublishedFile[]) => void) | undefined;
   readonly #path: string;
   readonly #store: ArtifactStore;
-  readonly #budget: MemoryBudget;
+  #budget: MemoryBudget;
   readonly #files = new Map<string, PublishedFile>();
   /** In the order of their names; undefined when it is to be made. */
   #sorted: readonly RunArtifact[] | undefined;
@@ -215,6 +227,10 @@ export class ArtifactFolder {
       .map(({ artifact }) => artifact)
       .toSorted((a, b) => (a.name < b.name ? -1 : 1));
     return this.#sorted;
+  }
+
+  get published(): readonly PublishedFile[] {
+    return [...this.#files.values()];
   }
 
   find(name: string): PublishedFile | undefined {
@@ -312,11 +328,14 @@ export class ArtifactFolder {
     return this.#store.remove(path);
   }
 
-  /** Lists files of which another process had taken the memory and the names. */
-  restore(files: readonly PublishedFile[]): void {
+  /** Lists files of which another process had taken the memory and the names. Reruns may have listed some of them already. */
+  restore(files: readonly PublishedFile[], budget: MemoryBudget): void {
+    this.#budget = budget;
     for (const { artifact } of files) {
+      const isListed = this.#files.has(artifact.name);
       this.names.takeExactly(artifact.name);
-      this.reserve(artifact.size);
+      if (isListed) budget.reserve(artifact.size);
+      else this.reserve(artifact.size);
     }
     this.addToList(files);
   }
@@ -329,7 +348,7 @@ export class ArtifactFolder {
 
   /** Adds files that are complete to those of the run. */
   addToList(files: readonly PublishedFile[]): void {
-    for (const { artifact, path } of files) this.#files.set(artifact.name, { artifact, path });
+    for (const file of files) this.#files.set(file.artifact.name, file);
     this.#sorted = undefined;
     this.#bySource = undefined;
   }

@@ -17,6 +17,7 @@ import {
   SUMMARY_FILE,
 } from './run-folders.js';
 import type { KeptSource, RunStore, StoredFact, StoredRun } from './run-store.js';
+import { endsSettled } from './run-writer.js';
 
 interface FolderStoreOptions {
   /** The command that runs. Without it, runs are only read. */
@@ -37,6 +38,7 @@ const PRIVATE_FILE = 0o600;
  */
 export class FolderStore implements RunStore {
   readonly place: string;
+  readonly filesFolder: string;
   readonly isOptional = true;
   lastNumber: number;
   readonly #folders: RunFolders;
@@ -50,6 +52,7 @@ export class FolderStore implements RunStore {
 
   constructor(folders: RunFolders, options: FolderStoreOptions = {}) {
     this.place = folders.path;
+    this.filesFolder = folders.runs;
     this.#folders = folders;
     this.#options = options;
     this.lastNumber = options.earlier?.length ?? 0;
@@ -131,7 +134,7 @@ export class FolderStore implements RunStore {
     try {
       for (const { id } of added) this.#addFolder(id);
       for (const piece of pieces) this.#append(piece);
-      const settled = pieces.filter(({ text }) => SETTLED.test(text.slice(-SETTLED_LENGTH)));
+      const settled = pieces.filter(({ text }) => endsSettled(text));
       for (const id of removed) this.#folders.remove(id);
       for (const { runId } of settled) await this.#flush(runId);
     } catch (cause) {
@@ -184,10 +187,6 @@ export class FolderStore implements RunStore {
     }
   }
 }
-
-/** Ends the facts of a run that has settled: `"kind":"settled"` has a time only. */
-const SETTLED_LENGTH = 50;
-const SETTLED = /\{"kind":"settled","at":\d+\}\]$/;
 
 /**
  * The facts of a run as if it had been stopped after the last of them. Pipelines that were at work inside an attempt are

@@ -56,6 +56,8 @@ export type StoredFact = SourcePart | Fact;
 export interface RunStore extends KeyStore {
   /** Where the runs are kept, for people: `wavetrain.db`. */
   readonly place: string;
+  /** The folder for the files of its runs, absolute; undefined when they have none that outlives the process. */
+  readonly filesFolder?: string;
   /** Runs go on when they cannot be kept any more: nothing was promised to others. */
   readonly isOptional: boolean;
   /** The number of the run that was added last; 0 before the first. */
@@ -77,7 +79,10 @@ export interface RunStore extends KeyStore {
   idle(): Promise<void>;
   /** Calls the listener, once, when something could not be kept: the store keeps nothing from then on. */
   onFailure(listener: (error: Error) => void): void;
-  /** Reads the runs that are kept, in the order in which they were accepted. */
+  /**
+   * Reads the runs that are kept: those that have not settled first, so that they go on first, then the others; both in the
+   * order in which they were accepted. One that settles meanwhile may come twice.
+   */
   runs(): AsyncIterable<StoredRun>;
   /** Reads the keys of runs that are no longer kept (D36), in the order in which they expire. */
   keys(): Promise<readonly ForgottenKey[]>;

@@ -4,6 +4,17 @@ import type { KeptSource, StoredSubmission } from './run-store.js';
 /** What takes more than this, in bytes, is written apart, so that other runs need not wait for it. */
 const LARGE_BYTES = 64 * 1024;
 
+/** Ends the facts of a run that has settled: `"kind":"settled"` has a time only. */
+const SETTLED = /\{"kind":"settled","at":\d+\}\]$/;
+
+/** So many characters at the end of a text say whether it is the last of a run that has settled. */
+export const SETTLED_LENGTH = 50;
+
+/** Whether a text of facts, or its end, is the last of a run that has settled. */
+export function endsSettled(text: string): boolean {
+  return SETTLED.test(text.slice(-SETTLED_LENGTH));
+}
+
 /** A promise that is resolved when something is kept. */
 export class Deferred {
   resolve: () => void = () => {};

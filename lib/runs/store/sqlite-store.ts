@@ -17,6 +17,7 @@ const MIN_PIECES = 4;
 /** Keeps runs in a SQLite file, which one process has open. A thread of its own waits for the disk. */
 export class SqliteStore implements RunStore {
   readonly place: string;
+  readonly filesFolder: string;
   readonly isOptional = false;
   lastNumber = 0;
   readonly #thread: StoreThread;
@@ -25,6 +26,7 @@ export class SqliteStore implements RunStore {
 
   private constructor(file: string, thread: StoreThread, lastNumber: number) {
     this.place = file;
+    this.filesFolder = resolve(`${file}.files`);
     this.lastNumber = lastNumber;
     this.#thread = thread;
     this.#queue = new CommitQueue(async (batch) => void (await thread.ask({ kind: 'keep', batch })));
@@ -85,8 +87,13 @@ export class SqliteStore implements RunStore {
   }
 
   async *runs(): AsyncIterable<StoredRun> {
+    yield* this.#runs(false);
+    yield* this.#runs(true);
+  }
+
+  async *#runs(hasSettled: boolean): AsyncIterable<StoredRun> {
     for (let after = 0; ; ) {
-      const request: StoreRequest = { kind: 'runs', after, length: READ_LENGTH };
+      const request: StoreRequest = { kind: 'runs', hasSettled, after, length: READ_LENGTH };
       const rows = (await this.#thread.ask(request)) as readonly RunRow[];
       if (rows.length === 0) return;
       for (const { number, id, created_at: createdAt, submission } of rows) {

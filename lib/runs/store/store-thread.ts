@@ -2,12 +2,18 @@ import { closeSync, openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'libsql';
 import type { Batch } from './commit-queue.js';
+import { endsSettled, SETTLED_LENGTH } from './run-writer.js';
 import { assertOurs, migrate } from './schema.js';
 
 /** What the thread is asked. */
 export type StoreRequest =
   | { readonly kind: 'keep'; readonly batch: Batch }
-  | { readonly kind: 'runs'; readonly after: number; readonly length: number }
+  | {
+      readonly kind: 'runs';
+      readonly hasSettled: boolean;
+      readonly after: number;
+      readonly length: number;
+    }
   | { readonly kind: 'pieces'; readonly runId: string; readonly after: number; readonly limit: number }
   | { readonly kind: 'keys' }
   /** Lets the file grow to so many pages: for specs of a disk that is full. */
@@ -98,7 +104,7 @@ function perform(database: Database.Database, request: StoreRequest): unknown {
     case 'keep':
       return keep(database, request.batch);
     case 'runs':
-      return readRuns(database, request.after, request.length);
+      return readRuns(database, request);
     case 'pieces':
       return readPieces(database, request.runId, request.after, request.limit);
     case 'keys':
@@ -136,7 +142,10 @@ function removeUnfinished(database: Database.Database): void {
 }
 
 /** Reads the runs after a number until their submissions are so long together: one at least, unless there is none. */
-function readRuns(database: Database.Database, after: number, length: number): RunRow[] {
+function readRuns(
+  database: Database.Database,
+  { hasSettled, after, length }: Extract<StoreRequest, { readonly kind: 'runs' }>,
+): RunRow[] {
   const select = prepare(
     database,
     'SELECT number, id, created_at FROM run WHERE number > ? AND removed = 0 ORDER BY number LIMIT 1',
@@ -147,12 +156,23 @@ function readRuns(database: Database.Database, after: number, length: number): R
   while (rows.length === 0 || read < length) {
     const run = select.all(last)[0] as Omit<RunRow, 'submission'> | undefined;
     if (run === undefined) break;
+    last = run.number;
+    if (readHasSettled(database, run.number) !== hasSettled) continue;
     const submission = readSubmission(database, run.id);
     rows.push({ ...run, submission });
     read += submission.length;
-    last = run.number;
   }
   return rows;
+}
+
+/** Whether the last fact of a run is that it has settled. */
+function readHasSettled(database: Database.Database, number: number): boolean {
+  const select = prepare(
+    database,
+    `SELECT substr(text, -${SETTLED_LENGTH}) AS tail FROM piece WHERE run = ? ORDER BY n DESC LIMIT 1`,
+  );
+  const last = select.all(number)[0] as { readonly tail: string } | undefined;
+  return last !== undefined && endsSettled(last.tail);
 }
 
 /** The first document of a run. */

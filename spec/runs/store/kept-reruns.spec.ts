@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync } from 'node:fs';
 import type { RerunRequest } from '../../../lib/runs/rerun/rerun.js';
 import { requireBuild } from '../../project/files.js';
 import { settle } from '../../support/deferred.js';
@@ -178,6 +178,24 @@ for (const [place, keep] of Object.entries(KEEPINGS)) {
       const shown = await Promise.all([changed, unchanged].map((id) => first.show(id)));
       const second = await open({ secrets: { S: 'the third value' } });
       expect(await Promise.all([changed, unchanged].map((id) => second.show(id)))).to.deep.equal(shown);
+    });
+
+    it('find the files that they reuse when the folder of the files was moved', async () => {
+      const first = await open();
+      first.broken.add('b');
+      const origin = await first.run(
+        '{id: a, tool: work, inputs: {text: A, file: a.txt}}, {id: b, tool: work, await: [a], inputs: {text: B}}',
+      );
+      const last = await first.rerun(origin);
+      await first.store.idle();
+      renameSync(keeping.folder.at('files'), keeping.folder.at('moved'));
+      const second = await open({ files: 'moved' });
+      for (const id of [origin, last]) {
+        const files = second.registry.artifacts(id);
+        const opened = await files.open(files.find('a.txt') ?? { path: 'nowhere' });
+        expect(await opened.readFile('utf8')).to.equal('"A"');
+        await opened.close();
+      }
     });
 
     it('have the files that they reuse, which go with the last run that has them', async () => {

@@ -34,6 +34,8 @@ export const KEEPINGS: Readonly<Record<string, () => Keeping>> = {
 
 export interface Surroundings {
   readonly secrets?: Record<string, string>;
+  /** Name of the folder for the files of runs. */
+  readonly files?: string;
 }
 
 /** A registry of a process, with one tool, `work`, which returns its `text`, stores it under its `key` and writes its `file`. */
@@ -62,13 +64,17 @@ export class KeptReruns {
     },
   });
 
-  private constructor(store: RunStore, folder: TemporaryFolder, { secrets = {} }: Surroundings) {
+  private constructor(
+    store: RunStore,
+    folder: TemporaryFolder,
+    { secrets = {}, files = 'files' }: Surroundings,
+  ) {
     this.store = store;
     this.registry = new RunRegistry({
       store,
       eventBuffer: 10_000,
       secrets: { find: (_, name) => secrets[name] },
-      storedArtifactFolder: folder.at('files'),
+      storedArtifactFolder: folder.at(files),
     });
   }
 

@@ -1,3 +1,4 @@
+import type { Fact } from '../../../lib/execution/history/fact.js';
 import type { FactLog } from '../../../lib/execution/history/run-history.js';
 import type { ForgottenKey } from '../../../lib/runs/idempotency.js';
 import { type AddedRun, type Batch, CommitQueue } from '../../../lib/runs/store/commit-queue.js';
@@ -78,8 +79,15 @@ export class MemoryStore implements RunStore {
   }
 
   async *runs(): AsyncIterable<StoredRun> {
+    yield* this.#runs(false);
+    yield* this.#runs(true);
+  }
+
+  *#runs(hasSettled: boolean): Iterable<StoredRun> {
     for (const { id, number, createdAt } of this.#disk.runs.values()) {
-      const [submission] = this.#read(id);
+      const [submission, ...facts] = this.#read(id);
+      if ((((facts.flat() as StoredFact[]).at(-1) as Fact | undefined)?.kind === 'settled') !== hasSettled)
+        continue;
       yield { id, number, createdAt, submission: submission as StoredRun['submission'] };
     }
   }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { ReviveDefinitions } from '../../../lib/runs/run-factory.js';
-import { settle } from '../../support/deferred.js';
+import { deferred, settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { takeWarnings } from '../../support/warnings.js';
 import { ControlledRuns } from '../controlled-runs.js';
@@ -45,10 +45,13 @@ class StoredRuns extends ControlledRuns {
     this.store = store;
   }
 
-  async restore(): Promise<this> {
+  /** @param onRevive is called, and waited for, before a definition is checked */
+  async restore(onRevive: () => Promise<void> | undefined = () => undefined): Promise<this> {
     const revive: ReviveDefinitions = {
-      pipeline: async (definition) =>
-        parsePipeline(JSON.stringify(definition), { tools: [this.controlled.tool] }),
+      pipeline: async (definition) => {
+        await onRevive();
+        return parsePipeline(JSON.stringify(definition), { tools: [this.controlled.tool] });
+      },
       plan: () => Promise.reject(new Error('this spec has no plans')),
     };
     await this.registry.restore(revive);
@@ -96,6 +99,26 @@ describe('A registry that is restored from a store (D68)', () => {
     for (const runId of [a, b, c]) await second.complete(runId as string);
     expect(second.calledRunIds).to.deep.equal([a, b, c]);
     expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([c, b, a]);
+  });
+
+  it('lets runs go on before it rebuilds those that have settled, and lists and forgets them in their order', async () => {
+    const first = new StoredRuns(disk);
+    const [a, b, c] = (await first.submitAll(['x', 'x', 'x'])) as [string, string, string];
+    await first.complete(a);
+    first.clock.advance(1000);
+    await first.complete(c);
+    await first.store.idle();
+    const second = new StoredRuns(disk, { maxRuns: 2 });
+    const goneOn = deferred<void>();
+    let revived = 0;
+    const restored = second.restore(() => (++revived === 1 ? undefined : goneOn.promise));
+    await settle(20);
+    await second.complete(b);
+    goneOn.resolve();
+    await restored;
+    expect(second.calledRunIds).to.deep.equal([b]);
+    // The one that had settled first is forgotten first, and not the one that settles while others are rebuilt.
+    expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([c, b]);
   });
 
   it('remembers that a run was cancelled while it was at work', async () => {

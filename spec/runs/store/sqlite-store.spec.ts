@@ -144,7 +144,12 @@ describe('SqliteStore (D68)', () => {
     await thread.opened;
     const counts: number[] = [];
     for (let after = 0, count = 1; count > 0; after += count) {
-      const rows = (await thread.ask({ kind: 'runs', after, length: 2 ** 19 })) as readonly RunRow[];
+      const rows = (await thread.ask({
+        kind: 'runs',
+        hasSettled: false,
+        after,
+        length: 2 ** 19,
+      })) as readonly RunRow[];
       counts.push((count = rows.length));
     }
     await thread.close();

@@ -96,6 +96,18 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
       expect(store.place).to.be.a('string').that.is.not.equal('');
     });
 
+    it('gives back the runs that have not settled before those that have', async () => {
+      for (let number = 1; number <= 4; number++) {
+        store.add(storedRun(number), 1);
+        const log = store.log(`run ${number}`, 'default');
+        log.append(cancelFact(number));
+        if (number % 2 === 1) log.append({ kind: 'settled', at: number });
+      }
+      const again = await reopen();
+      expect((await listRuns(again)).map(({ number }) => number)).to.deep.equal([2, 4, 1, 3]);
+      expect(again.lastNumber).to.equal(4);
+    });
+
     it('gives back runs and facts in their order when it is opened again', async () => {
       const log = store.log('run 2', 'default');
       store.add(storedRun(1), 1);
