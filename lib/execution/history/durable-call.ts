@@ -98,13 +98,14 @@ export class DurableCall implements CachingListener {
         this.#services.budget.reserve(measureRetry(fact.error));
         this.#owner.onAttempt(this.#item, fact.attempts);
         this.#owner.onRetry(this.#item, fact.error, fact.attempts, fact.due);
-        this.#progress = { attempts: fact.attempts, due: fact.due };
+        const delayMs = Math.max(0, fact.due - fact.at);
+        this.#progress = { attempts: fact.attempts, due: fact.due, delayMs };
         this.#hasSlot = false;
         this.#slot.wait();
         return false;
       }
       case 'due': {
-        this.#progress = { attempts: this.#progress?.attempts ?? 0, due: undefined };
+        this.#progress = { attempts: this.#progress?.attempts ?? 0, due: undefined, delayMs: 0 };
         this.#slot.resume(() => {
           this.#hasSlot = true;
           if (this.#onSlot === undefined) this.#beginWithin();

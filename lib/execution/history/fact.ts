@@ -155,4 +155,6 @@ export interface CallProgress {
   readonly attempts: number;
   /** When the next one is due, in milliseconds since 1970; undefined when it was due already. */
   readonly due: number | undefined;
+  /** The whole delay before it, in milliseconds: the clock may have been set back since. */
+  readonly delayMs: number;
 }

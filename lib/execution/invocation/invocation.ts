@@ -94,11 +94,12 @@ export class Invocation {
   }
 
   /** Goes on with what another process has begun. */
-  resume({ attempts, due }: CallProgress): void {
+  resume({ attempts, due, delayMs }: CallProgress): void {
     this.#services.invocations++;
     this.#attempts = attempts;
     if (due === undefined) return this.#startAttempt();
-    this.#waitForRetry(Math.max(0, due - this.#services.dependencies.clock.now()));
+    const remainingMs = Math.max(0, due - this.#services.dependencies.clock.now());
+    this.#waitForRetry(Math.min(remainingMs, delayMs));
   }
 
   abort(): void {

@@ -120,6 +120,33 @@ describe('A call in a run that goes on after a crash (D68)', () => {
     );
   });
 
+  for (const [title, days, waitMs] of [
+    ['back: it waits no longer than its delay', -5, 1_000_000],
+    ['forward: at once', 5, 0],
+  ] as const) {
+    it(`is made again after its delay when the clock was set by days over the restart, ${title}`, async () => {
+      const tasks = '{id: a, tool: clerk, retry: 1, retry_delay: 1000, inputs: {fails: 1}}';
+      const first = new KeptTestRun(tasks, [], [new Clerk().tool]);
+      await first.begin();
+      first.clock.advance(2);
+      await settle();
+      const { facts } = first.log;
+      expect(facts.some(({ kind }) => kind === 'retry')).to.equal(true);
+      const clerk = new Clerk();
+      const run = new KeptTestRun(tasks, facts, [clerk.tool]);
+      run.clock.stepWall(days * 86_400_000);
+      await run.begin();
+      if (waitMs > 0) {
+        run.clock.advance(waitMs - 1);
+        await settle();
+        expect(clerk.counts).to.deep.equal([]);
+      }
+      run.clock.advance(1);
+      await settle();
+      expect(clerk.counts).to.deep.equal([2]);
+    });
+  }
+
   it('is made however often the process has ended while other items were at work', async () => {
     const tasks = `{id: each, tool: clerk, parallel_over: "{{pipeline.inputs.items4}}", fan_out_concurrency: 1, inputs: {x: "{{item}}"}}`;
     let facts: readonly Fact[] = [];

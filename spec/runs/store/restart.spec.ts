@@ -315,6 +315,26 @@ describe('A registry that is restored from a store (D68)', () => {
       expect(eventTimes).to.deep.equal(eventTimes.toSorted());
     });
 
+    it(`keeps the keys of forgotten runs no longer than their time when the clock was set ${title} by days (D36)`, async () => {
+      const key = { key: 'k', fingerprint: 'f' };
+      const first = new StoredRuns(disk);
+      const runId = await first.submit('default', { idempotency: key });
+      await first.complete(runId);
+      first.registry.remove(runId);
+      await first.store.idle();
+      const next = new StoredRuns(disk);
+      next.clock.stepWall(days * DAY_MS);
+      const second = await next.restore();
+      const submit = (): Promise<{ readonly isReplayed: boolean }> =>
+        second.registry.submitOnce('default', key, () => second.submit());
+      if (days < 0) {
+        second.clock.advance(DAY_MS - 1);
+        expect((await submit()).isReplayed).to.equal(true);
+        second.clock.advance(1);
+      }
+      expect((await submit()).isReplayed).to.equal(false);
+    });
+
     it(`keeps settled runs no longer than their time when the clock was set ${title} by days (D26)`, async () => {
       const first = new StoredRuns(disk, { ttlMs: DAY_MS });
       const runId = await first.submit();

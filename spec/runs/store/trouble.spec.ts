@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { copyFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -146,31 +147,64 @@ describe('A file of runs in trouble (D68)', () => {
     }
   });
 
-  it('opens as it was at one of its commits when it is copied while runs are added, also with a cut log', async () => {
+  it('has after a power cut all that was promised until then, and of each run the facts up to some moment', async () => {
+    const FACTS = 20;
     const store = await open();
-    const copies: { readonly path: string; readonly kept: number }[] = [];
-    for (let number = 1; number <= 20; number++) {
+    const promised = new Map<string, number>();
+    const copies: PowerCut[] = [];
+    let commits = 0;
+    const work = async (number: number): Promise<void> => {
       store.add(storedRun(number), 1);
-      store.log(`run ${number}`, 'default').append(cancelFact(number));
-      await store.idle();
-      if (number % 5 !== 0) continue;
-      const path = folder.at(`copy-${number}.db`);
-      copyFileSync(file, path);
-      copyFileSync(`${file}-wal`, `${path}-wal`);
-      copies.push({ path, kept: number });
-    }
-    for (const { path, kept } of copies) {
-      const cut = `${path}.cut.db`;
-      copyFileSync(path, cut);
-      const log = readFileSync(`${path}-wal`);
-      // Any byte, and another one for each copy.
-      writeFileSync(`${cut}-wal`, log.subarray(0, (log.length * 0.618 * kept) % log.length));
-      const whole = await open(path);
-      expect(await listRuns(whole)).to.have.length(kept);
-      const partly = await open(cut);
-      const runs = await listRuns(partly);
-      expect(runs).to.deep.equal(Array.from({ length: runs.length }, (_, at) => storedRun(at + 1)));
-      for (const { id, number } of runs) expect(await partly.facts(id)).to.deep.equal([cancelFact(number)]);
-    }
+      const log = store.log(`run ${number}`, 'default');
+      for (let fact = 1; fact <= FACTS; fact++) {
+        log.append(cancelFact(fact));
+        await log.committed();
+        promised.set(`run ${number}`, fact);
+        // The thread is at work on what others have written meanwhile.
+        if (++commits % 29 === 0) copies.push(copyAt(file, folder.at(`cut-${commits}.db`), promised));
+      }
+    };
+    await Promise.all(Array.from({ length: 12 }, (_, at) => work(at + 1)));
+    expect(copies).to.have.length.greaterThan(5);
+    const parts = fc.double({ min: 0, max: 1, noNaN: true });
+    const cuts = fc.tuple(fc.constantFrom(...copies), parts, fc.boolean());
+    await fc.assert(
+      fc.asyncProperty(cuts, async ([copy, part, isSynced]) => {
+        const from = isSynced ? copy.synced : 0;
+        const cut = `${copy.path}.${part}.db`;
+        copyFileSync(copy.path, cut);
+        const log = readFileSync(`${copy.path}-wal`);
+        writeFileSync(`${cut}-wal`, log.subarray(0, from + Math.floor(part * (log.length - from))));
+        const again = await open(cut);
+        const runs = await listRuns(again);
+        if (isSynced) {
+          const ids = runs.map(({ id }) => id);
+          expect(ids).to.include.members([...copy.promised.keys()]);
+        }
+        for (const { id } of runs) {
+          const facts = await again.facts(id);
+          expect(facts).to.deep.equal(facts.map((_, at) => cancelFact(at + 1)));
+          if (isSynced) expect(facts).to.have.length.at.least(copy.promised.get(id) ?? 0);
+        }
+        await again.close();
+      }),
+      { numRuns: 25 },
+    );
   });
 });
+
+/** The files of a store at some moment. */
+interface PowerCut {
+  readonly path: string;
+  /** Bytes of the log that were on the disk when the last promise was given. */
+  readonly synced: number;
+  /** How many facts of each run were promised. */
+  readonly promised: ReadonlyMap<string, number>;
+}
+
+function copyAt(file: string, path: string, promised: ReadonlyMap<string, number>): PowerCut {
+  const synced = statSync(`${file}-wal`).size;
+  copyFileSync(file, path);
+  copyFileSync(`${file}-wal`, `${path}-wal`);
+  return { path, synced, promised: new Map(promised) };
+}
