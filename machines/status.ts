@@ -29,6 +29,11 @@ export function toRunStatus(snapshot: StatusSnapshot): RunStatus {
   return STATUS_BY_STATE[snapshot.value];
 }
 
+/** The status of a run that has begun in another process, and is not rebuilt yet (D68). */
+export function toBegunStatus(isCancelled: boolean): RunStatus {
+  return isCancelled ? 'cancelled' : 'running';
+}
+
 /** What is known of a task, or of an item of a fan-out. */
 interface TaskState {
   readonly hasBegun: boolean;

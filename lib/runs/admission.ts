@@ -87,13 +87,14 @@ export class Admission {
   }
 
   /**
-   * Admits no more runs, ends those that are queued, and after `graceMs` those that are still running, by force. Resolves
-   * when no run is at work.
+   * Admits no more runs, ends those that are queued or paused, and after `graceMs` those that are still running, by force.
+   * Resolves when no run is at work.
    */
   async drain(graceMs: number, clock: Clock, end: (run: AnyRun, force: boolean) => void): Promise<void> {
     this.#closed = true;
     const running = [...this.#running];
     for (const { run } of this.#queue.clear()) end(run, false);
+    for (const { run } of running) if (run.isPaused) end(run, false);
     const timer = clock.setTimeout(() => {
       for (const { run } of running) end(run, true);
     }, graceMs);

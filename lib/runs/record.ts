@@ -101,7 +101,7 @@ export function toRunSummary(run: BaseRun): RunSummary {
     goal: run.goal,
     settled: run.isSettled,
     created_at: toIsoTime(run.createdAt),
-    started_at: run.startedAt === null ? null : toIsoTime(run.startedAt),
+    started_at: run.begunAt === null ? null : toIsoTime(run.begunAt),
     finished_at: run.finishedAt === null ? null : toIsoTime(run.finishedAt),
     progress: run.progress,
     error: run.error,

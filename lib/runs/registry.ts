@@ -4,7 +4,6 @@ import { completeClock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
 import { LinkedMap } from '../common/queues/linked-map.js';
 import { type AnyRun, LocalExecutor, runNotFound } from '../execution/local-executor.js';
-import type { StepRunner } from '../execution/prepare/step-runner.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import { Admission, UNLIMITED_ADMISSION } from './admission.js';
@@ -15,9 +14,15 @@ import {
   type OnceAcceptedRun,
   type Reservation,
 } from './idempotency.js';
-import { type CreatedRun, type RequestedRun, type ReviveDefinitions, RunFactory } from './run-factory.js';
+import { restoreEntries } from './store/restore-entries.js';
 import {
-  type AcceptedRun,
+  type CreatedRun,
+  type RequestedRun,
+  type RestoredRun,
+  type ReviveDefinitions,
+  RunFactory,
+} from './run-factory.js';
+import {
   countStatuses,
   paginate,
   type RunPage,
@@ -27,14 +32,7 @@ import {
   toRunSummary,
 } from './record.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
-import {
-  assertSettled,
-  mergeValues,
-  prepareRerun,
-  type RerunChanges,
-  type RerunRequest,
-  type RerunValues,
-} from './rerun/rerun.js';
+import { assertSettled, prepareRerun, type RerunRequest } from './rerun/rerun.js';
 import { describeRerun, type RerunReport } from './rerun/rerun-report.js';
 import { Retention, UNLIMITED_RETENTION } from './retention.js';
 import { RunEntry } from './run-entry.js';
@@ -65,18 +63,16 @@ export class RunRegistry extends RunViews {
   /** Resolves when the runs of the store have been restored, or cannot be; undefined then, and before. */
   #restoring: Promise<void> | undefined;
   #isClosing = false;
+  /** Runs that are at work are left as they are, for the next process. */
+  #hasLeftRuns = false;
   readonly #storeGuard: StoreGuard;
 
   /** Shares the event loop between requests: the HTTP API reaches it through the registry, as all that concerns runs. */
   readonly fairYield = fairYield;
 
-  /** Checks definitions beside the runs, so that neither holds the event loop for long. */
-  readonly stepRunner: StepRunner;
-
   constructor(options: RegistryOptions = {}) {
     super(options, completeClock(options.clock), new LocalExecutor(options));
     this.#factory = new RunFactory(this.executor, this.clock, options.store);
-    this.stepRunner = this.executor.stepRunner;
     this.#idempotencyKeys = new IdempotencyStore(this.clock, options.idempotency, options.store);
     this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
     const { retention = UNLIMITED_RETENTION, memory } = options;
@@ -145,25 +141,15 @@ export class RunRegistry extends RunViews {
     }
   }
 
-  /** The values with which the changed definition of a rerun is to be checked. Rejects with `run_not_found`. */
-  async rerunValues(runId: string, changes: RerunChanges): Promise<RerunValues> {
-    const { run } = this.entry(runId);
-    return this.stepRunner.run(mergeValues(run, changes), run.tenantId);
-  }
-
   /** Resolves with what a rerun reuses and what it runs; with null when it is no longer kept. */
   async rerunReport(runId: string): Promise<RerunReport | null> {
     const run = this.#entries.get(runId)?.run;
     return run === undefined ? null : this.stepRunner.run(describeRerun(run.prepared), run.tenantId);
   }
 
-  /** Returns the response to the submission: the initial status, even if the run has started. Throws `run_not_found`. */
-  accepted(runId: string): AcceptedRun {
-    return { run_id: this.entry(runId).run.id, status: INITIAL_STATUS };
-  }
-
-  /** One page of runs, newest first. Throws `invalid_request` for a malformed cursor. */
+  /** One page of runs, newest first. Throws `invalid_request` for a malformed cursor, and `shutting_down`. */
   list(query: RunQuery): RunPage {
+    if (this.#hasLeftRuns) throw leftToNextProcess('the runs');
     this.#retention.sweep();
     return paginate(this.#entries.backwards(), query);
   }
@@ -196,15 +182,19 @@ export class RunRegistry extends RunViews {
     return toRunRecord(run);
   }
 
-  /** Lets a paused run go on, to its next breakpoint or by one wave. Throws `run_not_found`, `run_not_paused` or `shutting_down`. */
+  /** Lets a paused run go on, to its next breakpoint or by one wave. Throws `run_not_found`, `run_not_paused`, `not_ready` or `shutting_down`. */
   resume(runId: string, by: 'continue' | 'step'): RunRecord {
     const { run } = this.entry(runId);
+    this.#storeGuard.assertWorks();
     assertNotLeft(run);
     this.executor.resume(runId, by);
     return toRunRecord(run);
   }
 
-  /** Resolves when what can be seen of a run is kept. Rejects with `run_not_found`, and `not_ready` when the store fails. */
+  /**
+   * Resolves when what can be seen of a run is kept. Rejects with `run_not_found`, and with `not_ready` when the store
+   * fails meanwhile; when it has failed before, resolves at once: runs can still be read.
+   */
   async committed(runId: string): Promise<void> {
     const { run } = this.entry(runId);
     if (!this.#storeGuard.hasFailed) await this.#storeGuard.unlessFails(run.committed());
@@ -263,7 +253,11 @@ export class RunRegistry extends RunViews {
     const { store } = this.options;
     this.#isClosing = true;
     if (this.#restoring !== undefined) await this.#restoring;
-    const end = (run: AnyRun, force: boolean): void => (store === undefined ? run.cancel(force) : run.stop());
+    const end = (run: AnyRun, force: boolean): void => {
+      if (store === undefined) return run.cancel(force);
+      this.#hasLeftRuns = true;
+      run.stop();
+    };
     await this.#admission.drain(graceMs, this.clock, end);
     await this.executor.close();
     await answerRequests?.();
@@ -279,7 +273,7 @@ export class RunRegistry extends RunViews {
     return accepted.run_id;
   }
 
-  /** What is promised is kept first: resolves with the id when the run can be found after a crash (D68). */
+  /** Admits the run, which may begin at once. Resolves with its id when it can be found after a crash (D68). */
   async #accept(tenantId: string, submission: SubmissionOptions, requested: RequestedRun): Promise<string> {
     const { reservation, onEvent, onAccepted, onInspection } = submission;
     this.#storeGuard.assertWorks();
@@ -302,15 +296,12 @@ export class RunRegistry extends RunViews {
   }
 
   /**
-   * Takes over the runs of the store, before any other is submitted: settled ones can be looked at again, the others go on
-   * (D68). Resolves when all of them can be found; with undefined when the registry is closed before. Rejects when the
-   * store cannot be read.
+   * Takes over the runs of the store, before any other is submitted (D68). Resolves when all of them can be found; with
+   * undefined when the registry is closed before. Rejects when the store cannot be read.
    */
   restore(revive: ReviveDefinitions): Promise<RestoredRuns | undefined> {
     const restored = this.#restore(revive);
-    const settle = (): void => {
-      this.#restoring = undefined;
-    };
+    const settle = (): void => void (this.#restoring = undefined);
     this.#restoring = restored.then(settle, settle);
     return restored;
   }
@@ -319,35 +310,30 @@ export class RunRegistry extends RunViews {
     const { store } = this.options;
     if (store === undefined) return { kept: 0, goingOn: 0 };
     this.#idempotencyKeys.restoreForgotten(await store.keys());
-    const settled: RunEntry[] = [];
-    const queued: RunEntry[] = [];
-    let goingOn = 0;
-    const beginQueued = (): void => {
-      for (const entry of queued.splice(0)) this.#goOn(entry);
-    };
-    for await (const restored of this.#factory.restore(store, revive)) {
-      const { run, idempotency } = restored;
-      const entry = this.#enter(restored);
-      if (idempotency) this.#idempotencyKeys.restore(run.tenantId, idempotency, run.id);
-      if (this.#isClosing) return undefined;
-      if (run.wasSettled) {
-        beginQueued();
-        await run.rebuild();
-        // One that comes to another state than it had stays in the store, and a warning has named it.
-        if (run.isSettled) settled.push(entry);
-        else this.#entries.delete(run.id);
-        continue;
-      }
-      goingOn++;
-      // One that had begun had a slot already.
-      if (run.hasBegun) this.#goOn(entry);
-      else queued.push(entry);
-    }
-    if (this.#isClosing) return undefined;
-    beginQueued();
+    const restored = await restoreEntries(this.#factory.restore(store, revive), {
+      enter: (run) => this.#enterRestored(run),
+      goOn: (entry) => this.#goOn(entry),
+      leaveOut: (entry) => this.#leaveOut(entry),
+      isClosing: () => this.#isClosing,
+    });
+    if (restored === undefined) return undefined;
     this.#entries.sort((a, b) => a.sequence - b.sequence);
-    this.#retention.restore(settled);
-    return { kept: this.#entries.size, goingOn };
+    this.#retention.restore(restored.settled);
+    return { kept: this.#entries.size, goingOn: restored.goingOn };
+  }
+
+  #enterRestored(restored: RestoredRun): RunEntry {
+    const { run, idempotency } = restored;
+    if (idempotency) this.#idempotencyKeys.restore(run.tenantId, idempotency, run.id);
+    return this.#enter(restored);
+  }
+
+  /** It stays in the store. */
+  #leaveOut(entry: RunEntry): void {
+    const { id, status } = entry.run;
+    this.#entries.delete(id);
+    this.#idempotencyKeys.forgetRun(id, status);
+    entry.drop();
   }
 
   #goOn(entry: RunEntry): void {
@@ -365,11 +351,15 @@ export class RunRegistry extends RunViews {
 
   /** Runs once for every run, however it ended. */
   #onSettled(entry: RunEntry): void {
+    const { run } = entry;
+    const isKept = this.#entries.has(run.id);
+    // It goes on in the next process: whoever waits for it must not see an end.
+    if (run.isLeft && isKept) return;
     entry.log.close();
-    if (entry.run.wasSettled) return;
+    if (run.wasSettled) return;
     this.#admission.release(entry);
-    this.options.store?.settled?.(toRunSummary(entry.run));
-    if (this.#entries.has(entry.run.id)) this.#retention.add(entry);
+    if (!run.isLeft) this.options.store?.settled?.(toRunSummary(run));
+    if (isKept) this.#retention.add(entry);
   }
 
   #drop(entry: RunEntry): void {
@@ -385,13 +375,17 @@ export class RunRegistry extends RunViews {
     this.#retention.sweep();
     const entry = this.#entries.get(runId);
     if (entry === undefined) throw runNotFound(runId);
+    assertNotLeft(entry.run);
     return entry;
   }
 }
 
 /** @throws WavetrainError `shutting_down` for a run that is left as it is, for the next process */
 function assertNotLeft({ id, isLeft }: AnyRun): void {
-  if (!isLeft) return;
-  const message = `the server is shutting down: run ${id} can be found again when it is started again`;
-  throw new WavetrainError('shutting_down', message, { fault: 'service' });
+  if (isLeft) throw leftToNextProcess(`run ${id}`);
+}
+
+function leftToNextProcess(what: string): WavetrainError {
+  const message = `the server is shutting down: ${what} can be found again when it is started again`;
+  return new WavetrainError('shutting_down', message, { fault: 'service' });
 }

@@ -55,7 +55,7 @@ export interface CreatedRun {
 }
 
 /** A run that another process has accepted. */
-interface RestoredRun extends CreatedRun {
+export interface RestoredRun extends CreatedRun {
   readonly idempotency: IdempotencyKey | undefined;
 }
 

@@ -5,7 +5,10 @@ import type { AnyRun, LocalExecutor } from '../execution/local-executor.js';
 import type { EventLog } from './event-log.js';
 import type { OpenInspection } from './inspection/inspection.js';
 import { StatelyFeed, type StatelyMessage } from './inspection/stately-feed.js';
-import { type RunRecord, toRunRecord } from './record.js';
+import { INITIAL_STATUS } from '../../machines/status.js';
+import { type AcceptedRun, type RunRecord, toRunRecord } from './record.js';
+import { mergeValues, type RerunChanges, type RerunValues } from './rerun/rerun.js';
+import type { StepRunner } from '../execution/prepare/step-runner.js';
 import type { RegistryOptions } from './registry-options.js';
 import type { RunEntry } from './run-entry.js';
 import { RunFiles } from './tasks/run-files.js';
@@ -27,18 +30,27 @@ export abstract class RunViews {
   protected readonly clock: Clock;
   protected readonly executor: LocalExecutor;
 
+  /** Checks definitions beside the runs, so that neither holds the event loop for long. */
+  readonly stepRunner: StepRunner;
+
   constructor(options: RegistryOptions, clock: Clock, executor: LocalExecutor) {
     this.options = options;
     this.clock = clock;
     this.executor = executor;
+    this.stepRunner = executor.stepRunner;
   }
 
-  /** Finds a run. Throws `run_not_found`. */
+  /** Finds a run. Throws `run_not_found`, and `shutting_down` for one that is left to the next process. */
   protected abstract entry(runId: string): RunEntry;
 
   /** The current record of the run. Throws `run_not_found`. */
   record(runId: string): RunRecord {
     return toRunRecord(this.entry(runId).run);
+  }
+
+  /** Returns the response to the submission: the initial status, even if the run has started. Throws `run_not_found`. */
+  accepted(runId: string): AcceptedRun {
+    return { run_id: this.entry(runId).run.id, status: INITIAL_STATUS };
   }
 
   /** Returns the tenant of a run. Throws `run_not_found`. */
@@ -100,6 +112,12 @@ export abstract class RunViews {
     createSteps: (run: AnyRun, hold: (bytes: number) => void) => Steps<T>,
   ): Promise<T> {
     return this.entry(runId).inspectInSteps(this.options.memory, createSteps);
+  }
+
+  /** The values with which the changed definition of a rerun is to be checked. Rejects with `run_not_found`. */
+  async rerunValues(runId: string, changes: RerunChanges): Promise<RerunValues> {
+    const { run } = this.entry(runId);
+    return this.stepRunner.run(mergeValues(run, changes), run.tenantId);
   }
 
   /** The files of a run (D63). Throws `run_not_found`. */

@@ -84,7 +84,7 @@ describe('RunRegistry.list (D35)', () => {
     function* newestFirst(): Generator<RunEntry> {
       for (let sequence = 10_000; sequence > 0; sequence--) {
         looks++;
-        const run = { id: `run-${sequence}`, createdAt: 0, startedAt: null, finishedAt: null };
+        const run = { id: `run-${sequence}`, createdAt: 0, begunAt: null, finishedAt: null };
         yield { run, sequence } as unknown as RunEntry;
       }
     }

@@ -245,7 +245,7 @@ export class NestedJournal extends Journal {
 
 /** What the events of a run itself say about it. */
 interface RunState {
-  readonly status: RunStatus;
+  readonly machineStatus: RunStatus;
   readonly isPaused: boolean;
   readonly error: string | null;
   readonly failedTask: FailedTask | null;
@@ -266,7 +266,7 @@ export class LifecycleEvents {
 
   /** Writes the status, unless it is the last one written. */
   writeStatus(run: RunState): void {
-    const { status, isPaused } = run;
+    const { machineStatus: status, isPaused } = run;
     if (!this.#journal.isObserved || (status === this.#lastStatus && isPaused === this.#wasPaused)) return;
     this.#lastStatus = status;
     this.#wasPaused = isPaused;

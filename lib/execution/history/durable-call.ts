@@ -26,8 +26,9 @@ export interface CallOwner extends CachingListener {
 }
 
 /**
- * One call of a tool in a run with a history. A call that has settled before is not made again: it settles as it did, when
- * it did. One that was at work is made again, with the number of its attempt and the delay that is left (D68).
+ * One call of a tool in a durable run (D68). While facts are replayed, it reports the attempts and the outcome that were
+ * noted instead of calling the tool. When no outcome was noted, it calls the tool as the same attempt, after what is left
+ * of a retry delay.
  */
 export class DurableCall implements CachingListener {
   readonly #services: CountingServices;
@@ -36,17 +37,14 @@ export class DurableCall implements CachingListener {
   readonly #item: number | undefined;
   readonly #owner: CallOwner;
   readonly #slot: Slot;
-  readonly #call: (listener: CachingListener, progress: CallProgress | undefined, slot: Slot) => Abort;
+  readonly #call: (listener: CachingListener, progress: CallProgress | undefined) => Abort;
   #progress: CallProgress | undefined;
-  /** The last attempt of which a call was noted; 0 before the first. */
-  #called = 0;
-  /** How often a process had crashed before this attempt was at work. */
-  #crashesBefore = 0;
   /** The attempt that may have been at work when the process ended; undefined when there is none. */
   #atWork: number | undefined;
   /** Set when the call is made. */
   #abort: Abort | undefined;
   #isAborted = false;
+  #isSettled = false;
   /** What waits for the slot after a delay. */
   #onSlot: (() => void) | undefined;
   #hasSlot = true;
@@ -58,7 +56,7 @@ export class DurableCall implements CachingListener {
     owner: CallOwner,
     item: number | undefined,
     slot: Slot,
-    call: (listener: CachingListener, progress: CallProgress | undefined, slot: Slot) => Abort,
+    call: (listener: CachingListener, progress: CallProgress | undefined) => Abort,
   ) {
     this.#services = services;
     this.#history = history;
@@ -70,10 +68,10 @@ export class DurableCall implements CachingListener {
   }
 
   start(): Abort {
-    const { replay, place } = this.#history;
+    const { replay } = this.#history;
     if (replay === undefined) this.#begin();
     else {
-      const key = callKey(place, this.#task, this.#item ?? -1);
+      const key = this.#key;
       replay.expect(key, {
         onFact: (fact) => {
           const isLast = this.#replay(fact as CallFact);
@@ -89,10 +87,6 @@ export class DurableCall implements CachingListener {
   /** Returns true when the call has settled. */
   #replay(fact: CallFact): boolean {
     switch (fact.kind) {
-      case 'called':
-        if (fact.attempt !== this.#called) this.#crashesBefore = fact.crashes;
-        this.#called = fact.attempt;
-        return false;
       case 'retry': {
         this.#countCalls(1);
         this.#services.budget.reserve(measureRetry(fact.error));
@@ -142,47 +136,54 @@ export class DurableCall implements CachingListener {
 
   /** Begins an attempt before all facts are replayed when some of them happened in a pipeline that it runs. */
   #beginWithin(): void {
-    const attempt = (this.#progress?.attempts ?? 0) + 1;
+    const attempt = this.#nextAttempt;
     if (!this.#history.hasNested(this.#task, this.#item, attempt)) return;
-    // A tool that must not be called twice has its outcome, or is lost.
-    if (this.#isOnce) this.#history.dropNested(this.#task, this.#item, attempt);
-    else this.#begin();
+    // Where the outcome of the attempt is not among the facts, it is lost when they have been replayed.
+    if (this.#findProblem() !== undefined) return this.#history.dropNested(this.#task, this.#item, attempt);
+    this.#atWork = attempt;
+    this.#begin();
   }
 
   /** Nothing is known of what follows. */
   #goOn(): void {
-    if (this.#abort !== undefined) return;
+    if (this.#abort !== undefined || this.#isSettled) return;
     if (this.#isAborted) return this.#settleStopped();
     if (this.#history.run.hasSettled) return;
     const problem = this.#findProblem();
     if (problem !== undefined) return this.#settleLost(problem);
-    if (this.#progress?.due === undefined) this.#atWork = (this.#progress?.attempts ?? 0) + 1;
+    if (this.#progress?.due === undefined) this.#atWork = this.#nextAttempt;
     const waitsForSlot = this.#progress !== undefined && this.#progress.due === undefined && !this.#hasSlot;
     if (waitsForSlot) this.#onSlot = () => this.#begin();
     else this.#begin();
   }
 
+  get #nextAttempt(): number {
+    return (this.#progress?.attempts ?? 0) + 1;
+  }
+
   /** Why a call that was at work, or waited for an attempt, is not made again. */
   #findProblem(): string | undefined {
-    const { attempts, due } = this.#progress ?? { attempts: 0, due: undefined };
-    const wasCalled = this.#called > attempts;
-    if (wasCalled && this.#isOnce) return 'was at work when the process ended, and must not be called twice';
     const { past, givenUp } = this.#history.run;
     const { crashes, wasCrash } = past.facts;
-    const crashesAtWork = wasCalled ? crashes - this.#crashesBefore : Number(wasCrash);
-    if (due !== undefined || crashesAtWork < MAX_CRASHES) return givenUp;
+    const called = past.facts.findCalled(this.#key);
+    const wasCalled = called?.attempt === this.#nextAttempt;
+    if (wasCalled && this.#isOnce) return 'was at work when the process ended, and must not be called twice';
+    const crashesAtWork = wasCalled ? crashes - called.crashes : Number(wasCrash);
+    if (this.#progress?.due !== undefined || crashesAtWork < MAX_CRASHES) return givenUp;
     return `the process ended ${crashesAtWork} times while it was at work: it is not called again`;
   }
 
   #settleLost(problem: string): void {
+    this.#isSettled = true;
     this.#services.parent?.onPermanentFailure?.();
     this.#services.invocations++;
-    const attempts = (this.#progress?.attempts ?? 0) + 1;
+    const attempts = this.#nextAttempt;
     this.#slot.settle(this.onFailure(this.#item, problem, attempts, ToolError.nonRetryable(problem)));
   }
 
   /** It was stopped while it was at work, or waited for an attempt. */
   #settleStopped(): void {
+    this.#isSettled = true;
     const { attempts, due } = this.#progress ?? { attempts: 0, due: undefined };
     const wasAtWork = due === undefined && this.#hasSlot;
     if (attempts > 0 || wasAtWork) this.#services.invocations++;
@@ -191,7 +192,7 @@ export class DurableCall implements CachingListener {
 
   #begin(): void {
     if (this.#history.run.hasSettled) return;
-    this.#abort = this.#call(this, this.#progress, this.#slot);
+    this.#abort = this.#call(this, this.#progress);
   }
 
   /** While facts are replayed, the one that says how the call ended follows. */
@@ -270,6 +271,10 @@ export class DurableCall implements CachingListener {
 
   get #isOnce(): boolean {
     return this.#owner.task.tool.repeatable === false;
+  }
+
+  get #key(): string {
+    return callKey(this.#history.place, this.#task, this.#item ?? -1);
   }
 
   /** Tools know how often they were called. */

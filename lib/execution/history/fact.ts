@@ -52,11 +52,10 @@ export type CallSettled = OfCall &
         readonly kind: 'succeeded';
         readonly value: Json;
         readonly writes: readonly Write[];
-        /** 0 when the output was in the cache, or comes from an earlier run. */
+        /** 0 when the output was in the cache. */
         readonly attempts: number;
         readonly bytes: number;
         readonly cached?: true;
-        readonly reused?: true;
       }
     | {
         readonly kind: 'failed';
@@ -75,7 +74,7 @@ export interface RetryWaits extends OfCall {
   /** The number of the attempt that failed. */
   readonly attempts: number;
   readonly error: string;
-  /** When the next one is due. */
+  /** When the next one is due, in milliseconds since 1970, by the clock. */
   readonly due: number;
 }
 
@@ -142,7 +141,7 @@ export type PlacedFact =
   | SliceContinued;
 
 /** Facts of one call: they are replayed to whoever makes it again. */
-export type CallFact = CallSettled | RetryWaits | RetryDue | CallBegun;
+export type CallFact = CallSettled | RetryWaits | RetryDue;
 
 /** Memory of a retry, for as long as the run is kept: its facts and its event stay on the disk. */
 export function measureRetry(error: string): number {

@@ -56,6 +56,10 @@ export class NestedPlaces {
     for (const place of this.#byAttempt.get(prefix) ?? NONE) this.end(place);
   }
 
+  clear(): void {
+    for (const map of [this.#begun, this.#byAttempt, this.#attemptsIn]) map.clear();
+  }
+
   /** Forgets the places of facts from a position on. */
   endFrom(from: number): void {
     for (const [place, { position }] of this.#begun) if (position >= from) this.end(place);

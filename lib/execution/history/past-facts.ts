@@ -2,9 +2,10 @@ import type { Steps } from '../../common/steps.js';
 import type { LiveEvent } from '../events/event.js';
 import { type CountedEvent, isCounted, type PastEvents } from '../events/journal.js';
 import type { PublishedFile } from '../invocation/artifact-store.js';
-import type { Fact } from './fact.js';
+import type { CallBegun, Fact } from './fact.js';
 import { attemptPrefix, NestedPlaces } from './nested-places.js';
 import { PendingEvents } from './pending-events.js';
+import { toKey } from './replay.js';
 
 /** So many facts are looked through in less than a millisecond. */
 const FACTS_PER_STEP = 500;
@@ -26,7 +27,10 @@ export class PastFacts implements PastEvents {
   readonly #exhausted = new Map<string, Positions<number>>();
   /** Why tasks could not begin, by their places. */
   readonly #refused = new Map<string, { readonly error: string; readonly position: number }>();
-  #hasBegun = false;
+  /** Calls that were at work when a process ended, or must not be made twice, by their keys. */
+  readonly #called = new Map<string, CallBegun>();
+  #begunAt: number | undefined;
+  #isCancelled = false;
   #latestAt: number | undefined;
   #settledAt: number | undefined;
   #crashes = 0;
@@ -83,8 +87,19 @@ export class PastFacts implements PastEvents {
         return;
       }
       case 'begun':
-        if (fact.place === '') this.#hasBegun = this.#isAtWork = true;
+        if (fact.place !== '') break;
+        this.#begunAt = fact.at;
+        this.#isAtWork = true;
         break;
+      case 'cancel':
+        this.#isCancelled = true;
+        break;
+      case 'called': {
+        const key = toKey(fact);
+        // In the first process that it was at work in.
+        if (this.#called.get(key)?.attempt !== fact.attempt) this.#called.set(key, fact);
+        return;
+      }
       case 'nested':
         this.#exhausted.delete(fact.place);
         this.nested.begin(fact, position);
@@ -94,12 +109,18 @@ export class PastFacts implements PastEvents {
       case 'retry':
         this.nested.endAttempt(attemptPrefix(fact.place, fact.task, fact.item, fact.attempts));
         this.#pendingEvents.endAttempt(fact);
+        this.#called.delete(toKey(fact));
         this.#overcomeCrashes = this.#crashes;
         break;
       case 'published':
         this.#overcomeCrashes = this.#crashes;
         break;
+      case 'due':
+      case 'resume':
+      case 'continued':
+        break;
       default:
+        fact satisfies never;
     }
     this.#facts.push(fact);
     this.#positions.push(position);
@@ -145,7 +166,22 @@ export class PastFacts implements PastEvents {
 
   /** Whether the submitted run has left the queue. */
   get hasBegun(): boolean {
-    return this.#hasBegun;
+    return this.#begunAt !== undefined;
+  }
+
+  /** When the submitted run left the queue, in milliseconds since 1970; undefined when it has not. */
+  get begunAt(): number | undefined {
+    return this.#begunAt;
+  }
+
+  /** Whether somebody has cancelled the run. */
+  get isCancelled(): boolean {
+    return this.#isCancelled;
+  }
+
+  /** The attempt of a call that a process had noted before it was made; undefined when it has ended, or there is none. */
+  findCalled(key: string): CallBegun | undefined {
+    return this.#called.get(key);
   }
 
   /** How often a process has crashed that was at work on the run. */
@@ -214,6 +250,10 @@ export class PastFacts implements PastEvents {
     this.#events = [];
     this.#pendingEvents = new PendingEvents();
     this.#countedEvents = [];
+    this.#exhausted.clear();
+    this.#refused.clear();
+    this.#called.clear();
+    this.nested.clear();
   }
 }
 

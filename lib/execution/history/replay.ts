@@ -7,8 +7,8 @@ import { enclosingPlaces, outermostNested } from './nested-places.js';
 /** Nobody has waited for the next fact for so long: the run comes to another state than it had. */
 const DIVERGENCE_MS = 10_000;
 
-/** Others wait until settled runs are rebuilt, in which no tool is called that might take long. */
-const SETTLED_DIVERGENCE_MS = 500;
+/** Shorter for settled runs: they call no tools, and the server is not ready until they are rebuilt. And after the first time. */
+const SHORT_DIVERGENCE_MS = 500;
 
 /** Waits for the facts of one call, one task or the run. */
 interface Expectation {
@@ -24,6 +24,8 @@ interface ReplayOptions {
   readonly clock: Clock;
   /** Receives the time of each fact before it is handed over. */
   onFact(at: number): void;
+  /** Called when the last one was handed over, before anything goes on. */
+  onLastFact(): void;
   /**
    * Called when nobody waits for a fact: the run goes on without it and those after it.
    *
@@ -47,6 +49,8 @@ export class Replay {
   #isOver = false;
   #isScheduled = false;
   #isStopped = false;
+  #hasDiverged = false;
+  #hasEnded = false;
   #resolveOver: () => void = () => {};
   /** Resolves when no fact is left, and everything that had no outcome has been started. */
   readonly over: Promise<void>;
@@ -66,6 +70,11 @@ export class Replay {
     return this.#isOver;
   }
 
+  /** Whether everything goes on that had no outcome. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
   /** Whether no fact is left: what happens now has not happened before. */
   get isAtEnd(): boolean {
     return this.#next >= this.#facts.length;
@@ -83,6 +92,7 @@ export class Replay {
     this.#isOver = true;
     this.#options.clock.clearTimeout(this.#timer);
     this.#expectations.clear();
+    this.#hasEnded = true;
     this.#resolveOver();
   }
 
@@ -143,11 +153,12 @@ export class Replay {
       () => {
         if (this.#next === at && !this.#isScheduled) this.#goOnWithout(fact);
       },
-      this.#options.hasSettled ? SETTLED_DIVERGENCE_MS : DIVERGENCE_MS,
+      this.#options.hasSettled || this.#hasDiverged ? SHORT_DIVERGENCE_MS : DIVERGENCE_MS,
     );
   }
 
   #goOnWithout(fact: Fact): void {
+    this.#hasDiverged = true;
     const nested = 'place' in fact ? outermostNested(fact.place) : undefined;
     this.#options.onDivergence(fact, nested);
     if (nested === undefined) {
@@ -160,6 +171,7 @@ export class Replay {
 
   async #end(): Promise<void> {
     this.#isOver = true;
+    this.#options.onLastFact();
     this.#facts.length = 0;
     this.#next = 0;
     for (const [key, expectation] of this.#expectations) {
@@ -167,12 +179,13 @@ export class Replay {
       expectation.onEnd();
       if (this.#budget.exhausted()) await nextSlice(this.#budget);
     }
+    this.#hasEnded = true;
     this.#resolveOver();
   }
 }
 
 /** Names who waits for a fact. */
-function toKey(fact: Fact): string {
+export function toKey(fact: Fact): string {
   switch (fact.kind) {
     case 'succeeded':
     case 'failed':
@@ -188,8 +201,12 @@ function toKey(fact: Fact): string {
       return nestedKey(fact.place);
     case 'continued':
       return sliceKey(fact.place, fact.count);
-    default:
+    case 'cancel':
+    case 'resume':
       return RUN_KEY;
+    default:
+      // The others are not replayed.
+      return fact.kind;
   }
 }
 

@@ -62,15 +62,15 @@ export class RunHistory {
       hasSettled: this.hasSettled,
       clock,
       onFact: (at) => this.timeline.replay(at),
+      onLastFact: () => {
+        if (!this.hasSettled) this.timeline.goOn();
+      },
       onDivergence: (fact, nested) => this.#onDivergence(fact, nested),
     });
-    void this.#replay.over.then(() => {
-      this.timeline.goOn();
-      facts.release();
-    });
+    void this.#replay.over.then(() => facts.release());
   }
 
-  /** Notes what the next process must not wait for either. */
+  /** Notes it, so that the next process does not wait either; a nested pipeline notes it when its tool runs it again. */
   #onDivergence(fact: Fact, nested: string | undefined): void {
     const { id, facts } = this.past;
     const lost = nested === undefined ? 'it' : `the pipeline ${nested}`;
@@ -97,9 +97,13 @@ export class RunHistory {
     return this.past.facts.settledAt !== undefined;
   }
 
-  /** Resolves when nothing is left to replay. */
+  /** Resolves when everything goes on that had no outcome. */
   get replayed(): Promise<void> {
     return this.#replay?.over ?? Promise.resolve();
+  }
+
+  get isReplayed(): boolean {
+    return this.#replay?.hasEnded !== false;
   }
 
   /** Undefined when nothing is left to replay. */
@@ -132,7 +136,7 @@ export class RunHistory {
     return at;
   }
 
-  /** Calls back when what was noted is kept: until then, a task is being published. */
+  /** Calls `onKept` when all facts that were noted so far are kept: until then, a task is being published. */
   publish(onKept: () => void): void {
     this.#publishing++;
     void this.committed().then(() => {
@@ -306,8 +310,8 @@ export class PlacedHistory {
     return this.run.past.facts.nested.ofAttempt(attemptPrefix(this.place, task, item ?? -1, attempt));
   }
 
-  /** Resolves when what follows this pipeline, in the attempt that has run it, happens for the first time. */
-  get ended(): Promise<void> | undefined {
+  /** Waits for the end of the replay, unless the same attempt is known to have run another pipeline after this one. */
+  get replayedIfLast(): Promise<void> | undefined {
     const call = this.place.lastIndexOf('.') + 1;
     const next = `${this.place.slice(0, call)}${Number(this.place.slice(call)) + 1}`;
     return this.run.past.facts.nested.get(next) === undefined ? this.replay?.over : undefined;

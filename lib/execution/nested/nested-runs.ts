@@ -143,7 +143,7 @@ export class NestedRuns {
     this.#active.add(run);
     void run.begin();
     await run.settled;
-    await history?.ended;
+    await history?.replayedIfLast;
     this.#active.delete(run);
     attempt.deleteNestedRun(run);
     if (run.result === null) throw toToolError(run, pipeline, isRetryable);

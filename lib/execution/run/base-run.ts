@@ -1,12 +1,19 @@
 import type { ActorRef, AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate';
 import { createEndedActor, detachSnapshot } from '../../../machines/ended.js';
 import type { PortBinding } from '../../../machines/ports.js';
-import { isSettled, type RunSnapshot, toRunStatus } from '../../../machines/status.js';
+import {
+  INITIAL_STATUS,
+  isSettled,
+  type RunSnapshot,
+  toBegunStatus,
+  toRunStatus,
+} from '../../../machines/status.js';
 import type { RunStatus } from '../../../machines/types.js';
 import type { Timeline } from '../../common/clock.js';
 import { type FailedTask, findFailedTask, type TaskFailure } from '../../common/errors.js';
 import type { RunFact } from '../history/fact.js';
 import { begunKey, RUN_KEY } from '../history/replay.js';
+import type { PastFacts } from '../history/past-facts.js';
 import type { PlacedHistory, RunHistory } from '../history/run-history.js';
 import type { LiveEvent } from '../events/event.js';
 import type { Journal, LifecycleEvents } from '../events/journal.js';
@@ -118,8 +125,26 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     return { root, detach: () => subscription.unsubscribe() };
   }
 
+  /** The status, also of a run that is not rebuilt yet: it is what it was. */
   get status(): RunStatus {
+    const { machineStatus } = this;
+    const past = this.#past;
+    if (past?.hasBegun !== true || this.startedAt !== null || this.isSettled) return machineStatus;
+    return toBegunStatus(past.isCancelled);
+  }
+
+  /** The status that the machine has come to. */
+  get machineStatus(): RunStatus {
     return toRunStatus(this.snapshot);
+  }
+
+  /** When it began, in milliseconds since 1970; null for a run that has not. */
+  get begunAt(): number | null {
+    return this.startedAt ?? this.#past?.begunAt ?? null;
+  }
+
+  get #past(): PastFacts | undefined {
+    return this.#history?.isSubmitted === true ? this.#history.run.past.facts : undefined;
   }
 
   /** The task that failed the run; null unless it has failed, and when no task did. */
@@ -157,9 +182,9 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   }
 
   #begin(): void {
-    if (this.status !== 'queued' || this.isSettled) return;
-    const isNew = this.#history?.replay === undefined;
-    this.startedAt = (isNew && this.#history?.note({ kind: 'begun' })) || this.timeline.now();
+    if (this.machineStatus !== INITIAL_STATUS || this.isSettled) return;
+    const isNew = this.#history !== undefined && this.#history.replay === undefined;
+    this.startedAt = isNew ? this.#history.note({ kind: 'begun' }) : this.timeline.now();
     this.#send('begin');
   }
 
@@ -202,7 +227,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** Cancels cooperatively; `force` also aborts the tools in flight (rule 12, D21). */
   cancel(force: boolean): void {
-    this.#whenRebuilt(() => {
+    this.#whenAtRest(() => {
       this.#note({ kind: 'cancel', force });
       this.#cancel(force);
     });
@@ -215,7 +240,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** Lets a paused run go on: to its next breakpoint, or by one wave. Does nothing otherwise. */
   resume(by: 'continue' | 'step'): void {
-    this.#whenRebuilt(() => {
+    this.#whenAtRest(() => {
       this.#note({ kind: 'resume', by });
       this.#send(by);
     });
@@ -224,14 +249,17 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   /** Resolves when the run has come to where another process left it; undefined when it has. */
   get rebuilding(): Promise<void> | undefined {
     if (this.#history?.isSubmitted !== true) return undefined;
-    return this.#history.replay === undefined ? undefined : this.#history.run.replayed;
+    return this.#history.run.isReplayed ? undefined : this.#history.run.replayed;
   }
 
-  /** What comes from outside follows all that has happened: in the middle of it, the next process would not know of it. */
-  #whenRebuilt(action: () => void): void {
-    const { rebuilding } = this;
-    if (rebuilding === undefined) action();
-    else void rebuilding.then(action);
+  /**
+   * What comes from outside follows all that has happened, and what is being published: in the middle of it, it would be
+   * replayed at another moment.
+   */
+  #whenAtRest(action: () => void): void {
+    const wait = this.rebuilding ?? (this.isPublishing ? this.committed() : undefined);
+    if (wait === undefined) action();
+    else void wait.then(() => this.#whenAtRest(action));
   }
 
   /** Whether a task is being published: those who wait for it have not gone on yet. */
@@ -264,6 +292,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     const isAtWork = this.startedAt !== null || this.#restored !== undefined;
     if (isAtWork && this.finishedAt === null) history.note({ kind: 'left' });
     history.close();
+    // That its tools are stopped is no event of the run: it goes on.
+    if (this.finishedAt === null) this.journal.close();
   }
 
   /** True when the run was stopped before its end was kept: another process may go on with it. */

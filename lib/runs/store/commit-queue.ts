@@ -19,6 +19,7 @@ export interface Batch {
   /** In order, those of each run as well. */
   readonly pieces: readonly Piece[];
   readonly removed: readonly string[];
+  /** After those that are removed. */
   readonly addedKeys: readonly ForgottenKey[];
   readonly removedKeys: readonly RemovedKey[];
 }
@@ -62,8 +63,8 @@ export class CommitQueue {
   #isWritingLarge = false;
   #added: AddedRun[] = [];
   #removed: string[] = [];
-  #addedKeys: ForgottenKey[] = [];
-  #removedKeys: RemovedKey[] = [];
+  /** The last change of each key, by tenant and key: undefined when it was removed. */
+  #keys = new Map<string, { readonly removed: RemovedKey; readonly added: ForgottenKey | undefined }>();
   #isFlushing = false;
   #hasFailed = false;
   /** Resolves when nothing is left to be kept, or nothing more can be. */
@@ -104,12 +105,15 @@ export class CommitQueue {
   }
 
   addKey(key: ForgottenKey): void {
-    this.#addedKeys.push(key);
-    this.#schedule();
+    this.#changeKey(key, key);
   }
 
   removeKey(tenantId: string, key: string): void {
-    this.#removedKeys.push({ tenantId, key });
+    this.#changeKey({ tenantId, key }, undefined);
+  }
+
+  #changeKey({ tenantId, key }: RemovedKey, added: ForgottenKey | undefined): void {
+    this.#keys.set(JSON.stringify([tenantId, key]), { removed: { tenantId, key }, added });
     this.#schedule();
   }
 
@@ -210,8 +214,7 @@ export class CommitQueue {
     return (
       this.#added.length > 0 ||
       this.#removed.length > 0 ||
-      this.#addedKeys.length > 0 ||
-      this.#removedKeys.length > 0 ||
+      this.#keys.size > 0 ||
       this.#ready.size > 0 ||
       (this.#largeText !== undefined && this.#largeText.text !== '')
     );
@@ -233,13 +236,12 @@ export class CommitQueue {
       added: this.#added,
       pieces,
       removed: this.#removed,
-      addedKeys: this.#addedKeys,
-      removedKeys: this.#removedKeys,
+      addedKeys: [...this.#keys.values()].flatMap(({ added }) => added ?? []),
+      removedKeys: [...this.#keys.values()].map(({ removed }) => removed),
     };
     this.#added = [];
     this.#removed = [];
-    this.#addedKeys = [];
-    this.#removedKeys = [];
+    this.#keys = new Map();
     return batch;
   }
 

@@ -33,6 +33,8 @@ export class StoreGuard {
     await new Promise<void>((resolve, reject) => {
       this.#waiting.add(reject);
       void promise.then(resolve).finally(() => this.#waiting.delete(reject));
+      // What has happened before the store failed is kept.
+      if (this.#hasFailed) setImmediate(() => reject(this.#notReady()));
     });
   }
 

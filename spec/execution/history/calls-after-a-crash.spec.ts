@@ -30,8 +30,13 @@ class Clerk {
 }
 
 /** Stops a run at a crash when so many attempts have begun, and returns its facts. */
-async function crashAfter(calls: number, tasks: string, clerk = new Clerk()): Promise<readonly Fact[]> {
-  const run = new KeptTestRun(tasks, [], [clerk.tool]);
+async function crashAfter(
+  calls: number,
+  tasks: string,
+  clerk = new Clerk(),
+  facts: readonly Fact[] = [],
+): Promise<readonly Fact[]> {
+  const run = new KeptTestRun(tasks, facts, [clerk.tool]);
   const crash = new Error('crash');
   const ended = run.runToEnd(() => {
     if (clerk.keys.length >= calls) throw crash;
@@ -146,6 +151,60 @@ describe('A call in a run that goes on after a crash (D68)', () => {
       expect(clerk.counts).to.deep.equal([2]);
     });
   }
+
+  it('fails after five crashes, too, when its tool was running a pipeline', async () => {
+    const clerk = (): Clerk => new Clerk();
+    const tasks = `{id: outer, tool: run_pipeline, inputs: {pipeline: {id: p, goal: g, tasks: [{id: a, tool: clerk}]}}}`;
+    let facts = await crashAfter(1, tasks, clerk());
+    for (let crashes = 1; crashes < 5; crashes++) {
+      const again = clerk();
+      facts = await crashAfter(1, tasks, again, facts);
+      expect(again.keys).to.have.length(1);
+    }
+    const last = clerk();
+    const run = new KeptTestRun(tasks, facts, [last.tool]);
+    await run.runToEnd();
+    expect(last.keys).to.deep.equal([]);
+    expect(run.record.error).to.match(
+      /the process ended 5 times while it was at work: it is not called again$/,
+    );
+  });
+
+  it('settles once when it is stopped by force while the calls of the run go on one after the other', async () => {
+    const tasks = `{id: each, tool: clerk, parallel_over: "{{pipeline.inputs.items4}}", inputs: {x: "{{item}}"}}`;
+    const facts = await crashAfter(4, tasks);
+    let calls = 0;
+    const run: KeptTestRun = new KeptTestRun(tasks, facts, [
+      defineTool({
+        name: 'clerk',
+        description: 'takes a whole slice of the event loop, so that the next call goes on in another one',
+        inputs: {},
+        openInputs: true,
+        run: () => {
+          for (const end = performance.now() + 30; performance.now() < end; );
+          // As when a request comes between two slices.
+          if (++calls === 1) setImmediate(() => run.run.cancel(true));
+          return new Promise(() => {});
+        },
+      }),
+    ]);
+    await run.runToEnd();
+    expect(run.record.failures).to.have.length(4);
+    expect(run.record.progress.invocations).to.equal(4);
+  });
+
+  it('has the time at which it is made again, not that of the crash', async () => {
+    const tasks = '{id: a, tool: clerk}';
+    const facts = await crashAfter(1, tasks);
+    const run = new KeptTestRun(tasks, facts, [new Clerk().tool]);
+    run.clock.advance(3_600_000);
+    const restarted = run.clock.now();
+    await run.runToEnd();
+    const settled = run.log.facts.find(({ kind }) => kind === 'succeeded');
+    expect(settled?.at).to.be.at.least(restarted);
+    const after = run.log.facts.slice(facts.length).filter(({ kind }) => kind === 'event');
+    expect(after.every(({ at }) => at >= restarted)).to.equal(true);
+  });
 
   it('is made however often the process has ended while other items were at work', async () => {
     const tasks = `{id: each, tool: clerk, parallel_over: "{{pipeline.inputs.items4}}", fan_out_concurrency: 1, inputs: {x: "{{item}}"}}`;

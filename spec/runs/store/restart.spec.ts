@@ -357,6 +357,45 @@ describe('A registry that is restored from a store (D68)', () => {
     expect([...disk.runs.keys()]).to.deep.equal([]);
   });
 
+  it('forgets nothing when it closes, however many runs it leaves, and shows none of them as ended', async () => {
+    const first = new StoredRuns(disk, { maxRunning: 2, maxRuns: 1 });
+    const ids = await first.submitAll(['x', 'x', 'x', 'x']);
+    const [a] = ids as [string];
+    const log = first.registry.events(a);
+    const waiting = catchRejection(first.registry.settled(a));
+    const seen = log.lastSeq;
+    const closed = first.registry.close(1000);
+    first.clock.advance(1000);
+    await closed;
+    expect(await waiting).to.have.property('code', 'shutting_down');
+    expect(() => first.registry.record(a)).to.throw('the server is shutting down');
+    expect(() => first.registry.list({ limit: 10 })).to.throw('the server is shutting down');
+    // A reader who comes back to the next server has missed nothing, and was told of no end.
+    expect(log.isClosed).to.equal(false);
+    expect(log.lastSeq).to.equal(seen);
+    expect([...disk.runs.keys()]).to.deep.equal(ids);
+    const second = await new StoredRuns(disk, { maxRunning: 2 }).restore();
+    expect(second.registry.record(a)).to.deep.include({ status: 'running', failures: [] });
+  });
+
+  it('does not wait for paused runs when it closes', async () => {
+    const first = new StoredRuns(disk);
+    await first.registry.submit({ pipeline: first.pipeline, breakpoints: { before: ['a'] } });
+    await first.waitUntilIdle();
+    await first.registry.close(1000);
+  });
+
+  it('shows a run as it was until it is rebuilt', async () => {
+    const first = new StoredRuns(disk, { maxRunning: 2 });
+    const [a, b] = (await first.submitAll(['x', 'x'])) as [string, string];
+    await first.registry.cancel(b);
+    const { started_at } = first.registry.record(b);
+    await first.store.idle();
+    const second = await new StoredRuns(disk, { maxRunning: 1 }).restore();
+    expect(second.registry.record(a).status).to.equal('running');
+    expect(second.registry.record(b)).to.deep.include({ status: 'cancelled', settled: false, started_at });
+  });
+
   it('refuses a submission that cannot be kept, and forgets its run', async () => {
     const runs = new StoredRuns(disk);
     runs.store.fault = new Error('the disk is full');
