@@ -85,7 +85,7 @@ export class RunFactory {
     const number = store.lastNumber + 1;
     const submission = toSubmission(requested, tenantId, idempotency);
     const source = toKeptSource(requested, run, this.#executor);
-    store.add({ id, number, createdAt, submission }, run.prepared.sizeBytes - (source?.bytes ?? 0), source);
+    store.add({ id, number, createdAt, submission }, source);
     return { run, number };
   }
 

@@ -1,17 +1,14 @@
 import { FairQueue } from '../../common/queues/fair-queue.js';
-import { runWithPauses } from '../../common/steps.js';
-import { writeJsonInSteps } from '../../common/json-writer.js';
-import { eventLoopBudget, nextSlice } from '../../execution/event-loop-budget.js';
+import { eventLoopBudget } from '../../execution/event-loop-budget.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { ForgottenKey } from '../idempotency.js';
 import type { KeptSource, StoredRun } from './run-store.js';
-import { Deferred, RunWriter } from './run-writer.js';
+import { Deferred, type Piece, RunWriter } from './run-writer.js';
 
-/** The longest text that is kept at once, in UTF-16 code units: between two of them, other runs are kept. */
-const MAX_PIECE_LENGTH = 256 * 1024;
+export type { Piece } from './run-writer.js';
 
-/** With more than that, in UTF-16 code units, what is left of other runs comes with the next batch. */
-const MAX_BATCH_LENGTH = 4 * 1024 * 1024;
+/** With more than that, in UTF-16 code units, what is left comes with the next batch: nobody waits long for one. */
+const MAX_BATCH_LENGTH = 1024 * 1024;
 
 /** What is kept together. */
 export interface Batch {
@@ -30,37 +27,24 @@ export type RemovedKey = Pick<ForgottenKey, 'tenantId' | 'key'>;
 /** A run without its submission, which is the first of its documents. */
 export type AddedRun = Pick<StoredRun, 'id' | 'number' | 'createdAt'>;
 
-/** A JSON document of a run, or a part of one: its submission first, then lists of what it may reuse and of facts. */
-export interface Piece {
-  readonly runId: string;
-  readonly text: string;
-  /** The document goes on with the next piece of the run. */
-  readonly goesOn: boolean;
-}
-
-/** A large document that is kept piece by piece. */
-interface LargeText {
+/** How far a run has come with a batch. */
+interface Progress {
   readonly writer: RunWriter;
-  readonly kept: Deferred;
-  readonly text: string;
-  offset: number;
+  readonly written: number;
 }
 
 /**
- * Collects what all runs write in a turn of the event loop, or while the batch before is being kept, into one batch. What
- * is large is kept piece by piece, tenants taking turns, while other runs go on; nothing else of its run comes before it.
+ * Collects what all runs write in a turn of the event loop, or while the batch before is being kept, into one batch. Where
+ * that is too much, tenants take turns, and their runs, with a piece of a document each.
  */
 export class CommitQueue {
   readonly #keep: (batch: Batch) => Promise<void>;
   readonly #goesOn: boolean;
   readonly #failureListeners: ((error: Error) => void)[] = [];
-  /** Those that have something to be kept. */
+  /** Those of which not everything is kept. */
   readonly #writers = new Map<string, RunWriter>();
-  /** Those of which the next segment is not large. */
-  readonly #ready = new Set<RunWriter>();
-  readonly #large = new FairQueue<RunWriter>();
-  #largeText: LargeText | undefined;
-  #isWritingLarge = false;
+  /** Those that have something to write. */
+  readonly #ready = new FairQueue<RunWriter>();
   #added: AddedRun[] = [];
   #removed: string[] = [];
   /** The last change of each key, by tenant and key: undefined when it was removed. */
@@ -79,11 +63,10 @@ export class CommitQueue {
     this.#goesOn = goesOn;
   }
 
-  /** @param bytes about as many as the submission takes */
-  add({ id, number, createdAt, submission }: StoredRun, bytes: number, source?: KeptSource): void {
+  add({ id, number, createdAt, submission }: StoredRun, source?: KeptSource): void {
     this.#added.push({ id, number, createdAt });
     const writer = this.#writer(id, submission.tenant_id);
-    writer.addSubmission(submission, bytes);
+    writer.addSubmission(submission);
     if (source !== undefined) writer.addSource(source);
     this.#enqueue(writer);
   }
@@ -91,9 +74,8 @@ export class CommitQueue {
   append(runId: string, tenantId: string, fact: Fact): void {
     if (this.#hasFailed) return;
     const writer = this.#writer(runId, tenantId);
-    const isNext = writer.segments.length === 0;
     writer.append(fact);
-    if (isNext && !this.#isBeingWritten(writer)) this.#enqueue(writer);
+    this.#enqueue(writer);
   }
 
   /** What the run has not written yet is not written any more. */
@@ -120,7 +102,7 @@ export class CommitQueue {
   /** Resolves when everything so far of the run is kept; when that has failed at once, or never. */
   committed(runId: string): Promise<void> {
     if (this.#hasFailed) return this.#goesOn ? DONE : FOREVER;
-    return this.#writers.get(runId)?.kept ?? DONE;
+    return this.#writers.get(runId)?.committed() ?? DONE;
   }
 
   /** Resolves when everything so far is kept, or never will be. */
@@ -144,46 +126,11 @@ export class CommitQueue {
     return writer;
   }
 
-  #isBeingWritten(writer: RunWriter): boolean {
-    return this.#largeText?.writer === writer;
-  }
-
-  /** What comes next of a run is either small, or waits until a large document can be written. */
   #enqueue(writer: RunWriter): void {
-    const next = writer.segments[0];
-    if (next === undefined) return;
-    if ('document' in next) {
-      this.#large.add(writer.tenantId, writer);
-      void this.#writeNextLarge();
-      return;
-    }
-    this.#ready.add(writer);
+    if (writer.isQueued || writer.isEmpty) return;
+    writer.isQueued = true;
+    this.#ready.add(writer.tenantId, writer);
     this.#schedule();
-  }
-
-  /** Makes the text of one large document at a time: it takes memory that no limit counts. */
-  async #writeNextLarge(): Promise<void> {
-    if (this.#isWritingLarge) return;
-    this.#isWritingLarge = true;
-    for (let writer = this.#large.next(); writer !== undefined; writer = this.#large.next()) {
-      const { document, kept } = writer.takeLarge();
-      const text = { writer, kept, text: '', offset: 0 };
-      this.#largeText = text;
-      const { tenantId } = writer;
-      let json: string;
-      try {
-        json = await runWithPauses(writeJsonInSteps(document), () => pause(tenantId));
-      } catch (error) {
-        // Longer than any text can be: without it the run cannot be rebuilt.
-        return this.#fail(toError(error), [kept]);
-      }
-      // The run may have been removed meanwhile.
-      if (this.#largeText !== text) continue;
-      this.#largeText = { ...text, text: json };
-      this.#schedule();
-      await kept.promise;
-    }
-    this.#isWritingLarge = false;
   }
 
   #schedule(): void {
@@ -194,13 +141,13 @@ export class CommitQueue {
 
   async #flush(): Promise<void> {
     while (this.#hasWork && !this.#hasFailed) {
-      const kept: Deferred[] = [];
+      const progress = new Map<RunWriter, number>();
       try {
-        await this.#keep(this.#takeBatch(kept));
+        await this.#keep(this.#takeBatch(progress));
       } catch (error) {
-        return this.#fail(toError(error), kept);
+        return this.#fail(toError(error));
       }
-      await resolveInSlices(kept);
+      await this.#onKept([...progress].map(([writer, written]) => ({ writer, written })));
       // What goes on now belongs together again.
       await nextTurn();
     }
@@ -211,27 +158,12 @@ export class CommitQueue {
   }
 
   get #hasWork(): boolean {
-    return (
-      this.#added.length > 0 ||
-      this.#removed.length > 0 ||
-      this.#keys.size > 0 ||
-      this.#ready.size > 0 ||
-      (this.#largeText !== undefined && this.#largeText.text !== '')
-    );
+    return this.#added.length > 0 || this.#removed.length > 0 || this.#keys.size > 0 || this.#ready.size > 0;
   }
 
-  /** @param kept receives what is to be resolved when the batch is kept */
-  #takeBatch(kept: Deferred[]): Batch {
-    const pieces: Piece[] = [];
-    let length = 0;
-    let counted = 0;
-    for (const writer of this.#ready) {
-      this.#ready.delete(writer);
-      this.#takeSmall(writer, pieces, kept);
-      for (; counted < pieces.length; counted++) length += pieces[counted]?.text.length ?? 0;
-      if (length > MAX_BATCH_LENGTH || eventLoopBudget.exhausted()) break;
-    }
-    this.#takeLarge(pieces, kept);
+  /** @param progress receives how far each run has come, in the order in which they go on */
+  #takeBatch(progress: Map<RunWriter, number>): Batch {
+    const pieces = this.#takePieces(progress);
     const batch = {
       added: this.#added,
       pieces,
@@ -245,94 +177,51 @@ export class CommitQueue {
     return batch;
   }
 
-  #takeSmall(writer: RunWriter, pieces: Piece[], kept: Deferred[]): void {
-    for (let next = writer.segments[0]; next !== undefined && 'texts' in next; next = writer.segments[0]) {
-      writer.take();
-      const isList = next.texts[0] === '[';
-      addPieces(writer.id, next.texts.join('') + (isList ? ']' : ''), pieces);
-      kept.push(next.kept);
-    }
-    if (writer.segments.length > 0) this.#enqueue(writer);
-    else this.#forgetWhenKept(writer, kept.at(-1));
-  }
-
-  #takeLarge(pieces: Piece[], kept: Deferred[]): void {
-    const large = this.#largeText;
-    if (large === undefined || large.text === '') return;
-    const { writer, text } = large;
-    const end = findEnd(text, large.offset);
-    pieces.push({ runId: writer.id, text: text.slice(large.offset, end), goesOn: end < text.length });
-    large.offset = end;
-    if (end < text.length) return;
-    this.#largeText = undefined;
-    kept.push(large.kept);
-    if (writer.segments.length > 0) this.#enqueue(writer);
-    else this.#forgetWhenKept(writer, large.kept);
-  }
-
-  #forgetWhenKept(writer: RunWriter, last: Deferred | undefined): void {
-    void last?.promise.then(() => {
-      if (writer.kept === last.promise && this.#writers.get(writer.id) === writer) {
-        this.#writers.delete(writer.id);
+  #takePieces(progress: Map<RunWriter, number>): Piece[] {
+    const pieces: Piece[] = [];
+    for (let length = 0; length < MAX_BATCH_LENGTH; ) {
+      const writer = this.#ready.next();
+      if (writer === undefined) break;
+      writer.isQueued = false;
+      const piece = writer.take();
+      if (piece !== undefined) {
+        pieces.push(piece);
+        length += piece.text.length;
       }
-    });
+      progress.set(writer, writer.written);
+      this.#enqueue(writer);
+    }
+    return pieces;
+  }
+
+  /** Those that go on share the event loop with the other runs. */
+  async #onKept(progress: readonly Progress[]): Promise<void> {
+    for (const { writer, written } of progress) {
+      writer.onKept(written);
+      if (writer.isKept && this.#writers.get(writer.id) === writer) this.#writers.delete(writer.id);
+      // Lets it go on, so that the time that it takes counts.
+      await DONE;
+      if (eventLoopBudget.exhausted()) await nextTurn();
+    }
   }
 
   #forget(writer: RunWriter): void {
     this.#writers.delete(writer.id);
-    this.#ready.delete(writer);
-    this.#large.delete(writer.tenantId, writer);
-    for (const { kept } of writer.segments.splice(0)) kept.resolve();
-    if (!this.#isBeingWritten(writer)) return;
-    this.#largeText?.kept.resolve();
-    this.#largeText = undefined;
+    this.#ready.delete(writer.tenantId, writer);
+    writer.giveUp();
   }
 
-  /** @param kept what waits for the batch that has failed */
-  #fail(error: Error, kept: readonly Deferred[]): void {
+  #fail(error: Error): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    if (this.#goesOn) {
-      for (const { resolve } of kept) resolve();
-      for (const writer of this.#writers.values()) this.#forget(writer);
-    }
+    if (this.#goesOn) for (const writer of this.#writers.values()) this.#forget(writer);
     this.#idle?.resolve();
     for (const listener of this.#failureListeners) listener(error);
   }
 }
 
-/** Long texts are divided, but not between two surrogates: they would not be the same text in UTF-8. */
-function findEnd(text: string, start: number): number {
-  const end = start + MAX_PIECE_LENGTH;
-  if (end >= text.length) return text.length;
-  const code = text.charCodeAt(end - 1);
-  return code >= 0xd800 && code < 0xdc00 ? end - 1 : end;
-}
-
-function addPieces(runId: string, text: string, pieces: Piece[]): void {
-  for (let start = 0; start < text.length; ) {
-    const end = findEnd(text, start);
-    pieces.push({ runId, text: text.slice(start, end), goesOn: end < text.length });
-    start = end;
-  }
-}
-
-/** Those that go on share the event loop with the other runs. */
-async function resolveInSlices(kept: readonly Deferred[]): Promise<void> {
-  for (const { resolve } of kept) {
-    resolve();
-    // Lets it go on, so that the time that it takes counts.
-    await DONE;
-    if (eventLoopBudget.exhausted()) await nextTurn();
-  }
-}
-
 function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
-}
-
-function pause(tenantId: string): Promise<void> | undefined {
-  return eventLoopBudget.exhausted() ? nextSlice(eventLoopBudget.forTenant(tenantId)) : undefined;
 }
 
 function nextTurn(): Promise<void> {

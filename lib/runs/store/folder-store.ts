@@ -59,7 +59,7 @@ export class FolderStore implements RunStore {
     this.#queue = new CommitQueue((batch) => this.#keep(batch), this.isOptional);
   }
 
-  add(run: StoredRun, bytes: number, source?: KeptSource): void {
+  add(run: StoredRun, source?: KeptSource): void {
     if (this.#options.command === undefined) return;
     this.lastNumber = run.number;
     this.#own.set(run.id, run);
@@ -69,7 +69,7 @@ export class FolderStore implements RunStore {
     } catch {
       // Its first commit fails as well, and says why.
     }
-    this.#queue.add(run, bytes, source);
+    this.#queue.add(run, source);
   }
 
   log(runId: string, tenantId: string): FactLog {

@@ -62,13 +62,8 @@ export interface RunStore extends KeyStore {
   readonly isOptional: boolean;
   /** The number of the run that was added last; 0 before the first. */
   readonly lastNumber: number;
-  /**
-   * Adds a run, before the first of its facts.
-   *
-   * @param bytes about as many as the submission takes
-   * @param source of a rerun
-   */
-  add(run: StoredRun, bytes: number, source?: KeptSource): void;
+  /** Adds a run, before the first of its facts. @param source of a rerun */
+  add(run: StoredRun, source?: KeptSource): void;
   /** The facts of a run that was added. @param tenantId of the run */
   log(runId: string, tenantId: string): FactLog;
   /** Deletes a run with its facts. */

@@ -1,7 +1,11 @@
+import { JsonWriter } from '../../common/json-writer.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { KeptSource, StoredSubmission } from './run-store.js';
 
-/** What takes more than this, in bytes, is written apart, so that other runs need not wait for it. */
+/** The longest text that is kept at once, in UTF-16 code units: between two of them, other runs are kept. */
+export const MAX_PIECE_LENGTH = 256 * 1024;
+
+/** A value that takes more than this, in bytes, is a document of its own: its text is made bit by bit. */
 const LARGE_BYTES = 64 * 1024;
 
 /** Ends the facts of a run that has settled: `"kind":"settled"` has a time only. */
@@ -23,93 +27,188 @@ export class Deferred {
   });
 }
 
-/** What a run has written and is not kept yet: one JSON document. */
-type Segment = SmallSegment | LargeSegment;
+/** A JSON document of a run, or a part of one: its submission first, then lists of what it may reuse and of facts. */
+export interface Piece {
+  readonly runId: string;
+  readonly text: string;
+  /** The document goes on with the next piece of the run. */
+  readonly goesOn: boolean;
+}
 
-interface SmallSegment {
-  /** The parts of its text. */
-  readonly texts: readonly string[];
+/** What is to be written: a document, documents that are made one after the other, or facts. */
+type Entry = { readonly document: unknown } | { readonly documents: Iterator<unknown> } | Fact;
+
+/** Who waits until so many entries are kept. */
+interface Waiter {
+  readonly entries: number;
   readonly kept: Deferred;
 }
 
-interface LargeSegment {
-  readonly document: unknown;
-  /** The documents that follow, each made when the one before is kept. */
-  readonly rest?: Iterator<unknown>;
-  readonly kept: Deferred;
-}
-
-/** What one run writes, in order. */
+/**
+ * What one run writes, in order. Its text is made only when it is kept, a piece at a time: until then, facts refer to values
+ * that the run has in memory, and pays for.
+ */
 export class RunWriter {
   readonly id: string;
   readonly tenantId: string;
-  readonly segments: Segment[] = [];
-  /** Facts may be added to the last segment. */
-  #open: string[] | undefined;
-  #last: Promise<void> = DONE;
+  /** Whether it is in the queue of those that have something to write. */
+  isQueued = false;
+  #entries: Entry[] = [];
+  /** Those before it were written. */
+  #next = 0;
+  /** The document of which pieces are written. */
+  #document: JsonWriter | undefined;
+  /** What is left of its last chunks. */
+  #rest = '';
+  #added = 0;
+  #written = 0;
+  #kept = 0;
+  #waiters: Waiter[] = [];
 
   constructor(id: string, tenantId: string) {
     this.id = id;
     this.tenantId = tenantId;
   }
 
-  /** Resolves when everything so far is kept. */
-  get kept(): Promise<void> {
-    return this.#last;
+  /** Whether everything so far is written. */
+  get isEmpty(): boolean {
+    return this.#next === this.#entries.length && this.#document === undefined;
   }
 
-  addSubmission(submission: StoredSubmission, bytes: number): void {
-    if (bytes > LARGE_BYTES) this.#add({ document: submission, kept: new Deferred() });
-    else this.#add({ texts: [JSON.stringify(submission)], kept: new Deferred() });
+  /** Whether everything so far is kept. */
+  get isKept(): boolean {
+    return this.#kept === this.#added;
+  }
+
+  /** How many entries are written to their ends. */
+  get written(): number {
+    return this.#written;
+  }
+
+  addSubmission(submission: StoredSubmission): void {
+    this.#add({ document: submission });
   }
 
   /** What a rerun may reuse: each part is a document, unless all of them are small. */
   addSource({ bytes, parts }: KeptSource): void {
-    if (bytes <= LARGE_BYTES) {
-      return this.#add({ texts: [JSON.stringify([...parts])], kept: new Deferred() });
-    }
-    const rest = toDocuments(parts);
-    const { value: document } = rest.next();
-    this.#add({ document, rest, kept: new Deferred() });
+    if (bytes <= LARGE_BYTES) this.#add({ document: [...parts] });
+    else this.#add({ documents: toDocuments(parts) });
   }
 
   append(fact: Fact): void {
-    if (fact.kind === 'succeeded' && fact.bytes > LARGE_BYTES) {
-      return this.#add({ document: [fact], kept: new Deferred() });
+    this.#add(fact);
+  }
+
+  #add(entry: Entry): void {
+    this.#entries.push(entry);
+    this.#added++;
+  }
+
+  /** Resolves when everything so far is kept. */
+  committed(): Promise<void> {
+    if (this.isKept) return DONE;
+    let last = this.#waiters.at(-1);
+    if (last?.entries !== this.#added) {
+      last = { entries: this.#added, kept: new Deferred() };
+      this.#waiters.push(last);
     }
-    // At once: all facts of a commit together would hold the event loop for long.
-    const text = JSON.stringify(fact);
-    if (this.#open !== undefined) return void this.#open.push(',', text);
-    const texts = ['[', text];
-    this.#add({ texts, kept: new Deferred() });
-    this.#open = texts;
+    return last.kept.promise;
   }
 
-  #add(segment: Segment): void {
-    this.segments.push(segment);
-    this.#last = segment.kept.promise;
-    this.#open = undefined;
+  /** Call when so many entries are kept. */
+  onKept(entries: number): void {
+    this.#kept = entries;
+    const waiting = this.#waiters.findIndex((waiter) => waiter.entries > entries);
+    const done = this.#waiters.splice(0, waiting === -1 ? this.#waiters.length : waiting);
+    for (const { kept } of done) kept.resolve();
   }
 
-  /** Removes the next large document: those that follow it stay. */
-  takeLarge(): Pick<LargeSegment, 'document' | 'kept'> {
-    const segment = this.take() as LargeSegment;
-    const { document, rest, kept } = segment;
-    const next = rest?.next();
-    if (rest === undefined || next === undefined || next.done === true) return segment;
-    this.segments.unshift({ document: next.value, rest, kept });
-    return { document, kept: new Deferred() };
+  /** Call when nothing more of it will be kept, and nobody needs to wait. */
+  giveUp(): void {
+    this.#entries = [];
+    this.#next = 0;
+    this.#document = undefined;
+    this.onKept(this.#added);
   }
 
-  /** Removes the first segment: what follows does not belong to it. */
-  take(): Segment | undefined {
-    if (this.segments.length === 1) this.#open = undefined;
-    return this.segments.shift();
+  /** The next piece; undefined when everything is written. */
+  take(): Piece | undefined {
+    while (this.#document === undefined) {
+      const entry = this.#entries[this.#next];
+      if (entry === undefined) return undefined;
+      if ('document' in entry) this.#document = new JsonWriter(entry.document);
+      else if ('documents' in entry) this.#openNext(entry.documents);
+      else if (isLarge(entry)) this.#document = new JsonWriter([entry]);
+      else return { runId: this.id, text: this.#takeFacts(), goesOn: false };
+    }
+    return this.#takePiece(this.#document);
   }
+
+  #openNext(documents: Iterator<unknown>): void {
+    const next = documents.next();
+    if (next.done === true) this.#advance();
+    else this.#document = new JsonWriter(next.value);
+  }
+
+  /** One document of as many facts as make a piece. */
+  #takeFacts(): string {
+    let text = '[';
+    for (;;) {
+      const entry = this.#entries[this.#next];
+      const isFact = entry !== undefined && 'kind' in entry && !isLarge(entry);
+      if (!isFact || text.length >= MAX_PIECE_LENGTH) return `${text}]`;
+      text += text.length === 1 ? JSON.stringify(entry) : `,${JSON.stringify(entry)}`;
+      this.#advance();
+    }
+  }
+
+  #takePiece(document: JsonWriter): Piece {
+    let isWhole = false;
+    while (this.#rest.length <= MAX_PIECE_LENGTH && !isWhole) {
+      const chunk = document.next();
+      this.#rest += chunk;
+      isWhole = chunk === '';
+    }
+    const end = findEnd(this.#rest);
+    const piece = {
+      runId: this.id,
+      text: this.#rest.slice(0, end),
+      goesOn: !isWhole || end < this.#rest.length,
+    };
+    this.#rest = this.#rest.slice(end);
+    if (!piece.goesOn) this.#closeDocument();
+    return piece;
+  }
+
+  #closeDocument(): void {
+    this.#document = undefined;
+    const entry = this.#entries[this.#next];
+    // More documents of the same entry may follow.
+    if (entry === undefined || !('documents' in entry)) this.#advance();
+  }
+
+  #advance(): void {
+    this.#next++;
+    this.#written++;
+    if (this.#next < this.#entries.length) return;
+    this.#entries = [];
+    this.#next = 0;
+  }
+}
+
+function isLarge(fact: Fact): boolean {
+  return fact.kind === 'succeeded' && fact.bytes > LARGE_BYTES;
 }
 
 function* toDocuments(parts: KeptSource['parts']): Iterator<unknown> {
   for (const part of parts) yield [part];
+}
+
+/** Long texts are divided, but not between two surrogates: they would not be the same text in UTF-8. */
+function findEnd(text: string): number {
+  if (text.length <= MAX_PIECE_LENGTH) return text.length;
+  const code = text.charCodeAt(MAX_PIECE_LENGTH - 1);
+  return code >= 0xd800 && code < 0xdc00 ? MAX_PIECE_LENGTH - 1 : MAX_PIECE_LENGTH;
 }
 
 const DONE = Promise.resolve();

@@ -85,7 +85,7 @@ describe('doctor', () => {
         tenant_id: 'default',
         submitted_keys: { params: [], inputs: [] },
       } as const;
-      store.add({ id: 'a', number: 1, createdAt: 0, submission }, 1);
+      store.add({ id: 'a', number: 1, createdAt: 0, submission });
       await store.idle();
       await store.close();
       expect(await at('runs.db')).to.include({ state: 'ok', found: 'runs.db: 0.0 MiB, 1 run' });

@@ -59,7 +59,7 @@ describe('CommitQueue (D68)', () => {
   it('keeps what all runs write in one turn with one commit', async () => {
     const kept = new Kept();
     for (const id of ['a', 'b']) {
-      kept.queue.add(run(id), 100);
+      kept.queue.add(run(id));
       for (let at = 0; at < 3; at++) kept.queue.append(id, 'alice', outcome(at));
     }
     await kept.queue.idle();
@@ -70,12 +70,12 @@ describe('CommitQueue (D68)', () => {
 
   it('keeps a large value in pieces, with commits of other runs between them', async () => {
     const kept = new Kept();
-    kept.queue.add(run('large'), 100);
+    kept.queue.add(run('large'));
     kept.queue.append('large', 'alice', outcome(0));
     const value = '\u{1f600}'.repeat(LARGE / 2);
     kept.queue.append('large', 'alice', outcome(1, value));
     kept.queue.append('large', 'alice', outcome(2));
-    kept.queue.add(run('small', 'bob'), 100);
+    kept.queue.add(run('small', 'bob'));
     await kept.queue.committed('small');
     expect(kept.times('large')).to.deep.equal([0]);
     await kept.queue.committed('large');
@@ -85,19 +85,41 @@ describe('CommitQueue (D68)', () => {
     );
   });
 
-  it('lets tenants take turns with their large values', async () => {
+  it('lets tenants take turns, and their runs, with a piece each, however much one of them has written', async () => {
     const kept = new Kept();
     const value = 'x'.repeat(LARGE);
-    for (const id of ['a1', 'a2', 'a3']) kept.queue.append(id, 'alice', outcome(0, value));
-    kept.queue.append('b1', 'bob', outcome(0, value));
+    for (const id of ['a1', 'a2', 'a3']) {
+      for (let at = 0; at < 20; at++) kept.queue.append(id, 'alice', outcome(at, value));
+    }
+    for (let at = 0; at < 10_000; at++) kept.queue.append('a4', 'alice', outcome(at));
+    for (const id of ['b1', 'b2']) kept.queue.append(id, 'bob', outcome(0));
+    await Promise.all([kept.queue.committed('b1'), kept.queue.committed('b2')]);
+    const lengths = kept.batches.map(({ pieces }) => pieces.reduce((sum, { text }) => sum + text.length, 0));
+    // Two batches, because nobody fills the first one alone.
+    expect(kept.batches).to.have.length.at.most(2);
+    expect(Math.max(...lengths)).to.be.at.most(LARGE + 256 * 1024);
     await kept.queue.idle();
-    const order = kept.batches.flatMap(({ pieces }) => pieces.map(({ runId }) => runId));
-    expect([...new Set(order)]).to.deep.equal(['a1', 'a2', 'b1', 'a3']);
+    for (const id of ['a1', 'a2', 'a3']) expect(kept.documents(id)).to.have.length(20);
+    expect(kept.documents('a4').flat()).to.have.length(10_000);
+  });
+
+  it('keeps values whose text is much longer than the memory that they take, and more of them than one text can have', async () => {
+    const kept = new Kept();
+    const value = '\u0001'.repeat(60_000);
+    kept.queue.add(run('a'));
+    let text = 0;
+    for (let at = 0; at < 200; at++) kept.queue.append('a', 'alice', outcome(at, value));
+    await kept.queue.idle();
+    for (const { pieces } of kept.batches)
+      for (const piece of pieces) text = Math.max(text, piece.text.length);
+    // One fact more than a piece.
+    expect(text).to.be.at.most(256 * 1024 + 7 * value.length);
+    expect(kept.times('a')).to.deep.equal(Array.from({ length: 200 }, (_, at) => at));
   });
 
   it('keeps nothing more of a run that is removed, also while a large value of it is being kept', async () => {
     const kept = new Kept();
-    for (const id of ['gone', 'stays']) kept.queue.add(run(id), 100);
+    for (const id of ['gone', 'stays']) kept.queue.add(run(id));
     await kept.queue.idle();
     kept.queue.append('gone', 'alice', outcome(0, 'x'.repeat(8 * LARGE)));
     kept.queue.append('stays', 'alice', outcome(0, 'x'.repeat(LARGE)));
@@ -124,7 +146,7 @@ describe('CommitQueue (D68)', () => {
     const keepsOrder = fc.asyncProperty(written, async (facts) => {
       const kept = new Kept();
       const expected: Record<string, number[]> = { a: [], b: [], c: [] };
-      for (const runId of Object.keys(expected)) kept.queue.add(run(runId), 100);
+      for (const runId of Object.keys(expected)) kept.queue.add(run(runId));
       for (const [at, { runId, size, waits }] of facts.entries()) {
         kept.queue.append(runId, runId, outcome(at, 'x'.repeat(size)));
         expected[runId]?.push(at);

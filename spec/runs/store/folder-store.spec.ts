@@ -64,8 +64,8 @@ describe('FolderStore (D68)', () => {
       bytes: JSON.stringify(value).length,
     };
     const submission = { ...storedRun(1).submission, inputs: value };
-    store.add({ ...storedRun(1, 'a'), submission }, JSON.stringify(value).length);
-    store.add(storedRun(2, 'b'), 1);
+    store.add({ ...storedRun(1, 'a'), submission });
+    store.add(storedRun(2, 'b'));
     for (const fact of [cancelFact(0), outcome, cancelFact(2)]) store.log('a', 'default').append(fact);
     store.log('b', 'default').append(cancelFact(3));
     await store.close();
@@ -84,7 +84,7 @@ describe('FolderStore (D68)', () => {
     const store = new FolderStore(foldersOf(pid), { command: COMMAND });
     const run = storedRun(number, id);
     const rerun = { isChanged: false, run_id: rerunOf };
-    store.add(rerunOf === '' ? run : { ...run, submission: { ...run.submission, rerun } }, 1);
+    store.add(rerunOf === '' ? run : { ...run, submission: { ...run.submission, rerun } });
     store.log(id, 'default').append(cancelFact(1));
     await store.idle();
     return store;
@@ -116,7 +116,7 @@ describe('FolderStore (D68)', () => {
     const store = new FolderStore(foldersOf(), { command: COMMAND });
     const failures: string[] = [];
     store.onFailure(({ message }) => void failures.push(message));
-    store.add(storedRun(1), 1);
+    store.add(storedRun(1));
     await store.idle();
     store.log('run 1', 'default').append(cancelFact(1));
     await store.idle();
@@ -176,7 +176,7 @@ describe('FolderStore (D68)', () => {
 
   it('has the folder of a run before its tools begin, for the bytes that they return', () => {
     const folders = foldersOf();
-    new FolderStore(folders, { command: COMMAND }).add(storedRun(1, 'a'), 1);
+    new FolderStore(folders, { command: COMMAND }).add(storedRun(1, 'a'));
     expect(statSync(folders.folder('a')).mode & 0o777).to.equal(0o700);
   });
 
@@ -193,7 +193,7 @@ describe('FolderStore (D68)', () => {
 
   it('adds nothing without the command of its runs', async () => {
     const store = new FolderStore(foldersOf());
-    store.add(storedRun(1, 'a'), 1);
+    store.add(storedRun(1, 'a'));
     store.log('a', 'default').append(cancelFact(1));
     await store.close();
     expect(existsSync(path)).to.equal(false);

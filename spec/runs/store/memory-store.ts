@@ -41,9 +41,9 @@ export class MemoryStore implements RunStore {
     });
   }
 
-  add(run: StoredRun, bytes: number, source?: KeptSource): void {
+  add(run: StoredRun, source?: KeptSource): void {
     this.lastNumber = run.number;
-    this.#queue.add(run, bytes, source);
+    this.#queue.add(run, source);
   }
 
   log(runId: string, tenantId: string): FactLog {

@@ -49,7 +49,7 @@ class SqlitePlace implements StorePlace {
 
   /** Two runs have the same number. */
   spoilCommit(store: RunStore): void {
-    store.add(storedRun(1, 'another one'), 1);
+    store.add(storedRun(1, 'another one'));
   }
 
   write(name: string, content: string): string {
@@ -80,7 +80,7 @@ describe('SqliteStore (D68)', () => {
     const failed = new Promise<Error>((resolve) => {
       store.onFailure(resolve);
     });
-    store.add(storedRun(1), 1);
+    store.add(storedRun(1));
     place.spoilCommit(store);
     expect((await failed).message).to.contain('UNIQUE');
   });
@@ -90,7 +90,7 @@ describe('SqliteStore (D68)', () => {
     for (let number = 1; number <= 20; number++) {
       const run = storedRun(number);
       const inputs = { long: 'x'.repeat(2 ** 20) };
-      store.add({ ...run, submission: { ...run.submission, inputs } }, 2 ** 20);
+      store.add({ ...run, submission: { ...run.submission, inputs } });
     }
     await store.close();
     const { size, mode } = statSync(place.file);
@@ -109,11 +109,11 @@ describe('SqliteStore (D68)', () => {
       const submission = { ...run.submission, rerun: { run_id: `run ${number - 1}` } };
       const bytes = 300_000;
       const parts = [{ part: 'collected', collected: [] }, { part: 'complete' }] as const;
-      store.add({ ...run, submission }, 1, { bytes: number % 100 === 0 ? bytes : 1, parts });
+      store.add({ ...run, submission }, { bytes: number % 100 === 0 ? bytes : 1, parts });
     }
     await store.idle();
     for (let number = 1; number <= 999; number++) store.remove(`run ${number}`);
-    store.add(storedRun(1001), 1);
+    store.add(storedRun(1001));
     await store.log('run 1001', 'default').committed();
     expect((await listRuns(store)).map(({ number }) => number)).to.deep.equal([1000, 1001]);
     await store.close();
@@ -122,7 +122,7 @@ describe('SqliteStore (D68)', () => {
 
   it('goes on to delete what a process had removed when it ended', async () => {
     const store = await place.open();
-    for (let number = 1; number <= 600; number++) store.add(storedRun(number), 1);
+    for (let number = 1; number <= 600; number++) store.add(storedRun(number));
     await store.idle();
     for (let number = 1; number <= 600; number++) store.remove(`run ${number}`);
     await store.idle();
@@ -137,7 +137,7 @@ describe('SqliteStore (D68)', () => {
     for (let number = 1; number <= 30; number++) {
       const run = storedRun(number);
       const inputs = { long: 'x'.repeat(number > 20 ? 10 : 2 ** 20) };
-      store.add({ ...run, submission: { ...run.submission, inputs } }, 2 ** 20);
+      store.add({ ...run, submission: { ...run.submission, inputs } });
     }
     await store.close();
     const thread = new StoreThread(PROGRAM, { file: place.file, driver: findDriver() });

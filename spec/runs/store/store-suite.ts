@@ -98,7 +98,7 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
 
     it('gives back the runs that have not settled before those that have', async () => {
       for (let number = 1; number <= 4; number++) {
-        store.add(storedRun(number), 1);
+        store.add(storedRun(number));
         const log = store.log(`run ${number}`, 'default');
         log.append(cancelFact(number));
         if (number % 2 === 1) log.append({ kind: 'settled', at: number });
@@ -110,8 +110,8 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
 
     it('gives back runs and facts in their order when it is opened again', async () => {
       const log = store.log('run 2', 'default');
-      store.add(storedRun(1), 1);
-      store.add(storedRun(2), 1);
+      store.add(storedRun(1));
+      store.add(storedRun(2));
       for (let at = 0; at < 3; at++) log.append(cancelFact(at));
       await log.committed();
       log.append(cancelFact(3));
@@ -123,7 +123,7 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
     });
 
     it('goes on with the facts of a run that an earlier process has added', async () => {
-      store.add(storedRun(1), 1);
+      store.add(storedRun(1));
       store.log('run 1', 'default').append(cancelFact(1));
       const again = await reopen();
       again.log('run 1', 'default').append(cancelFact(2));
@@ -132,10 +132,10 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
     });
 
     it('has after a crash what it said was kept', async () => {
-      store.add(storedRun(1), 1);
+      store.add(storedRun(1));
       store.log('run 1', 'default').append(cancelFact(1));
       await store.idle();
-      store.add(storedRun(2), 1);
+      store.add(storedRun(2));
       await store.log('run 2', 'default').committed();
       const crashed = await place.openAfterCrash();
       expect(await listRuns(crashed)).to.deep.equal([storedRun(1), storedRun(2)]);
@@ -145,10 +145,10 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
     it('keeps nothing of a commit that fails, reports the failure once, and promises nothing from then on', async () => {
       const failures: Error[] = [];
       store.onFailure((error) => void failures.push(error));
-      store.add(storedRun(1), 1);
+      store.add(storedRun(1));
       await store.idle();
       store.log('run 1', 'default').append(cancelFact(1));
-      store.add(storedRun(2), 1);
+      store.add(storedRun(2));
       place.spoilCommit(store);
       let promises = 0;
       const promise = (): void => void promises++;
@@ -173,7 +173,7 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
 
     it('keeps the facts of many runs of one commit apart, and each in its order', async () => {
       const runs = Array.from({ length: 50 }, (_, at) => storedRun(at + 1));
-      for (const run of runs) store.add(run, 1);
+      for (const run of runs) store.add(run);
       for (let at = 0; at < 20; at++) {
         for (const { id, number } of runs)
           if (number % 2 === 1) store.log(id, 'default').append(cancelFact(at));
@@ -195,7 +195,7 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
       it(`keeps a task, a key and a value that are named ${JSON.stringify(id)}`, async () => {
         const value = Object.fromEntries([[id, { [id]: id }]]);
         const fact = outcomeFact(id, value);
-        store.add({ ...storedRun(1), submission: { ...storedRun(1).submission, inputs: value } }, 1);
+        store.add({ ...storedRun(1), submission: { ...storedRun(1).submission, inputs: value } });
         store.log('run 1', 'default').append(fact);
         const again = await reopen();
         expect(await again.facts('run 1')).to.deep.equal([fact]);
@@ -212,7 +212,7 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
       };
       const fact = outcomeFact('a\u0000b', value);
       const run = { ...storedRun(1), submission: { ...storedRun(1).submission, inputs: value } };
-      store.add(run, 1);
+      store.add(run);
       store.log('run 1', 'default').append(fact);
       const again = await reopen();
       expect(await listRuns(again)).to.deep.equal([run]);
@@ -221,10 +221,7 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
 
     it('keeps 10 MiB in one value, in a submission and in a fact', async () => {
       const long = '0123456789abcdef'.repeat((10 * 2 ** 20) / 16);
-      store.add(
-        { ...storedRun(1), submission: { ...storedRun(1).submission, inputs: { long } } },
-        long.length,
-      );
+      store.add({ ...storedRun(1), submission: { ...storedRun(1).submission, inputs: { long } } });
       store.log('run 1', 'default').append(outcomeFact('a', long));
       store.log('run 1', 'default').append(cancelFact(2));
       const again = await reopen();
@@ -237,15 +234,15 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
 
     it('gives the runs in the order of their acceptance, however many they are', async () => {
       for (let number = 1; number <= 250; number++)
-        store.add(storedRun(number, `id ${(number * 7919) % 251}`), 1);
+        store.add(storedRun(number, `id ${(number * 7919) % 251}`));
       await store.idle();
       expect((await listRuns(store)).map(({ number }) => number)).to.deep.equal(range(1, 251));
       expect((await reopen()).lastNumber).to.equal(250);
     });
 
     it('removes a run with its facts, and what is noted of it later', async () => {
-      store.add(storedRun(1), 1);
-      store.add(storedRun(2), 1);
+      store.add(storedRun(1));
+      store.add(storedRun(2));
       store.log('run 1', 'default').append(cancelFact(1));
       store.log('run 2', 'default').append(cancelFact(2));
       await store.idle();
@@ -259,7 +256,7 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
     });
 
     it('keeps nothing of a run that is added and removed in the same turn', async () => {
-      store.add(storedRun(1), 1);
+      store.add(storedRun(1));
       store.log('run 1', 'default').append(cancelFact(1));
       store.remove('run 1');
       const again = await reopen();
@@ -275,7 +272,7 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
       ] as const) {
         const run = storedRun(number);
         const rerun = { ...run, submission: { ...run.submission, rerun: { run_id: 'run 0' } } };
-        store.add(rerun, 1, { bytes, parts: sourceParts(value) });
+        store.add(rerun, { bytes, parts: sourceParts(value) });
         store.log(rerun.id, 'default').append(cancelFact(number));
       }
       const again = await reopen();
@@ -287,8 +284,8 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
 
     it('keeps nothing more of a rerun that is removed while what it may reuse is being kept', async () => {
       const run = storedRun(1);
-      store.add(run, 1, { bytes: 10_000_000, parts: sourceParts('x'.repeat(2_000_000)) });
-      store.add(storedRun(2), 1);
+      store.add(run, { bytes: 10_000_000, parts: sourceParts('x'.repeat(2_000_000)) });
+      store.add(storedRun(2));
       await store.log('run 2', 'default').committed();
       store.remove('run 1');
       await store.log('run 1', 'default').committed();
@@ -318,7 +315,7 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
     });
 
     it('closes when everything so far is kept', async () => {
-      store.add(storedRun(1), 1);
+      store.add(storedRun(1));
       const log = store.log('run 1', 'default');
       for (let at = 0; at < 1000; at++) log.append(cancelFact(at));
       expect(await (await reopen()).facts('run 1')).to.have.length(1000);

@@ -65,7 +65,7 @@ describe('A file of runs in trouble (D68)', () => {
   async function writeRuns(count: number): Promise<void> {
     const store = await SqliteStore.open(file, PROGRAM);
     for (let number = 1; number <= count; number++) {
-      store.add(storedRun(number), 1);
+      store.add(storedRun(number));
       store.log(`run ${number}`, 'default').append(cancelFact(number));
     }
     await store.close();
@@ -117,7 +117,7 @@ describe('A file of runs in trouble (D68)', () => {
     for (let number = 1; !isFull; number++) {
       const run = storedRun(number);
       const inputs = { long: 'x'.repeat(20_000) };
-      queue.add({ ...run, submission: { ...run.submission, inputs } }, 20_000);
+      queue.add({ ...run, submission: { ...run.submission, inputs } });
       await Promise.race([queue.committed(run.id).then(() => promised.push(run.id)), failed]);
     }
     expect((await failed).message).to.equal(
@@ -127,7 +127,7 @@ describe('A file of runs in trouble (D68)', () => {
     await thread.close();
     const again = await open();
     expect((await listRuns(again)).map(({ id }) => id)).to.deep.equal(promised);
-    again.add(storedRun(100), 1);
+    again.add(storedRun(100));
     await again.log('run 100', 'default').committed();
   });
 
@@ -154,7 +154,7 @@ describe('A file of runs in trouble (D68)', () => {
     const copies: PowerCut[] = [];
     let commits = 0;
     const work = async (number: number): Promise<void> => {
-      store.add(storedRun(number), 1);
+      store.add(storedRun(number));
       const log = store.log(`run ${number}`, 'default');
       for (let fact = 1; fact <= FACTS; fact++) {
         log.append(cancelFact(fact));
