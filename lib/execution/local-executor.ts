@@ -207,6 +207,7 @@ export class LocalExecutor implements Executor {
   #openHistory({ log, past }: KeptRun, { id, tenantId }: Named, budget: MemoryBudget): PlacedHistory {
     const { clock, artifacts } = this.#dependencies;
     const history = new RunHistory(log, past, tenantId, clock);
+    budget.tryReserve(past.facts.endedNestedBytes);
     void history.replayed.then(() => {
       budget.isGranted = false;
     });

@@ -1,19 +1,23 @@
 import type { Abort, Slot } from '../../../machines/ports.js';
 import type { FailedResult } from '../../../machines/types.js';
-import { isNonRetryable, ToolError } from '../../common/errors.js';
+import { errorMessage, isNonRetryable, ToolError } from '../../common/errors.js';
 import type { Json } from '../../common/json.js';
 import type { CachedOutput } from '../invocation/cache/cached-output.js';
 import type { CachingListener } from '../invocation/cache/cached-invocation.js';
 import { STOPPED } from '../invocation/invocation.js';
+import type { MemoryBudget } from '../memory-budget.js';
 import type { InvocationServices } from '../run-context.js';
 import { type ErrorRecord, RecordedError } from '../invocation/thrown-error.js';
 import type { Write } from '../session/session-overrides.js';
-import { type CallFact, type CallProgress, type CallSettled, measureRetry } from './fact.js';
+import { CALL_BYTES, type CallFact, type CallProgress, type CallSettled, measureRetry } from './fact.js';
 import { callKey } from './replay.js';
 import { MAX_CRASHES, type PlacedHistory } from './run-history.js';
 
 /** What counts calls and the memory of their outputs, and keeps the calling task from trying again. */
-type CountingServices = Pick<InvocationServices, 'budget' | 'countCalls' | 'invocations' | 'parent'>;
+type CountingServices = Pick<
+  InvocationServices,
+  'budget' | 'countCalls' | 'invocations' | 'journal' | 'parent'
+>;
 
 /** What a durable call is made for. */
 export interface CallOwner extends CachingListener {
@@ -89,7 +93,7 @@ export class DurableCall implements CachingListener {
     switch (fact.kind) {
       case 'retry': {
         this.#countCalls(1);
-        this.#services.budget.reserve(measureRetry(fact.error));
+        this.#runBudget.reserve(measureRetry(fact.error));
         this.#owner.onAttempt(this.#item, fact.attempts);
         this.#owner.onRetry(this.#item, fact.error, fact.attempts, fact.due);
         const delayMs = Math.max(0, fact.due - fact.at);
@@ -116,6 +120,7 @@ export class DurableCall implements CachingListener {
 
   #settle(fact: CallSettled): void {
     const { attempts } = fact;
+    this.#runBudget.reserve(CALL_BYTES);
     if (attempts > 0) {
       this.#countCalls(attempts - (this.#progress?.attempts ?? 0));
       this.#services.invocations++;
@@ -129,6 +134,7 @@ export class DurableCall implements CachingListener {
     }
     const { value, writes, bytes } = fact;
     this.#services.budget.reserve(bytes);
+    this.#payForValue(bytes);
     if (fact.cached) this.#owner.onCacheHit(this.#item, { output: value, writes, sizeBytes: bytes });
     else this.#owner.onSuccess(this.#item, value, writes, attempts, bytes, false);
     this.#slot.settle({ ok: true });
@@ -192,7 +198,25 @@ export class DurableCall implements CachingListener {
 
   #begin(): void {
     if (this.#history.run.hasSettled) return;
+    try {
+      this.#runBudget.reserve(CALL_BYTES);
+    } catch (refusal) {
+      this.#isSettled = true;
+      const attempts = this.#progress?.attempts ?? 0;
+      return this.#slot.settle(this.onFailure(this.#item, errorMessage(refusal), attempts, refusal));
+    }
     this.#abort = this.#call(this, this.#progress);
+  }
+
+  /** That of the submitted run: what is on the disk stays there when a pipeline inside a task has ended. */
+  get #runBudget(): MemoryBudget {
+    return this.#services.journal.budget;
+  }
+
+  /** The memory of a pipeline inside a task is given back when it has ended, but not what it has returned on the disk. */
+  #payForValue(bytes: number): void {
+    // When none is left, no further call begins.
+    if (this.#services.budget !== this.#runBudget) this.#runBudget.tryReserve(bytes);
   }
 
   /** While facts are replayed, the one that says how the call ended follows. */
@@ -237,6 +261,7 @@ export class DurableCall implements CachingListener {
   ): void {
     this.#history.dropNested(this.#task, item, attempts);
     this.#owner.onSuccess(item, value, writes, attempts, bytes, hasFiles);
+    this.#payForValue(bytes);
     this.#history.note({ kind: 'succeeded', ...this.#fields, value, writes, attempts, bytes });
   }
 

@@ -143,9 +143,34 @@ export type PlacedFact =
 /** Facts of one call: they are replayed to whoever makes it again. */
 export type CallFact = CallSettled | RetryWaits | RetryDue;
 
-/** Memory of a retry, for as long as the run is kept: its facts and its event stay on the disk. */
+/**
+ * Memory of what is on the disk of a call, besides what it returned, for as long as its run is kept: its fact and its event.
+ * So nobody fills the disk, or the memory of a process that reads it all again, with more than their share.
+ */
+export const CALL_BYTES = 400;
+
+/** The same of a pipeline inside a task, besides its calls. */
+export const NESTED_BYTES = 1024;
+
+/** The same of a retry. */
 export function measureRetry(error: string): number {
   return 512 + 2 * error.length;
+}
+
+/** What a pipeline inside a task has taken of its run for a fact. */
+export function measureNestedFact(fact: Fact): number {
+  switch (fact.kind) {
+    case 'succeeded':
+      return CALL_BYTES + fact.bytes;
+    case 'failed':
+      return CALL_BYTES;
+    case 'retry':
+      return measureRetry(fact.error);
+    case 'nested':
+      return NESTED_BYTES;
+    default:
+      return 0;
+  }
 }
 
 /** How far the attempts of a call have come. */

@@ -2,7 +2,7 @@ import type { Steps } from '../../common/steps.js';
 import type { LiveEvent } from '../events/event.js';
 import { type CountedEvent, isCounted, type PastEvents } from '../events/journal.js';
 import type { PublishedFile } from '../invocation/artifact-store.js';
-import type { CallBegun, Fact } from './fact.js';
+import { type CallBegun, type Fact, measureNestedFact } from './fact.js';
 import { attemptPrefix, NestedPlaces } from './nested-places.js';
 import { PendingEvents } from './pending-events.js';
 import { toKey } from './replay.js';
@@ -236,11 +236,21 @@ export class PastFacts implements PastEvents {
 
   /** What the machines are given again. What happened inside an attempt is over with it, and its outcome is a fact. */
   get needed(): readonly Fact[] {
-    return this.#facts.filter((fact, at) => {
-      if (!('place' in fact) || !fact.place.includes('#')) return true;
-      const begun = this.nested.get(fact.place);
-      return begun !== undefined && (this.#positions[at] ?? 0) >= begun.position;
-    });
+    return this.#facts.filter((fact, at) => this.#isNeeded(fact, at));
+  }
+
+  /** Memory of what happened inside attempts that are over: it is still on the disk. */
+  get endedNestedBytes(): number {
+    return this.#facts.reduce(
+      (sum, fact, at) => sum + (this.#isNeeded(fact, at) ? 0 : measureNestedFact(fact)),
+      0,
+    );
+  }
+
+  #isNeeded(fact: Fact, at: number): boolean {
+    if (!('place' in fact) || !fact.place.includes('#')) return true;
+    const begun = this.nested.get(fact.place);
+    return begun !== undefined && (this.#positions[at] ?? 0) >= begun.position;
   }
 
   /** Call when the run was rebuilt: a long one takes much memory. */

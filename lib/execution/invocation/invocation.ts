@@ -254,7 +254,7 @@ export class Invocation {
   #reserveRetry(message: string): string | undefined {
     if (this.#services.history === undefined) return undefined;
     try {
-      this.#services.budget.reserve(measureRetry(message));
+      this.#services.journal.budget.reserve(measureRetry(message));
       return undefined;
     } catch (refusal) {
       return errorMessage(refusal);

@@ -16,6 +16,7 @@ import type { Pipeline } from '../../pipelines/pipeline.js';
 import { assertPipelineCall } from '../../tools/builtin/run-pipeline.js';
 import type { PipelineCall, PipelineOutcome } from '../../tools/tool.js';
 import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
+import { NESTED_BYTES } from '../history/fact.js';
 import type { PlacedHistory } from '../history/run-history.js';
 import { NestedJournal } from '../events/journal.js';
 import { copyToJson } from '../invocation/json-output.js';
@@ -132,6 +133,7 @@ export class NestedRuns {
     const isKept = this.#services.history !== undefined;
     const fingerprint = isKept ? await this.#createFingerprint(prepared) : '';
     if (isKept) this.#assertCanBegin(attempt);
+    if (isKept) this.#services.journal.budget.reserve(NESTED_BYTES);
     budget.reserveFor(pipeline, inputBytes);
     const history = this.#openHistory(fingerprint, attempt, count);
     const keyPath = this.#createKeyPath(attempt, count);

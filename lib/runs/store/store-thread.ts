@@ -249,8 +249,9 @@ function removeRuns(database: Database.Database, { removed }: Batch): void {
   for (const id of removed) mark.run(id);
 }
 
-/** So many rows of removed runs are deleted with one commit, each up to 256 KiB. */
+/** So much of removed runs is deleted with one commit, in rows and in bytes: others wait for it. */
 const ROWS_PER_SLICE = 200;
+const BYTES_PER_SLICE = 2 * 2 ** 20;
 
 /** So many slices are deleted before the file is closed: about a second of work. The rest is deleted by the next process. */
 const SLICES_AT_CLOSE = 100;
@@ -258,28 +259,44 @@ const SLICES_AT_CLOSE = 100;
 /** Deletes a slice of the runs that are removed. Returns false when nothing is left to be deleted. */
 function deleteSlice(database: Database.Database): boolean {
   const first = prepare(database, 'SELECT number FROM run WHERE removed = 1 ORDER BY number LIMIT 1');
-  const removePieces = prepare(
-    database,
-    'DELETE FROM piece WHERE n IN (SELECT n FROM piece WHERE run = ? LIMIT ?)',
-  );
   const remove = prepare(database, 'DELETE FROM run WHERE number = ?');
-  let left = ROWS_PER_SLICE;
+  const left = { rows: ROWS_PER_SLICE, bytes: BYTES_PER_SLICE };
   let hasMore = true;
   inTransaction(database, () => {
-    while (left > 0 && hasMore) {
+    while (left.rows > 0 && left.bytes > 0 && hasMore) {
       const row = first.all()[0] as { readonly number: number } | undefined;
       hasMore = row !== undefined;
       if (row === undefined) break;
-      left -= removePieces.run(row.number, left).changes;
+      deletePieces(database, row.number, left);
       // Its pieces may be as many as were left.
-      if (left > 0) left -= remove.run(row.number).changes;
+      if (left.rows > 0 && left.bytes > 0) left.rows -= remove.run(row.number).changes;
     }
     giveBack(database, PAGES_PER_COMMIT);
   });
   return hasMore;
 }
 
-/** Gives the room of removed runs back to the disk, a slice at a time, whenever nobody asks for anything. */
+/** Deletes pieces of a run. @param left how much of it may be deleted: reduced by what is */
+function deletePieces(database: Database.Database, run: number, left: { rows: number; bytes: number }): void {
+  const select = prepare(
+    database,
+    'SELECT n, octet_length(text) AS bytes FROM piece WHERE run = ? ORDER BY n LIMIT ?',
+  );
+  const remove = prepare(database, 'DELETE FROM piece WHERE run = ? AND n <= ?');
+  let last = 0;
+  for (const { n, bytes } of select.all(run, left.rows) as { n: number; bytes: number }[]) {
+    if (left.bytes <= 0) break;
+    last = n;
+    left.rows--;
+    left.bytes -= bytes;
+  }
+  remove.run(run, last);
+}
+
+/** Between two slices, others have the disk for so long. */
+const CLEANING_DELAY_MS = 10;
+
+/** Gives the room of removed runs back to the disk, a slice at a time. */
 class Cleaner {
   readonly #database: Database.Database;
   #isAtWork = false;
@@ -292,7 +309,7 @@ class Cleaner {
   wake(): void {
     if (this.#isAtWork) return;
     this.#isAtWork = true;
-    setImmediate(() => this.#clean());
+    setTimeout(() => this.#clean(), CLEANING_DELAY_MS);
   }
 
   #clean(): void {
@@ -306,7 +323,7 @@ class Cleaner {
 }
 
 /** So many free pages are given back with one commit: more would let others wait. */
-const PAGES_PER_COMMIT = 1000;
+const PAGES_PER_COMMIT = 512;
 
 /** Gives free pages back to the disk. */
 function giveBack(database: Database.Database, pages: number): void {
