@@ -68,7 +68,7 @@ export interface AcceptedRun {
   readonly status: RunStatus;
 }
 
-/** Builds the current record of a run; records are never stored (law L3). */
+/** Builds the current record, anew at each call. Only the history of the shell stores a summary of it. */
 export function toRunRecord(run: BaseRun): RunRecord {
   // Spreading the summary into a new object takes four times as long.
   const { artifacts } = run;

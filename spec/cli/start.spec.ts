@@ -61,7 +61,7 @@ describe('the built command', () => {
     const server = createServer((_, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const command = spawn(process.execPath, ['bin/wavetrain.js', 'run', '-', '--json'], {
+    const command = spawn(process.execPath, ['bin/wavetrain.js', 'run', '-', '--json', '--no-store'], {
       cwd: ROOT,
       env: { PATH: process.env['PATH'], COMPATIBLE_BASE_URL: `http://127.0.0.1:${port}/v1` },
     });
@@ -77,7 +77,7 @@ describe('the built command', () => {
     const run = (...flags: string[]) =>
       spawnSync(
         process.execPath,
-        ['bin/wavetrain.js', 'run', '-', '--tools', 'examples/07-own-tool/tools.ts', ...flags],
+        ['bin/wavetrain.js', 'run', '-', '--tools', 'examples/07-own-tool/tools.ts', '--no-store', ...flags],
         {
           cwd: ROOT,
           encoding: 'utf8',

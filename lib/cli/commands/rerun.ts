@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
+import type { FromFailed } from '../../runs/rerun/rerun.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import {
   ARTIFACTS_OPTION,
@@ -21,10 +22,10 @@ import {
 } from '../input/shared-options.js';
 import { StopSignals } from '../process-events.js';
 import { executeRun } from '../run/execute-run.js';
-import { prepareRerunHere } from '../run/here/rerun-here.js';
+import { prepareLocalRerun, type RerunTarget } from '../run/local/local-rerun.js';
 
-/** What the name of a part can be besides: everything that has not succeeded. */
-const FAILED = 'failed';
+/** The value of `--from` that runs everything that has not succeeded. */
+const FROM_FAILED: FromFailed = 'failed';
 const PART_OF_RUN_ID = /^[0-9a-f-]{4,36}$/i;
 
 export class RerunCommand extends RunValuesCommand {
@@ -56,7 +57,7 @@ export class RerunCommand extends RunValuesCommand {
 
   first = Option.String({ name: 'RUN_ID', required: false });
   second = Option.String({ name: 'FILE', required: false });
-  from = Option.String('--from', FAILED, {
+  from = Option.String('--from', FROM_FAILED, {
     description:
       '<NAME> what runs again: "failed", only what has not succeeded (the default), or a task (of a plan, a sub-pipeline), with everything that depends on it',
   });
@@ -84,7 +85,10 @@ export class RerunCommand extends RunValuesCommand {
     const signals = new StopSignals(context.processEvents);
     try {
       const interrupted = signals.first.then(() => EXIT.interrupted);
-      const prepared = await Promise.race([prepareRerunHere(this, this.#readWords(), context), interrupted]);
+      const prepared = await Promise.race([
+        prepareLocalRerun(this, this.#readTarget(), context),
+        interrupted,
+      ]);
       return typeof prepared === 'number' ? prepared : await executeRun(prepared, this, signals, context);
     } finally {
       signals.close();
@@ -92,7 +96,7 @@ export class RerunCommand extends RunValuesCommand {
   }
 
   /** One word is the id of a run if it looks like one, and there is no file of that name. */
-  #readWords(): { readonly runId: string | undefined; readonly file: string } {
+  #readTarget(): RerunTarget {
     const { first, second, context } = this;
     const isId = (word: string): boolean =>
       PART_OF_RUN_ID.test(word) && !existsSync(resolve(context.cwd, word));

@@ -6,8 +6,13 @@ import { printProblems } from '../input/problems.js';
 import { PROGRAM } from '../package-info.js';
 import { StopSignals } from '../process-events.js';
 import { type DisplayedRun, executeRun } from '../run/execute-run.js';
-import { findHistoryFolder, keepsRuns } from '../run/here/history.js';
-import { DEFAULT_OUTPUT_FOLDER, displayHere, listFilesRead, openHere } from '../run/here/run-here.js';
+import { findHistoryFolder, keepsRuns } from '../run/local/history.js';
+import {
+  DEFAULT_OUTPUT_FOLDER,
+  describeLocalRun,
+  listFilesRead,
+  openLocalRegistry,
+} from '../run/local/local-run.js';
 import {
   assertCanAsk,
   assertFlagsFit,
@@ -135,7 +140,7 @@ export class RunCommand extends RunFileCommand {
     }
     const outputFolder = resolve(context.cwd, this.artifacts ?? DEFAULT_OUTPUT_FOLDER);
     const folder = keepsRuns(this, context) ? findHistoryFolder(this, context) : undefined;
-    const here = await openHere(this, { folder, fileRoots, outputFolder }, context);
+    const local = await openLocalRegistry(this, { folder, fileRoots, outputFolder }, context);
     // An absent flag leaves its field out, so that the default applies.
     const commonInputs = {
       options,
@@ -144,10 +149,10 @@ export class RunCommand extends RunFileCommand {
       ...(this.tenant !== undefined && { tenant_id: this.tenant }),
       ...(breakpoints && { breakpoints }),
     };
-    const displayed = await displayHere(
+    const displayed = await describeLocalRun(
       checked,
       planConcurrency,
-      here,
+      local,
       (registry, { onEvent, onInspection }) => {
         const listeners = { onEvent, onInspection };
         if (checked.kind === 'pipeline') {

@@ -12,7 +12,7 @@ import { captureStdout, drain } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, wrapLine } from '../render/text.js';
 import { BreakpointPrompt } from './breakpoint-prompt.js';
-import type { ShellHistory } from './here/history.js';
+import type { ShellHistory } from './local/history.js';
 import { type InspectedRun, readRunEnd } from './run-end.js';
 import { assertOutputName, type FormatFailures, printRunEnd, wantsDetails } from './print-run-end.js';
 import type { RunBackend } from './run-backend.js';
@@ -94,7 +94,7 @@ async function executeAndPrint(
       { named: run.outputFolder, bytes: run.history?.bytesFolder },
       context,
     );
-    if (!flags.json && !flags.quiet) run.history?.printEnd(inspected.record, context);
+    run.history?.printEnd(inspected.record, flags, context);
     await drain(context.stdout);
     await listeners.keepOpen(signals);
     await release();

@@ -30,7 +30,7 @@ export interface WrittenFile {
 const MAX_FILES = 20;
 
 /** Finds the files of a run of this process. Call before the run is forgotten. */
-export function findFilesHere(
+export function findLocalFiles(
   { run_id, artifacts, artifact_count: total }: RunRecord,
   registry: Pick<RegistryApi, 'artifacts'>,
 ): WrittenFiles {

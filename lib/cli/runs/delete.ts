@@ -46,11 +46,8 @@ export async function deleteRuns(flags: DeleteFlags, context: CliContext): Promi
 /** Returns the number of runs that were deleted: those that are at work stay, and those whose files they may use. */
 function deleteAll(folders: RunFolders): number {
   const ids = folders.ids();
-  const atWork = ids.filter((id) => {
-    const run = folders.read(id);
-    return run !== undefined && folders.isAtWork(run);
-  });
-  const staying = new Set(atWork.flatMap((id) => [id, ...folders.sourcesOf(id)]));
+  const atWork = ids.filter((id) => folders.isStillAtWork(id));
+  const staying = new Set([...atWork, ...[...folders.sourcesOf(atWork).values()].flat()]);
   const leaving = ids.filter((id) => !staying.has(id));
   for (const id of leaving) folders.remove(id);
   return leaving.length;
@@ -58,8 +55,9 @@ function deleteAll(folders: RunFolders): number {
 
 /** @throws UsageError for a run whose files another one may use */
 function assertNotNeeded(id: string, folders: RunFolders): void {
-  const user = folders.ids().find((other) => folders.sourcesOf(other).includes(id));
-  if (user === undefined) return;
+  const found = [...folders.sourcesOf(folders.ids())].find(([, sources]) => sources.includes(id));
+  if (found === undefined) return;
+  const [user] = found;
   throw new UsageError(
     `run ${id} has files that its rerun ${user} may use`,
     'delete that one first, or --all',

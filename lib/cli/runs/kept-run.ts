@@ -15,15 +15,12 @@ import { readEnvFile } from '../input/flags.js';
 import { openSecrets } from '../input/secrets.js';
 import { PROGRAM, readPackageJson, readStatecharts } from '../package-info.js';
 import { serverFlag } from '../render/run-summary.js';
-import { hasHistory, openRunFolders } from '../run/here/history.js';
+import { hasHistory, openRunFolders } from '../run/local/history.js';
 import { UsageError } from '../usage-errors.js';
 import { callServer, matchRunId, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
 
 /** What the record of a run does not say that has not settled: whether its shell is at work, or gone. */
 export type KeptState = 'running' | 'interrupted';
-
-/** By whether its shell is at work. */
-const STATES: Readonly<Record<`${boolean}`, KeptState>> = { true: 'running', false: 'interrupted' };
 
 /** A run of a server, or of the history of this folder. */
 export interface FoundRun {
@@ -59,7 +56,7 @@ export async function withRun<T>(
     });
   }
   const placeFlag = flags.store === undefined ? '' : ` --store ${flags.store}`;
-  return callKept(kept, folders, context, (client) =>
+  return callTemporaryServer(kept, folders, context, (client) =>
     call({ client, runId: kept.id, isKept: true, state: stateOf(kept, folders), placeFlag }),
   );
 }
@@ -93,7 +90,8 @@ export async function openHistory(flags: ServerFlags, context: CliContext): Prom
 /** Whether the shell of a run is at work or gone; undefined when the run has settled. */
 export function stateOf(run: ShellRun, folders: RunFolders): KeptState | undefined {
   if (folders.summary(run.id) !== undefined) return undefined;
-  return STATES[`${folders.isAtWork(run)}`];
+  const isGone = !folders.isAtWork(run);
+  return isGone ? 'interrupted' : 'running';
 }
 
 /** @throws UsageError for a run that another shell is at work on */
@@ -177,7 +175,7 @@ export async function assertOnServer(
 const MANY_YEARS_S = 10 * 365 * 86_400;
 
 /** Starts a server on this machine for whoever knows its key, with one run of the history, and closes it after the call. */
-async function callKept<T>(
+async function callTemporaryServer<T>(
   run: ShellRun,
   folders: RunFolders,
   context: CliContext,
@@ -185,7 +183,7 @@ async function callKept<T>(
 ): Promise<T> {
   const { WavetrainClient: Client } = await import('../../client/index.js');
   const key = Buffer.from(context.secretBytes(32)).toString('hex');
-  const server = await serveKept(run, folders, context, key);
+  const server = await startTemporaryServer(run, folders, context, key);
   try {
     await server.restored;
     return await call(new Client({ url: server.url, key, clock: context.clock, retries: 0 }));
@@ -194,7 +192,7 @@ async function callKept<T>(
   }
 }
 
-async function serveKept(
+async function startTemporaryServer(
   run: ShellRun,
   folders: RunFolders,
   context: CliContext,
@@ -227,7 +225,7 @@ async function serveKept(
     files: serverFileAccess([]),
     keys,
     secrets: lenient(await openSecrets(context)),
-    log: createLog({ stream: new Nowhere(), interactive: false, colours: false, level: 'silent', clock }),
+    log: createLog({ stream: new NullStream(), interactive: false, colours: false, level: 'silent', clock }),
     clock,
     newId,
     version: readPackageJson().version,
@@ -252,7 +250,7 @@ function lenient(source: SecretSource | undefined): SecretSource {
 
 const UNKNOWN_SECRET = '\u{f8ff}unknown secret\u{f8ff}';
 
-class Nowhere extends Writable {
+class NullStream extends Writable {
   override _write(_chunk: unknown, _encoding: string, done: () => void): void {
     done();
   }

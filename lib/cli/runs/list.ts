@@ -95,7 +95,7 @@ interface ListedRuns {
   readonly hasMore: boolean;
 }
 
-/** Lists the runs of the history, without rebuilding them. */
+/** Lists the runs of the history, without rebuilding them, or reading what those that have settled were given. */
 function listKeptRuns(
   flags: Pick<ListFlags, 'status' | 'pipeline' | 'tenant'>,
   folders: RunFolders,
@@ -105,9 +105,8 @@ function listKeptRuns(
   const status = findStatus(flags, KEPT_STATUSES, folders.path);
   const runs: ListedRun[] = [];
   for (const id of folders.ids()) {
-    const run = folders.read(id);
-    if (run === undefined) continue;
-    const listed = folders.summary(id) ?? summarizeUnsettled(run, stateOf(run, folders) ?? 'interrupted');
+    const listed = folders.has(id) ? (folders.summary(id) ?? summarizeUnsettled(id, folders)) : undefined;
+    if (listed === undefined) continue;
     if (status !== undefined && listed.status !== status) continue;
     if (pipeline !== undefined && listed.pipeline_id !== pipeline) continue;
     if (tenant !== undefined && listed.tenant_id !== tenant) continue;
@@ -117,7 +116,16 @@ function listKeptRuns(
   return { runs, hasMore: false };
 }
 
-function summarizeUnsettled({ id, createdAt, submission }: ShellRun, status: KeptState): ListedRun {
+/** Returns undefined for a run that a crash has torn. */
+function summarizeUnsettled(id: string, folders: RunFolders): ListedRun | undefined {
+  const run = folders.read(id);
+  if (run === undefined) return undefined;
+  const state = stateOf(run, folders);
+  // Meanwhile, it may have settled.
+  return state === undefined ? folders.summary(id) : summarize(run, state);
+}
+
+function summarize({ id, createdAt, submission }: ShellRun, status: KeptState): ListedRun {
   const { kind, definition, pipelines, tenant_id, rerun } = submission;
   const parts = pipelines === undefined ? [definition] : Object.values(pipelines);
   const tasks = parts.reduce(

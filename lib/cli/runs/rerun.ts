@@ -3,8 +3,15 @@ import type { RequestError } from '../../client/errors.js';
 import type { RerunOptions } from '../../client/requests.js';
 import { errorCode, errorMessage } from '../../common/errors.js';
 import { joinFirst } from '../../common/text.js';
-import type { RerunChanges } from '../../runs/rerun/rerun.js';
-import type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../../runs/rerun/rerun-report.js';
+import type { NamedInRequest, RerunChanges } from '../../runs/rerun/rerun.js';
+import type {
+  AcceptedRerun,
+  DependencyStart,
+  RerunningTask,
+  RerunReport,
+  RerunTask,
+  StateReason,
+} from '../../runs/rerun/rerun-report.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type DefinitionFile, readDefinition, readValues } from '../input/load-definition.js';
@@ -63,7 +70,7 @@ export async function rerun(
       errorCode(error) !== 'invalid_definition' ||
       detail?.problems === undefined
     ) {
-      throw await explainForShell(error, runId, from, definition, client);
+      throw await explainForShell(error, { runId, from, runsAll: RUNS_ALL }, definition, client);
     }
     printReport(definition, { ok: false, problems: detail.problems }, flags, context);
     return EXIT.invalid;
@@ -84,11 +91,20 @@ export function collectChanges(
   };
 }
 
+/** With this command. */
+const RUNS_ALL = 'neither --from nor changes';
+
+interface AskedRerun {
+  readonly runId: string;
+  readonly from: string | undefined;
+  /** With what everything runs again, for people. */
+  readonly runsAll: string;
+}
+
 /** Says with flags what a server says with the fields of its requests, and which name was probably meant. */
 export async function explainForShell(
   error: unknown,
-  runId: string,
-  from: string | undefined,
+  { runId, from, runsAll }: AskedRerun,
   definition: DefinitionFile | undefined,
   client: RunReader,
 ): Promise<unknown> {
@@ -96,8 +112,11 @@ export async function explainForShell(
   switch (errorCode(error)) {
     case 'nothing_to_rerun': {
       const kind = definition?.kind ?? (await client.record(runId)).kind;
-      const flag = kind === 'plan' ? 'name a sub-pipeline with --from ID' : 'name a task with --from TASK';
-      return new UsageError(message.replace('name a task in "from"', flag));
+      const part = kind === 'plan' ? 'sub-pipeline with --from ID' : 'task with --from TASK';
+      return new UsageError(
+        `run ${runId} succeeded, and nothing that its tasks are or read has changed`,
+        `name a ${part}, or run everything with ${runsAll}`,
+      );
     }
     case 'invalid_request': {
       if (from === undefined) return error;
@@ -127,23 +146,38 @@ function printRerun(report: RerunReport, { stderr, env }: CliContext): void {
 /** Maximum number of tasks that are named. */
 const MAX_NAMED = 12;
 
-const NOT_RUN = 'has not run';
-/** The reasons of tasks that run although nothing of them has changed. */
-const UNCHANGED = /^(?:has failed$|has items that have not succeeded$|depends on )/;
+/** Why a task runs, as far as it matters for the order and the form of the lines. */
+type Cause = 'changed' | 'unfinished' | 'not_run';
+
+const CAUSES: Readonly<Record<StateReason, Cause>> = {
+  'has items that have not succeeded': 'unfinished',
+  'has failed': 'unfinished',
+  'has not run': 'not_run',
+};
+const NOT_RUN: StateReason = 'has not run';
+const DEPENDS_ON: DependencyStart = 'depends on "';
+
+function causeOf({ reason }: RerunningTask): Cause {
+  if (reason.startsWith(DEPENDS_ON)) return 'unfinished';
+  return isStateReason(reason) ? CAUSES[reason] : 'changed';
+}
+
+function isStateReason(reason: string): reason is StateReason {
+  return Object.hasOwn(CAUSES, reason);
+}
 
 /** Says what a rerun reuses, and what it runs and why: first what has changed, last what had not run. */
 export function rerunReportLines({ reused, runs }: RerunReport): string[] {
   const names = reused.map(formatTask);
   const total = formatCount(reused.length + runs.length, 'task');
-  const begun = runs
-    .filter(({ reason }) => reason !== NOT_RUN)
-    .toSorted((a, b) => Number(UNCHANGED.test(a.reason)) - Number(UNCHANGED.test(b.reason)));
+  const withCause = (cause: Cause): RerunningTask[] => runs.filter((task) => causeOf(task) === cause);
+  const begun = [...withCause('changed'), ...withCause('unfinished')];
   const hidden = begun.length - MAX_NAMED;
   return [
     `reuses ${formatNumber(reused.length)} of ${total}${names.length === 0 ? '' : `: ${joinFirst(names, MAX_NAMED)}`}`,
     ...begun.slice(0, MAX_NAMED).map((task) => `runs ${formatTask(task)}: ${describeReason(task)}`),
     ...(hidden > 0 ? [`and ${formatNumber(hidden)} more; --json lists all of them`] : []),
-    ...notRunLines(runs.filter(({ reason }) => reason === NOT_RUN).map(formatTask)),
+    ...notRunLines(withCause('not_run').map(formatTask)),
   ];
 }
 
@@ -154,8 +188,10 @@ function notRunLines(names: readonly string[]): string[] {
   return [`runs ${formatCount(names.length, 'task')} that had not run: ${joinFirst(names, MAX_NAMED)}`];
 }
 
+const NAMED_IN_REQUEST: NamedInRequest = 'is named in "from"';
+
 function describeReason({ reason, reusable_items: items }: RerunningTask): string {
-  const why = reason.replace('in "from"', 'with --from');
+  const why = reason.replace(NAMED_IN_REQUEST, 'is named with --from');
   return items === 0 ? why : `${why}; reuses up to ${formatCount(items, 'item')}`;
 }
 

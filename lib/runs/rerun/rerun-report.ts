@@ -20,6 +20,12 @@ export interface RerunningTask extends RerunTask {
   readonly reusable_items: number;
 }
 
+/** Why a task runs that is as it was, and that no other task makes run. The shell prints these apart from changes. */
+export type StateReason = 'has items that have not succeeded' | 'has failed' | 'has not run';
+
+/** How the reason of a task begins that runs because of another one. */
+export type DependencyStart = 'depends on "';
+
 /** What is known of a rerun before it begins (D60). */
 export interface RerunReport {
   /** The tasks whose earlier output is certainly used. */
@@ -106,12 +112,16 @@ function* describeTasks(
     const reason =
       reuse.findChange(task) ??
       describeState(taskId, source) ??
-      (dependency === undefined ? 'reads a key that may change' : `depends on "${dependency}"`);
+      (dependency === undefined ? 'reads a key that may change' : describeDependency(dependency));
     runs.push({ ...located, reason, reusable_items: reuse.countReusableItems(task) });
   }
 }
 
-function describeState(taskId: string, { outcomes, items, failed }: RerunSource): string | undefined {
+export function describeDependency(taskId: string): `${DependencyStart}${string}"` {
+  return `depends on "${taskId}"`;
+}
+
+function describeState(taskId: string, { outcomes, items, failed }: RerunSource): StateReason | undefined {
   if (outcomes.has(taskId)) return undefined;
   if (items.has(taskId)) return 'has items that have not succeeded';
   return failed.has(taskId) ? 'has failed' : 'has not run';

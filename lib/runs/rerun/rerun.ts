@@ -17,7 +17,7 @@ import type { BaseRun } from '../../execution/run/base-run.js';
 import type { PipelineRun } from '../../execution/run/pipeline-run.js';
 import type { PlanInputs, RunInputs } from '../../execution/run-inputs.js';
 import type { SecretSource } from '../../definition/secrets/run-secrets.js';
-import { hasRunningTask } from './rerun-report.js';
+import { describeDependency, hasRunningTask } from './rerun-report.js';
 import { collectRerunSource } from './collect-rerun-source.js';
 
 /** What a rerun does differently from the run that it repeats (D60). */
@@ -29,6 +29,12 @@ export interface RerunChanges
   /** A changed definition, for the run of a plan. */
   readonly plan?: PlanInputs['plan'];
 }
+
+/** The value of `from` that reuses the outputs of all tasks that succeeded. */
+export type FromFailed = 'failed';
+
+/** The end of a reason that says that the request names a part. The shell says it with the name of its flag. */
+export type NamedInRequest = 'is named in "from"';
 
 export interface RerunRequest extends RerunChanges {
   /**
@@ -210,8 +216,8 @@ interface RerunGraph {
   readonly dependencies: (id: string) => readonly string[];
 }
 
-/** The value of `from` that reuses the outputs of all tasks that succeeded. */
-const FROM_FAILED = 'failed';
+const FROM_FAILED: FromFailed = 'failed';
+const NAMED: NamedInRequest = 'is named in "from"';
 
 /** What a rerun starts from; undefined when everything runs again. */
 function readFrom(request: RerunRequest): string | undefined {
@@ -246,10 +252,10 @@ function findForced(run: BaseRun, request: RerunRequest, graph: RerunGraph): Rea
 
 /** A part and everything that depends on it, directly or indirectly. */
 function withDependents(id: string, { order, dependencies }: RerunGraph): ReadonlyMap<string, string> {
-  const found = new Map([[id, 'is named in "from"']]);
+  const found = new Map<string, string>([[id, NAMED]]);
   for (const other of order) {
     if (!found.has(other) && dependencies(other).some((needed) => found.has(needed))) {
-      found.set(other, `depends on "${id}", which is named in "from"`);
+      found.set(other, `${describeDependency(id)}, which ${NAMED}`);
     }
   }
   return found;

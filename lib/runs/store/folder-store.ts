@@ -26,6 +26,8 @@ interface FolderStoreOptions {
   readonly earlier?: readonly ShellRun[];
   /** Gives an earlier run that has not settled an end, as if it had been stopped. Default: false. */
   readonly endsEarlier?: boolean;
+  /** The largest number of bytes of the facts of a run. Default: those of the whole history. */
+  readonly runBytes?: number;
 }
 
 const PRIVATE_FOLDER = 0o700;
@@ -48,7 +50,8 @@ export class FolderStore implements RunStore {
   readonly #own = new Map<string, StoredRun>();
   /** Those of which the submission, the first document, was passed over: `run.json` has it. */
   readonly #begun = new Set<string>();
-  #bytes = 0;
+  /** Of the facts of each run. */
+  readonly #bytes = new Map<string, number>();
 
   constructor(folders: RunFolders, options: FolderStoreOptions = {}) {
     this.place = folders.path;
@@ -168,12 +171,13 @@ export class FolderStore implements RunStore {
       if (!goesOn) this.#begun.add(runId);
       return;
     }
-    this.#bytes += text.length;
-    if (this.#bytes > HISTORY_LIMITS.bytes) {
+    const line = goesOn ? text : `${text}\n`;
+    const bytes = (this.#bytes.get(runId) ?? 0) + Buffer.byteLength(line);
+    this.#bytes.set(runId, bytes);
+    if (bytes > (this.#options.runBytes ?? HISTORY_LIMITS.bytes)) {
       throw Object.assign(new Error('the run has become too large'), { code: 'EFBIG' });
     }
-    const file = join(this.#folders.folder(runId), FACT_FILE);
-    appendFileSync(file, goesOn ? text : `${text}\n`, { mode: PRIVATE_FILE });
+    appendFileSync(join(this.#folders.folder(runId), FACT_FILE), line, { mode: PRIVATE_FILE });
   }
 
   async #flush(id: string): Promise<void> {

@@ -77,7 +77,7 @@ export class RunFolders {
     return join(this.runs, id);
   }
 
-  /** Whether a run can write here what only this user may read: a folder that can be read or changed by others is none. */
+  /** Whether only this user can read and change the folder, and this process can write to it. */
   async isPrivate(): Promise<boolean> {
     let path = this.runs;
     if (existsSync(path) && !(await isInOwnFolders(path, path))) return false;
@@ -93,6 +93,11 @@ export class RunFolders {
   /** The ids of the runs, the newest first: they begin with the time. */
   ids(): string[] {
     return listNames(this.runs).toSorted().toReversed();
+  }
+
+  /** Whether there is such a run, of which a crash may have torn what it was given. */
+  has(id: string): boolean {
+    return existsSync(join(this.folder(id), RUN_FILE));
   }
 
   /** Returns undefined when there is no such run. */
@@ -131,16 +136,41 @@ export class RunFolders {
     return createdAt > this.#processes.bootedAt - BOOT_TOLERANCE_MS && this.summary(id) === undefined;
   }
 
-  /** The runs whose files a run may use: those that it repeats, directly or indirectly, from the first one that has any. */
-  sourcesOf(id: string): string[] {
-    const earlier: string[] = [];
-    let next = this.read(id)?.submission.rerun?.run_id;
-    while (next !== undefined && !earlier.includes(next)) {
-      earlier.unshift(next);
-      next = this.read(next)?.submission.rerun?.run_id;
+  /** As `isAtWork`, without reading what a run that has settled was given. */
+  isStillAtWork(id: string): boolean {
+    const run = this.summary(id) === undefined ? this.read(id) : undefined;
+    return run !== undefined && this.isAtWork(run);
+  }
+
+  /**
+   * By id of the runs, those whose files each may use: those that it repeats, directly or indirectly, from the first one
+   * that has any. When no run has files, nothing is read, otherwise each run at most once.
+   */
+  sourcesOf(ids: readonly string[]): ReadonlyMap<string, readonly string[]> {
+    const known = new Set(this.ids());
+    const withFiles = new Set([...known].filter((id) => this.#hasFiles(id)));
+    const sources = new Map<string, readonly string[]>();
+    const repeated = new Map<string, string | undefined>();
+    const findRepeated = (id: string): string | undefined => {
+      if (!repeated.has(id)) repeated.set(id, known.has(id) ? this.#findRepeated(id) : undefined);
+      return repeated.get(id);
+    };
+    for (const id of withFiles.size === 0 ? [] : ids) {
+      const earlier = new Set<string>();
+      for (let next = findRepeated(id); next !== undefined && !earlier.has(next); next = findRepeated(next)) {
+        earlier.add(next);
+      }
+      const oldestFirst = [...earlier].toReversed();
+      const first = oldestFirst.findIndex((other) => withFiles.has(other));
+      sources.set(id, first === -1 ? [] : oldestFirst.slice(first));
     }
-    const first = earlier.findIndex((other) => this.#hasFiles(other));
-    return first === -1 ? [] : earlier.slice(first);
+    return sources;
+  }
+
+  /** The run that a run repeats. The summary of one that has settled is small, and what it was given may be large. */
+  #findRepeated(id: string): string | undefined {
+    const repeated = this.summary(id)?.rerun_of;
+    return repeated === undefined ? this.read(id)?.submission.rerun?.run_id : (repeated ?? undefined);
   }
 
   /** Whether tools of a run have returned bytes. */
@@ -164,12 +194,10 @@ export class RunFolders {
       (fits || staying.length === 0 ? staying : leaving).push(folder);
     }
     if (leaving.length === 0) return;
-    const needed = new Set(staying.flatMap(({ id }) => this.sourcesOf(id)));
-    for (const { id } of leaving) {
-      const run = this.read(id);
-      const isAtWork = run !== undefined && this.isAtWork(run);
-      if (!needed.has(id) && !isAtWork) this.remove(id);
-    }
+    const atWork = leaving.filter(({ id }) => this.isStillAtWork(id));
+    const sources = this.sourcesOf([...staying, ...atWork].map(({ id }) => id));
+    const needed = new Set([...atWork.map(({ id }) => id), ...[...sources.values()].flat()]);
+    for (const { id } of leaving) if (!needed.has(id)) this.remove(id);
   }
 
   #measure(id: string): number {

@@ -83,6 +83,16 @@ describe('wavetrain runs rerun with changes (D60)', () => {
     expect(same.stderr).to.contain('name a task with --from TASK').and.not.to.contain('"from"');
   });
 
+  it('says how everything runs again where nothing is left to run', async () => {
+    const done = (await rerun('--file mended.json')).stdout.trim();
+    await server.registry.settled(done);
+    const { status, stderr } = await rerun('--from failed', done);
+    expect(status).to.equal(2);
+    expect(stderr).to.contain(
+      'name a task with --from TASK, or run everything with neither --from nor changes\n',
+    );
+  });
+
   it('suggests the nearest task for --from, of the changed file if there is one', async () => {
     const old = await rerun('--from brokn');
     expect(old).to.include({ status: 2, stdout: '' });

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { Json } from '../../../lib/common/json.js';
 import type { Fact } from '../../../lib/execution/history/fact.js';
 import type { RunSummary } from '../../../lib/runs/record.js';
 import { FolderStore } from '../../../lib/runs/store/folder-store.js';
@@ -19,6 +20,17 @@ import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { cancelFact, storedRun } from './store-suite.js';
 
 const HERE = 100;
+
+/** Notes of which runs `run.json` is read: it may be large. */
+class NotedFolders extends RunFolders {
+  readonly wereRead: string[] = [];
+
+  override read(id: string): ReturnType<RunFolders['read']> {
+    this.wereRead.push(id);
+    return super.read(id);
+  }
+}
+
 const COMMAND = { cwd: '/work', output_folder: '/work/outputs' };
 
 describe('FolderStore (D68)', () => {
@@ -35,9 +47,9 @@ describe('FolderStore (D68)', () => {
 
   afterEach(() => folder.remove());
 
-  function foldersOf(pid = HERE, bootedAt = 0): RunFolders {
+  function foldersOf(pid = HERE, bootedAt = 0): NotedFolders {
     const processes: ProcessTable = { pid, bootedAt, isAlive: (other) => alive.has(other) };
-    return new RunFolders(path, processes);
+    return new NotedFolders(path, processes);
   }
 
   async function open(folders = foldersOf()): Promise<FolderStore> {
@@ -52,17 +64,7 @@ describe('FolderStore (D68)', () => {
       long: '\u{1f600}x'.repeat(2 ** 19),
       ['__proto__']: null,
     };
-    const outcome: Fact = {
-      kind: 'succeeded',
-      at: 1,
-      place: '',
-      task: '__proto__',
-      item: -1,
-      value,
-      writes: [],
-      attempts: 1,
-      bytes: JSON.stringify(value).length,
-    };
+    const outcome = succeeded('__proto__', value);
     const submission = { ...storedRun(1).submission, inputs: value };
     store.add({ ...storedRun(1, 'a'), submission });
     store.add(storedRun(2, 'b'));
@@ -90,8 +92,8 @@ describe('FolderStore (D68)', () => {
     return store;
   }
 
-  function settle(store: FolderStore, id: string): void {
-    store.settled({ run_id: id, status: 'succeeded' } as RunSummary);
+  function settle(store: FolderStore, id: string, summary: Partial<RunSummary> = {}): void {
+    store.settled({ run_id: id, status: 'succeeded', ...summary } as RunSummary);
   }
 
   it('keeps its files for their user alone, and out of the version control of the project', async () => {
@@ -165,6 +167,81 @@ describe('FolderStore (D68)', () => {
     expect(foldersOf().ids()).to.deep.equal(['6', '3']);
   });
 
+  it('keeps the runs whose files a run may use that is at work', async () => {
+    settle(await keep('1'), '1');
+    writeFileSync(join(path, 'runs', '1', 'task-1.bin'), 'bytes');
+    await keep('2', { pid: 7, rerunOf: '1' });
+    settle(await keep('3'), '3');
+    settle(await keep('4'), '4');
+    alive.add(7);
+    foldersOf().prune({ runs: 1, bytes: 2 ** 20 });
+    expect(foldersOf().ids()).to.deep.equal(['4', '2', '1']);
+  });
+
+  describe('to find the runs whose files others may use', () => {
+    /** A chain of reruns, of which each repeats the one before. */
+    async function keepChain({ saysSource }: { readonly saysSource: boolean }): Promise<void> {
+      for (const number of [1, 2, 3, 4, 5, 6]) {
+        const rerunOf = number === 1 ? '' : `${number - 1}`;
+        const store = await keep(`${number}`, { rerunOf });
+        settle(store, `${number}`, saysSource ? { rerun_of: rerunOf || null } : {});
+      }
+    }
+
+    it('reads no run when none has files', async () => {
+      await keepChain({ saysSource: false });
+      const folders = foldersOf();
+      folders.prune({ runs: 4, bytes: 2 ** 20 });
+      expect(folders.ids()).to.have.length(4);
+      expect(folders.sourcesOf(folders.ids()).size).to.equal(0);
+      expect(folders.wereRead).to.deep.equal([]);
+    });
+
+    it('reads none of the runs whose summary says which run they repeat', async () => {
+      await keepChain({ saysSource: true });
+      writeFileSync(join(path, 'runs', '2', 'task-1.bin'), 'bytes');
+      const folders = foldersOf();
+      folders.prune({ runs: 4, bytes: 2 ** 20 });
+      expect(folders.ids()).to.deep.equal(['6', '5', '4', '3', '2']);
+      expect(folders.sourcesOf(['4']).get('4')).to.deep.equal(['2', '3']);
+      expect(folders.wereRead).to.deep.equal([]);
+    });
+
+    it('reads each run at most once where no summary says it', async () => {
+      await keepChain({ saysSource: false });
+      writeFileSync(join(path, 'runs', '2', 'task-1.bin'), 'bytes');
+      for (const find of [
+        (folders: RunFolders) => folders.sourcesOf(folders.ids()),
+        (folders: RunFolders) => folders.prune({ runs: 4, bytes: 2 ** 20 }),
+      ]) {
+        const folders = foldersOf();
+        find(folders);
+        expect(folders.wereRead.toSorted()).to.deep.equal(['1', '2', '3', '4', '5', '6']);
+      }
+      expect(foldersOf().ids()).to.deep.equal(['6', '5', '4', '3', '2']);
+    });
+  });
+
+  it('counts the bytes of each run by itself, and those of its text in UTF-8', async () => {
+    const store = new FolderStore(foldersOf(), { command: COMMAND, runBytes: 3000 });
+    const failures: string[] = [];
+    store.onFailure(({ message }) => void failures.push(message));
+    const append = async (id: string, value: string): Promise<void> => {
+      store.log(id, 'default').append({ ...succeeded('t', value), bytes: 1 });
+      await store.idle();
+    };
+    for (const [index, id] of ['a', 'b'].entries()) {
+      store.add(storedRun(index + 1, id), 1);
+      await append(id, 'x'.repeat(2000));
+    }
+    expect(failures, 'two runs of 2,000 bytes').to.deep.equal([]);
+    store.add(storedRun(3, 'c'), 1);
+    await append('c', '\u20ac'.repeat(1000));
+    expect(failures, 'a run of 1,000 characters with 3 bytes each').to.have.length(1);
+    expect(await foldersOf().facts('a')).to.have.length(1);
+    expect(await foldersOf().facts('c')).to.deep.equal([]);
+  });
+
   it('counts the bytes that tools have returned', async () => {
     for (const id of ['1', '2', '3']) {
       settle(await keep(id), id);
@@ -216,3 +293,8 @@ describe('FolderStore (D68)', () => {
     expect(existsSync(join(path, 'runs', '1', 'record.json'))).to.equal(false);
   });
 });
+
+function succeeded(task: string, value: Json): Extract<Fact, { kind: 'succeeded' }> {
+  const bytes = JSON.stringify(value).length;
+  return { kind: 'succeeded', at: 1, place: '', task, item: -1, value, writes: [], attempts: 1, bytes };
+}

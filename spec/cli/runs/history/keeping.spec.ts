@@ -81,6 +81,15 @@ describe('the history of the shell: what run keeps (D68)', () => {
     expect(project.noted).to.deep.equal(['first']);
   });
 
+  it('says with --json, too, that the history cannot be written, and with --quiet has no warnings', async () => {
+    project.folder.write('.wavetrain', 'a file is in its place');
+    const { status, stdout, stderr } = await project.invoke(['run', 'ok.yaml', '--json']);
+    expect(status).to.equal(0);
+    expect(JSON.parse(stdout)).to.have.keys('first', 'second');
+    expect(stderr).to.match(/^wavetrain: the history lacks this run: .*\n$/);
+    expect((await project.invoke(['run', 'ok.yaml', '--quiet'])).stderr).to.equal('');
+  });
+
   it('neither writes to .wavetrain of another user in the working directory nor reads what it says', async () => {
     await project.invoke(['run', 'bad.yaml']);
     const kept = project.kept;

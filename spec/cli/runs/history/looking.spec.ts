@@ -48,6 +48,17 @@ describe('the history of the shell: the runs commands without a server (D68)', (
     expect(limited.stderr).to.contain('.wavetrain has more runs: --limit N');
   });
 
+  it('runs list does not read what settled runs were given, which may be large', async () => {
+    project.folder.write(`.wavetrain/runs/${id}/run.json`, 'nobody parses this');
+    expect((await project.invoke(['runs', 'list'])).stdout).to.match(
+      new RegExp(`\\n${id} +failed .* 2/2 +two\\n$`),
+    );
+    rmSync(project.folder.at(`.wavetrain/runs/${id}/run.json`));
+    expect((await project.invoke(['runs', 'list'])).stdout, 'a run of which only its end was kept').to.equal(
+      'no runs found\n',
+    );
+  });
+
   it('runs list has a filter for each status of the history, and refuses those of servers', async () => {
     const list = (...argv: string[]): Promise<Invocation> => project.invoke(['runs', 'list', ...argv]);
     expect((await list('--status', 'failed', '--pipeline', 'two', '--tenant', 'default')).stdout).to.contain(

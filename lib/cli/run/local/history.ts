@@ -11,6 +11,7 @@ import { keptRerunLines } from '../../render/run-summary.js';
 import { detectTerminal } from '../../render/terminal.js';
 import { wrapLine } from '../../render/text.js';
 import { UsageError } from '../../usage-errors.js';
+import type { RunFlags } from '../run-flags.js';
 
 /** In the folder of a project: what the shell has run there. */
 const HISTORY_FOLDER = '.wavetrain';
@@ -145,8 +146,16 @@ export class ShellHistory {
     return new ShellHistory(folders, flags, { store, bytesFolder });
   }
 
-  /** Prints what is not kept, or how a run that has not succeeded goes on. */
-  printEnd({ run_id: id, status }: RunRecord, { stderr, env }: CliContext): void {
+  /**
+   * Prints what is not kept, also with `--json`, and how a run that has not succeeded goes on. With `--quiet` there are no
+   * warnings.
+   */
+  printEnd(
+    { run_id: id, status }: RunRecord,
+    { json, quiet }: Pick<RunFlags, 'json' | 'quiet'>,
+    { stderr, env }: CliContext,
+  ): void {
+    if (quiet) return;
     const terminal = detectTerminal(stderr, env);
     const lines: string[] = [];
     const isKept = this.store !== undefined && this.#folders.read(id) !== undefined;
@@ -154,7 +163,7 @@ export class ShellHistory {
       const lacking = isKept ? 'lacks the end of this run' : 'lacks this run';
       lines.push(...wrapLine(`${PROGRAM}: the history ${lacking}: ${this.#problem}`, terminal));
     }
-    if (isKept && status !== 'succeeded') {
+    if (isKept && !json && status !== 'succeeded') {
       const [newest] = this.#folders.ids();
       const { store } = this.#flags;
       const words = [...(newest === id ? [] : [id]), ...(store === undefined ? [] : ['--store', store])];

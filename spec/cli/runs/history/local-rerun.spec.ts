@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { rmSync } from 'node:fs';
+import { type CliContext, type RegistryApi, systemContext } from '../../../../lib/cli/context.js';
 import { WavetrainError } from '../../../../lib/common/errors.js';
 import { settle } from '../../../support/deferred.js';
+import type { InvokeOptions } from '../../invoke.js';
 import { Project, twoTasks } from './project.js';
 
 const FAN_OUT = `id: fan
@@ -173,12 +175,45 @@ describe('rerun: a run of the history goes on in this process (D60, D68)', () =>
     expect(shown.stderr).to.contain(`${had}it can be shown when they can be loaded again\n`);
   });
 
+  it('closes the registry on every way out', async () => {
+    const { openRegistry: open } = systemContext();
+    const opened: RegistryApi[] = [];
+    const closed = new Set<RegistryApi>();
+    const openRegistry: CliContext['openRegistry'] = async (...args) => {
+      const registry = await open(...args);
+      const close = registry.close.bind(registry);
+      opened.push(registry);
+      return Object.assign(registry, {
+        close: async (graceMs: number) => {
+          closed.add(registry);
+          await close(graceMs);
+        },
+      });
+    };
+    const invoke = async (argv: readonly string[], options: InvokeOptions = {}): Promise<number> => {
+      const { status } = await project.invoke(argv, { openRegistry, ...options });
+      expect(closed.size, argv.join(' ')).to.equal(opened.length);
+      return status;
+    };
+    await failOnce();
+    expect(await invoke(['rerun', '--from', 'secnd']), 'an unknown task').to.equal(2);
+    expect(await invoke(['rerun', '--events', 'no/folder/e.jsonl']), 'a file without its folder').to.equal(2);
+    const { openCatalog } = systemContext();
+    expect(await invoke(['rerun'], { openCatalog }), 'a tool that is gone').to.equal(1);
+    project.folder.write('p.yaml', twoTasks('nope'));
+    expect(await invoke(['rerun']), 'an invalid file').to.equal(1);
+    project.folder.write('p.yaml', twoTasks('note'));
+    expect(await invoke(['rerun']), 'a run').to.equal(0);
+    expect(await invoke(['rerun']), 'nothing to rerun').to.equal(2);
+    expect(opened).to.have.length(6);
+  });
+
   it('refuses a run that another shell is at work on', async () => {
     await failOnce();
     const [id = ''] = project.runs;
     rmSync(project.folder.at(`.wavetrain/runs/${id}/record.json`));
     project.alive.add(process.pid);
-    const { host } = (await import('../../../../lib/cli/context.js')).systemContext();
+    const { host } = systemContext();
     const other = { ...host, pid: 1, bootedAt: 0, isAlive: () => true };
     const { status, stderr } = await project.invoke(['rerun'], { host: other });
     expect(status).to.equal(2);

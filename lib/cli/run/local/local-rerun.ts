@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
-import { errorCode } from '../../../common/errors.js';
 import type { RerunRequest } from '../../../runs/rerun/rerun.js';
 import type { RunFolders, ShellRun } from '../../../runs/store/run-folders.js';
 import type { StoredSubmission } from '../../../runs/store/run-store.js';
@@ -29,18 +28,18 @@ import type { DisplayedRun } from '../execute-run.js';
 import { type HistoryFlags, openRunFolders } from './history.js';
 import type { StartOptions } from '../run-backend.js';
 import { assertFlagsFit, readRunValues, type RunFlags, type RunValueFlags } from '../run-flags.js';
-import { displayHere, listFilesRead, openHere } from './run-here.js';
+import { describeLocalRun, listFilesRead, openLocalRegistry } from './local-run.js';
 
 /** Which run is repeated. */
-interface RerunWords {
+export interface RerunTarget {
   /** Undefined for the newest run. */
   readonly runId: string | undefined;
   /** Empty for the file of that run. */
   readonly file: string;
 }
 
-interface RerunHereFlags
-  extends RerunWords,
+interface LocalRerunFlags
+  extends RerunTarget,
     HistoryFlags,
     RunValueFlags,
     RunFlags,
@@ -56,12 +55,12 @@ interface RerunHereFlags
  *
  * @throws UsageError when there is no such run, or another shell is at work on it
  */
-export async function prepareRerunHere(
-  flagsOfCommand: Omit<RerunHereFlags, keyof RerunWords>,
-  words: RerunWords,
+export async function prepareLocalRerun(
+  flagsOfCommand: Omit<LocalRerunFlags, keyof RerunTarget>,
+  target: RerunTarget,
   context: CliContext,
 ): Promise<DisplayedRun | ExitStatus> {
-  const given: RerunHereFlags = { ...flagsOfCommand, ...words };
+  const given: LocalRerunFlags = { ...flagsOfCommand, ...target };
   const values = await readRunValues(given, context);
   const folders = await openRunFolders(given, context);
   const earlier = findEarlier(given, folders, context);
@@ -78,8 +77,8 @@ export async function prepareRerunHere(
   const setup = { catalog, fileRoots, complete: true };
   const { outputFolder } = flags;
   const places = { folder: folders.path, fileRoots: [...fileRoots, flags.cwd], outputFolder };
-  const here = await openHere(flags, places, context, [earlier]);
-  const { registry } = here;
+  const local = await openLocalRegistry(flags, places, context, [earlier]);
+  const { registry } = local;
   await assertRevivable(earlier, setup);
   await registry.restore(reviveWith(setup));
   const changes = collectChanges(values, file);
@@ -91,7 +90,7 @@ export async function prepareRerunHere(
   const { kind: _, ...definition } = checked;
   const changed = isSame(checked, submission) ? {} : definition;
   const request: RerunRequest = { from: given.from, ...changes, ...changed };
-  const displayed = await displayHere(checked, values.planConcurrency, here, (_, startOptions) =>
+  const displayed = await describeLocalRun(checked, values.planConcurrency, local, (_, startOptions) =>
     startRerun({ id: earlier.id, request, file }, registry, startOptions, given),
   );
   return { ...displayed, filesRead: listFilesRead(flags, file, context) };
@@ -114,18 +113,17 @@ async function startRerun(
     if (report !== null && !json && !quiet) for (const line of rerunReportLines(report)) print(line);
     return runId;
   } catch (error) {
-    if (errorCode(error) === 'nothing_to_rerun') {
-      throw new UsageError(
-        `run ${id} succeeded, and nothing that its tasks are or read has changed`,
-        `name a ${file.kind === 'plan' ? 'sub-pipeline with --from ID' : 'task with --from TASK'}, or run everything with ${PROGRAM} run`,
-      );
-    }
-    throw await explainForShell(error, id, request.from, file, registry);
+    throw await explainForShell(
+      error,
+      { runId: id, from: request.from, runsAll: `${PROGRAM} run` },
+      file,
+      registry,
+    );
   }
 }
 
 /** Finds the run that is repeated. */
-function findEarlier({ runId, file }: RerunHereFlags, folders: RunFolders, { cwd }: CliContext): ShellRun {
+function findEarlier({ runId, file }: LocalRerunFlags, folders: RunFolders, { cwd }: CliContext): ShellRun {
   const ids = folders.ids();
   const hint = `${folders.path} has ${ids.length} runs; ${PROGRAM} run keeps new ones there`;
   const named = runId === undefined ? undefined : matchRunId(runId, ids, hint);
@@ -161,11 +159,11 @@ function findEarlier({ runId, file }: RerunHereFlags, folders: RunFolders, { cwd
   );
 }
 
-type CompletedFlags = RerunHereFlags & { readonly outputFolder: string; readonly cwd: string };
+type CompletedFlags = LocalRerunFlags & { readonly outputFolder: string; readonly cwd: string };
 
 /** What the flags do not name is as it was. */
 function withCommand(
-  flags: RerunHereFlags,
+  flags: LocalRerunFlags,
   { command: saved }: ShellRun,
   { cwd }: CliContext,
 ): CompletedFlags {
@@ -183,8 +181,8 @@ function withCommand(
 
 /** As messages name a file: from the working directory, if it is below that. */
 function nameFile(path: string, cwd: string): string {
-  const fromHere = relative(cwd, path);
-  return path === '' || fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
+  const fromCwd = relative(cwd, path);
+  return path === '' || fromCwd.startsWith('..') || isAbsolute(fromCwd) ? path : fromCwd;
 }
 
 /** Reads the file; when it is gone, or was standard input, the definition is as it was. */

@@ -8,13 +8,13 @@ import { pipelineFailureLines, planFailureLines } from '../../render/run-summary
 import type { DisplayedRun } from '../execute-run.js';
 import { type CommandLine, type HistoryFlags, ShellHistory } from './history.js';
 import type { RunBackend, StartOptions } from '../run-backend.js';
-import { findFilesHere } from '../written-files.js';
+import { findLocalFiles } from '../written-files.js';
 
 /** In the working directory, for the files that tools write by name. */
 export const DEFAULT_OUTPUT_FOLDER = 'outputs';
 
 /** What runs pipelines and plans in this process. */
-interface RunHere {
+interface LocalRegistry {
   readonly registry: RegistryApi;
   /** Undefined when runs are not kept. */
   readonly history: ShellHistory | undefined;
@@ -33,16 +33,17 @@ interface Places {
 }
 
 /**
- * Opens what runs a definition in this process: its secrets, its models, and the history that keeps its run.
+ * Opens what runs a definition in this process: its secrets, its models, and the history that keeps its run. What is kept
+ * is closed when the command ends.
  *
  * @param earlier runs of the history that the registry can restore, the oldest first
  */
-export async function openHere(
+export async function openLocalRegistry(
   flags: Omit<CommandLine, 'outputFolder'> & HistoryFlags,
   { folder, fileRoots, outputFolder }: Places,
   context: CliContext,
   earlier: readonly ShellRun[] = [],
-): Promise<RunHere> {
+): Promise<LocalRegistry> {
   const { file, tools, mcp, model, store: named } = flags;
   const secrets = await openSecrets(context);
   const env = model === undefined ? context.env : { ...context.env, WAVETRAIN_MODEL: model };
@@ -56,6 +57,8 @@ export async function openHere(
           earlier,
         );
   const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder, history);
+  // Also when the run never begins.
+  if (history !== undefined) context.atEnd(() => registry.close(0));
   return { registry, history, outputFolder, mask: secrets?.mask };
 }
 
@@ -66,10 +69,10 @@ type Start = (registry: RegistryApi, options: StartOptions) => Promise<string>;
  *
  * @param planConcurrency what a flag says, if there is one
  */
-export async function displayHere(
+export async function describeLocalRun(
   checked: CheckedDefinition,
   planConcurrency: number | undefined,
-  { registry, history, outputFolder, mask }: RunHere,
+  { registry, history, outputFolder, mask }: LocalRegistry,
   start: Start,
 ): Promise<Omit<DisplayedRun, 'filesRead'>> {
   const backend = createBackend(registry, start, history);
@@ -114,7 +117,7 @@ function createBackend(registry: RegistryApi, start: Start, history: ShellHistor
     item: (runId, taskId, item, options) => registry.item(runId, taskId, item, options),
     failedCalls: (runId, query) => registry.failedCalls(runId, query),
     items: (runId, taskId, query) => registry.items(runId, taskId, query),
-    writtenFiles: async (record) => findFilesHere(record, registry),
+    writtenFiles: async (record) => findLocalFiles(record, registry),
     release: async (runId) => {
       // What is kept stays, also when the run was stopped at once.
       if (history !== undefined) return registry.close(0);
