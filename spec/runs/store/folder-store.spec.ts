@@ -231,11 +231,11 @@ describe('FolderStore (D68)', () => {
       await store.idle();
     };
     for (const [index, id] of ['a', 'b'].entries()) {
-      store.add(storedRun(index + 1, id), 1);
+      store.add(storedRun(index + 1, id));
       await append(id, 'x'.repeat(2000));
     }
     expect(failures, 'two runs of 2,000 bytes').to.deep.equal([]);
-    store.add(storedRun(3, 'c'), 1);
+    store.add(storedRun(3, 'c'));
     await append('c', '\u20ac'.repeat(1000));
     expect(failures, 'a run of 1,000 characters with 3 bytes each').to.have.length(1);
     expect(await foldersOf().facts('a')).to.have.length(1);
