@@ -5,6 +5,7 @@ import { toSingleLine } from './render/text.js';
 export interface ProcessEvents {
   on(name: string, listener: (...details: unknown[]) => void): unknown;
   off(name: string, listener: (...details: unknown[]) => void): unknown;
+  removeAllListeners(name: string): unknown;
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;

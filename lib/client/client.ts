@@ -11,7 +11,7 @@ import type { ArtifactPage } from '../runs/tasks/run-files.js';
 import type { ItemPage, ItemRecord, TaskPage, TaskRecord } from '../runs/tasks/task-record.js';
 import { requestCompilation } from './compilation.js';
 import { parseJsonBody } from './errors.js';
-import { EventFeed, type EventOptions, type StreamedEvent } from './event-feed.js';
+import { EventFeed, type EventOptions, MAX_FAILURES, type StreamedEvent } from './event-feed.js';
 import {
   artifactPath,
   authorizationHeaders,
@@ -49,7 +49,7 @@ import type {
   ValidatePlanOptions,
   VersionedRecord,
 } from './requests.js';
-import { Transport } from './transport.js';
+import { retryDelay, Transport } from './transport.js';
 
 export interface ClientOptions {
   /** Default `http://127.0.0.1:8000`. */
@@ -189,10 +189,21 @@ export class WavetrainClient {
 
   /** Resolves with the record of a run once it has settled, however long that takes and whatever its status is. */
   async settled(runId: string, options: RequestOptions = {}): Promise<RunRecord> {
+    const { clock } = this.#transport;
+    let failures = 0;
     for (;;) {
-      const record = await this.record(runId, { ...options, wait: WAIT_SECONDS });
-      if (record.settled) return record;
-      await delay(MIN_POLL_DELAY_MS, { clock: this.#transport.clock, signal: options.signal });
+      let delayMs: number | undefined = MIN_POLL_DELAY_MS;
+      try {
+        const record = await this.record(runId, { ...options, wait: WAIT_SECONDS });
+        if (record.settled) return record;
+        failures = 0;
+      } catch (error) {
+        // A server that was there may be started again meanwhile.
+        const isLast = !this.#transport.wasReached || failures === MAX_FAILURES;
+        delayMs = isLast ? undefined : retryDelay(error, failures++);
+        if (delayMs === undefined) throw error;
+      }
+      await delay(delayMs, { clock, signal: options.signal });
     }
   }
 

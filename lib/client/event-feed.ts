@@ -23,7 +23,7 @@ export interface EventOptions {
 }
 
 /** Maximum number of failed attempts in a row once the server was reached. They take about half a minute. */
-const MAX_FAILURES = 8;
+export const MAX_FAILURES = 8;
 
 /** Reads the events of one run over as many connections as needed: each event once, and in order (D30). */
 export class EventFeed {

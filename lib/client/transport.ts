@@ -15,6 +15,7 @@ interface TransportOptions {
 /** Sends requests to one server, retries them and converts failures to RequestErrors. */
 export class Transport {
   readonly #options: TransportOptions;
+  #wasReached = false;
 
   constructor(options: TransportOptions) {
     this.#options = options;
@@ -26,6 +27,11 @@ export class Transport {
 
   get clock(): Clock {
     return this.#options.clock;
+  }
+
+  /** Whether the server has answered before. */
+  get wasReached(): boolean {
+    return this.#wasReached;
   }
 
   get retries(): number {
@@ -65,6 +71,7 @@ export class Transport {
 
   async #sendOnce(request: HttpRequest): Promise<HttpResponse> {
     const response = await this.#convertErrors(request, async () => readText(await this.#fetch(request)));
+    this.#wasReached = true;
     if (isError(response)) throw this.#toRequestError(response);
     return response;
   }

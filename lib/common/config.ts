@@ -192,7 +192,15 @@ export function readSecretConfig(env: Environment): SecretConfig {
 
 /** Reads the file that keeps the runs of a server (D68); undefined when they are kept in memory. */
 export function readStoreFile({ SERVICE_STORE: file = '' }: Environment): string | undefined {
-  return file.trim() || undefined;
+  const name = file.trim();
+  if (/^(:memory:|file:.*|\w+:\/\/.*)$/.test(name)) {
+    throw new WavetrainError(
+      'bad_usage',
+      `SERVICE_STORE must be the path of a file, such as wavetrain.db, but is "${name}"`,
+    );
+  }
+  // The default, as the table of variables calls it.
+  return name === '' || name === 'memory' ? undefined : name;
 }
 
 /** The services that tools use on the network. */

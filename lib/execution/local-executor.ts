@@ -5,18 +5,19 @@ import { join } from 'node:path';
 import type { Blackboard } from './session/blackboard.js';
 import { OwnBlackboard } from './session/memory-blackboard.js';
 import { completeClock, type HostClock } from '../common/clock.js';
-import { createRunError, WavetrainError } from '../common/errors.js';
+import { WavetrainError } from '../common/errors.js';
 import { LinkedMap } from '../common/queues/linked-map.js';
 import { MAX_NESTED_PIPELINES, MAX_OUTPUT_LENGTH } from '../common/limits.js';
 import type { MemoryPool } from '../common/queues/memory-pool.js';
 import { formatMebibytes } from '../common/text.js';
 import { type NetworkAccess, networkAccess } from '../tools/fetching/network.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
+import { withPlaceholders } from '../definition/secrets/sources.js';
 import { modelAccess } from '../models/create-models.js';
 import type { ModelAccess } from '../models/models.js';
 import { fileAccess } from '../tools/files/file-access.js';
 import type { FileAccess } from '../tools/tool.js';
-import type { LiveEvent, TaskEvent } from './events/event.js';
+import type { LiveEvent } from './events/event.js';
 import type { Executor } from './executor.js';
 import { type FactLog, type PlacedHistory, RunHistory, type RunPast } from './history/run-history.js';
 import { ArtifactStore, type PublishedFile } from './invocation/artifact-store.js';
@@ -29,7 +30,7 @@ import { preparePlan } from './prepare/prepare-plan.js';
 import { createRunId, type PreparedRun, prepareRun, type WithSubmittedKeys } from './prepare/prepare-run.js';
 import { canReuse, type PlanRerunSource, type RerunSource } from './prepare/rerun-source.js';
 import { type ParseText, StepRunner } from './prepare/step-runner.js';
-import type { PlanResult, RunArtifact, RunResult } from './results.js';
+import { awaitResult, type PlanResult, type RunArtifact, type RunResult } from './results.js';
 import { PipelineRun } from './run/pipeline-run.js';
 import type { RunDependencies } from './run-context.js';
 import type { PlanInputs, RunInputs } from './run-inputs.js';
@@ -172,8 +173,8 @@ export class LocalExecutor implements Executor {
     kept?: KeptRun,
   ): PipelineRun {
     const id = kept?.past.id ?? this.#createId();
-    const prepared = prepareRun(inputs, rerunSource, blackboard, id, this.secrets);
-    this.#assertModels(prepared);
+    const prepared = prepareRun(inputs, rerunSource, blackboard, id, this.#secretsFor(kept));
+    if (!hasSettled(kept)) this.#assertModels(prepared);
     const filesOf = canReuse(rerunSource) ? rerunSource?.runId : undefined;
     const budget = this.#admit(prepared, filesOf, kept?.past.isRestored === true);
     const history = kept && this.#openHistory(kept, prepared, budget);
@@ -190,14 +191,19 @@ export class LocalExecutor implements Executor {
     kept?: KeptRun,
   ): PlanRun {
     const id = kept?.past.id ?? this.#createId();
-    const prepared = preparePlan(inputs, rerunSource, blackboard, id, this.secrets);
-    for (const subRun of prepared.subRuns.values()) this.#assertModels(subRun);
+    const prepared = preparePlan(inputs, rerunSource, blackboard, id, this.#secretsFor(kept));
+    if (!hasSettled(kept)) for (const subRun of prepared.subRuns.values()) this.#assertModels(subRun);
     const filesOf = canReuse(rerunSource) ? rerunSource?.runId : undefined;
     const budget = this.#admit(prepared, filesOf, kept?.past.isRestored === true);
     const history = kept && this.#openHistory(kept, prepared, budget);
     const run = new PlanRun(prepared, this.#dependencies, budget, history);
     this.#runs.add(run.id, run);
     return run;
+  }
+
+  /** Whoever looks at a settled run calls no tool, so secrets may be missing. Those that there are, are masked. */
+  #secretsFor(kept: KeptRun | undefined): SecretSource | undefined {
+    return hasSettled(kept) ? withPlaceholders(this.secrets) : this.secrets;
   }
 
   #createId(): string {
@@ -304,7 +310,7 @@ export class LocalExecutor implements Executor {
     return run;
   }
 
-  /** Returns true when the run has files: bytes that tools have returned (D24), or what they have written (D63); or may reuse some. */
+  /** Whether the run has files: bytes that tools have returned (D24), or what they have written (D63); or may reuse some. */
   hasArtifacts(runId: string): boolean {
     return this.#dependencies.artifacts.hasFiles(runId);
   }
@@ -358,6 +364,10 @@ export class LocalExecutor implements Executor {
   }
 }
 
+function hasSettled(kept: KeptRun | undefined): boolean {
+  return kept?.past.facts.settledAt !== undefined;
+}
+
 function createArtifactStore(options: LocalExecutorOptions): ArtifactStore {
   const { artifactFolder = tmpdir(), storedArtifactFolder: stored, keepArtifacts = false } = options;
   const name = `wavetrain-${randomUUID()}`;
@@ -376,21 +386,4 @@ export function runNotFound(runId: string): WavetrainError {
 function describeEnd({ status, isSettled }: AnyRun): string {
   if (!isSettled) return 'is cancelled and finishes its wave; use force to stop it now';
   return status === 'cancelled' ? 'was cancelled' : `has ${status}`;
-}
-
-/**
- * Resolves with the result of a run and its events when the run has settled (RunResult, D47). Rejects with a
- * TaskFailedError (`task_failed`, D16), with `run_cancelled`, or with `run_not_found` when the run was forgotten before
- * it settled.
- */
-async function awaitResult<O extends object>(
-  run: Pick<AnyRun, 'id' | 'status' | 'error' | 'failures' | 'journal' | 'settled'> & {
-    readonly result: O | null;
-  },
-): Promise<O & { readonly events: readonly TaskEvent[] | null }> {
-  await run.settled;
-  const { id, status, result, journal } = run;
-  if (result !== null) return { ...result, events: journal.events };
-  if (status === 'cancelled' || status === 'failed') throw createRunError(id, run);
-  throw new WavetrainError('run_not_found', `run ${id} was forgotten before it had settled`);
 }

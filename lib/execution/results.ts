@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../machines/types.js';
-import type { TaskFailure } from '../common/errors.js';
+import { createRunError, type TaskFailure, WavetrainError } from '../common/errors.js';
 import type { Json } from '../common/json.js';
 import type { TaskEvent } from './events/event.js';
 import type { Write } from './session/session-overrides.js';
@@ -75,4 +75,30 @@ export interface RunArtifact {
   readonly media_type: string;
   /** In bytes. */
   readonly size: number;
+}
+
+/** A run whose result is waited for. */
+interface AwaitedRun<O> {
+  readonly id: string;
+  readonly settled: Promise<void>;
+  readonly status: RunStatus;
+  readonly error: string | null;
+  readonly failures: readonly TaskFailure[];
+  readonly journal: { readonly events: readonly TaskEvent[] | null };
+  readonly result: O | null;
+}
+
+/**
+ * Resolves with the result of a run and its events when the run has settled (RunResult, D47). Rejects with a
+ * TaskFailedError (`task_failed`, D16), with `run_cancelled`, or with `run_not_found` when the run was forgotten before
+ * it settled.
+ */
+export async function awaitResult<O extends object>(
+  run: AwaitedRun<O>,
+): Promise<O & { readonly events: readonly TaskEvent[] | null }> {
+  await run.settled;
+  const { id, status, result, journal } = run;
+  if (result !== null) return { ...result, events: journal.events };
+  if (status === 'cancelled' || status === 'failed') throw createRunError(id, run);
+  throw new WavetrainError('run_not_found', `run ${id} was forgotten before it had settled`);
 }

@@ -15,7 +15,7 @@ import type { RunStore } from '../runs/store/run-store.js';
 import type { ReviveDefinitions } from '../runs/run-factory.js';
 import type { RunEventListener } from '../runs/run-entry.js';
 import { Metrics } from '../telemetry/metrics.js';
-import type { Catalog } from '../tools/catalog.js';
+import { type Catalog, placeholderCatalog } from '../tools/catalog.js';
 import type { ModelAccess } from '../models/models.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
 import type { FileAccess } from '../tools/tool.js';
@@ -221,10 +221,14 @@ async function restoreRuns(
 ): Promise<RestoredRuns | undefined> {
   const { registry, readiness } = services;
   const definitions: ReviveDefinitions = {
-    pipeline: (pipeline, { tenant_id, ...values }) =>
-      readPipeline({ yaml: undefined, body: { pipeline, ...values } }, services, tenant_id),
-    plan: (plan, pipelines, { tenant_id, ...values }) =>
-      readPlan({ yaml: undefined, body: { plan, pipelines, ...values } }, services, tenant_id),
+    pipeline: (pipeline, { tenant_id, hasSettled, ...values }) =>
+      orWithPlaceholders(hasSettled, pipeline, services, (used) =>
+        readPipeline({ yaml: undefined, body: { pipeline, ...values } }, used, tenant_id),
+      ),
+    plan: (plan, pipelines, { tenant_id, hasSettled, ...values }) =>
+      orWithPlaceholders(hasSettled, { plan, pipelines }, services, (used) =>
+        readPlan({ yaml: undefined, body: { plan, pipelines, ...values } }, used, tenant_id),
+      ),
   };
   try {
     const restored = await registry.restore(definitions);
@@ -236,6 +240,22 @@ async function restoreRuns(
       `the runs in ${store?.place} cannot be read: ${errorMessage(cause)}: put a copy of the file in its place, or name another file`,
       { cause },
     );
+  }
+}
+
+/** Checks a definition. That of a run that has settled may name tools that are not there any more, or have changed. */
+async function orWithPlaceholders<T>(
+  hasSettled: boolean,
+  definition: unknown,
+  { registry, catalog, pipelines }: HttpServices,
+  check: (services: Pick<HttpServices, 'registry' | 'catalog' | 'pipelines'>) => Promise<T>,
+): Promise<T> {
+  try {
+    return await check({ registry, catalog, pipelines });
+  } catch (error) {
+    if (!hasSettled) throw error;
+    const placeholders = placeholderCatalog(definition);
+    return check({ registry, catalog: placeholders, pipelines: new ValidationCache(placeholders) });
   }
 }
 

@@ -63,8 +63,7 @@ export class RunRegistry extends RunViews {
   /** Resolves when the runs of the store have been restored, or cannot be; undefined then, and before. */
   #restoring: Promise<void> | undefined;
   #isClosing = false;
-  /** Runs that are at work are left as they are, for the next process. */
-  #hasLeftRuns = false;
+  #leftRuns = 0;
   readonly #storeGuard: StoreGuard;
 
   /** Shares the event loop between requests: the HTTP API reaches it through the registry, as all that concerns runs. */
@@ -149,7 +148,7 @@ export class RunRegistry extends RunViews {
 
   /** One page of runs, newest first. Throws `invalid_request` for a malformed cursor, and `shutting_down`. */
   list(query: RunQuery): RunPage {
-    if (this.#hasLeftRuns) throw leftToNextProcess('the runs');
+    if (this.#leftRuns > 0) throw leftToNextProcess('the runs');
     this.#retention.sweep();
     return paginate(this.#entries.backwards(), query);
   }
@@ -232,6 +231,15 @@ export class RunRegistry extends RunViews {
     return this.#entries.get(runId)?.retain();
   }
 
+  /** The number of runs that were left at the end, for the next process. */
+  get leftRuns(): number {
+    return this.#leftRuns;
+  }
+
+  get hasStoreFailed(): boolean {
+    return this.#storeGuard.hasFailed;
+  }
+
   /** The number of queued and of running runs. */
   get load(): { readonly queued: number; readonly running: number } {
     return this.#admission.load;
@@ -255,7 +263,8 @@ export class RunRegistry extends RunViews {
     if (this.#restoring !== undefined) await this.#restoring;
     const end = (run: AnyRun, force: boolean): void => {
       if (store === undefined) return run.cancel(force);
-      this.#hasLeftRuns = true;
+      if (run.isLeft) return;
+      this.#leftRuns++;
       run.stop();
     };
     await this.#admission.drain(graceMs, this.clock, end);

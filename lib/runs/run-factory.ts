@@ -46,7 +46,10 @@ export interface ReviveDefinitions {
   ): Promise<PlanInputs['plan']>;
 }
 
-type SubmittedValues = Pick<StoredSubmission, 'inputs' | 'session' | 'tenant_id'>;
+interface SubmittedValues extends Pick<StoredSubmission, 'inputs' | 'session' | 'tenant_id'> {
+  /** No tool of the run is called again: some may not be there any more. */
+  readonly hasSettled: boolean;
+}
 
 /** A run and its number: they count from 1, in the order in which they were accepted. */
 export interface CreatedRun {
@@ -107,7 +110,7 @@ export class RunFactory {
         if (run === undefined) store.remove(id);
         else yield { run, number, idempotency: submission.idempotency };
       } catch (error) {
-        warnHost(`run ${id} cannot go on: ${errorMessage(error)}`);
+        warnHost(`run ${id} cannot be rebuilt: ${errorMessage(error)}`);
       }
     }
     standIns.forget();
@@ -122,9 +125,10 @@ export class RunFactory {
   ): Promise<AnyRun | undefined> {
     const { rerun, tenant_id: tenantId } = submission;
     const { stepRunner } = this.#executor;
-    const [requested, read] = await Promise.all([toRequestedRun(submission, revive), store.facts(id)]);
-    const { parts, facts } = separate(read);
+    const { parts, facts } = separate(await store.facts(id));
     const past = await stepRunner.run(PastFacts.readInSteps(facts), tenantId);
+    const hasSettled = past.settledAt !== undefined;
+    const requested = await toRequestedRun(submission, revive, hasSettled);
     if (past.crashesInVain >= 2 * MAX_CRASHES_IN_VAIN) {
       throw new WavetrainError(
         'internal',
@@ -135,7 +139,7 @@ export class RunFactory {
     if (rerun === undefined) return createRequestedRun(this.#executor, requested, kept);
     const source = await stepRunner.run(StoredSource.read(rerun.run_id, parts), tenantId);
     if (!source.isComplete && !store.isOptional) return undefined;
-    const findEarlier = await reviveEarlier(source, submission, revive);
+    const findEarlier = await reviveEarlier(source, { ...submission, hasSettled }, revive);
     standIns.create(rerun.run_id, source.files);
     const reused = { ...requested, source: source.toRunSource(requested.kind) } as RequestedRun;
     const run = createRequestedRun(this.#executor, reused, kept);
@@ -196,6 +200,7 @@ function describePlan(
 async function toRequestedRun(
   submission: StoredSubmission,
   revive: ReviveDefinitions,
+  hasSettled: boolean,
 ): Promise<RequestedRun> {
   const {
     kind,
@@ -207,9 +212,10 @@ async function toRequestedRun(
     ...values
   } = submission;
   const inputs = { ...values, submittedKeys: submitted_keys };
+  const revived = { ...values, hasSettled };
   return kind === 'plan'
-    ? { kind, inputs: { ...inputs, plan: await revive.plan(definition, pipelines, inputs) } }
-    : { kind, inputs: { ...inputs, pipeline: await revive.pipeline(definition, inputs) } };
+    ? { kind, inputs: { ...inputs, plan: await revive.plan(definition, pipelines, revived) } }
+    : { kind, inputs: { ...inputs, pipeline: await revive.pipeline(definition, revived) } };
 }
 
 /** What a rerun can reuse, as it is kept; undefined for another run. */
@@ -254,7 +260,7 @@ function separate(kept: readonly StoredFact[]): { readonly parts: SourcePart[]; 
 /** Checks the definitions that the earlier run of a rerun had, where they are others. Rejects as `revive` does. */
 async function reviveEarlier(
   { plan, definition }: StoredSource,
-  values: StoredSubmission,
+  values: SubmittedValues,
   revive: ReviveDefinitions,
 ): Promise<(subPipeline: string | undefined) => RunInputs['pipeline'] | undefined> {
   if (plan !== undefined) {

@@ -1,4 +1,4 @@
-import { WavetrainError } from '../common/errors.js';
+import { ToolError, WavetrainError } from '../common/errors.js';
 import type { Json } from '../common/json.js';
 import type { ToolSchema } from '../definition/schema/json-schema.js';
 import { assert } from './builtin/assert.js';
@@ -33,6 +33,7 @@ import type {
   Tool,
   ToolInput,
 } from './tool.js';
+import { defineTool } from './tool.js';
 
 /**
  * The tools that a pipeline may call, and the functions and schemas that their inputs may name. Immutable:
@@ -250,4 +251,35 @@ function describeInput(name: string, declaration: ToolInput): InputMetadata {
     ...(declaration.verbatim === true && { verbatim: true }),
     ...(declaration.registry !== undefined && { registry: declaration.registry }),
   };
+}
+
+/**
+ * The built-in tools, and one that cannot be called in place of every other one that a definition names: for runs that are
+ * only looked at.
+ */
+export function placeholderCatalog(definition: unknown): Catalog {
+  const builtin = builtinCatalog();
+  const names = [...new Set(toolNamesIn(definition))].filter((name) => !builtin.isBuiltin(name));
+  return builtin.with(names.map(createPlaceholder));
+}
+
+function createPlaceholder(name: string): Tool {
+  return defineTool({
+    name,
+    description: 'is not there any more',
+    inputs: {},
+    openInputs: true,
+    run: () => {
+      throw ToolError.nonRetryable(`the tool "${name}" is not there any more`);
+    },
+  });
+}
+
+/** Whatever is written as `tool`, at any depth. */
+function* toolNamesIn(value: unknown): Iterable<string> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, part] of Object.entries(value)) {
+    if (key === 'tool' && typeof part === 'string') yield part;
+    else yield* toolNamesIn(part);
+  }
 }

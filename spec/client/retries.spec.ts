@@ -57,6 +57,22 @@ describe('WavetrainClient retries', () => {
     expect(sent).to.have.length(4);
   });
 
+  it('waits for the end of a run while a server that was there is started again', async () => {
+    const settled = { run_id: 'r', status: 'succeeded', settled: true };
+    const ends = [Response.json(DONE), LOST, LOST, busy(), LOST, Response.json(settled)];
+    const { client, clock, sent } = scripted(ends, { retries: 0 });
+    const { run_id } = await client.record('r');
+    const record = client.settled(run_id);
+    for (let count = 0; count < 6; count++) await after(clock, 10_000);
+    expect(await record).to.deep.equal(settled);
+    expect(sent).to.have.length(6);
+  });
+
+  it('does not wait for a server that never answered', async () => {
+    const { client } = scripted([LOST], { retries: 0 });
+    expect(await catchRejection(client.settled('r'))).to.have.property('code', 'server_unreachable');
+  });
+
   it('waits for the Retry-After of the server, in seconds or as a date', async () => {
     const date = new Date(Date.UTC(2026, 0, 1, 0, 0, 10)).toUTCString();
     const { client, clock, sent } = scripted([busy({ 'retry-after': '5' }), busy({ 'retry-after': date })]);

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { Command, Option } from 'clipanion';
+import { errorMessage } from '../../common/errors.js';
 import {
   readCacheFolder,
   readConfig,
@@ -97,6 +98,7 @@ export class ServeCommand extends Command<CliContext> {
       (line) => log.error({}, line),
       mask,
     );
+    const stopLoggingWarnings = logWarnings(log, context);
     const config = lowerTenantShare(modules, configured, keys, log);
     const { documents, expressions, texts } = startProcesses(modules, config, context);
     try {
@@ -128,10 +130,14 @@ export class ServeCommand extends Command<CliContext> {
       );
       await signals.first;
       printShutdown(server, config, log, context);
-      const closed = server.close(config.shutdownMs).then(() => tracing?.close());
-      return await Promise.race([closed.then(() => EXIT.done), signals.second.then(() => EXIT.interrupted)]);
+      // Where nothing can be kept, nothing ends.
+      const graceMs = server.registry.hasStoreFailed ? 0 : config.shutdownMs;
+      const closed = server.close(graceMs).then(() => tracing?.close());
+      const status = closed.then(() => endStatus(server, log));
+      return await Promise.race([status, signals.second.then(() => EXIT.interrupted)]);
     } finally {
       signals.close();
+      stopLoggingWarnings();
       stopReporting();
       await Promise.all([documents.close(), expressions.close(), texts.close()]);
       context.processEvents.off('exit', flushLog);
@@ -330,6 +336,28 @@ async function printRestored(
 function describeStore(file: string | undefined, { kept, goingOn }: RestoredRuns): string {
   if (file === undefined) return 'runs are kept in memory and are lost when the server exits';
   return `runs are kept in ${file}: ${kept} from before, of which ${goingOn} ${goingOn === 1 ? 'goes' : 'go'} on`;
+}
+
+/** Logs how the server has ended, and returns its exit status: whoever supervises it starts it again after a failure. */
+function endStatus({ registry: { leftRuns, hasStoreFailed } }: RunningServer, log: Log): ExitStatus {
+  if (hasStoreFailed) {
+    log.error(
+      {},
+      'closed after runs could not be kept: those that were accepted go on when the server is started again',
+    );
+    return EXIT.failed;
+  }
+  if (leftRuns > 0)
+    log.info({ runs: leftRuns }, 'closed; runs that are left go on when the server is started again');
+  return EXIT.done;
+}
+
+/** Logs warnings of this process, which Node.js would print between the lines of the log. */
+function logWarnings(log: Log, { processEvents }: CliContext): () => void {
+  const onWarning = (warning: unknown): void => log.warn({}, errorMessage(warning));
+  processEvents.removeAllListeners('warning');
+  processEvents.on('warning', onWarning);
+  return () => processEvents.off('warning', onWarning);
 }
 
 function printShutdown(

@@ -63,8 +63,9 @@ export async function assertRevivable({ id, submission }: ShellRun, setup: Check
   const { definition, pipelines = {} } = submission;
   const revive = reviveWith(setup);
   try {
-    if (submission.kind === 'pipeline') await revive.pipeline(definition, submission);
-    else await revive.plan(definition, pipelines, submission);
+    const values = { ...submission, hasSettled: true };
+    if (submission.kind === 'pipeline') await revive.pipeline(definition, values);
+    else await revive.plan(definition, pipelines, values);
   } catch (cause) {
     const message = `run ${id} cannot be rebuilt: ${errorMessage(cause)}`;
     throw new WavetrainError('invalid_definition', message, { cause });

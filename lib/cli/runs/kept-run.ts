@@ -7,7 +7,6 @@ import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { RunningServer } from '../../http/server.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
-import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { CliContext } from '../context.js';
 import { assertRevivable } from '../input/earlier-definition.js';
 import { loadSetup } from '../input/load-definition.js';
@@ -224,7 +223,7 @@ async function startTemporaryServer(
     catalog: setup.catalog,
     files: serverFileAccess([]),
     keys,
-    secrets: lenient(await openSecrets(context)),
+    secrets: await openSecrets(context),
     log: createLog({ stream: new NullStream(), interactive: false, colours: false, level: 'silent', clock }),
     clock,
     newId,
@@ -242,13 +241,6 @@ export function addToolsHint(error: unknown, { id, command }: ShellRun, hint: st
   const message = `${errorMessage(error)}\n  run ${id} had ${flags}: ${hint}`;
   return new WavetrainError('bad_tool_file', message, { cause: error });
 }
-
-/** Whoever looks at a run calls no tool, so they need no secrets; those that there are, are masked. */
-function lenient(source: SecretSource | undefined): SecretSource {
-  return { find: (tenantId, name) => source?.find(tenantId, name) ?? UNKNOWN_SECRET };
-}
-
-const UNKNOWN_SECRET = '\u{f8ff}unknown secret\u{f8ff}';
 
 class NullStream extends Writable {
   override _write(_chunk: unknown, _encoding: string, done: () => void): void {

@@ -70,3 +70,10 @@ export class UsedSecrets implements SecretSource {
     return this.#masker.mask(text);
   };
 }
+
+/** A source that has a placeholder for every secret that another one lacks. */
+export function withPlaceholders(source: SecretSource | undefined): SecretSource {
+  return { find: (tenantId, name) => source?.find(tenantId, name) ?? UNKNOWN_SECRET };
+}
+
+const UNKNOWN_SECRET = '\u{f8ff}unknown secret\u{f8ff}';

@@ -5,7 +5,9 @@ import { createDisk, type Disk, MemoryStore } from '../../runs/store/memory-stor
 import { catchRejection } from '../../support/rejection.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { createRouteTable } from '../../support/http/route-table.js';
-import type { TestResponse } from '../../support/http/test-server.js';
+import { startTestServer, type TestResponse } from '../../support/http/test-server.js';
+import type { RunRecord } from '../../../lib/runs/record.js';
+import { takeWarnings } from '../../support/warnings.js';
 import { ControlledServer, TWO_WAVES } from '../support/controlled-server.js';
 
 /** A store whose runs are read when the spec lets them. */
@@ -240,6 +242,31 @@ describe('A server with a store (D68)', () => {
     await closed;
     const next = await open(new MemoryStore(disk));
     expect(await next.server.restored).to.deep.equal({ kept: 1, goingOn: 1 });
+  });
+
+  it('shows settled runs whose tools, secrets and models are not there any more, and keeps the others in the store', async () => {
+    const first = await open(new MemoryStore(disk));
+    await first.server.restored;
+    const settled = await first.submit({ ...TWO_WAVES, tasks: TWO_WAVES.tasks.slice(0, 1) });
+    while (first.controlled.calls.length === 0) await settle();
+    await first.complete(settled);
+    const path = `/pipelines/runs/${settled}`;
+    let record = await first.request<RunRecord>('GET', path);
+    while (!record.body.settled) record = await first.request('GET', path);
+    const waiting = await first.submit();
+    await settle();
+    const years = String(10 * 365 * 86_400);
+    const next = await startTestServer({ store: new MemoryStore(disk), env: { SERVICE_RUN_TTL: years } });
+    try {
+      expect(await next.restored).to.deep.equal({ kept: 1, goingOn: 0 });
+      expect((await next.request('GET', path)).body).to.deep.equal(record.body);
+      expect((await takeWarnings()).join()).to.match(
+        new RegExp(`run ${waiting} cannot be rebuilt: .*tool "controlled"`),
+      );
+      expect(disk.runs.has(waiting)).to.equal(true);
+    } finally {
+      await next.close(0);
+    }
   });
 
   it('closes the store when all requests at work have got their answers', async () => {

@@ -460,7 +460,7 @@ describe('A registry that is restored from a store (D68)', () => {
     for (let crash = 1; crash < 20; crash++) disk.documents.get(runId)?.push(JSON.stringify(restored));
     const second = await new StoredRuns(disk).restore();
     expect((await takeWarnings()).join()).to.contain(
-      `run ${runId} cannot go on: the process ended 20 times when it was rebuilt`,
+      `run ${runId} cannot be rebuilt: the process ended 20 times when it was rebuilt`,
     );
     expect(second.registry.load).to.deep.equal({ queued: 0, running: 0 });
     expect(disk.runs.has(runId)).to.equal(true);
@@ -473,7 +473,7 @@ describe('A registry that is restored from a store (D68)', () => {
     const refuse = (): Promise<never> => Promise.reject(new Error('tool "controlled" is missing'));
     await second.registry.restore({ pipeline: refuse, plan: refuse });
     expect((await takeWarnings()).join()).to.contain(
-      `run ${runId} cannot go on: tool "controlled" is missing`,
+      `run ${runId} cannot be rebuilt: tool "controlled" is missing`,
     );
     expect(disk.runs.has(runId)).to.equal(true);
   });
