@@ -22,7 +22,7 @@ import { describeSecrets } from '../input/secrets.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
-import { padToWidth, toSingleLine } from '../render/text.js';
+import { formatCount, padToWidth, toSingleLine } from '../render/text.js';
 import { ENV_FILE_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 
 export class DoctorCommand extends Command<CliContext> {
@@ -202,8 +202,9 @@ async function checkStore({ env, cwd }: CliContext): Promise<DoctorFinding> {
     const { inspectStore } = await import('../lazy/store.js');
     const { bytes, runs } = await inspectStore(resolve(cwd, file));
     if (bytes === undefined) return { name, state: 'ok', found: `${file}: a server will create it` };
-    const size = `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-    return { name, state: 'ok', found: `${file}: ${size}, ${runs} ${runs === 1 ? 'run' : 'runs'}` };
+    const size = bytes < 2 ** 20 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+    const content = runs === undefined ? 'a server has it open' : formatCount(runs, 'run');
+    return { name, state: 'ok', found: `${file}: ${size}, ${content}` };
   } catch (error) {
     return {
       name,

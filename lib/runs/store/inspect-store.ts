@@ -1,22 +1,23 @@
+import { existsSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type Database from 'libsql';
 import { assertOurs } from './schema.js';
-import { cannotOpen, findDriver } from './sqlite-store.js';
+import { cannotOpen, findDriver, isLocked } from './sqlite-store.js';
 
 /** What can be seen of a store from outside. */
 interface StoreFacts {
   /** Size of the file and of what is not written into it yet, in bytes; undefined when there is no file yet. */
   readonly bytes: number | undefined;
-  /** Number of runs, those that are still to be done included. */
-  readonly runs: number;
+  /** Number of runs, those that are still to be done included; undefined when a server has the file open. */
+  readonly runs: number | undefined;
 }
 
 /**
  * Looks into the file that keeps runs (D68), without creating it or bringing it to a new version. Rejects with `bad_usage`
- * that says what to do: when the package `libsql` or the folder of the file is missing, a server has the file open, or it
- * is not a store, or one of a newer version.
+ * that says what to do: when the package `libsql` or the folder of the file is missing, or it is not a store, or one of a
+ * newer version.
  *
  * @param file absolute path
  */
@@ -29,7 +30,8 @@ export async function inspectStore(file: string): Promise<StoreFacts> {
       await stat(dirname(file));
       return { bytes, runs: 0 };
     }
-    return { bytes: bytes + ((await measure(`${file}-wal`)) ?? 0), runs: countRuns(file, driver) };
+    const allBytes = bytes + ((await measure(`${file}-wal`)) ?? 0);
+    return { bytes: allBytes, runs: countRunsUnlessOpen(file, driver) };
   } catch (error) {
     throw await cannotOpen(file, error);
   }
@@ -44,8 +46,19 @@ async function measure(file: string): Promise<number | undefined> {
   }
 }
 
+function countRunsUnlessOpen(file: string, driver: string): number | undefined {
+  try {
+    return countRuns(file, driver);
+  } catch (error) {
+    if (isLocked(error)) return undefined;
+    throw error;
+  }
+}
+
 function countRuns(file: string, driver: string): number {
   const Driver = createRequire(import.meta.url)(driver) as typeof Database;
+  const index = `${file}-shm`;
+  const hadIndex = existsSync(index);
   const database = new Driver(file);
   try {
     assertOurs(database);
@@ -55,5 +68,7 @@ function countRuns(file: string, driver: string): number {
     return (database.prepare(count).get() as { runs: number }).runs;
   } finally {
     database.close();
+    // What a crash has left makes SQLite write it, and it would stay: of whoever asks, and not of the server.
+    if (!hadIndex) rmSync(index, { force: true });
   }
 }

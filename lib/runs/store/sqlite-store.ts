@@ -237,9 +237,16 @@ async function isWritable(path: string): Promise<boolean> {
   }
 }
 
+const LOCKED = /locked|busy/i;
+
+/** Whether another process has a file open. */
+export function isLocked(error: unknown): boolean {
+  return LOCKED.test(errorMessage(error));
+}
+
 /** What SQLite says, and what it means here. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/locked|busy/i, 'another process has it open: stop that one, or name another file'],
+  [LOCKED, 'another process has it open: stop that one, or name another file'],
   [/malformed|corrupt/i, 'it is broken: restore a copy of it, or name another file'],
   [/not a database/i, 'it is not a database: name another file'],
   [

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { checkNode, checkVariables, type DoctorFinding } from '../../../lib/cli/commands/doctor.js';
-import { writeFileSync } from 'node:fs';
+import { writeFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SqliteStore } from '../../../lib/runs/store/sqlite-store.js';
 import { requireBuild, ROOT } from '../../project/files.js';
@@ -88,15 +88,18 @@ describe('doctor', () => {
       store.add({ id: 'a', number: 1, createdAt: 0, submission });
       await store.idle();
       await store.close();
-      expect(await at('runs.db')).to.include({ state: 'ok', found: 'runs.db: 0.0 MiB, 1 run' });
+      expect(await at('runs.db')).to.include({ state: 'ok', found: 'runs.db: 32 KiB, 1 run' });
+      expect(readdirSync(folder.path).filter((name) => name.startsWith('runs.db'))).to.deep.equal([
+        'runs.db',
+      ]);
     });
 
     it('in a file that a server has open', async () => {
       const store = await openStore('open.db');
       const finding = await at('open.db');
       await store.close();
-      expect(finding?.state).to.equal('broken');
-      expect(finding?.found).to.contain('another process has it open: stop that one, or name another file');
+      expect(finding?.state).to.equal('ok');
+      expect(finding?.found).to.match(/^open\.db: \d+ KiB, a server has it open$/);
     });
 
     it('in a file that cannot be one: it is another one, or its folder is not there', async () => {
