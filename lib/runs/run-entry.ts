@@ -31,6 +31,8 @@ export class RunEntry {
   /** Number of responses that are being sent from the memory of the run. */
   #readers = 0;
   #isDropped = false;
+  /** The last status that another process has written. */
+  readonly #lastStatus: LiveEvent | undefined;
   /** Ends the limit of the current pause. */
   #clearPauseTimer: (() => void) | undefined;
 
@@ -38,8 +40,10 @@ export class RunEntry {
     this.run = run;
     this.sequence = sequence;
     this.log = new EventLog(eventBuffer, run.budget);
+    const pastEvents = run.takePastEvents();
+    this.#lastStatus = pastEvents.findLast(({ kind }) => kind === 'run');
     if (eventBuffer === 0) return;
-    this.log.restore(run.pastEvents);
+    this.log.restore(pastEvents);
     run.journal.subscribe((event) => {
       const committed = run.committed();
       // Whoever has read an event may ask for those after it, also from another process (D68).
@@ -76,8 +80,7 @@ export class RunEntry {
       this.#clearPauseTimer = () => clock.clearTimeout(timer);
     };
     // A run that another process has left paused does not say so again.
-    const last = run.pastEvents.findLast(({ kind }) => kind === 'run');
-    if (last !== undefined) onEvent(last);
+    if (this.#lastStatus !== undefined) onEvent(this.#lastStatus);
     run.journal.subscribe(onEvent);
   }
 

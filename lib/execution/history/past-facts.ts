@@ -204,6 +204,11 @@ export class PastFacts implements PastEvents {
     return this.#events;
   }
 
+  /** Call when nobody asks for the events any more. */
+  releaseEvents(): void {
+    this.#events = [];
+  }
+
   /** The number of the last event; 0 when there is none. */
   get lastSeq(): number {
     return this.#events.at(-1)?.seq ?? 0;
@@ -257,7 +262,6 @@ export class PastFacts implements PastEvents {
   release(): void {
     this.#facts = [];
     this.#positions = [];
-    this.#events = [];
     this.#pendingEvents = new PendingEvents();
     this.#countedEvents = [];
     this.#exhausted.clear();

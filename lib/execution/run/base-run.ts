@@ -198,9 +198,12 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     return this.#history?.run.hasSettled === true;
   }
 
-  /** The events that another process has written. */
-  get pastEvents(): readonly LiveEvent[] {
-    return this.#history?.run.past.facts.events ?? NO_EVENTS;
+  /** Returns the events that another process has written, once: there may be very many. */
+  takePastEvents(): readonly LiveEvent[] {
+    const past = this.#history?.run.past.facts;
+    const events = past?.events ?? NO_EVENTS;
+    past?.releaseEvents();
+    return events;
   }
 
   /** Rebuilds a run that another process has begun, from its history. Resolves when it goes on, or has ended. */

@@ -89,9 +89,7 @@ describe('doctor', () => {
       await store.idle();
       await store.close();
       expect(await at('runs.db')).to.include({ state: 'ok', found: 'runs.db: 32 KiB, 1 run' });
-      expect(readdirSync(folder.path).filter((name) => name.startsWith('runs.db'))).to.deep.equal([
-        'runs.db',
-      ]);
+      expect(readdirSync(folder.path)).to.not.include('runs.db-shm');
     });
 
     it('in a file that a server has open', async () => {

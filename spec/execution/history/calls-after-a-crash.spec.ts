@@ -45,6 +45,15 @@ async function crashAfter(
   return run.log.facts;
 }
 
+describe('A run that was only accepted when the process ended (D68)', () => {
+  it('has its first event for whoever asks later', async () => {
+    const facts = (await crashAfter(1, '{id: a, tool: clerk}')).slice(0, 1);
+    const run = new KeptTestRun('{id: a, tool: clerk}', facts, [new Clerk().tool]);
+    await settle();
+    expect(run.run.takePastEvents().map(({ seq }) => seq)).to.deep.equal([1]);
+  });
+});
+
 describe('A call in a run that goes on after a crash (D68)', () => {
   it('knows how often its tool was called in the run, as without the crash', async () => {
     const tasks = '{id: a, tool: clerk}, {id: b, tool: clerk, await: [a]}, {id: c, tool: clerk, await: [b]}';

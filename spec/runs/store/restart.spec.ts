@@ -91,6 +91,17 @@ describe('A registry that is restored from a store (D68)', () => {
     expect(second.registry.record(runId)).to.deep.include({ status: 'succeeded', settled: true });
   });
 
+  it('has all events of a run that was only accepted, however long it takes to enter it', async () => {
+    const first = new StoredRuns(disk, { maxRunning: 1 });
+    const [a, b] = (await first.submitAll(['x', 'x'])) as [string, string];
+    await first.store.idle();
+    const second = await new StoredRuns(disk, { maxRunning: 1 }).restore(() => settle());
+    await second.complete(a);
+    await second.complete(b);
+    const { events } = second.registry.events(b).readAfter(0, 100);
+    expect(events.map(({ seq }) => seq)).to.deep.equal(events.map((_, at) => at + 1));
+  });
+
   it('keeps the order of the queue, and begins with the runs that had begun', async () => {
     const first = new StoredRuns(disk, { maxRunning: 1 });
     const [a, b, c] = await first.submitAll(['x', 'x', 'x']);
