@@ -151,11 +151,7 @@ export interface Config {
   readonly mcpFile?: string;
 }
 
-/**
- * Reads the configuration of tools from environment variables.
- *
- * @throws WavetrainError `bad_usage` with the variable and an example
- */
+/** Reads the configuration of tools. @throws WavetrainError `bad_usage` with the variable and an example */
 export function readConfig(env: Environment): Config {
   const mcpFile = env['SERVICE_MCP_FILE']?.trim() || undefined;
   return {
@@ -193,12 +189,8 @@ export function readSecretConfig(env: Environment): SecretConfig {
 /** Reads the file that keeps the runs of a server (D68); undefined when they are kept in memory. */
 export function readStoreFile({ SERVICE_STORE: file = '' }: Environment): string | undefined {
   const name = file.trim();
-  if (/^(:memory:|file:.*|\w+:\/\/.*)$/.test(name)) {
-    throw new WavetrainError(
-      'bad_usage',
-      `SERVICE_STORE must be the path of a file, such as wavetrain.db, but is "${name}"`,
-    );
-  }
+  if (/^(:memory:|file:.*|\w+:\/\/.*)$/.test(name))
+    throw invalidVariable('SERVICE_STORE', 'must be the path of a file');
   // The default, as the table of variables calls it.
   return name === '' || name === 'memory' ? undefined : name;
 }

@@ -15,7 +15,7 @@ import type { RunStore } from '../runs/store/run-store.js';
 import type { ReviveDefinitions } from '../runs/run-factory.js';
 import type { RunEventListener } from '../runs/run-entry.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { type Catalog, placeholderCatalog } from '../tools/catalog.js';
+import type { Catalog } from '../tools/catalog.js';
 import type { ModelAccess } from '../models/models.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
 import type { FileAccess } from '../tools/tool.js';
@@ -254,7 +254,7 @@ async function orWithPlaceholders<T>(
     return await check({ registry, catalog, pipelines });
   } catch (error) {
     if (!hasSettled) throw error;
-    const placeholders = placeholderCatalog(definition);
+    const placeholders = catalog.withPlaceholders(definition);
     return check({ registry, catalog: placeholders, pipelines: new ValidationCache(placeholders) });
   }
 }

@@ -114,6 +114,16 @@ export class Catalog {
     return new Catalog([...this.#all(), ...entries], this.#builtin);
   }
 
+  /**
+   * The built-in tools, and one that cannot be called in place of every other one that a definition names: for runs that are
+   * only looked at.
+   */
+  withPlaceholders(definition: unknown): Catalog {
+    const builtin = this.#all().filter((entry) => this.#builtin.has(entry));
+    const names = [...new Set(toolNamesIn(definition))].filter((name) => !this.isBuiltin(name));
+    return new Catalog([...builtin, ...names.map(createPlaceholder)], this.#builtin);
+  }
+
   /** Replaces the built-in tool, or source, of the same name by a variant of it. An own one stays in its place. */
   withVariant(builtin: Tool): Catalog {
     const present = (isSource(builtin) ? this.#sources : this.#tools).get(builtin.name);
@@ -251,16 +261,6 @@ function describeInput(name: string, declaration: ToolInput): InputMetadata {
     ...(declaration.verbatim === true && { verbatim: true }),
     ...(declaration.registry !== undefined && { registry: declaration.registry }),
   };
-}
-
-/**
- * The built-in tools, and one that cannot be called in place of every other one that a definition names: for runs that are
- * only looked at.
- */
-export function placeholderCatalog(definition: unknown): Catalog {
-  const builtin = builtinCatalog();
-  const names = [...new Set(toolNamesIn(definition))].filter((name) => !builtin.isBuiltin(name));
-  return builtin.with(names.map(createPlaceholder));
 }
 
 function createPlaceholder(name: string): Tool {

@@ -6,6 +6,7 @@ import {
   readNetworkConfig,
   readProviderConfig,
   readServerConfig,
+  readStoreFile,
   systemEnvironment,
 } from '../../lib/common/config.js';
 import { WavetrainError } from '../../lib/common/errors.js';
@@ -146,5 +147,15 @@ describe('readServerConfig: SERVICE_MEMORY and the heap (Limits)', () => {
 
   it('always allows the smallest setting', () => {
     expect(readServerConfig({ SERVICE_MEMORY: '16' }, MIB).memoryBytes).to.equal(16 * MIB);
+  });
+
+  it('reads where runs are kept: in memory by default, else in a file, and refuses what is no path (D68)', () => {
+    const read = (value: string): string | undefined => readStoreFile({ SERVICE_STORE: value });
+    expect(readStoreFile({})).to.equal(undefined);
+    expect(read('memory')).to.equal(undefined);
+    expect(read(' data/wavetrain.db ')).to.equal('data/wavetrain.db');
+    for (const value of [':memory:', 'file:runs.db', 'postgres://localhost/runs']) {
+      expect(() => read(value)).to.throw('SERVICE_STORE must be the path of a file');
+    }
   });
 });

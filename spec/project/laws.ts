@@ -295,6 +295,8 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/cli/runs/watch.ts': 'a clock that passes timers through',
       'lib/common/workers/answer-requests.ts': 'a thread of its own, which looks whether the server is there',
       'lib/common/clock.ts': 'the default clock',
+      'lib/runs/store/store-thread.ts':
+        'a thread of its own, which lets others have the disk while it deletes',
     },
   },
   {
