@@ -29,6 +29,7 @@ export class PastFacts implements PastEvents {
   readonly #refused = new Map<string, { readonly error: string; readonly position: number }>();
   /** Calls that were at work when a process ended, or must not be made twice, by their keys. */
   readonly #called = new Map<string, CallBegun>();
+  #hasNested = false;
   #begunAt: number | undefined;
   #isCancelled = false;
   #latestAt: number | undefined;
@@ -101,6 +102,7 @@ export class PastFacts implements PastEvents {
         return;
       }
       case 'nested':
+        this.#hasNested = true;
         this.#exhausted.delete(fact.place);
         this.nested.begin(fact, position);
         break;
@@ -109,7 +111,7 @@ export class PastFacts implements PastEvents {
       case 'retry':
         this.nested.endAttempt(attemptPrefix(fact.place, fact.task, fact.item, fact.attempts));
         this.#pendingEvents.endAttempt(fact);
-        this.#called.delete(toKey(fact));
+        if (this.#called.size > 0) this.#called.delete(toKey(fact));
         this.#overcomeCrashes = this.#crashes;
         break;
       case 'published':
@@ -241,11 +243,12 @@ export class PastFacts implements PastEvents {
 
   /** What the machines are given again. What happened inside an attempt is over with it, and its outcome is a fact. */
   get needed(): readonly Fact[] {
-    return this.#facts.filter((fact, at) => this.#isNeeded(fact, at));
+    return this.#hasNested ? this.#facts.filter((fact, at) => this.#isNeeded(fact, at)) : this.#facts;
   }
 
   /** Memory of what happened inside attempts that are over: it is still on the disk. */
   get endedNestedBytes(): number {
+    if (!this.#hasNested) return 0;
     return this.#facts.reduce(
       (sum, fact, at) => sum + (this.#isNeeded(fact, at) ? 0 : measureNestedFact(fact)),
       0,
