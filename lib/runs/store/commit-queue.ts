@@ -27,11 +27,8 @@ export type RemovedKey = Pick<ForgottenKey, 'tenantId' | 'key'>;
 /** A run without its submission, which is the first of its documents. */
 export type AddedRun = Pick<StoredRun, 'id' | 'number' | 'createdAt'>;
 
-/** How far a run has come with a batch. */
-interface Progress {
-  readonly writer: RunWriter;
-  readonly written: number;
-}
+/** How many entries of each run are written with a batch, in the order in which the runs go on. */
+type Progress = Map<RunWriter, number>;
 
 /**
  * Collects what all runs write in a turn of the event loop, or while the batch before is being kept, into one batch. Where
@@ -141,13 +138,13 @@ export class CommitQueue {
 
   async #flush(): Promise<void> {
     while (this.#hasWork && !this.#hasFailed) {
-      const progress = new Map<RunWriter, number>();
+      const progress: Progress = new Map();
       try {
         await this.#keep(this.#takeBatch(progress));
       } catch (error) {
         return this.#fail(toError(error));
       }
-      await this.#onKept([...progress].map(([writer, written]) => ({ writer, written })));
+      await this.#onKept(progress);
       // What goes on now belongs together again.
       await nextTurn();
     }
@@ -161,8 +158,8 @@ export class CommitQueue {
     return this.#added.length > 0 || this.#removed.length > 0 || this.#keys.size > 0 || this.#ready.size > 0;
   }
 
-  /** @param progress receives how far each run has come, in the order in which they go on */
-  #takeBatch(progress: Map<RunWriter, number>): Batch {
+  /** @param progress receives how far each run has come */
+  #takeBatch(progress: Progress): Batch {
     const pieces = this.#takePieces(progress);
     const batch = {
       added: this.#added,
@@ -177,7 +174,7 @@ export class CommitQueue {
     return batch;
   }
 
-  #takePieces(progress: Map<RunWriter, number>): Piece[] {
+  #takePieces(progress: Progress): Piece[] {
     const pieces: Piece[] = [];
     for (let length = 0; length < MAX_BATCH_LENGTH; ) {
       const writer = this.#ready.next();
@@ -195,8 +192,8 @@ export class CommitQueue {
   }
 
   /** Those that go on share the event loop with the other runs. */
-  async #onKept(progress: readonly Progress[]): Promise<void> {
-    for (const { writer, written } of progress) {
+  async #onKept(progress: Progress): Promise<void> {
+    for (const [writer, written] of progress) {
       writer.onKept(written);
       if (writer.isKept && this.#writers.get(writer.id) === writer) this.#writers.delete(writer.id);
       // Lets it go on, so that the time that it takes counts.
