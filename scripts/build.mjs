@@ -15,7 +15,7 @@ const lastOutput = join(root, 'dist', 'types', 'lib', 'index.d.ts');
 if (process.argv.includes('--if-changed') && (isUpToDate() || hasNoBuilder())) process.exit();
 
 const { build } = await import('esbuild');
-const { buildInspector } = await import('./web.mjs');
+const { buildConsole, buildInspector } = await import('./web.mjs');
 
 const shared = {
   absWorkingDir: root,
@@ -120,7 +120,7 @@ const apart = await build({
 
 copySwaggerUi();
 await buildStatelyPage();
-const inspector = await buildInspector();
+const pages = [...(await buildInspector()), ...(await buildConsole())];
 // The worker processes run files of their own.
 await build({
   ...shared,
@@ -144,7 +144,7 @@ writeFileSync(
     ...Object.keys(command.metafile.inputs),
     ...Object.keys(library.metafile.inputs),
     ...Object.keys(apart.metafile.inputs),
-    ...inspector,
+    ...pages,
     'node_modules/swagger-ui-dist/',
   ]),
 );

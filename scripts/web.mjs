@@ -1,27 +1,38 @@
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const source = join(root, 'web', 'inspect');
+
+/** Writes the inspector to dist/web. Returns the paths of what was bundled. */
+export function buildInspector() {
+  return buildPage({ name: 'inspect', folder: 'web', assets: '/inspect/assets' });
+}
+
+/** Writes the run console to dist/console. Its editor is a file of its own, which is loaded when it is opened. */
+export function buildConsole() {
+  return buildPage({ name: 'console', folder: 'console', assets: '/assets' });
+}
 
 /**
- * Writes the inspector to dist/web: its script, its style sheet, its icon, and the page, which names them with the
+ * Writes a page to a folder of dist: its scripts, its style sheet, its icon, and the page, which names them with the
  * version that VERSION has. Returns the paths of what was bundled.
  */
-export async function buildInspector() {
-  const folder = join(root, 'dist', 'web');
-  mkdirSync(folder, { recursive: true });
+async function buildPage({ name, folder, assets }) {
+  const target = join(root, 'dist', folder);
+  mkdirSync(target, { recursive: true });
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: [
-      { in: 'web/inspect/main.tsx', out: 'inspect' },
-      { in: 'web/inspect/styles/inspect.css', out: 'inspect' },
+      { in: `web/${name}/main.tsx`, out: name },
+      { in: `web/${name}/styles/${name}.css`, out: name },
     ],
-    outdir: 'dist/web',
+    outdir: target,
     bundle: true,
+    splitting: true,
+    chunkNames: `${name}-[hash]`,
     minify: true,
     metafile: true,
     format: 'esm',
@@ -31,13 +42,12 @@ export async function buildInspector() {
     legalComments: 'none',
     logLevel: 'warning',
   });
-  const icon = readFileSync(join(source, 'icon.svg'));
-  writeFileSync(join(folder, 'icon.svg'), icon);
-  const hash = createHash('sha256').update(icon);
-  for (const file of ['inspect.js', 'inspect.css']) hash.update(readFileSync(join(folder, file)));
+  writeFileSync(join(target, 'icon.svg'), readFileSync(join(root, 'web', 'shared', 'icon.svg')));
+  const hash = createHash('sha256');
+  for (const file of readdirSync(target).toSorted()) hash.update(readFileSync(join(target, file)));
   const version = hash.digest('hex').slice(0, 16);
-  const page = readFileSync(join(source, 'index.html'), 'utf8');
-  writeFileSync(join(folder, 'index.html'), page.replaceAll('{{assets}}', `/inspect/assets/${version}`));
-  writeFileSync(join(folder, 'VERSION'), `${version}\n`);
+  const page = readFileSync(join(root, 'web', name, 'index.html'), 'utf8');
+  writeFileSync(join(target, 'index.html'), page.replaceAll('{{assets}}', `${assets}/${version}`));
+  writeFileSync(join(target, 'VERSION'), `${version}\n`);
   return Object.keys(metafile.inputs);
 }

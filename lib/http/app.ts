@@ -10,6 +10,7 @@ import { artifactRoutes } from './routes/artifacts.js';
 import { compileRoutes } from './routes/compile.js';
 import { eventRoutes } from './routes/following/events.js';
 import { healthRoutes, metricsRoutes } from './routes/health.js';
+import { consoleRoutes } from './routes/pages/console.js';
 import { docsRoutes, documentRoutes } from './routes/pages/docs.js';
 import { inspectorRoutes } from './routes/pages/inspector.js';
 import { pipelineRoutes, pipelineRunRoutes } from './routes/pipelines.js';
@@ -38,6 +39,7 @@ export function createRoutes(services: HttpServices): Route[] {
     ...docsRoutes(),
     ...statelyPageRoutes(),
     ...inspectorRoutes(),
+    ...consoleRoutes(),
     ...documentRoutes(services, () => routes),
   ];
   return routes;

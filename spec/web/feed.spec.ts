@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Feed, type FeedListener, type FeedState } from '../../web/inspect/server/feed.js';
-import { FrameReader } from '../../web/inspect/server/frames.js';
-import { Server } from '../../web/inspect/server/server.js';
+import { FrameReader } from '../../web/shared/server/frames.js';
+import { Server } from '../../web/shared/server/server.js';
 
 /** What a feed has told. */
 interface Told {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readMoment, taskOfActor, writeMoment } from '../../web/inspect/model/addresses.js';
 import { ActorTree } from '../../web/inspect/model/actor-tree.js';
-import { type JsonRow, type JsonView, listJsonRows } from '../../web/inspect/model/json-rows.js';
+import { type JsonRow, type JsonView, listJsonRows } from '../../web/shared/model/json-rows.js';
 import { FilteredSequence, NO_FILTER } from '../../web/inspect/model/sequence-filter.js';
 import { RunTimeline } from '../../web/inspect/model/timeline.js';
 import { FOLD_FROM, listTreeRows, revealActor } from '../../web/inspect/model/tree-rows.js';

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { Server } from './server/server.js';
+import { Server } from '../shared/server/server.js';
 import { BrowserFrames } from './session/frame-loop.js';
 import { RunSession } from './session/run-session.js';
 import { RunList } from './views/run-list.js';

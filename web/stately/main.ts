@@ -1,4 +1,4 @@
-import { KEY_ITEM } from '../inspect/server/api-key.js';
+import { KEY_ITEM } from '../shared/server/api-key.js';
 
 /**
  * Shows a run in the viewer of stately.ai, once its reader has agreed. The viewer is in an iframe of another origin; this

@@ -1,4 +1,4 @@
-import { toneOf } from './tones.js';
+import { toneOf } from '../../shared/model/tones.js';
 
 /** What of an entry says where it belongs. */
 interface IndexedEntry {

@@ -1,5 +1,5 @@
 import { type ActorNode, type ActorTree, isShown, labelOf } from './actor-tree.js';
-import { compareLabels } from './tones.js';
+import { compareLabels } from '../../shared/model/tones.js';
 
 /** From this many children on, they are folded into one row for each state. */
 export const FOLD_FROM = 40;

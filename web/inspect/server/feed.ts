@@ -1,6 +1,6 @@
 import type { InspectionOrigin } from '../../../lib/runs/inspection/entry.js';
-import { FrameReader, type Frame } from './frames.js';
-import { messageOf, type Server, ServerError } from './server.js';
+import { FrameReader, type Frame } from '../../shared/server/frames.js';
+import { messageOf, type Server, ServerError } from '../../shared/server/server.js';
 
 /** How the connection to the entries of a run stands. */
 export type FeedState =

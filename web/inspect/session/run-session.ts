@@ -5,10 +5,10 @@ import type { Statechart } from '../../../lib/runs/inspection/statechart.js';
 import { ActorTree } from '../model/actor-tree.js';
 import { NO_FILTER, type SequenceFilter } from '../model/sequence-filter.js';
 import { RunTimeline, type TimelineEntry } from '../model/timeline.js';
-import { toneOf } from '../model/tones.js';
+import { toneOf } from '../../shared/model/tones.js';
 import { type Folding, revealActor } from '../model/tree-rows.js';
 import { Feed, type FeedState, type Offer } from '../server/feed.js';
-import { messageOf, type Server, ServerError } from '../server/server.js';
+import { messageOf, type Server, ServerError } from '../../shared/server/server.js';
 import type { Frames } from './frame-loop.js';
 import { type Moment, readMoment, writeMoment } from '../model/addresses.js';
 

@@ -1,9 +1,9 @@
 import { useMemo, useRef } from 'preact/hooks';
 import { isShown, labelOf } from '../model/actor-tree.js';
-import { toneOf } from '../model/tones.js';
+import { toneOf } from '../../shared/model/tones.js';
 import { foldRow, listTreeRows, type TreeRow } from '../model/tree-rows.js';
 import type { RunSession } from '../session/run-session.js';
-import { moveByKey, rowId, VirtualList } from './virtual-list.js';
+import { moveByKey, rowId, VirtualList } from '../../shared/views/virtual-list.js';
 
 const ROW_HEIGHT = 24;
 

@@ -2,7 +2,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ChartEdge, ChartNode, Statechart } from '../../../lib/runs/inspection/statechart.js';
 import { labelOf } from '../model/actor-tree.js';
 import { describeTransitions, type LitChart, lightChart } from '../model/chart-state.js';
-import { toneOf } from '../model/tones.js';
+import { toneOf } from '../../shared/model/tones.js';
 import type { RunSession } from '../session/run-session.js';
 
 const ZOOMS = [0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.6];

@@ -3,8 +3,8 @@ import { taskOfActor } from '../model/addresses.js';
 import { describeTransitions, lightChart } from '../model/chart-state.js';
 import { readDetail, type TimelineEntry } from '../model/timeline.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatOffset } from '../model/format.js';
-import { JsonTree } from './json-view.js';
+import { formatOffset } from '../../shared/model/format.js';
+import { JsonTree } from '../../shared/views/json-view.js';
 import { TaskValues } from './task-values.js';
 
 const TABS = ['snapshot', 'event', 'values'] as const;

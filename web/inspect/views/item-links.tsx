@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ItemCounts, ItemPage, ItemRecord } from '../../../lib/runs/tasks/task-record.js';
 import { actorOfTask, type TaskAddress } from '../model/addresses.js';
-import { ServerError } from '../server/server.js';
-import { toneOf } from '../model/tones.js';
+import { ServerError } from '../../shared/server/server.js';
+import { toneOf } from '../../shared/model/tones.js';
 import type { RunSession } from '../session/run-session.js';
 
 interface ItemLinksProps {

@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import type { FailedTask } from '../../../lib/common/errors.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { PauseLines } from './pause-line.js';
-import { messageOf } from '../server/server.js';
-import { toneOf } from '../model/tones.js';
+import { messageOf } from '../../shared/server/server.js';
+import { toneOf } from '../../shared/model/tones.js';
 import { actorOfTask } from '../model/addresses.js';
 import type { RunSession } from '../session/run-session.js';
 

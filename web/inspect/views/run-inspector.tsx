@@ -4,7 +4,7 @@ import type { RunSession } from '../session/run-session.js';
 import { ActorTreeView } from './actor-tree-view.js';
 import { ChartView } from './chart-view.js';
 import { DetailView } from './detail-view.js';
-import { KeyForm } from './key-form.js';
+import { KeyForm } from '../../shared/views/key-form.js';
 import { Notices } from './notices.js';
 import { RunHeader } from './run-header.js';
 import { Scrubber } from './scrubber.js';

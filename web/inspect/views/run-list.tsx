@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RunPage as Page } from '../../../lib/runs/record.js';
 import type { RunSummary } from '../../../lib/runs/record.js';
-import { toneOf } from '../model/tones.js';
-import { messageOf, type Server } from '../server/server.js';
-import { formatTook, formatTime } from '../model/format.js';
-import { KeyForm } from './key-form.js';
+import { toneOf } from '../../shared/model/tones.js';
+import { messageOf, type Server } from '../../shared/server/server.js';
+import { formatTook, formatTime } from '../../shared/model/format.js';
+import { KeyForm } from '../../shared/views/key-form.js';
 
 const STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
 

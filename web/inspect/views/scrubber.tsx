@@ -1,6 +1,6 @@
 import { findFrom, listTicks } from '../model/event-index.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatOffset } from '../model/format.js';
+import { formatOffset } from '../../shared/model/format.js';
 
 /** A slider through the sequence: chart, tree and snapshot show the run as it was after the event. */
 export function Scrubber({ session }: { readonly session: RunSession }) {

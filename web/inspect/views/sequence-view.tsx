@@ -1,10 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
 import { FilteredSequence, NO_FILTER } from '../model/sequence-filter.js';
 import type { TimelineEntry } from '../model/timeline.js';
-import { toneOf } from '../model/tones.js';
+import { toneOf } from '../../shared/model/tones.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatOffset } from '../model/format.js';
-import { moveByKey, rowId, VirtualList } from './virtual-list.js';
+import { formatOffset } from '../../shared/model/format.js';
+import { moveByKey, rowId, VirtualList } from '../../shared/views/virtual-list.js';
 
 const ROW_HEIGHT = 22;
 

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ItemRecord, TaskRecord } from '../../../lib/runs/tasks/task-record.js';
 import type { TaskAddress } from '../model/addresses.js';
-import { toneOf } from '../model/tones.js';
+import { toneOf } from '../../shared/model/tones.js';
 import type { Offer } from '../server/feed.js';
-import { messageOf, ServerError } from '../server/server.js';
+import { messageOf, ServerError } from '../../shared/server/server.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatTook } from '../model/format.js';
+import { formatTook } from '../../shared/model/format.js';
 import { ItemLinks } from './item-links.js';
-import { JsonTree } from './json-view.js';
+import { JsonTree } from '../../shared/views/json-view.js';
 
 interface TaskValuesProps {
   readonly session: RunSession;

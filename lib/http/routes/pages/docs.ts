@@ -9,28 +9,7 @@ import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../../res
 
 /** The documentation for people, which loads nothing from other hosts (D39). */
 export function docsRoutes(assets = new DocsAssets()): Route[] {
-  return [home(), page(assets), asset(assets)];
-}
-
-function home(): Route {
-  const html = '<a href="/docs">/docs</a>';
-  return defineRoute({
-    method: 'GET',
-    path: '/',
-    id: 'home',
-    tag: 'Documents',
-    summary: 'Redirect to the documentation',
-    isPage: true,
-    access: 'open',
-    responses: {
-      302: {
-        description: 'The documentation is at /docs.',
-        media: { 'text/html': html },
-        headers: { Location: '/docs' },
-      },
-    },
-    handle: () => ({ text: html, headers: { Location: '/docs' } }),
-  });
+  return [page(assets), asset(assets)];
 }
 
 function page(assets: DocsAssets): Route {
