@@ -44,6 +44,13 @@ const ValueQuery = Type.Object(valueFields, { additionalProperties: false });
 const PageQuery = Type.Object(
   {
     status: Type.Optional(TaskStatusSchema),
+    values: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          'Whether records contain values. With `false`, `inputs` and `output` are null, and of an item only the beginning is shown: for a view of states and times.',
+      }),
+    ),
     ...valueFields,
     ...pageFields('Largest number on the page, which has fewer when they would exceed 1 MiB.'),
   },

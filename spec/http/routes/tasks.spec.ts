@@ -101,6 +101,24 @@ describe('GET /pipelines/runs/{run_id}/tasks (D59)', () => {
     expect(await client.task(runId, 'each', { whole: true })).to.deep.equal(whole);
   });
 
+  it('leaves inputs and outputs out on request, and then shows states, times and what items are about', async () => {
+    const { body } = await get<TaskPage>('?values=false');
+    expect(body.tasks.map(({ inputs, output, cut }) => [inputs, output, cut])).to.deep.equal(
+      body.tasks.map(() => [null, null, []]),
+    );
+    expect(body.tasks[1]).to.deep.include({ task_id: 'each', status: 'failed' });
+    expect(body.tasks[1]?.items).to.include({ total: 3, failed: 1 });
+    const items = await get<ItemPage>('/each/items?values=false');
+    expect(
+      items.body.items.map(({ item, value, inputs, output }) => [item, value, inputs, output]),
+    ).to.deep.equal([
+      [0, 'Rome', null, null],
+      [1, 'Oslo', null, null],
+      [2, 'Bern', null, null],
+    ]);
+    expect(items.body.items[1]?.error?.message).to.include('fetch failed');
+  });
+
   it('shows the stack of an own tool only to callers that may run it', async () => {
     const [shown, hidden] = [await get<TaskRecord>('/each'), await get<TaskRecord>('/each', 'reader')];
     expect(shown.body.error?.stack).to.match(/tasks\.spec\.ts/);
