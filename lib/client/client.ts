@@ -118,11 +118,11 @@ export class WavetrainClient {
   graph(pipeline: DefinitionOrText, options?: ValidateOptions): Promise<Graph>;
   graph(
     pipeline: DefinitionOrText,
-    options: ValidateOptions & { readonly format: 'mermaid' | 'dot' },
+    options: ValidateOptions & { readonly format: 'mermaid' | 'dot' | 'svg' },
   ): Promise<string>;
   async graph(
     pipeline: DefinitionOrText,
-    options: ValidateOptions & { readonly format?: 'mermaid' | 'dot' } = {},
+    options: ValidateOptions & { readonly format?: 'mermaid' | 'dot' | 'svg' } = {},
   ): Promise<Graph | string> {
     const { format } = options;
     const path = `/pipelines/graph${formatQuery({ format })}`;

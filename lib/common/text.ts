@@ -59,3 +59,30 @@ export function showValue(value: unknown): string {
 export function formatMebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`;
 }
+
+const SPECIAL: ReadonlyMap<string, string> = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&#39;'],
+]);
+
+/**
+ * What markup may not contain as it is: its own characters, control characters, those that change the direction of the
+ * text around them or are invisible, halves of characters, and what is no character.
+ */
+const UNSAFE =
+  // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
+  /[&<>"'\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/**
+ * Escapes text of anybody for HTML and XML, as content or within quotes: nothing in it begins a tag, ends an attribute or
+ * reorders the line. Control and bidirectional characters become visible, as JSON writes them: `\u202e`.
+ */
+export function escapeMarkup(text: string): string {
+  return text.replace(
+    UNSAFE,
+    (character) => SPECIAL.get(character) ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
