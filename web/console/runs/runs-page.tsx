@@ -3,6 +3,7 @@ import { formatCount } from '../../shared/model/format.js';
 import type { Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
 import { Frame, Notice } from '../shell/frame.js';
+import { useNow } from '../shell/use-now.js';
 import { FilterBar } from './filter-bar.js';
 import {
   FIRST_RANGE,
@@ -144,18 +145,4 @@ function NoRuns({
       </ul>
     </div>
   );
-}
-
-const TICK_MS = 1000;
-
-/** The time, which goes on while the tab is visible. */
-function useNow(): number {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = window.setInterval(() => {
-      if (!document.hidden) setNow(Date.now());
-    }, TICK_MS);
-    return () => window.clearInterval(timer);
-  }, []);
-  return now;
 }
