@@ -6,7 +6,7 @@ import { RunSession } from './run-session.js';
 import { FailureBox } from './views/failure-box.js';
 import { RunHeader } from './views/run-header.js';
 import { RunTabs } from './views/run-tabs.js';
-import { TaskPanel } from './views/task-panel.js';
+import { TaskPanel } from './task/task-panel.js';
 
 /** One run: its waves, its times, its values, and what can be done with it. */
 export function RunPage({ server, runId }: { readonly server: Server; readonly runId: string }) {
