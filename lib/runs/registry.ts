@@ -1,8 +1,6 @@
 import { INITIAL_STATUS } from '../../machines/status.js';
-import type { RunStatus } from '../../machines/types.js';
 import { completeClock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
-import { LinkedMap } from '../common/queues/linked-map.js';
 import { type AnyRun, LocalExecutor, runNotFound } from '../execution/local-executor.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
@@ -22,21 +20,12 @@ import {
   type ReviveDefinitions,
   RunFactory,
 } from './run-factory.js';
-import {
-  countStatuses,
-  paginate,
-  type RunPage,
-  type RunQuery,
-  type RunRecord,
-  toRunRecord,
-  toRunSummary,
-} from './record.js';
+import { type RunRecord, toRunRecord, toRunSummary } from './record.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import { assertSettled, prepareRerun, type RerunRequest } from './rerun/rerun.js';
-import { describeRerun, type RerunReport } from './rerun/rerun-report.js';
 import { Retention, UNLIMITED_RETENTION } from './retention.js';
 import { RunEntry } from './run-entry.js';
-import { RunViews } from './run-views.js';
+import { RunViews } from './views/run-views.js';
 import { StoreGuard } from './store/store-guard.js';
 
 export { runInTurns } from './fair-yield.js';
@@ -54,8 +43,6 @@ export interface RestoredRuns {
 
 /** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry extends RunViews {
-  /** In the order of their submission. */
-  readonly #entries = new LinkedMap<string, RunEntry>();
   readonly #idempotencyKeys: IdempotencyStore;
   readonly #factory: RunFactory;
   readonly #admission: Admission;
@@ -112,7 +99,7 @@ export class RunRegistry extends RunViews {
     this.#retention.sweep();
     const begin = (reservation: Reservation): Promise<string> => submit({ reservation });
     const { runId, isReplayed, lastStatus } = await this.#idempotencyKeys.once(tenantId, idempotency, begin);
-    const kept = isReplayed ? this.#entries.get(runId) : undefined;
+    const kept = isReplayed ? this.runs.get(runId) : undefined;
     const status = lastStatus ?? kept?.run.status ?? INITIAL_STATUS;
     return { run_id: runId, status, isReplayed, isKept: lastStatus === undefined };
   }
@@ -140,19 +127,6 @@ export class RunRegistry extends RunViews {
     }
   }
 
-  /** Resolves with what a rerun reuses and what it runs; with null when it is no longer kept. */
-  async rerunReport(runId: string): Promise<RerunReport | null> {
-    const run = this.#entries.get(runId)?.run;
-    return run === undefined ? null : this.stepRunner.run(describeRerun(run.prepared), run.tenantId);
-  }
-
-  /** One page of runs, newest first. Throws `invalid_request` for a malformed cursor, and `shutting_down`. */
-  list(query: RunQuery): RunPage {
-    if (this.#leftRuns > 0) throw leftToNextProcess('the runs');
-    this.#retention.sweep();
-    return paginate(this.#entries.backwards(), query);
-  }
-
   /**
    * Resolves with the record once the run has settled. Rejects with `run_not_found`, also when it is forgotten before, and
    * with `shutting_down` when it is left for the next process, or `not_ready` when its end cannot be kept.
@@ -160,7 +134,7 @@ export class RunRegistry extends RunViews {
   async settled(runId: string): Promise<RunRecord> {
     const { run } = this.entry(runId);
     await this.#storeGuard.unlessFails(run.settled);
-    if (this.#entries.has(runId)) assertNotLeft(run);
+    if (this.runs.has(runId)) assertNotLeft(run);
     if (run.status === 'queued' || run.status === 'running') throw runNotFound(runId);
     return toRunRecord(run);
   }
@@ -212,7 +186,7 @@ export class RunRegistry extends RunViews {
 
   /** Deletes a run in any state, stopping it first if it has not settled. */
   forget(runId: string): void {
-    const entry = this.#entries.get(runId);
+    const entry = this.runs.get(runId);
     if (entry === undefined) return;
     this.#retention.delete(entry);
     this.#drop(entry);
@@ -221,14 +195,6 @@ export class RunRegistry extends RunViews {
   /** Resolves when the outputs that the cache keeps in its folder are there (D65). Call before the process ends. */
   cacheWritten(): Promise<void> {
     return this.executor.cacheWritten();
-  }
-
-  /**
-   * Keeps the memory of a run counted until the returned function is called, even when the run is deleted or evicted
-   * before. For responses that are sent from it bit by bit. Returns undefined when the run is not kept any more.
-   */
-  retain(runId: string): (() => void) | undefined {
-    return this.#entries.get(runId)?.retain();
   }
 
   /** The number of runs that were left at the end, for the next process. */
@@ -243,12 +209,6 @@ export class RunRegistry extends RunViews {
   /** The number of queued and of running runs. */
   get load(): { readonly queued: number; readonly running: number } {
     return this.#admission.load;
-  }
-
-  /** The number of kept runs per status; omits a status without runs. */
-  countByStatus(): ReadonlyMap<RunStatus, number> {
-    this.#retention.sweep();
-    return countStatuses(this.#entries);
   }
 
   /**
@@ -326,9 +286,9 @@ export class RunRegistry extends RunViews {
       isClosing: () => this.#isClosing,
     });
     if (restored === undefined) return undefined;
-    this.#entries.sort((a, b) => a.sequence - b.sequence);
+    this.runs.sort();
     this.#retention.restore(restored.settled);
-    return { kept: this.#entries.size, goingOn: restored.goingOn };
+    return { kept: this.runs.size, goingOn: restored.goingOn };
   }
 
   #enterRestored(restored: RestoredRun): RunEntry {
@@ -340,7 +300,7 @@ export class RunRegistry extends RunViews {
   /** It stays in the store. */
   #leaveOut(entry: RunEntry): void {
     const { id, status } = entry.run;
-    this.#entries.delete(id);
+    this.runs.delete(entry);
     this.#idempotencyKeys.forgetRun(id, status);
     entry.drop();
   }
@@ -352,7 +312,7 @@ export class RunRegistry extends RunViews {
 
   #enter({ run, number }: CreatedRun): RunEntry {
     const entry = new RunEntry(run, number, this.options.eventBuffer ?? 0);
-    this.#entries.add(run.id, entry);
+    this.runs.add(entry);
     void run.settled.then(() => this.#onSettled(entry));
     entry.limitPauses(this.clock, this.options.pauseTimeoutMs);
     return entry;
@@ -361,7 +321,7 @@ export class RunRegistry extends RunViews {
   /** Runs once for every run, however it ended. */
   #onSettled(entry: RunEntry): void {
     const { run } = entry;
-    const isKept = this.#entries.has(run.id);
+    const isKept = this.runs.has(run.id);
     // It goes on in the next process: whoever waits for it must not see an end.
     if (run.isLeft && isKept) return;
     entry.log.close();
@@ -373,7 +333,7 @@ export class RunRegistry extends RunViews {
 
   #drop(entry: RunEntry): void {
     const { id, status } = entry.run;
-    this.#entries.delete(id);
+    this.runs.delete(entry);
     this.#idempotencyKeys.forgetRun(id, status);
     this.executor.forget(id);
     this.options.store?.remove(id);
@@ -382,10 +342,18 @@ export class RunRegistry extends RunViews {
 
   protected override entry(runId: string): RunEntry {
     this.#retention.sweep();
-    const entry = this.#entries.get(runId);
+    const entry = this.runs.get(runId);
     if (entry === undefined) throw runNotFound(runId);
     assertNotLeft(entry.run);
     return entry;
+  }
+
+  protected override sweep(): void {
+    this.#retention.sweep();
+  }
+
+  protected override assertListable(): void {
+    if (this.#leftRuns > 0) throw leftToNextProcess('the runs');
   }
 }
 

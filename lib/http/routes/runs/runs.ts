@@ -1,13 +1,13 @@
 import Type from 'typebox';
-import { authorizeRun, canUseTenant } from '../auth/authenticate.js';
-import { RecordTexts } from '../responses/record-texts.js';
-import { defineRoute, type Route } from '../routing/route.js';
-import { CancelRequestSchema, pageFields, RunIdParams, TenantId } from '../schemas/request.js';
-import { RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.js';
-import { anyJsonObject } from '../schemas/wire.js';
-import type { HttpServices } from '../services.js';
-import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../responses/conditional-get.js';
-import { LongPolls } from './following/long-poll.js';
+import { authorizeRun, canUseTenant } from '../../auth/authenticate.js';
+import { RecordTexts } from '../../responses/record-texts.js';
+import { defineRoute, type Route } from '../../routing/route.js';
+import { CancelRequestSchema, pageFields, RunIdParams, TenantId } from '../../schemas/request.js';
+import { RunPageSchema, RunRecordSchema, RunStatusSchema } from '../../schemas/run.js';
+import { anyJsonObject } from '../../schemas/wire.js';
+import type { HttpServices } from '../../services.js';
+import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
+import { LongPolls } from '../following/long-poll.js';
 import { rerunRoute } from './rerun.js';
 
 /** Routes that read runs. */

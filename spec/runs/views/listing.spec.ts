@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { paginate, type RunPage, type RunQuery } from '../../lib/runs/record.js';
-import type { RunEntry } from '../../lib/runs/run-entry.js';
-import { ControlledRuns } from './controlled-runs.js';
+import { paginate, type RunPage, type RunQuery } from '../../../lib/runs/views/run-listing.js';
+import type { RunEntry } from '../../../lib/runs/run-entry.js';
+import { ControlledRuns } from '../controlled-runs.js';
 
 function listIds(page: RunPage): string[] {
   return page.runs.map(({ run_id }) => run_id);

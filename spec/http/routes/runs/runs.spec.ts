@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { RunPage } from '../../../lib/runs/record.js';
-import type { RunRecord } from '../../../lib/runs/record.js';
-import { ControlledServer, TWO_WAVES } from '../support/controlled-server.js';
+import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
+import type { RunPage } from '../../../../lib/runs/views/run-listing.js';
+import type { RunRecord } from '../../../../lib/runs/record.js';
+import { ControlledServer, TWO_WAVES } from '../../support/controlled-server.js';
 
 const ONE_TASK = { id: 'one', goal: 'g', tasks: [{ id: 'a', tool: 'controlled' }] };
 
