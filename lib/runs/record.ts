@@ -1,7 +1,7 @@
 import type { RunStatus } from '../../machines/types.js';
 import { toIsoTime } from '../common/clock.js';
 import { MAX_LISTED_ARTIFACTS } from '../common/limits.js';
-import { type FailedTask, type TaskFailure, WavetrainError } from '../common/errors.js';
+import type { FailedTask, TaskFailure } from '../common/errors.js';
 import type { TaskEvent } from '../execution/events/event.js';
 import type {
   PlanOutcome,

@@ -4,7 +4,6 @@ import { WavetrainError } from '../common/errors.js';
 import { type AnyRun, LocalExecutor, runNotFound } from '../execution/local-executor.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
-import { Admission, UNLIMITED_ADMISSION } from './admission.js';
 import { fairYield } from './fair-yield.js';
 import {
   type IdempotencyKey,
@@ -45,7 +44,6 @@ export interface RestoredRuns {
 export class RunRegistry extends RunViews {
   readonly #idempotencyKeys: IdempotencyStore;
   readonly #factory: RunFactory;
-  readonly #admission: Admission;
   readonly #retention: Retention<RunEntry>;
   /** Resolves when the runs of the store have been restored, or cannot be; undefined then, and before. */
   #restoring: Promise<void> | undefined;
@@ -60,7 +58,6 @@ export class RunRegistry extends RunViews {
     super(options, completeClock(options.clock), new LocalExecutor(options));
     this.#factory = new RunFactory(this.executor, this.clock, options.store);
     this.#idempotencyKeys = new IdempotencyStore(this.clock, options.idempotency, options.store);
-    this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
     const { retention = UNLIMITED_RETENTION, memory } = options;
     this.#retention = new Retention(retention, this.clock, memory, (entry) => this.#drop(entry));
     this.#storeGuard = new StoreGuard(options.store);
@@ -144,7 +141,7 @@ export class RunRegistry extends RunViews {
     const entry = this.entry(runId);
     const { run } = entry;
     this.#storeGuard.assertWorks();
-    this.#admission.startBegun(entry);
+    this.admission.startBegun(entry);
     // Those who wait for a task that is being published go on before: so they do when the run is rebuilt.
     while (run.isPublishing) await this.#storeGuard.unlessFails(run.committed());
     assertNotLeft(run);
@@ -208,7 +205,7 @@ export class RunRegistry extends RunViews {
 
   /** The number of queued and of running runs. */
   get load(): { readonly queued: number; readonly running: number } {
-    return this.#admission.load;
+    return this.admission.load;
   }
 
   /**
@@ -227,7 +224,7 @@ export class RunRegistry extends RunViews {
       this.#leftRuns++;
       run.stop();
     };
-    await this.#admission.drain(graceMs, this.clock, end);
+    await this.admission.drain(graceMs, this.clock, end);
     await this.executor.close();
     await answerRequests?.();
     await store?.close();
@@ -247,14 +244,14 @@ export class RunRegistry extends RunViews {
     const { reservation, onEvent, onAccepted, onInspection } = submission;
     this.#storeGuard.assertWorks();
     this.#retention.sweep();
-    this.#admission.checkCapacity(tenantId);
+    this.admission.checkCapacity(tenantId);
     const entry = this.#enter(this.#factory.create(requested, tenantId, reservation?.key));
     const { run } = entry;
     if (reservation) this.#idempotencyKeys.assign(reservation, run.id);
     onAccepted?.(this.settled(run.id));
     if (onInspection) onInspection(entry.inspection(this.clock).openNow(), toRunRecord(run));
     entry.announce(onEvent, this.options.onEvent);
-    this.#admission.admit(entry);
+    this.admission.admit(entry);
     try {
       await this.#storeGuard.unlessFails(run.committed());
     } catch (error) {
@@ -307,7 +304,7 @@ export class RunRegistry extends RunViews {
 
   #goOn(entry: RunEntry): void {
     entry.announce(undefined, this.options.onEvent);
-    this.#admission.admit(entry);
+    this.admission.admit(entry);
   }
 
   #enter({ run, number }: CreatedRun): RunEntry {
@@ -322,11 +319,12 @@ export class RunRegistry extends RunViews {
   #onSettled(entry: RunEntry): void {
     const { run } = entry;
     const isKept = this.runs.has(run.id);
+    if (isKept) this.runs.onChanged(entry);
     // It goes on in the next process: whoever waits for it must not see an end.
     if (run.isLeft && isKept) return;
     entry.log.close();
     if (run.wasSettled) return;
-    this.#admission.release(entry);
+    this.admission.release(entry);
     if (!run.isLeft) this.options.store?.settled?.(toRunSummary(run));
     if (isKept) this.#retention.add(entry);
   }

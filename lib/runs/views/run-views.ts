@@ -2,7 +2,9 @@ import type { Clock } from '../../common/clock.js';
 import type { Steps } from '../../common/steps.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { AnyRun, LocalExecutor } from '../../execution/local-executor.js';
+import { Admission, UNLIMITED_ADMISSION } from '../admission.js';
 import type { EventLog } from '../event-log.js';
+import { runInTurns } from '../fair-yield.js';
 import type { OpenInspection } from '../inspection/inspection.js';
 import { StatelyFeed, type StatelyMessage } from '../inspection/stately-feed.js';
 import { INITIAL_STATUS } from '../../../machines/status.js';
@@ -33,7 +35,8 @@ export abstract class RunViews {
   protected readonly options: RegistryOptions;
   protected readonly clock: Clock;
   protected readonly executor: LocalExecutor;
-  protected readonly runs = new RunIndex();
+  protected readonly admission: Admission;
+  protected readonly runs: RunIndex;
 
   /** Checks definitions beside the runs, so that neither holds the event loop for long. */
   readonly stepRunner: StepRunner;
@@ -42,6 +45,8 @@ export abstract class RunViews {
     this.options = options;
     this.clock = clock;
     this.executor = executor;
+    this.admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
+    this.runs = new RunIndex(clock, this.admission);
     this.stepRunner = executor.stepRunner;
   }
 
@@ -56,9 +61,28 @@ export abstract class RunViews {
 
   /** One page of runs, newest first. Throws `invalid_request` for a malformed cursor, and `shutting_down`. */
   list(query: RunQuery): RunPage {
+    return this.#listable.page(query);
+  }
+
+  /**
+   * One page of runs, as `list` returns it, in turns with other requests: there may be a million runs. Rejects as `list`
+   * throws.
+   *
+   * @param tenantId of the caller
+   */
+  async listInTurns(query: RunQuery, tenantId: string): Promise<RunPage> {
+    return runInTurns(this.#listable.pageInSteps(query), tenantId);
+  }
+
+  /** A text that changes whenever the page may. Throws `shutting_down`. */
+  listVersion(query: RunQuery): string {
+    return this.#listable.version(query);
+  }
+
+  get #listable(): RunIndex {
     this.assertListable();
     this.sweep();
-    return this.runs.page(query);
+    return this.runs;
   }
 
   /** The number of kept runs per status; omits a status without runs. */
