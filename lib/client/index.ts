@@ -46,7 +46,8 @@ export type {
   InspectionList,
   InspectionOrigin,
 } from '../runs/inspection/entry.js';
-export type { RunPage } from '../runs/record.js';
+export type { RunQueue } from '../runs/admission.js';
+export type { RunCounts, RunPage, RunStatusFilter } from '../runs/views/run-listing.js';
 export type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
 export type { ArtifactPage } from '../runs/tasks/run-files.js';
 export type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../runs/rerun/rerun-report.js';

@@ -1,7 +1,7 @@
 import type { CompileProgress } from '../compile/result.js';
-import type { RunStatus } from '../../machines/types.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
+import type { RunStatusFilter } from '../runs/views/run-listing.js';
 import type { ArtifactQuery } from '../runs/tasks/run-files.js';
 import type { TaskOptions, TaskQuery } from '../runs/tasks/task-record.js';
 import type { ToolMetadata } from '../tools/catalog.js';
@@ -88,9 +88,17 @@ export interface VersionedRecord {
 
 /** Filters and pages the list of runs. */
 export interface ListQuery extends RequestOptions {
-  readonly status?: RunStatus | undefined;
+  readonly status?: RunStatusFilter | undefined;
   readonly pipeline_id?: string | undefined;
   readonly tenant_id?: string | undefined;
+  /** Only runs with this text in their id, the id of their pipeline, their goal or their error, in any case. */
+  readonly text?: string | undefined;
+  /** Only runs that were submitted at this time or later, as in `2026-01-31T08:00:00Z`. */
+  readonly created_after?: string | undefined;
+  /** Only runs that were submitted earlier. */
+  readonly created_before?: string | undefined;
+  /** Also returns `counts`, the runs by status on all pages together, and `queue`, what queued ones wait for. */
+  readonly counts?: boolean | undefined;
   /** Page size, 1 to 500. */
   readonly limit?: number | undefined;
   /** The `next_cursor` of the previous page. */

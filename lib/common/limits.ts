@@ -213,6 +213,9 @@ export const MAX_ARTIFACTS = 10_000;
 /** Maximum number of files in a run record, which says how many there are. */
 export const MAX_LISTED_ARTIFACTS = 1000;
 
+/** What is compared when the list of runs is searched for a text: its length, and that of a goal or an error, in characters. */
+export const LISTING_LIMITS = { textLength: 200, searchedLength: 2000 } as const;
+
 /** Maximum length of the name of a file that a tool writes, as UTF-8: file systems allow 255 with a number. */
 export const MAX_FILE_NAME_BYTES = 200;
 

@@ -1,17 +1,17 @@
 import Type from 'typebox';
-import { WavetrainError } from '../../common/errors.js';
-import type { CallRecord } from '../../runs/tasks/task-record.js';
-import { authorizeRun, type Caller } from '../auth/authenticate.js';
-import { defineRoute, type Route } from '../routing/route.js';
-import { pageFields, RunIdParams } from '../schemas/request.js';
+import { WavetrainError } from '../../../common/errors.js';
+import type { CallRecord } from '../../../runs/tasks/task-record.js';
+import { authorizeRun, type Caller } from '../../auth/authenticate.js';
+import { defineRoute, type Route } from '../../routing/route.js';
+import { pageFields, RunIdParams } from '../../schemas/request.js';
 import {
   ItemPageSchema,
   ItemRecordSchema,
   TaskPageSchema,
   TaskRecordSchema,
   TaskStatusSchema,
-} from '../schemas/task.js';
-import type { HttpServices } from '../services.js';
+} from '../../schemas/task.js';
+import type { HttpServices } from '../../services.js';
 
 const TaskParams = Type.Object({
   ...RunIdParams.properties,

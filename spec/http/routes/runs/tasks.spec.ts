@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { RequestError, WavetrainClient } from '../../../lib/client/index.js';
-import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { ItemPage, TaskPage, TaskRecord } from '../../../lib/runs/tasks/task-record.js';
-import { defineTool } from '../../../lib/tools/tool.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
-import { catchRejection } from '../../support/rejection.js';
+import { RequestError, WavetrainClient } from '../../../../lib/client/index.js';
+import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
+import type { ItemPage, TaskPage, TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
+import { defineTool } from '../../../../lib/tools/tool.js';
+import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
+import { catchRejection } from '../../../support/rejection.js';
 
 const keyOf = (name: string, scopes: ('read' | 'run')[], tenants = ['default']) => ({
   name,
