@@ -1,5 +1,6 @@
 import type { RunStatus } from '../../../machines/types.js';
 import { toIsoTime } from '../../common/clock.js';
+import { formatDuration } from '../../common/text.js';
 import type { RunSummary } from '../../runs/record.js';
 import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
 import type { CliContext } from '../context.js';
@@ -10,7 +11,6 @@ import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Formatter, type Style, type Terminal } from '../render/terminal.js';
 import {
   displayWidth,
-  formatDuration,
   padToWidth,
   toSingleLine,
   truncateMiddle,

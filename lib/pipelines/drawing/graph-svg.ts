@@ -308,5 +308,5 @@ export const GRAPH_STYLE = [
   '.graph .await{stroke-dasharray:5 4}',
   '.graph .label{text-anchor:middle;paint-order:stroke;stroke-width:4px;stroke-linejoin:round}',
   colourRules(LIGHT),
-  `@media (prefers-color-scheme:dark){${colourRules(DARK)}}`,
+  `@media screen and (prefers-color-scheme:dark){${colourRules(DARK)}}`,
 ].join('');
