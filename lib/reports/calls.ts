@@ -1,9 +1,9 @@
 import { REPORT_LIMITS } from '../common/limits.js';
 import { escapeMarkup, formatCount, formatDuration, formatNumber } from '../common/text.js';
 import type { ErrorRecord } from '../execution/invocation/thrown-error.js';
-import type { Tone } from '../pipelines/drawing/graph-svg.js';
+import type { GraphTone } from '../pipelines/drawing/graph-svg.js';
 import type { AttemptRecord, CallRecord, ItemRecord, TaskRecord } from '../runs/tasks/task-record.js';
-import { formatMessage, formatTime, type ValueWriter } from './values.js';
+import { formatMessage, writeTime, type ValueWriter } from './values.js';
 
 /** A task or an item, as far as its name goes. */
 type Named = Pick<CallRecord, 'sub_pipeline' | 'task_id'> & { readonly item?: number | undefined };
@@ -14,7 +14,7 @@ export function nameCall({ sub_pipeline: part, task_id: taskId, item }: Named): 
   return item === undefined ? task : `${task}[${item}]`;
 }
 
-const TONES: Readonly<Record<CallRecord['status'], Tone>> = {
+const TONES: Readonly<Record<CallRecord['status'], GraphTone>> = {
   pending: 'waiting',
   running: 'active',
   succeeded: 'done',
@@ -22,7 +22,7 @@ const TONES: Readonly<Record<CallRecord['status'], Tone>> = {
   skipped: 'stopped',
 };
 
-export function toneOfCall({ status }: CallRecord): Tone {
+export function toneOfCall({ status }: CallRecord): GraphTone {
   return TONES[status];
 }
 
@@ -90,7 +90,7 @@ function writeAttempts(attempts: readonly AttemptRecord[]): string[] {
     const took =
       begun === null || ended === null ? '' : formatDuration(Date.parse(ended) - Date.parse(begun));
     const end = error === null ? (ended === null ? 'under way' : 'succeeded') : formatMessage(error);
-    return `<tr><th scope="row">${attempt}</th><td>${begun === null ? '' : formatTime(begun)}</td><td>${took}</td><td>${end}</td></tr>`;
+    return `<tr><th scope="row">${attempt}</th><td>${begun === null ? '' : writeTime(begun)}</td><td>${took}</td><td>${end}</td></tr>`;
   });
   return [
     '<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Attempt</th><th scope="col">Began</th><th scope="col">Took</th><th scope="col">Ended</th></tr></thead>',

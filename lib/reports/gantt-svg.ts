@@ -1,6 +1,6 @@
 import { ellipsize, escapeMarkup, formatDuration } from '../common/text.js';
 import type { Steps } from '../common/steps.js';
-import type { Gantt, GanttBar, TimedCall } from './gantt.js';
+import type { BarKind, Gantt, GanttBar, TimedCall } from './gantt.js';
 
 const LABEL_WIDTH = 230;
 const CHART_WIDTH = 760;
@@ -11,6 +11,17 @@ const AXIS_HEIGHT = 28;
 const MIN_BAR_WIDTH = 2;
 const LABEL_LETTERS = 29;
 const ROWS_PER_STEP = 50;
+
+/** What the bars mean, in words. */
+export const BAR_NAMES: Readonly<Record<BarKind, string>> = {
+  done: 'succeeded',
+  error: 'failed',
+  active: 'running',
+  stopped: 'stopped',
+  waiting: 'waiting',
+  reused: 'reused',
+  cached: 'cached',
+};
 
 /** Between two lines of the axis, in ms, from the finest. */
 const TICKS = [
@@ -78,7 +89,7 @@ function drawBar({ kind, start, end, attempt, error }: GanttBar, x: number, endX
   const isWait = kind === 'waiting';
   const width = round(Math.max(isWait ? 0 : MIN_BAR_WIDTH, endX - x));
   const title = [
-    attempt === null ? kind : `attempt ${attempt} ${kind}`,
+    attempt === null ? BAR_NAMES[kind] : `attempt ${attempt} ${BAR_NAMES[kind]}`,
     formatDuration(end - start),
     ...(error === null ? [] : [ellipsize(error, 200)]),
   ].join(' · ');
@@ -98,9 +109,9 @@ export const GANTT_STYLE = `
 .gantt .name.pending,.gantt .name.skipped{fill:var(--soft)}
 .gantt .time{text-anchor:middle}
 .gantt .tick{stroke:var(--line)}
-.bar.succeeded{fill:var(--done)}
-.bar.failed{fill:var(--failed)}
-.bar.running{fill:var(--active)}
+.bar.done{fill:var(--done)}
+.bar.error{fill:var(--failed)}
+.bar.active{fill:var(--active)}
 .bar.stopped{fill:var(--stopped)}
 .bar.waiting{fill:var(--wait)}
 .bar.reused,.bar.cached{fill:var(--done-back);stroke:var(--done);stroke-dasharray:3 2}

@@ -2,7 +2,7 @@ import type { TaskStatus } from '../../machines/types.js';
 import type { AttemptRecord } from '../runs/tasks/task-record.js';
 
 /** What a bar stands for: an attempt and how it ended, a wait before or between attempts, or an output that was there. */
-export type BarKind = 'succeeded' | 'failed' | 'running' | 'stopped' | 'waiting' | 'reused' | 'cached';
+export type BarKind = 'done' | 'error' | 'active' | 'stopped' | 'waiting' | 'reused' | 'cached';
 
 /** Times are in ms since 1970. */
 export interface GanttBar {
@@ -76,11 +76,11 @@ function listBars(call: TimedCall, now: number): GanttBar[] {
     const start = Math.max(last, from);
     if (start > last) {
       // Only the last attempts are known one by one: those before them have failed.
-      const kind = bars.length === 0 && attempt > 1 ? 'failed' : 'waiting';
+      const kind = bars.length === 0 && attempt > 1 ? 'error' : 'waiting';
       bars.push({ kind, start: last, end: start, attempt: null, error: null });
     }
     last = Math.max(start, toMs(finished_at) ?? end);
-    const kind = error === null ? kindOfAttempt(call.status, finished_at) : 'failed';
+    const kind = error === null ? kindOfAttempt(call.status, finished_at) : 'error';
     bars.push({ kind, start, end: last, attempt, error });
   }
   if (bars.length === 0) {
@@ -95,9 +95,9 @@ function listBars(call: TimedCall, now: number): GanttBar[] {
 }
 
 function kindOfAttempt(status: TaskStatus, finishedAt: string | null): BarKind {
-  if (status === 'failed') return 'failed';
-  if (finishedAt !== null || status === 'succeeded') return 'succeeded';
-  return status === 'running' ? 'running' : 'stopped';
+  if (status === 'failed') return 'error';
+  if (finishedAt !== null || status === 'succeeded') return 'done';
+  return status === 'running' ? 'active' : 'stopped';
 }
 
 function toMs(iso: string | null): number | undefined {

@@ -4,7 +4,7 @@ import type { Steps } from '../common/steps.js';
 import {
   type SvgBox,
   type SvgEdge,
-  type Tone,
+  type GraphTone,
   toSvgEdge,
   writeGraphSvg,
 } from '../pipelines/drawing/graph-svg.js';
@@ -79,7 +79,7 @@ function* writeTasks(
   return yield* drawScrolled(id, goal, shown, edges);
 }
 
-const PART_TONES: Readonly<Record<string, Tone>> = {
+const PART_TONES: Readonly<Record<string, GraphTone>> = {
   succeeded: 'done',
   failed: 'failed',
   cancelled: 'stopped',

@@ -5,11 +5,11 @@ import type { LiveEvent } from '../execution/events/event.js';
 import type { TaskRecord } from '../runs/tasks/task-record.js';
 import { describeCallState, nameCall, toneOfCall, writeCall } from './calls.js';
 import { createGantt } from './gantt.js';
-import { writeGanttSvg } from './gantt-svg.js';
+import { BAR_NAMES, writeGanttSvg } from './gantt-svg.js';
 import { writeGraphs } from './graphs.js';
 import type { FailureGroup, ReportData } from './report-data.js';
 import { REPORT_STYLE } from './report-style.js';
-import { formatMessage, formatTime, ValueWriter } from './values.js';
+import { formatMessage, writeTime, ValueWriter } from './values.js';
 
 /** Sent with a report, and part of it: nothing in it runs, and it loads nothing. */
 export const REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'";
@@ -62,7 +62,7 @@ export function* writeHtmlReport(data: ReportData, { version, now }: ReportOptio
     values.leftOut === 0 ? '' : ` ${formatCount(values.leftOut, 'value')} did not fit and were left out.`;
   parts.push(
     '</main>',
-    `<footer>Wavetrain ${escapeMarkup(version)}, written ${formatTime(new Date(now).toISOString())}.${leftOut}</footer>`,
+    `<footer>Wavetrain ${escapeMarkup(version)}, written ${writeTime(new Date(now).toISOString())}.${leftOut}</footer>`,
     '</body>\n</html>\n',
   );
   return parts;
@@ -76,9 +76,9 @@ function writeHeader({ run }: ReportData): string {
   const facts: readonly (readonly [string, string | null])[] = [
     ['Run', `<code>${escapeMarkup(run.run_id)}</code>`],
     ['Tenant', escapeMarkup(run.tenant_id)],
-    ['Created', formatTime(created)],
-    ['Started', begun === null ? null : formatTime(begun)],
-    ['Finished', ended === null ? null : formatTime(ended)],
+    ['Created', writeTime(created)],
+    ['Started', begun === null ? null : writeTime(begun)],
+    ['Finished', ended === null ? null : writeTime(ended)],
     ['Took', took === null ? null : formatDuration(took)],
     ['Waited in the queue', waited === null || waited < 1000 ? null : formatDuration(waited)],
     ['Waves', `${formatNumber(executed)} of ${formatNumber(waves)}`],
@@ -145,7 +145,7 @@ function* writeTimeline({ tasks, items }: ReportData, now: number): Steps<string
   const kinds = new Set(gantt.rows.flatMap(({ bars }) => bars.map(({ kind }) => kind)));
   const legend = [...kinds].map(
     (kind) =>
-      `<span><svg width="14" height="10" aria-hidden="true"><rect class="bar ${kind}" x="1" y="1" width="12" height="8" rx="2"/></svg>${kind}</span>`,
+      `<span><svg width="14" height="10" aria-hidden="true"><rect class="bar ${kind}" x="1" y="1" width="12" height="8" rx="2"/></svg>${BAR_NAMES[kind]}</span>`,
   );
   return [
     '<section><h2>Timeline</h2>',

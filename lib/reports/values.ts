@@ -73,7 +73,7 @@ export function formatMessage(text: string): string {
 }
 
 /** A time in UTC, to the millisecond. */
-export function formatTime(iso: string): string {
+export function writeTime(iso: string): string {
   const time = escapeMarkup(iso);
   return `<time datetime="${time}">${time.replace('T', ' ').replace('Z', ' UTC')}</time>`;
 }
