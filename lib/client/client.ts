@@ -37,6 +37,8 @@ import type {
   DefinitionOrText,
   InspectionQuery,
   ListQuery,
+  ListedEvents,
+  EventListQuery,
   PlanRunRequest,
   RecordOptions,
   RequestOptions,
@@ -277,6 +279,16 @@ export class WavetrainClient {
   /** Downloads a recording of a run, for `wavetrain inspect`: JSON lines, as text or as a stream. */
   async recording(runId: string, options: RequestOptions = {}): Promise<Response> {
     return this.#transport.open({ ...getRequest(`${runPath(runId)}/recording`, options), headers: ANY_TYPE });
+  }
+
+  /** Downloads a report of a run: one HTML document, as text or as a stream. */
+  async report(runId: string, options: RequestOptions = {}): Promise<Response> {
+    return this.#transport.open({ ...getRequest(`${runPath(runId)}/report`, options), headers: ANY_TYPE });
+  }
+
+  /** Returns the events of a run so far, from event `after` on; without waiting for others, unlike {@link events}. */
+  async pastEvents(runId: string, { signal, ...query }: EventListQuery = {}): Promise<ListedEvents> {
+    return this.#get(`${runPath(runId)}/events${formatQuery(query)}`, { signal });
   }
 
   /** Cancels a run. The current wave finishes first, unless `force` stops its tools. */

@@ -14,6 +14,8 @@ export type {
   DefinitionOrText,
   InspectionQuery,
   ListQuery,
+  ListedEvents,
+  EventListQuery,
   PlanRunRequest,
   RecordOptions,
   RequestOptions,

@@ -1,4 +1,6 @@
 import type { CompileProgress } from '../compile/result.js';
+import type { RunStatus } from '../../machines/types.js';
+import type { LiveEvent } from '../execution/events/event.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
 import type { RunStatusFilter } from '../runs/views/run-listing.js';
@@ -119,6 +121,25 @@ export interface InspectionQuery extends RequestOptions {
   readonly after?: number | undefined;
   /** Largest number of entries; default 1000, at most 10,000. */
   readonly limit?: number | undefined;
+}
+
+export interface EventListQuery extends RequestOptions {
+  /** Number of the last event that the caller has. Default 0. */
+  readonly after?: number | undefined;
+  /** Largest number of events; default 1000, at most 10,000. */
+  readonly limit?: number | undefined;
+}
+
+/** The events of a run so far. */
+export interface ListedEvents {
+  readonly run_id: string;
+  readonly events: readonly LiveEvent[];
+  /** Number of the newest event. */
+  readonly last_seq: number;
+  /** Events between `after` and the first one here have been dropped. */
+  readonly gap: boolean;
+  /** There will be no more events. */
+  readonly closed: boolean;
 }
 
 /** The snapshot of one actor, with those of its children. */

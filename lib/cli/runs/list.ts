@@ -1,4 +1,5 @@
 import { toIsoTime } from '../../common/clock.js';
+import { formatDuration } from '../../common/text.js';
 import type { RunSummary } from '../../runs/record.js';
 import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
 import type { CliContext } from '../context.js';
@@ -9,7 +10,6 @@ import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Formatter, type Style, type Terminal } from '../render/terminal.js';
 import {
   displayWidth,
-  formatDuration,
   padToWidth,
   toSingleLine,
   truncateMiddle,

@@ -1,10 +1,10 @@
 import { runToEnd, type Steps } from '../../common/steps.js';
 import { escapeMarkup } from '../../common/text.js';
 import type { Graph } from '../graph.js';
-import { type LayoutOptions, layoutWavesInSteps, type PlacedBox } from './wave-layout.js';
+import { type LayoutOptions, layoutWaves, type PlacedBox } from './wave-layout.js';
 
 /** How a state looks: the classes of the style sheet. */
-export type Tone = 'failed' | 'active' | 'waiting' | 'done' | 'stopped';
+export type GraphTone = 'failed' | 'active' | 'waiting' | 'done' | 'stopped';
 
 /** A task or a sub-pipeline. */
 export interface SvgBox {
@@ -13,7 +13,7 @@ export interface SvgBox {
   readonly detail: string;
   /** Drawn as a stack: a fan-out. */
   readonly isStack: boolean;
-  readonly state?: { readonly tone: Tone; readonly text: string } | undefined;
+  readonly state?: { readonly tone: GraphTone; readonly text: string } | undefined;
 }
 
 export interface SvgEdge {
@@ -42,8 +42,8 @@ interface SvgOptions {
 }
 
 /** Boxes and edges that an SVG shows: with more it would say nothing, and no browser would scroll it. */
-export const MAX_DRAWN_BOXES = 5000;
-export const MAX_DRAWN_EDGES = 10_000;
+const MAX_DRAWN_BOXES = 5000;
+const MAX_DRAWN_EDGES = 10_000;
 
 const MIN_BOX_WIDTH = 116;
 const MAX_BOX_WIDTH = 216;
@@ -87,7 +87,7 @@ export function* writeGraphSvg(graph: SvgGraph, options: SvgOptions = {}): Steps
   const waves = limitBoxes(graph.waves);
   const edges = graph.edges.slice(0, MAX_DRAWN_EDGES);
   const sizes = chooseSizes(waves, edges);
-  const layout = yield* layoutWavesInSteps({ waves, edges }, { ...sizes, maxColumns });
+  const layout = yield* layoutWaves({ waves, edges }, { ...sizes, maxColumns });
   const notes = describeRest(graph, waves, edges);
   const height = layout.height + notes.length * LINE_HEIGHT;
   const size = `width="${layout.width}" height="${height}" viewBox="0 0 ${layout.width} ${height}"`;
@@ -251,7 +251,7 @@ interface Palette {
   readonly edge: string;
   readonly text: string;
   readonly soft: string;
-  readonly tones: Readonly<Record<Tone, string>>;
+  readonly tones: Readonly<Record<GraphTone, string>>;
 }
 
 /** The colours of the inspector. */
@@ -308,5 +308,5 @@ export const GRAPH_STYLE = [
   '.graph .await{stroke-dasharray:5 4}',
   '.graph .label{text-anchor:middle;paint-order:stroke;stroke-width:4px;stroke-linejoin:round}',
   colourRules(LIGHT),
-  `@media (prefers-color-scheme:dark){${colourRules(DARK)}}`,
+  `@media screen and (prefers-color-scheme:dark){${colourRules(DARK)}}`,
 ].join('');

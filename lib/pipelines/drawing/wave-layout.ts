@@ -80,19 +80,12 @@ const CORNER_RADIUS = 8;
 const EDGE_SPACE = 12;
 const PER_STEP = 500;
 
-/** Places the boxes of a graph, wave by wave from left to right, all at once. The same graph gives the same layout. */
-export function layoutWaves(graph: WaveGraph, options: LayoutOptions): WaveLayout {
-  const steps = layoutWavesInSteps(graph, options);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
-  return step.value;
-}
-
 /**
- * Places the boxes of a graph, in steps. Takes time in proportion to the number of boxes and edges. In a wave, boxes
- * stand beside those that they are connected with (their barycentre), otherwise in the order of the graph.
+ * Places the boxes of a graph, wave by wave from left to right, in steps. Takes time in proportion to the number of boxes
+ * and edges. In a wave, boxes stand beside those that they are connected with (their barycentre), otherwise in the order
+ * of the graph. The same graph always gives the same layout.
  */
-export function* layoutWavesInSteps(graph: WaveGraph, options: LayoutOptions): Steps<WaveLayout> {
+export function* layoutWaves(graph: WaveGraph, options: LayoutOptions): Steps<WaveLayout> {
   const layout = new Layout(graph, options);
   yield* layout.sort();
   layout.placeWaves();

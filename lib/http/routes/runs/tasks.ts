@@ -159,7 +159,7 @@ function parseItem({ task_id: taskId, item }: { readonly task_id: string; readon
 }
 
 /** Removes the stack, which names paths of files, for callers that may not run the tools. */
-function showTo<R extends CallRecord>({ scopes }: Caller, record: R): R {
+export function showTo<R extends CallRecord>({ scopes }: Caller, record: R): R {
   if (record.error?.stack === undefined || scopes.includes('run')) return record;
   const { stack: _, ...error } = record.error;
   return { ...record, error };
