@@ -1,3 +1,4 @@
+import { type Hint, textOfHint } from './hint.js';
 import { MAX_PROBLEMS, type Path, type Problem, type ProblemCode, toJsonPointer } from './problem.js';
 import type { Steps } from '../common/steps.js';
 import { isKeyAlone, type Source } from './text/source.js';
@@ -8,7 +9,7 @@ export interface Diagnostic {
   readonly message: string;
   /** Leads from the root of the definition to the value. */
   readonly path: Path;
-  readonly hint?: string | undefined;
+  readonly hint?: Hint | undefined;
   /** What it points at instead of the value: its key, or the template that opens at this position of its text. */
   readonly at?: 'key' | number;
   /** Default: an error. */
@@ -35,13 +36,16 @@ export function toProblem(diagnostic: Diagnostic, source?: Source, base: Path = 
   const fullPath = [...base, ...path];
   const hint =
     source !== undefined && isRestOfText(diagnostic, source, fullPath) ? COMMA_HINT : diagnostic.hint;
+  const fix =
+    typeof hint === 'object' ? source?.fixOf({ path: fullPath, at, base, change: hint.change }) : undefined;
   return {
     code,
     message,
     path: toJsonPointer(fullPath),
     severity: severity ?? 'error',
     ...source?.positionOf(fullPath, at),
-    ...(hint === undefined ? {} : { hint }),
+    ...(hint === undefined ? {} : { hint: textOfHint(hint) }),
+    ...(fix && { fix }),
   };
 }
 
@@ -54,7 +58,7 @@ function isRestOfText({ code, at }: Diagnostic, source: Source, path: Path): boo
 }
 
 /** Moves the position into the message, because a line of a text within a definition is not a line of the definition. */
-export function withPositionInMessage({ line, column, message, ...problem }: Problem): Problem {
+export function withPositionInMessage({ line, column, fix: _, message, ...problem }: Problem): Problem {
   if (line === undefined) return { ...problem, message };
   return { ...problem, message: `line ${line}, column ${column ?? 1} of its text: ${message}` };
 }

@@ -4,7 +4,8 @@ import { describeFirstViolations, MAX_SENTENCES } from '../common/json-schema/vi
 import { isObject, type Json, type JsonObject, setOwn } from '../common/json.js';
 import { copyText, formatFirst } from '../common/text.js';
 import type { ParamDefinition, PipelineDefinition } from './schema/schema.js';
-import { didYouMean, Suggestions } from './suggest.js';
+import { didYouMean } from './hint.js';
+import { Suggestions } from './suggest.js';
 import { scanValue } from './text/scan-value.js';
 
 export type ResolvedParams =

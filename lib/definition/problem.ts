@@ -14,6 +14,22 @@ export interface Problem {
   readonly file?: string;
   /** How to fix it. */
   readonly hint?: string;
+  /** How to change the text so that the problem disappears; only where the hint leaves no choice. */
+  readonly fix?: Fix;
+}
+
+/** A change of a text. Its positions are those of the text before the change; its edits do not overlap. */
+export interface Fix {
+  /** What it does, in a few words: `write "params"`. */
+  readonly title: string;
+  readonly edits: TextEdit[];
+}
+
+/** Replaces the text between two positions; `to` is exclusive. */
+export interface TextEdit {
+  readonly from: Position;
+  readonly to: Position;
+  readonly text: string;
 }
 
 export type ProblemCode =

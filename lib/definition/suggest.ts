@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import { didYouMean, type Hint, hintRename } from './hint.js';
 
 /** Longer words are no typing mistakes; comparing them would only cost time. */
 const MAX_WORD_LENGTH = 200;
@@ -43,11 +44,6 @@ export function nearest(
   return best;
 }
 
-/** Formats a suggestion as a hint. */
-export function didYouMean(name: string): string {
-  return `did you mean "${name}"?`;
-}
-
 /** How many unknown names get a suggestion. */
 const MAX_SUGGESTIONS = 50;
 
@@ -59,10 +55,14 @@ export class Suggestions {
   #left = MAX_SUGGESTIONS;
   readonly #budget: ComparisonBudget = { left: MAX_COMPARED };
 
-  /** @param otherwise the hint when no known name is close */
-  hint(word: string, known: Iterable<string>, otherwise?: string): string | undefined {
+  /**
+   * @param otherwise the hint when no known name is close
+   * @param prefix what stands before the word where it is written
+   */
+  hint(word: string, known: Iterable<string>, otherwise?: Hint, prefix = ''): Hint | undefined {
     const name = this.nearest(word, known);
-    return name === undefined ? otherwise : didYouMean(name);
+    if (name === undefined) return otherwise;
+    return { ...hintRename(`${prefix}${word}`, `${prefix}${name}`), text: didYouMean(name) };
   }
 
   nearest(word: string, known: Iterable<string>): string | undefined {

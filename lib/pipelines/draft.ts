@@ -9,7 +9,7 @@ import type { Suggestions } from '../definition/suggest.js';
 import type { Expression, TemplateProblem } from '../definition/template/expression.js';
 import { type KnownNames, type Reference, resolveReference } from '../definition/template/reference.js';
 import { compileInSteps, type Template } from '../definition/template/template.js';
-import { textAt } from '../definition/text/source.js';
+import { textAt } from '../definition/text/fix.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { Tool } from '../tools/tool.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';

@@ -1,5 +1,5 @@
 import { isObject } from '../../common/json.js';
-import { didYouMean } from '../suggest.js';
+import { type Hint, hintRename } from '../hint.js';
 import { PARAM_FIELDS, PIPELINE_FIELDS, PLAN_FIELDS, SUB_PIPELINE_FIELDS, TASK_FIELDS } from './fields.js';
 import { guessKeys, joinTexts } from './value-hints.js';
 
@@ -7,7 +7,10 @@ import { guessKeys, joinTexts } from './value-hints.js';
  * Words that other products have where ours has another word, or nothing (docs/other-products.md). They are looked up
  * before similar names are: `if` is no misspelt `id`.
  */
-type Hints = ReadonlyMap<string, string>;
+type Hints = ReadonlyMap<string, ForeignHint>;
+
+/** What to do, or the name that the word has here. */
+type ForeignHint = string | { readonly name: string };
 
 const NO_CONDITIONS =
   'there are no conditions; parallel_over an empty list calls nothing, and a tool can decide what to do';
@@ -116,13 +119,13 @@ const PIPELINE_HINTS = createHints([
 
 const PARAM_HINTS = createHints([
   ['required optional nullable', 'a param without "default" is required; default: null makes it optional'],
-  ['choices options values allowed one_of', didYouMean('enum')],
-  ['min at_least', didYouMean('minimum')],
-  ['max at_most', didYouMean('maximum')],
-  ['regex regexp match format', didYouMean('pattern')],
-  ['value', didYouMean('default')],
+  ['choices options values allowed one_of', { name: 'enum' }],
+  ['min at_least', { name: 'minimum' }],
+  ['max at_most', { name: 'maximum' }],
+  ['regex regexp match format', { name: 'pattern' }],
+  ['value', { name: 'default' }],
   ['name', 'the name of a param is the key above'],
-  ['title help label', didYouMean('description')],
+  ['title help label', { name: 'description' }],
 ]);
 
 const PLAN_HINTS = createHints([
@@ -139,11 +142,11 @@ const PLAN_HINTS = createHints([
 
 const SUB_PIPELINE_HINTS = createHints([
   [`${DEPENDENCIES} await`, 'the order follows from the keys under "reads" and "stores"'],
-  ['writes write outputs output provides produces', didYouMean('stores')],
-  ['path uses use ref source import include', didYouMean('file')],
-  ['name title', didYouMean('id')],
-  ['definition spec template', didYouMean('pipeline')],
-  ['params parameters with args arguments', didYouMean('inputs')],
+  ['writes write outputs output provides produces', { name: 'stores' }],
+  ['path uses use ref source import include', { name: 'file' }],
+  ['name title', { name: 'id' }],
+  ['definition spec template', { name: 'pipeline' }],
+  ['params parameters with args arguments', { name: 'inputs' }],
   [CONDITIONS, NO_CONDITIONS],
 ]);
 
@@ -167,19 +170,24 @@ export function hintForForeignField(
   field: string,
   known: readonly string[],
   owner: unknown,
-): string | undefined {
+): Hint | undefined {
   const word = normalize(field);
   if (known === TASK_FIELDS && TASK_DEPENDENCIES.has(word)) {
     const task = isObject(owner) ? owner : {};
-    return hintForDependencies(task[field], task);
+    return hintForDependencies(field, task[field], task);
   }
-  return HINTS.get(known)?.get(word);
+  const hint = HINTS.get(known)?.get(word);
+  return typeof hint === 'object' ? hintRename(field, hint.name) : hint;
 }
 
 /** More would not help. */
 const MAX_LISTED = 12;
 
-function hintForDependencies(value: unknown, { inputs, parallel_over }: Record<string, unknown>): string {
+function hintForDependencies(
+  field: string,
+  value: unknown,
+  { inputs, parallel_over }: Record<string, unknown>,
+): Hint {
   const ids: readonly unknown[] = Array.isArray(value) ? value : guessKeys(value);
   if (ids.length === 0 || ids.length > MAX_LISTED || !ids.every((id) => typeof id === 'string')) {
     return 'write await: [ID, …]; a task waits anyway for the outputs that it reads';
@@ -187,7 +195,10 @@ function hintForDependencies(value: unknown, { inputs, parallel_over }: Record<s
   const texts = joinTexts([inputs, parallel_over]);
   const isRead = (id: string): boolean => new RegExp(`\\{\\{\\s*${escapePattern(id)}\\s*[.[}?]`).test(texts);
   const others = ids.filter((id) => !isRead(id));
-  if (others.length === ids.length) return `write await: [${ids.join(', ')}]`;
+  if (others.length === ids.length) {
+    const text = `write await: [${ids.join(', ')}]`;
+    return Array.isArray(value) ? { ...hintRename(field, 'await'), text } : text;
+  }
   const outputs = ids.filter(isRead).map((id) => `{{${id}.output}}`);
   const reads = `the task reads ${outputs.join(' and ')}`;
   return others.length === 0
@@ -199,7 +210,7 @@ function escapePattern(text: string): string {
   return text.replaceAll(/[^\w]/g, String.raw`\$&`);
 }
 
-function createHints(groups: readonly (readonly [words: string, hint: string])[]): Hints {
+function createHints(groups: readonly (readonly [words: string, hint: ForeignHint])[]): Hints {
   return new Map(groups.flatMap(([words, hint]) => words.split(' ').map((word) => [normalize(word), hint])));
 }
 

@@ -3,7 +3,8 @@ import { takeViolations, type Violation } from '../../common/json-schema/violati
 import { isObject, kindOf } from '../../common/json.js';
 import type { Diagnostic } from '../diagnostic.js';
 import type { Path } from '../problem.js';
-import { didYouMean, nearest } from '../suggest.js';
+import { type Hint, hintRename } from '../hint.js';
+import { nearest } from '../suggest.js';
 import { hintForForeignField } from './foreign-fields.js';
 import type { DefinitionKind } from './root.js';
 import { hintForChoice, hintForWrongType } from './value-hints.js';
@@ -98,11 +99,11 @@ function unknownField(field: string, { path, value }: Violation, { fieldsAt }: D
 }
 
 /** A word of another product means what it means there; any other is misspelt. */
-function hintForField(field: string, known: readonly string[], owner: unknown): string {
+function hintForField(field: string, known: readonly string[], owner: unknown): Hint {
   const foreign = hintForForeignField(field, known, owner);
   if (foreign !== undefined) return foreign;
   const meant = nearest(field, known);
-  return meant === undefined ? `the fields are ${known.join(', ')}` : didYouMean(meant);
+  return meant === undefined ? `the fields are ${known.join(', ')}` : hintRename(field, meant);
 }
 
 function missingField(field: string, { path, value }: Violation, shape: DefinitionShape): Diagnostic {

@@ -1,6 +1,7 @@
 import { isObject } from '../../common/json.js';
 import type { Path } from '../problem.js';
-import { didYouMean, nearest } from '../suggest.js';
+import { type Hint, hintRename, hintReplace } from '../hint.js';
+import { nearest } from '../suggest.js';
 
 /** What is wrong with the type of a value. */
 interface WrongType {
@@ -18,7 +19,7 @@ interface WrongType {
 export function hintForWrongType(
   { path, wanted, value }: WrongType,
   keyLists: Readonly<Record<string, string>>,
-): string | undefined {
+): Hint | undefined {
   const field = String(path.at(-1));
   switch (wanted) {
     case 'array':
@@ -32,9 +33,11 @@ export function hintForWrongType(
       return field === 'params' ? 'write each param as NAME: {type: …}' : OBJECT_HINTS[field];
     case 'string':
       if (field === 'parallel_over') return hintForItems(value);
-      return typeof value === 'number' || typeof value === 'boolean'
-        ? `put it in quotes, as in ${field}: "${exampleText(field, value)}"`
-        : undefined;
+      if (typeof value !== 'number' && typeof value !== 'boolean') return undefined;
+      return hintReplace(
+        `put it in quotes, as in ${field}: "${exampleText(field, value)}"`,
+        exampleText(field, value),
+      );
     case 'integer':
     case 'number':
       return hintForNumber(field, value, wanted);
@@ -54,9 +57,12 @@ function exampleText(field: string, value: number | boolean): string {
  * Returns how to write the value of `parallel_over`, when it is no template: a list of values is an input of the
  * pipeline (D6).
  */
-export function hintForItems(value: unknown): string {
+export function hintForItems(value: unknown): Hint {
   const isList = Array.isArray(value) || (typeof value === 'string' && LIST_TEXT.test(value));
-  if (typeof value === 'string' && BARE_PATH.test(value)) return `write "{{${value.trim()}}}"`;
+  if (typeof value === 'string' && BARE_PATH.test(value)) {
+    const template = `{{${value.trim()}}}`;
+    return hintReplace(`write "${template}"`, template);
+  }
   if (!isList) return 'write "{{TASK.output}}", with nothing around it';
   return joinTexts(value).includes('{{')
     ? 'write a single template, such as "{{TASK.output}}"; a transform task can make a list of several values'
@@ -68,15 +74,15 @@ const BARE_PATH = /^\s*[A-Za-z_][\w-]{0,100}(?:\.[\w-]{1,100}){1,10}\s*$/;
 
 const LIST_TEXT = /^\s*\[[^]*\]\s*$/;
 
-function hintForNumber(field: string, value: unknown, wanted: 'integer' | 'number'): string | undefined {
+function hintForNumber(field: string, value: unknown, wanted: 'integer' | 'number'): Hint | undefined {
   if (typeof value === 'string') {
     if (value.includes('{{')) return 'a template cannot stand here: write a number';
     const number = readNumber(field, value);
     const isValid = number !== undefined && (wanted === 'number' || Number.isInteger(number));
-    return isValid ? `write ${field}: ${number}` : undefined;
+    return isValid ? hintReplace(`write ${field}: ${number}`, number) : undefined;
   }
   if (field !== 'retry') return undefined;
-  if (value === true) return 'write retry: 1, or as many further attempts as may be made';
+  if (value === true) return hintReplace('write retry: 1, or as many further attempts as may be made', 1);
   return isObject(value)
     ? 'write retry: N, the number of further attempts; retry_delay and max_retry_delay are fields of their own'
     : undefined;
@@ -133,12 +139,12 @@ const TYPE_ALIASES: Readonly<Record<string, string>> = {
 };
 
 /** Returns the hint for a value that is not among the allowed ones. */
-export function hintForChoice(path: Path, value: unknown, allowed: readonly string[]): string | undefined {
+export function hintForChoice(path: Path, value: unknown, allowed: readonly string[]): Hint | undefined {
   const word = String(value);
   const type = Object.hasOwn(TYPE_ALIASES, word) ? TYPE_ALIASES[word] : undefined;
-  if (path.at(-1) === 'type' && type !== undefined) return `write type: ${type}`;
+  if (path.at(-1) === 'type' && type !== undefined) return hintReplace(`write type: ${type}`, type);
   const meant = nearest(word, allowed);
-  return meant === undefined ? undefined : didYouMean(meant);
+  return meant === undefined ? undefined : hintRename(word, meant);
 }
 
 /** A text with more keys than this was not meant as a list of keys. */
@@ -148,12 +154,12 @@ function suggestList(
   field: string,
   value: unknown,
   keyLists: Readonly<Record<string, string>>,
-): string | undefined {
+): Hint | undefined {
   const keys = guessKeys(value);
   if (!Object.hasOwn(keyLists, field) || keys.length === 0 || keys.length > MAX_GUESSED_KEYS)
     return undefined;
   const remark = isObject(value) ? (keyLists[field] ?? '') : '';
-  return `write ${field}: [${keys.join(', ')}]${remark}`;
+  return hintReplace(`write ${field}: [${keys.join(', ')}]${remark}`, [...keys]);
 }
 
 /** One key, or several separated by commas. */

@@ -1,4 +1,4 @@
-import { didYouMean } from '../suggest.js';
+import { type Hint, hintRename } from '../hint.js';
 import { formatPath, type Segment } from './expression.js';
 
 interface Names {
@@ -15,50 +15,54 @@ export function hintForForeignRoot(
   root: string,
   path: readonly Segment[],
   { taskIds, inputs }: Names,
-): string | undefined {
+): Hint | undefined {
+  const suggest = (meant: string): Hint => hintRename(formatPath(root, path), meant);
   switch (root) {
     case 'goal':
-      return didYouMean('pipeline.goal');
+      return suggest('pipeline.goal');
     case 'inputs':
       return (
-        (inputs.has('parameters') ? undefined : hintForParameters(path)) ??
-        didYouMean(formatPath('pipeline.inputs', path))
+        (inputs.has('parameters') ? undefined : hintForParameters(path, suggest)) ??
+        suggest(formatPath('pipeline.inputs', path))
       );
     case 'workflow':
-      return hintForParameters(path);
+      return hintForParameters(path, suggest);
     case 'tasks':
     case 'steps':
     case 'jobs':
     case 'needs':
     case 'nodes':
-      return hintForOutput(path, taskIds);
+      return hintForOutput(path, taskIds, suggest);
     case 'env':
     case 'environment':
     case 'vars':
     case 'variables':
       return 'templates read no environment: declare a param and pass it';
     case 'secret':
-      return didYouMean(formatPath('secrets', path));
+      return suggest(formatPath('secrets', path));
     default:
       return undefined;
   }
 }
 
+type Suggest = (meant: string) => Hint;
+
 /** `parameters.x` after the root. */
-function hintForParameters([first, ...rest]: readonly Segment[]): string | undefined {
-  return first?.name === 'parameters' && rest.length > 0 ? didYouMean(formatPath('params', rest)) : undefined;
+function hintForParameters([first, ...rest]: readonly Segment[], suggest: Suggest): Hint | undefined {
+  return first?.name === 'parameters' && rest.length > 0 ? suggest(formatPath('params', rest)) : undefined;
 }
 
 /** `a.outputs.parameters.x`, `a.outputs.x` or `a.output.x` after the root. */
 function hintForOutput(
   [task, output, ...rest]: readonly Segment[],
   taskIds: ReadonlySet<string>,
-): string | undefined {
+  suggest: Suggest,
+): Hint | undefined {
   const id = task?.name ?? '';
   const isOutput = output?.name === 'output' || output?.name === 'outputs';
   const [first, ...others] = rest;
   const isWrapped = first?.name === 'parameters' && others.length > 0;
   const fields = isOutput ? (isWrapped ? others : rest) : [];
-  if (taskIds.has(id)) return didYouMean(formatPath(`${id}.output`, fields));
+  if (taskIds.has(id)) return suggest(formatPath(`${id}.output`, fields));
   return isOutput ? `an output is read as {{${formatPath('TASK.output', fields)}}}` : undefined;
 }

@@ -1,6 +1,7 @@
 import type { Json } from '../../common/json.js';
 import { ellipsize } from '../../common/text.js';
-import { didYouMean, nearest, type Suggestions } from '../suggest.js';
+import { type Hint, hintRename } from '../hint.js';
+import { nearest, type Suggestions } from '../suggest.js';
 import { type Expression, formatPath, type Segment } from './expression.js';
 import { hintForForeignRoot } from './foreign-roots.js';
 import type { TemplateScope } from './scope.js';
@@ -21,7 +22,7 @@ export type Reference =
   | { readonly kind: 'item' }
   | { readonly kind: 'goal' }
   | { readonly kind: 'secret'; readonly name: string }
-  | { readonly kind: 'unknown'; readonly message: string; readonly hint?: string };
+  | { readonly kind: 'unknown'; readonly message: string; readonly hint?: Hint };
 
 const NAMESPACES = ['params', 'session', 'item', 'pipeline', 'secrets'] as const;
 
@@ -93,7 +94,7 @@ function resolvePipelineMember(path: readonly Segment[]): Reference {
     hint:
       meant === undefined
         ? 'write {{pipeline.inputs.<name>}} or {{pipeline.goal}}'
-        : didYouMean(`pipeline.${meant}`),
+        : hintRename(`pipeline.${member}`, `pipeline.${meant}`),
   };
 }
 
@@ -110,7 +111,9 @@ function resolveSecret([segment, ...rest]: readonly Segment[], taskIds: Readonly
   return {
     kind: 'unknown',
     message: 'the name of a secret has capital letters, digits and _, and begins with a letter',
-    hint: SECRET_NAME.test(capitals) ? didYouMean(`secrets.${capitals}`) : 'write {{secrets.<NAME>}}',
+    hint: SECRET_NAME.test(capitals)
+      ? hintRename(`secrets.${name}`, `secrets.${capitals}`)
+      : 'write {{secrets.<NAME>}}',
   };
 }
 
@@ -125,15 +128,16 @@ const OUTPUT = 'output';
 
 function unknownName({ root, path }: Expression, taskIds: ReadonlySet<string>, known: KnownNames): Reference {
   const message = `there is no task "${ellipsize(root, 80)}"; a template starts with a task id or one of ${NAMESPACES.join(', ')}`;
+  const whole = formatPath(root, path);
   const hint =
-    suggest(addNamespace(root, path, known)) ??
+    suggest(whole, addNamespace(root, path, known)) ??
     hintForForeignRoot(root, path, { taskIds, inputs: known.inputs }) ??
-    suggest(known.suggestions.nearest(root, listNames(taskIds)));
+    suggest(root, known.suggestions.nearest(root, listNames(taskIds)));
   return { kind: 'unknown', message, ...(hint === undefined ? {} : { hint }) };
 }
 
-function suggest(meant: string | undefined): string | undefined {
-  return meant === undefined ? undefined : didYouMean(meant);
+function suggest(written: string, meant: string | undefined): Hint | undefined {
+  return meant === undefined ? undefined : hintRename(written, meant);
 }
 
 /** Finds the param or the input of that name. */

@@ -1,7 +1,14 @@
 import { type Document, LineCounter, parseDocument, type YAMLParseError } from 'yaml';
 import { errorMessage } from '../../common/errors.js';
 import { formatMebibytes } from '../../common/text.js';
-import { MAX_PROBLEMS, type Path, type Position, type Problem, type ProblemCode } from '../problem.js';
+import {
+  type Fix,
+  MAX_PROBLEMS,
+  type Path,
+  type Position,
+  type Problem,
+  type ProblemCode,
+} from '../problem.js';
 import { runToEnd } from '../../common/steps.js';
 import {
   isTooDeep,
@@ -12,7 +19,7 @@ import {
 } from './limits.js';
 import { collectPositions, type Positions } from './positions.js';
 import { describeExpansion, scanInSteps } from './scan-value.js';
-import { scanDocument } from './scan.js';
+import { quoteFix, scanDocument } from './scan.js';
 
 /** What a text says, as plain data that can be sent to another process. */
 export interface ParsedText {
@@ -36,7 +43,7 @@ export function parseText(text: string): ParsedText {
   if (document.contents === null) {
     return failed([problem('empty', EMPTY, lacksLineBreaks(text) ? NO_BREAKS_HINT : EMPTY_HINT)]);
   }
-  const scan = scanDocument(document, (offset) => toPosition(lines, offset));
+  const scan = scanDocument(document, text, (offset) => toPosition(lines, offset));
   const isUnreadable = scan.problems.some(({ code }) => code === 'syntax');
   if (isUnreadable || scan.problems.length > MAX_PROBLEMS) return failed(scan.problems);
   const value = toValue(document);
@@ -106,15 +113,26 @@ function findSyntaxProblems(document: Document, text: string, lines: LineCounter
     if (message.startsWith('Maximum call stack')) {
       return problem('too_deep', TOO_DEEP_MESSAGE, undefined, position);
     }
-    return problem(
-      'syntax',
-      `not YAML: ${decapitalize(message)}`,
-      lacksLineBreaks(text)
-        ? NO_BREAKS_HINT
-        : syntaxHint({ code, message }, getLine(text, lines, position), position.column),
-      position,
-    );
+    const line = getLine(text, lines, position);
+    const hint = lacksLineBreaks(text)
+      ? NO_BREAKS_HINT
+      : syntaxHint({ code, message }, line, position.column);
+    const fix = hint === QUOTE_HINT ? quoteValue(line, position.line) : undefined;
+    return {
+      ...problem('syntax', `not YAML: ${decapitalize(message)}`, hint, position),
+      ...(fix && { fix }),
+    };
   });
+}
+
+const QUOTE_HINT = 'put quotes around the template';
+
+/** `x: {{a.output}} and more`: a value that starts with a template and ends with its line. */
+const UNQUOTED_VALUE = /^(\s*(?:- +)*(?:[\w.-]+: +)?)(\{\{[^"\\#\r\n]*[^\s"\\#])\s*$/;
+
+function quoteValue(text: string, line: number): Fix | undefined {
+  const [, before = '', value] = UNQUOTED_VALUE.exec(text) ?? [];
+  return value === undefined ? undefined : quoteFix({ line, column: before.length + 1 }, value);
 }
 
 const NO_BREAKS_HINT = 'the text has no line breaks: curl -d drops them, --data-binary keeps them';
@@ -137,7 +155,7 @@ function syntaxHint(
   line: string,
   column: number,
 ): string | undefined {
-  if (/[:-]\s+\{\{/.test(line)) return 'put quotes around the template';
+  if (/[:-]\s+\{\{/.test(line)) return QUOTE_HINT;
   if (error.code === 'TAB_AS_INDENT') return 'indent with spaces, not with tabs';
   const startsLine = line.slice(0, column - 1).trim() === '';
   if (isMisaligned(error) || (startsLine && error.message.startsWith('Unexpected scalar at ')))

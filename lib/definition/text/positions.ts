@@ -61,6 +61,15 @@ function offsetOf(node: unknown): number {
   return (isNode(node) ? node.range?.[0] : undefined) ?? 0;
 }
 
+/** Where a part stands in the text, as offsets. */
+interface Located {
+  readonly offset: number;
+  /** Of its key; of the part itself when it has none. */
+  readonly keyOffset: number;
+  /** Its first two members: of a map their keys, of a list the entries. */
+  readonly members: readonly number[];
+}
+
 type Members = ReadonlyMap<string | number, number>;
 
 const NO_BRACES = { inValue: -1, inSource: -1 };
@@ -82,7 +91,24 @@ export class Locator {
   /** Returns the position of the value at the path, or of its key; of what contains it when there is no such value. */
   find(path: Path, at: 'key' | 'value' = 'value'): Position {
     const { part, isFound } = this.#findPart(path);
-    return this.#toPosition(this.#read(part, at === 'key' && isFound ? 'keyOffset' : 'offset'));
+    return this.toPosition(this.#read(part, at === 'key' && isFound ? 'keyOffset' : 'offset'));
+  }
+
+  /** Returns what stands at the path in the text itself; undefined when nothing does, or an alias leads there. */
+  locate(path: Path): Located | undefined {
+    let part = 0;
+    for (const key of path) {
+      const member = this.#membersOf(part).get(key);
+      if (member === undefined || this.#read(part, 'owner') !== part) return undefined;
+      part = member;
+    }
+    if (this.#read(part, 'owner') !== part) return undefined;
+    const members = [...this.#membersOf(part).values()].slice(0, 2);
+    return {
+      offset: this.#read(part, 'offset'),
+      keyOffset: this.#read(part, 'keyOffset'),
+      members: members.map((member) => this.#read(member, 'keyOffset')),
+    };
   }
 
   /**
@@ -90,6 +116,11 @@ export class Locator {
    * escapes may separate a text from its source, but both have the same pairs of braces in the same order.
    */
   findTemplate(path: Path, value: string, offset: number): Position {
+    return this.toPosition(this.templateOffset(path, value, offset));
+  }
+
+  /** Returns the offset of that template in the text; that of the whole value when it is not found. */
+  templateOffset(path: Path, value: string, offset: number): number {
     const part = this.#read(this.#findPart(path).part, 'owner');
     const start = this.#read(part, 'offset');
     const source = this.#text.slice(start, this.#findEnd(part));
@@ -98,10 +129,10 @@ export class Locator {
     while (inValue < offset) {
       inValue = value.indexOf('{{', inValue + 1);
       inSource = source.indexOf('{{', inSource + 1);
-      if (inValue < 0 || inSource < 0) return this.#toPosition(start);
+      if (inValue < 0 || inSource < 0) return start;
     }
     this.#braces = { part, inValue, inSource };
-    return this.#toPosition(start + inSource);
+    return start + inSource;
   }
 
   /** Returns the end of the source of a scalar: where the next part begins. */
@@ -145,7 +176,7 @@ export class Locator {
     return this.#positions.parts[part * WIDTH + FIELDS[field]] ?? 0;
   }
 
-  #toPosition(offset: number): Position {
+  toPosition(offset: number): Position {
     const { lines } = this.#positions;
     let low = 0;
     let high = lines.length;

@@ -12,6 +12,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import {
+  type Fix,
   MAX_PROBLEMS,
   type Path,
   toJsonPointer,
@@ -31,10 +32,23 @@ interface Scan {
   readonly unquoted: Path[];
 }
 
-export function scanDocument(document: Document, positionAt: (offset: number) => Position): Scan {
-  const scan = new Scanner(positionAt);
+export function scanDocument(
+  document: Document,
+  text: string,
+  positionAt: (offset: number) => Position,
+): Scan {
+  const scan = new Scanner(text, positionAt);
   scan.visit(document.contents, []);
   return scan;
+}
+
+/** A template, or a number or key that is one word. */
+const QUOTABLE = /^(?:\{\{[^"\\\n\r{}]*\}\}|[\w.+-]+)$/;
+
+/** Puts quotes around a text that starts at a position. */
+export function quoteFix(from: Position, written: string): Fix {
+  const to = { line: from.line, column: from.column + written.length };
+  return { title: 'put quotes around it', edits: [{ from, to, text: `"${written}"` }] };
 }
 
 class Scanner implements Scan {
@@ -42,9 +56,11 @@ class Scanner implements Scan {
   readonly unquoted: Path[] = [];
   /** Anchors seen so far: an alias comes after its anchor. */
   readonly #anchors = new Set<string>();
+  readonly #text: string;
   readonly #positionAt: (offset: number) => Position;
 
-  constructor(positionAt: (offset: number) => Position) {
+  constructor(text: string, positionAt: (offset: number) => Position) {
+    this.#text = text;
     this.#positionAt = positionAt;
   }
 
@@ -136,6 +152,14 @@ class Scanner implements Scan {
       severity: 'error',
       ...position,
       ...(hint && { hint }),
+      ...(range && hint?.startsWith('put quotes') && this.#quote(range)),
     });
+  }
+
+  /** Puts quotes around what stands on one line. */
+  #quote([start = 0, end = start]: readonly number[]): Pick<Problem, 'fix'> | undefined {
+    const written = this.#text.slice(start, end).trimEnd();
+    if (!QUOTABLE.test(written)) return undefined;
+    return { fix: quoteFix(this.#positionAt(start), written) };
   }
 }

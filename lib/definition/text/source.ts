@@ -1,7 +1,8 @@
 import { groupBy } from '../group-by.js';
-import type { Path, Position, Problem } from '../problem.js';
+import type { Fix, Path, Position, Problem } from '../problem.js';
 import type { Steps } from '../../common/steps.js';
 import { MAX_SHARED_BYTES } from './limits.js';
+import { type LocatedChange, textAt, toFix } from './fix.js';
 import { type ParsedText, parseText } from './parse-text.js';
 import { Locator } from './positions.js';
 import { describeExpansion, scanInSteps } from './scan-value.js';
@@ -20,6 +21,8 @@ export interface Source {
    * @param at selects the value, its key, or the template that opens at this position of the value, which is a text
    */
   positionOf(path: Path, at?: 'key' | 'value' | number): Position | undefined;
+  /** Returns the change as edits of the text; undefined without a text, and where it is not clear what to edit. */
+  fixOf(change: LocatedChange): Fix | undefined;
 }
 
 /** A definition as text or as an object. */
@@ -34,24 +37,21 @@ export function readSource(text: string): Source {
 export function toSource(parsed: ParsedText, text: string): Source {
   const { value, problems, unquoted } = parsed;
   let locator: Locator | undefined;
+  const getLocator = (): Locator | undefined =>
+    (locator ??= parsed.positions && new Locator(parsed.positions, text));
   return {
     value,
     problems,
     unquoted,
-    positionOf: (path, at) => {
-      locator ??= parsed.positions && new Locator(parsed.positions, text);
-      return typeof at === 'number'
-        ? locator?.findTemplate(path, textAt(value, path), at)
-        : locator?.find(path, at);
+    positionOf: (path, at) =>
+      typeof at === 'number'
+        ? getLocator()?.findTemplate(path, textAt(value, path), at)
+        : getLocator()?.find(path, at),
+    fixOf: (change) => {
+      const known = getLocator();
+      return known && toFix(change, { text, value, locator: known });
     },
   };
-}
-
-/** Returns the text at a path; empty when there is none. */
-export function textAt(root: unknown, path: Path): string {
-  let value = root;
-  for (const key of path) value = (value as Readonly<Record<string | number, unknown>> | undefined)?.[key];
-  return typeof value === 'string' ? value : '';
 }
 
 /**
@@ -74,7 +74,7 @@ export function* readValue(value: unknown): Steps<Source> {
 
 /** The source of a definition that cannot be read. */
 export function failedSource(problems: readonly Problem[]): Source {
-  return { value: undefined, problems, unquoted: [], positionOf: () => undefined };
+  return { value: undefined, problems, unquoted: [], positionOf: () => undefined, fixOf: () => undefined };
 }
 
 /**
@@ -88,6 +88,8 @@ export function nestedSource(whole: Source, base: Path, value: unknown, unquoted
     problems: [],
     unquoted,
     positionOf: (path, at) => whole.positionOf([...base, ...path], at),
+    fixOf: (change) =>
+      whole.fixOf({ ...change, path: [...base, ...change.path], base: [...base, ...change.base] }),
   };
 }
 

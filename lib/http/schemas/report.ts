@@ -10,6 +10,11 @@ import { anyJson, Count, count, nullable, schemaFor } from './wire.js';
 
 const strings = Type.Array(Type.String());
 
+const PositionSchema = Type.Object({
+  line: Type.Integer({ minimum: 1 }),
+  column: Type.Integer({ minimum: 1, description: 'In UTF-16 code units, from 1.' }),
+});
+
 export const ProblemSchema = schemaFor<Problem>()(
   Type.Object(
     {
@@ -26,6 +31,24 @@ export const ProblemSchema = schemaFor<Problem>()(
         Type.String({ description: 'The file that `path`, `line` and `column` refer to; absent over HTTP.' }),
       ),
       hint: Type.Optional(Type.String({ description: 'How to solve the problem.' })),
+      fix: Type.Optional(
+        Type.Object(
+          {
+            title: Type.String({ description: 'What it does, such as `write "params"`.' }),
+            edits: Type.Array(
+              Type.Object({
+                from: PositionSchema,
+                to: PositionSchema,
+                text: Type.String({ description: 'Replaces the text from `from` up to `to`.' }),
+              }),
+            ),
+          },
+          {
+            description:
+              'How to change the text that was sent, so that the problem disappears; only where that is clear.',
+          },
+        ),
+      ),
     },
     { title: 'Problem' },
   ),

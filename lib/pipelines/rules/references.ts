@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../definition/diagnostic.js';
 import { hintForItems } from '../../definition/schema/value-hints.js';
-import { didYouMean, Suggestions } from '../../definition/suggest.js';
+import { type ChangeHint, hintRename } from '../../definition/hint.js';
+import { Suggestions } from '../../definition/suggest.js';
 import { GOAL_HINT } from '../../definition/template/goal.js';
 import type { Reference } from '../../definition/template/reference.js';
 import { parseTemplate } from '../../definition/template/parser.js';
@@ -102,7 +103,10 @@ function checkOutput(
   }
   if (!omitted) return [];
   const full = `write {{${source.replace(taskId, `${taskId}.output`)}}}`;
-  const hint = meant === undefined ? full : `did you mean {{${meant}}}? Otherwise ${full}`;
+  const hint: ChangeHint =
+    meant === undefined
+      ? { ...hintRename(taskId, `${taskId}.output`), text: full }
+      : { ...hintRename(source, meant), text: `did you mean {{${meant}}}? Otherwise ${full}` };
   const message = `{{${source}}} leaves out "output"`;
   return [{ code: 'output_omitted', message, path, at, hint, severity: 'warning' }];
 }
@@ -114,10 +118,15 @@ function checkParam(
 ): Diagnostic[] {
   if (draft.paramNames.has(name)) return [];
   const hint = draft.inputKeys.has(name)
-    ? didYouMean(`pipeline.inputs.${name}`)
-    : suggestions.hint(name, draft.paramNames, `declare it under "params"`);
+    ? hintRename(`params.${name}`, `pipeline.inputs.${name}`)
+    : suggestions.hint(name, draft.paramNames, declareParam(name), 'params.');
   const message = `{{${source}}}: there is no param "${name}"`;
   return [{ code: 'unknown_reference', message, path, at, hint }];
+}
+
+function declareParam(name: string): ChangeHint {
+  const change = { kind: 'set', path: ['params', name], value: { type: 'string' } } as const;
+  return { text: 'declare it under "params"', change };
 }
 
 function checkInput(
@@ -127,8 +136,8 @@ function checkInput(
 ): Diagnostic[] {
   if (inputs.has(key) || hasFallback) return [];
   const hint = draft.paramNames.has(key)
-    ? didYouMean(`params.${key}`)
-    : suggestions.hint(key, inputs, inputHint);
+    ? hintRename(`pipeline.inputs.${key}`, `params.${key}`)
+    : suggestions.hint(key, inputs, inputHint, 'pipeline.inputs.');
   const message = `{{${source}}}: there is no input "${key}"`;
   return [{ code: 'unknown_reference', message, path, at, hint }];
 }

@@ -80,7 +80,10 @@ function race({ task, wave, key, path, at }: Reader, store: StoringTask): Diagno
     message: `task "${task.id}" reads session key "${key}", which task "${store.id}" stores ${when}`,
     path,
     at,
-    hint: `add "await: [${[...task.awaits, store.id].join(', ')}]" to task "${task.id}"`,
+    hint: {
+      text: `add "await: [${[...task.awaits, store.id].join(', ')}]" to task "${task.id}"`,
+      change: { kind: 'append', path: [...task.path, 'await'], value: store.id },
+    },
   };
 }
 
@@ -117,7 +120,8 @@ function checkOverwritingTasks(wave: readonly StoringTask[]): Diagnostic[] {
 function checkOverwritingItems({ id, key, append, fansOut, path }: StoringTask): Diagnostic[] {
   if (!fansOut || append) return [];
   const message = `every item of task "${id}" stores session key "${key}": only the value of the last item is kept`;
-  const hint = 'set "append: true" to keep them all';
+  const change = { kind: 'set', path: [...path, 'inputs', 'append'], value: true } as const;
+  const hint = { text: 'set "append: true" to keep them all', change };
   return [{ code: 'store_conflict', severity: 'warning', message, path, hint }];
 }
 

@@ -2,7 +2,8 @@ import { MODEL_LIMITS } from '../../common/limits.js';
 import type { Diagnostic } from '../../definition/diagnostic.js';
 import type { Path } from '../../definition/problem.js';
 import { RESERVED_TASK_IDS } from '../../definition/schema/fields.js';
-import { didYouMean, type Suggestions } from '../../definition/suggest.js';
+import { type Hint, hintRename } from '../../definition/hint.js';
+import type { Suggestions } from '../../definition/suggest.js';
 import type { Catalog } from '../../tools/catalog.js';
 import { findLiteralInputProblems } from '../../tools/inputs/literal-inputs.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
@@ -16,41 +17,46 @@ export function* checkTasks(
   const seen = new Map<string, Path>();
   for (const task of draft.tasks) {
     yield;
-    yield* checkId(task, seen);
+    yield* checkId(task, seen, draft.taskIds);
     yield* checkTool(task, catalog, suggestions);
     yield* checkPolicies(task);
     seen.set(task.id, task.path);
   }
 }
 
-function checkId({ id, path }: DraftTask, seen: ReadonlyMap<string, Path>): Diagnostic[] {
+function checkId(
+  { id, path }: DraftTask,
+  seen: ReadonlyMap<string, Path>,
+  taskIds: ReadonlySet<string>,
+): Diagnostic[] {
   const idPath = [...path, 'id'];
   if (RESERVED_TASK_IDS.includes(id)) {
     const message = `"${id}" is a template namespace and cannot be a task id`;
+    const text = `rename the task, for example to "${id}_task"`;
     return [
-      { code: 'reserved_id', message, path: idPath, hint: `rename the task, for example to "${id}_task"` },
+      { code: 'reserved_id', message, path: idPath, hint: hintFreeId(text, id, `${id}_task`, taskIds) },
     ];
   }
   const first = seen.get(id);
   if (first === undefined) return [];
   const message = `duplicate task id "${id}"; the first is task ${Number(first[1]) + 1}`;
-  return [
-    { code: 'duplicate_task', message, path: idPath, hint: 'rename one of them, and what refers to it' },
-  ];
+  const other = `${id}_${Number(path[1]) + 1}`;
+  const hint = hintFreeId('rename one of them, and what refers to it', id, other, taskIds);
+  return [{ code: 'duplicate_task', message, path: idPath, hint }];
+}
+
+/** Suggests another id, unless there is such a task. */
+function hintFreeId(text: string, id: string, other: string, taskIds: ReadonlySet<string>): Hint {
+  return taskIds.has(other) ? text : { ...hintRename(id, other), text };
 }
 
 /** A similar name, or one that the name begins or ends: "llm_job" for "llm". */
-function suggestTool(
-  name: string,
-  catalog: Catalog,
-  suggestions: Suggestions,
-  otherwise: string,
-): string | undefined {
+function suggestTool(name: string, catalog: Catalog, suggestions: Suggestions, otherwise: string): Hint {
   const names = catalog.names();
   const similar = suggestions.nearest(name, names);
   const longer = names.find((known) => known.startsWith(`${name}_`) || known.endsWith(`_${name}`));
   const meant = similar ?? longer;
-  return meant === undefined ? otherwise : didYouMean(meant);
+  return meant === undefined ? otherwise : hintRename(name, meant);
 }
 
 /** What the tool that writes files is called elsewhere. */

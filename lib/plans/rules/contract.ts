@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../definition/diagnostic.js';
+import type { Hint } from '../../definition/hint.js';
 import type { Path } from '../../definition/problem.js';
 import type { Contract } from '../../pipelines/contract.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
@@ -38,7 +39,7 @@ function* checkUndeclaredStores(match: Match, { writers }: KeyContext): Generato
       path: listPath(subPipeline, 'stores', subPipeline.stores),
       hint:
         writer === undefined
-          ? `add "${key}" to its "stores"`
+          ? addKey(`add "${key}" to its "stores"`, subPipeline, 'stores', key)
           : `sub-pipeline "${writer.id}" stores it already: use another key in ${taskName}`,
     };
   }
@@ -120,7 +121,8 @@ function checkUndeclaredRead(
     path: listPath(subPipeline, 'reads', reads),
   } as const;
   if (writer !== undefined) {
-    const hint = `add "${key}" to its "reads", so that it runs after "${writer.id}", which stores it`;
+    const text = `add "${key}" to its "reads", so that it runs after "${writer.id}", which stores it`;
+    const hint = addKey(text, subPipeline, 'reads', key);
     return [{ ...diagnostic, hint, ...(hasFallback ? { severity: 'warning' } : {}) }];
   }
   if (hasFallback || pipeline.contract.storesUnknownKey) return [];
@@ -156,6 +158,10 @@ function* checkInputs(
 function missingParam(name: string, { id, path }: DraftSubPipeline): Diagnostic {
   const message = `param "${name}" of sub-pipeline "${id}" has no default, and a plan passes no params`;
   return { code: 'missing_param', message, path, hint: 'give it a default, or make it an input' };
+}
+
+function addKey(text: string, { path }: DraftSubPipeline, field: 'reads' | 'stores', key: string): Hint {
+  return { text, change: { kind: 'append', path: [...path, field], value: key } };
 }
 
 /** Names a task, and the file of its pipeline. */

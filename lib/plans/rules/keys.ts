@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../definition/diagnostic.js';
+import { hintRename } from '../../definition/hint.js';
 import type { Suggestions } from '../../definition/suggest.js';
 import type { KeyLookup } from '../../pipelines/check-context.js';
 import type { DraftSubPipeline, LocatedKey, PlanDraft } from '../draft.js';
@@ -35,7 +36,9 @@ function checkId({ id, path }: DraftSubPipeline, seen: ReadonlyMap<string, Draft
   const first = seen.get(id);
   if (first === undefined) return [];
   const message = `duplicate sub-pipeline id "${id}"; the first is sub-pipeline ${Number(first.path[1]) + 1}`;
-  return [{ code: 'duplicate_sub_pipeline', message, path: [...path, 'id'], hint: 'rename one of them' }];
+  const change = hintRename(id, `${id}_${Number(path[1]) + 1}`);
+  const hint = { ...change, text: 'rename one of them' };
+  return [{ code: 'duplicate_sub_pipeline', message, path: [...path, 'id'], hint }];
 }
 
 function checkRepeats(list: readonly LocatedKey[]): Diagnostic[] {

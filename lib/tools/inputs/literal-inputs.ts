@@ -3,6 +3,7 @@ import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import { PROVIDER_NAMES } from '../../common/model-config.js';
 import { joinFirst } from '../../common/text.js';
 import type { Path, ProblemCode } from '../../definition/problem.js';
+import { type Hint, hintRename } from '../../definition/hint.js';
 import { nearest } from '../../definition/suggest.js';
 import { findFieldProblems } from '../builtin/models/extraction/field-problems.js';
 import { findTypeProblems } from '../documents/formats/csv-cells.js';
@@ -18,7 +19,7 @@ export interface LiteralInputProblem {
   /** Path within the task's `inputs`; empty for a missing input. */
   readonly path: Path;
   readonly message: string;
-  readonly hint?: string;
+  readonly hint?: Hint;
 }
 
 /**
@@ -145,17 +146,17 @@ function toUnknownCallee(
   return { code: 'invalid_input', input, path: [input], message, hint };
 }
 
-function withHint(problem: LiteralInputProblem, hint: string | undefined): LiteralInputProblem {
+function withHint(problem: LiteralInputProblem, hint: Hint | undefined): LiteralInputProblem {
   return hint === undefined ? problem : { ...problem, hint };
 }
 
-function hintForValue({ keyword, wanted, value }: Violation): string | undefined {
+function hintForValue({ keyword, wanted, value }: Violation): Hint | undefined {
   if (keyword !== 'enum' || typeof value !== 'string' || !Array.isArray(wanted)) return undefined;
   const meant = nearest(
     value,
     wanted.filter((allowed) => typeof allowed === 'string'),
   );
-  return meant === undefined ? undefined : `did you mean "${meant}"?`;
+  return meant === undefined ? undefined : hintRename(value, meant);
 }
 
 function hintForMissing(name: string, tool: Tool): string | undefined {
@@ -163,10 +164,10 @@ function hintForMissing(name: string, tool: Tool): string | undefined {
   return description === undefined || description === '' ? undefined : `${name}: ${description}`;
 }
 
-function hintForUnknown(name: string, tool: Tool): string {
+function hintForUnknown(name: string, tool: Tool): Hint {
   const names = Object.keys(tool.inputs);
   const meant = nearest(name, names);
-  if (meant !== undefined) return `did you mean "${meant}"?`;
+  if (meant !== undefined) return hintRename(name, meant);
   return names.length === 0 ? 'it takes no inputs' : `it takes ${names.join(', ')}`;
 }
 

@@ -5,7 +5,8 @@ import { ALLOWED_KEYWORDS, REFUSED_KEYWORDS, SchemaReview } from '../../common/j
 import { formatValuePath } from '../../common/json-schema/violation.js';
 import { describeKind, isObject } from '../../common/json.js';
 import { hintForChoice } from '../../definition/schema/value-hints.js';
-import { didYouMean, nearest } from '../../definition/suggest.js';
+import { didYouMean, textOfHint } from '../../definition/hint.js';
+import { nearest } from '../../definition/suggest.js';
 import { areFlat } from '../inputs/flat-validator.js';
 import { createInputSchema, SCHEMA_KEYWORDS } from '../inputs/schema-validator.js';
 import { defineFunction } from '../functions/function.js';
@@ -150,7 +151,7 @@ function findFieldProblem(declared: Partial<InputDeclaration>): string | undefin
   const { type, format, registry, required, verbatim, description } = declared;
   if (type !== undefined && type !== 'array' && !TYPES.includes(type)) {
     const hint = hintForChoice(['type'], type, TYPES) ?? `the types are ${TYPES.join(', ')}; ${NO_TYPE}`;
-    return `has no valid type; ${hint}`;
+    return `has no valid type; ${textOfHint(hint)}`;
   }
   if (format !== undefined && !FORMATS.includes(format))
     return `has an unknown "format"; there are ${FORMATS.join(', ')}`;

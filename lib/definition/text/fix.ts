@@ -1,0 +1,212 @@
+import { isObject, type Json } from '../../common/json.js';
+import type { Change } from '../hint.js';
+import type { Fix, Path } from '../problem.js';
+import type { Locator } from './positions.js';
+
+/** A change of a definition, and where its diagnostic points. */
+export interface LocatedChange {
+  readonly change: Change;
+  /** From the root of the text to the value. */
+  readonly path: Path;
+  /** What the diagnostic points at instead of the value: its key, or the template that opens here. */
+  readonly at: 'key' | number | undefined;
+  /** From the root of the text to the definition, which the path of the change starts from. */
+  readonly base: Path;
+}
+
+interface Document {
+  readonly text: string;
+  readonly value: unknown;
+  readonly locator: Locator;
+}
+
+/**
+ * Writes a change as edits of the text (D8). Returns undefined wherever the text is not exactly what the change expects,
+ * as in a block of text, behind an alias or with escapes: no fix is better than one that breaks the text.
+ */
+export function toFix({ change, path, at, base }: LocatedChange, document: Document): Fix | undefined {
+  switch (change.kind) {
+    case 'rename': {
+      if (at === 'key' && hasKey(readPath(document.value, path.slice(0, -1)), change.to)) return undefined;
+      const offset = findName(path, at, document);
+      return offset === undefined ? undefined : rename(change, offset, typeof at === 'number', document);
+    }
+    case 'replace':
+      return replaceValue(change.value, path, document);
+    case 'set':
+      return addField([...base, ...change.path], change.value, document);
+    case 'append':
+      return addEntry([...base, ...change.path], change.value, document);
+  }
+}
+
+function hasKey(map: unknown, key: string): boolean {
+  return isObject(map) && Object.hasOwn(map, key);
+}
+
+/** The offset of the name that a diagnostic points at: in a template, behind the braces. */
+function findName(
+  path: Path,
+  at: LocatedChange['at'],
+  { text, value, locator }: Document,
+): number | undefined {
+  if (typeof at === 'number') {
+    const opening = /\{\{[ \t]*/y;
+    opening.lastIndex = locator.templateOffset(path, textAt(value, path), at);
+    return opening.test(text) ? opening.lastIndex : undefined;
+  }
+  const located = locator.locate(path);
+  return at === 'key' ? located?.keyOffset : located?.offset;
+}
+
+/** Returns the text at a path; empty when there is none. */
+export function textAt(root: unknown, path: Path): string {
+  const value = readPath(root, path);
+  return typeof value === 'string' ? value : '';
+}
+
+function readPath(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const key of path) value = (value as Readonly<Record<string | number, unknown>> | undefined)?.[key];
+  return value;
+}
+
+/** What may stand in a text of any kind without quotes or escapes. */
+const SAFE_NAME = /^[A-Za-z_][\w.[\]-]*$/;
+/** Texts that YAML reads as another value. */
+const OTHER_VALUE = /^(?:true|false|null)$/i;
+/** What ends a name in a template, and a text without quotes. */
+const TEMPLATE_END = /[\s.[\]?}]/;
+const PLAIN_END = /[\s:,\]}]/;
+
+function rename(
+  { from, to }: Change & { kind: 'rename' },
+  offset: number,
+  isTemplate: boolean,
+  { text, locator }: Document,
+): Fix | undefined {
+  const quote = !isTemplate && /["']/.test(text[offset] ?? '') ? (text[offset] ?? '') : '';
+  const start = offset + quote.length;
+  const end = start + from.length;
+  const next = text[end] ?? '\n';
+  const ends = quote === '' ? (isTemplate ? TEMPLATE_END : PLAIN_END).test(next) : next === quote;
+  if (from === '' || !text.startsWith(from, start) || !ends) return undefined;
+  const isSafe = SAFE_NAME.test(to) && !OTHER_VALUE.test(to) && (isTemplate || !/[[\]]/.test(to));
+  // In quotes, anything but a quote, an escape and a line break means itself.
+  if (!isSafe && (isTemplate || (quote !== '' && /["'\\\n]/.test(to)))) return undefined;
+  const written = isSafe || quote !== '' ? to : JSON.stringify(to);
+  return edit(`write ${JSON.stringify(to)}`, { locator, start, end, text: written });
+}
+
+/** A scalar on one line: in double quotes, in single ones, or without. */
+const SCALAR = /"(?:[^"\\\n]|\\[^\n])*"|'(?:[^'\n]|'')*'|[^\s"'|>&*!%@`{}[\],#][^\n\r,[\]{}#]*/y;
+
+function replaceValue(wanted: Json, path: Path, { text, value, locator }: Document): Fix | undefined {
+  const start = locator.locate(path)?.offset;
+  if (start === undefined) return undefined;
+  SCALAR.lastIndex = start;
+  const written = SCALAR.exec(text)?.[0].trimEnd();
+  if (written === undefined || !isWritten(written, readPath(value, path))) return undefined;
+  const next = text.slice(start + written.length, start + written.length + 40);
+  if (!/^[ \t]*(?:$|[\r\n,\]}]|\s#)/.test(next)) return undefined;
+  const replacement = writeFlow(wanted, isJson(text));
+  const title = `write ${replacement}`;
+  return edit(title, { locator, start, end: start + written.length, text: replacement });
+}
+
+/** Whether a scalar is the value as it is written; false where it has escapes. */
+function isWritten(written: string, value: unknown): boolean {
+  if (typeof value === 'number') return Number(written) === value;
+  if (/^["']/.test(written)) return written.slice(1, -1) === value;
+  return written === String(value);
+}
+
+/** Adds a field to the map that contains it, or the map with the field when it is missing. */
+function addField(path: Path, value: Json, document: Document): Fix | undefined {
+  const key = path.at(-1);
+  const owner = path.slice(0, -1);
+  if (typeof key !== 'string' || !SAFE_NAME.test(key)) return undefined;
+  const map = readPath(document.value, owner);
+  if (map === undefined && owner.length > 0) return addField(owner, { [key]: value }, document);
+  if (!isObject(map) || Object.hasOwn(map, key)) return undefined;
+  const { text, locator } = document;
+  const located = locator.locate(owner);
+  // Behind the first member, which names what the map is, when there are two.
+  const place = located?.members.at(-1);
+  if (located === undefined || place === undefined) return undefined;
+  const title = `add ${key}: ${writeFlow(value, false)}`;
+  if (text[located.offset] === '{') {
+    const isQuoted = text[place] === '"';
+    const name = isQuoted ? JSON.stringify(key) : key;
+    return insert(title, { locator, at: place, text: `${name}: ${writeFlow(value, isQuoted)}, ` });
+  }
+  const indent = indentAt(text, place, located.members.length === 1 ? /^ *(?:- +)*$/ : /^ *$/);
+  if (indent === undefined) return undefined;
+  const written = isObject(value) ? writeBlock(value, indent) : ` ${writeFlow(value, false)}`;
+  return insert(title, { locator, at: place, text: `${key}:${written}\n${indent}` });
+}
+
+function writeBlock(map: Readonly<Record<string, unknown>>, indent: string): string {
+  return Object.entries(map)
+    .map(([key, value]) => `\n${indent}  ${key}: ${writeFlow(value as Json, false)}`)
+    .join('');
+}
+
+/** The spaces before a member of a map or list, so that another one can go on the line above. */
+function indentAt(text: string, offset: number, before: RegExp): string | undefined {
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  return before.test(text.slice(start, offset)) ? ' '.repeat(offset - start) : undefined;
+}
+
+/** Adds an entry at the start of a list, or the list with the entry when it is missing. */
+function addEntry(path: Path, value: Json, document: Document): Fix | undefined {
+  const list = readPath(document.value, path);
+  if (list === undefined) return addField(path, [value], document);
+  const { text, locator } = document;
+  const located = locator.locate(path);
+  if (!Array.isArray(list) || located === undefined) return undefined;
+  const { offset } = located;
+  const title = `add ${writeFlow(value, false)} to ${String(path.at(-1))}`;
+  if (text[offset] === '[') {
+    const entry = writeFlow(value, isJson(text));
+    return insert(title, { locator, at: offset + 1, text: list.length === 0 ? entry : `${entry}, ` });
+  }
+  const indent = indentAt(text, offset, /^ *$/);
+  if (indent === undefined || !text.startsWith('- ', offset)) return undefined;
+  return insert(title, { locator, at: offset, text: `- ${writeFlow(value, false)}\n${indent}` });
+}
+
+/** Whether a text has the quotes of JSON, so that what is added needs them too. */
+function isJson(text: string): boolean {
+  return /^\s*[{[]\s*"/.test(text);
+}
+
+/** Writes a value on one line. */
+function writeFlow(value: Json, isQuoted: boolean): string {
+  if (Array.isArray(value)) return `[${value.map((entry) => writeFlow(entry, isQuoted)).join(', ')}]`;
+  if (isObject(value)) {
+    const fields = Object.entries(value).map(
+      ([key, field]) => `${writeFlow(key, isQuoted)}: ${writeFlow(field, isQuoted)}`,
+    );
+    return `{${fields.join(', ')}}`;
+  }
+  const isPlain =
+    !isQuoted && typeof value === 'string' && /^[A-Za-z_][\w-]*$/.test(value) && !OTHER_VALUE.test(value);
+  return isPlain ? value : JSON.stringify(value);
+}
+
+interface Edit {
+  readonly locator: Locator;
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+function edit(title: string, { locator, start, end, text }: Edit): Fix {
+  const [from, to] = [locator.toPosition(start), locator.toPosition(end)];
+  return { title, edits: [{ from, to, text }] };
+}
+
+function insert(title: string, { at, ...rest }: Omit<Edit, 'start' | 'end'> & { at: number }): Fix {
+  return edit(title, { ...rest, start: at, end: at });
+}
