@@ -5,7 +5,8 @@ import type { Graph } from '../pipelines/graph.js';
 import type { ValidationReport } from '../pipelines/report.js';
 import type { PlanReport } from '../plans/report.js';
 import type { InspectionList } from '../runs/inspection/entry.js';
-import type { AcceptedRun, RunPage, RunRecord, RunSummary } from '../runs/record.js';
+import type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
+import type { RunPage } from '../runs/views/run-listing.js';
 import type { AcceptedRerun } from '../runs/rerun/rerun-report.js';
 import type { ArtifactPage } from '../runs/tasks/run-files.js';
 import type { ItemPage, ItemRecord, TaskPage, TaskRecord } from '../runs/tasks/task-record.js';
@@ -36,6 +37,8 @@ import type {
   DefinitionOrText,
   InspectionQuery,
   ListQuery,
+  ListedEvents,
+  EventListQuery,
   PlanRunRequest,
   RecordOptions,
   RequestOptions,
@@ -118,11 +121,11 @@ export class WavetrainClient {
   graph(pipeline: DefinitionOrText, options?: ValidateOptions): Promise<Graph>;
   graph(
     pipeline: DefinitionOrText,
-    options: ValidateOptions & { readonly format: 'mermaid' | 'dot' },
+    options: ValidateOptions & { readonly format: 'mermaid' | 'dot' | 'svg' },
   ): Promise<string>;
   async graph(
     pipeline: DefinitionOrText,
-    options: ValidateOptions & { readonly format?: 'mermaid' | 'dot' } = {},
+    options: ValidateOptions & { readonly format?: 'mermaid' | 'dot' | 'svg' } = {},
   ): Promise<Graph | string> {
     const { format } = options;
     const path = `/pipelines/graph${formatQuery({ format })}`;
@@ -276,6 +279,16 @@ export class WavetrainClient {
   /** Downloads a recording of a run, for `wavetrain inspect`: JSON lines, as text or as a stream. */
   async recording(runId: string, options: RequestOptions = {}): Promise<Response> {
     return this.#transport.open({ ...getRequest(`${runPath(runId)}/recording`, options), headers: ANY_TYPE });
+  }
+
+  /** Downloads a report of a run: one HTML document, as text or as a stream. */
+  async report(runId: string, options: RequestOptions = {}): Promise<Response> {
+    return this.#transport.open({ ...getRequest(`${runPath(runId)}/report`, options), headers: ANY_TYPE });
+  }
+
+  /** Returns the events of a run so far, from event `after` on; without waiting for others, unlike {@link events}. */
+  async pastEvents(runId: string, { signal, ...query }: EventListQuery = {}): Promise<ListedEvents> {
+    return this.#get(`${runPath(runId)}/events${formatQuery(query)}`, { signal });
   }
 
   /** Cancels a run. The current wave finishes first, unless `force` stops its tools. */

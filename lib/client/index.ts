@@ -14,6 +14,8 @@ export type {
   DefinitionOrText,
   InspectionQuery,
   ListQuery,
+  ListedEvents,
+  EventListQuery,
   PlanRunRequest,
   RecordOptions,
   RequestOptions,
@@ -46,7 +48,8 @@ export type {
   InspectionList,
   InspectionOrigin,
 } from '../runs/inspection/entry.js';
-export type { RunPage } from '../runs/record.js';
+export type { RunQueue } from '../runs/admission.js';
+export type { RunCounts, RunPage, RunStatusFilter } from '../runs/views/run-listing.js';
 export type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
 export type { ArtifactPage } from '../runs/tasks/run-files.js';
 export type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../runs/rerun/rerun-report.js';

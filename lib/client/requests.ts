@@ -1,7 +1,9 @@
 import type { CompileProgress } from '../compile/result.js';
 import type { RunStatus } from '../../machines/types.js';
+import type { LiveEvent } from '../execution/events/event.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
+import type { RunStatusFilter } from '../runs/views/run-listing.js';
 import type { ArtifactQuery } from '../runs/tasks/run-files.js';
 import type { TaskOptions, TaskQuery } from '../runs/tasks/task-record.js';
 import type { ToolMetadata } from '../tools/catalog.js';
@@ -88,9 +90,17 @@ export interface VersionedRecord {
 
 /** Filters and pages the list of runs. */
 export interface ListQuery extends RequestOptions {
-  readonly status?: RunStatus | undefined;
+  readonly status?: RunStatusFilter | undefined;
   readonly pipeline_id?: string | undefined;
   readonly tenant_id?: string | undefined;
+  /** Only runs with this text in their id, the id of their pipeline, their goal or their error, in any case. */
+  readonly text?: string | undefined;
+  /** Only runs that were submitted at this time or later, as in `2026-01-31T08:00:00Z`. */
+  readonly created_after?: string | undefined;
+  /** Only runs that were submitted earlier. */
+  readonly created_before?: string | undefined;
+  /** Also returns `counts`, the runs by status on all pages together, and `queue`, what queued ones wait for. */
+  readonly counts?: boolean | undefined;
   /** Page size, 1 to 500. */
   readonly limit?: number | undefined;
   /** The `next_cursor` of the previous page. */
@@ -111,6 +121,25 @@ export interface InspectionQuery extends RequestOptions {
   readonly after?: number | undefined;
   /** Largest number of entries; default 1000, at most 10,000. */
   readonly limit?: number | undefined;
+}
+
+export interface EventListQuery extends RequestOptions {
+  /** Number of the last event that the caller has. Default 0. */
+  readonly after?: number | undefined;
+  /** Largest number of events; default 1000, at most 10,000. */
+  readonly limit?: number | undefined;
+}
+
+/** The events of a run so far. */
+export interface ListedEvents {
+  readonly run_id: string;
+  readonly events: readonly LiveEvent[];
+  /** Number of the newest event. */
+  readonly last_seq: number;
+  /** Events between `after` and the first one here have been dropped. */
+  readonly gap: boolean;
+  /** There will be no more events. */
+  readonly closed: boolean;
 }
 
 /** The snapshot of one actor, with those of its children. */

@@ -213,6 +213,9 @@ export const MAX_ARTIFACTS = 10_000;
 /** Maximum number of files in a run record, which says how many there are. */
 export const MAX_LISTED_ARTIFACTS = 1000;
 
+/** What is compared when the list of runs is searched for a text: its length, and that of a goal or an error, in characters. */
+export const LISTING_LIMITS = { textLength: 200, searchedLength: 2000 } as const;
+
 /** Maximum length of the name of a file that a tool writes, as UTF-8: file systems allow 255 with a number. */
 export const MAX_FILE_NAME_BYTES = 200;
 
@@ -349,4 +352,29 @@ export const HISTORY_LIMITS = {
   runs: 100,
   /** Their size, in bytes. A run that is larger than this is kept up to there. */
   bytes: 500 * 2 ** 20,
+} as const;
+
+/** The limits of an HTML report of a run. */
+export const REPORT_LIMITS = {
+  /** Tasks, and items of fan-outs, that a report has, the failed items first. */
+  tasks: 500,
+  items: 100,
+  /** Items of one fan-out that did not fail. */
+  otherItems: 10,
+  /** Failures with their values: those of items that failed alike are one. */
+  failures: 20,
+  /** The last events. */
+  events: 2000,
+  /** Files, and keys of the blackboard. */
+  artifacts: 1000,
+  blackboardKeys: 200,
+  /** Graphs of sub-pipelines, the bars of the timeline, and the attempts of one task or item. */
+  graphs: 20,
+  timelineRows: 300,
+  attempts: 50,
+  /** Characters of all values together: those of further tasks are left out. */
+  valuesLength: 4 * 2 ** 20,
+  /** Characters of one value, and of a message in a list. */
+  valueLength: 64 * 1024,
+  messageLength: 400,
 } as const;

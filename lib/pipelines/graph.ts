@@ -1,5 +1,5 @@
 import { getOrThrow } from '../definition/assert.js';
-import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from './chart.js';
+import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from './drawing/chart.js';
 import type { Pipeline, Task } from './pipeline.js';
 
 /** A pipeline as waves and edges: the input of the renderers, and what `graph --json` prints. */

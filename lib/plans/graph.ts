@@ -1,7 +1,10 @@
 import { groupBy } from '../definition/group-by.js';
 import { abbreviate } from '../definition/problem.js';
 import { getOrThrow } from '../definition/assert.js';
-import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from '../pipelines/chart.js';
+import { runToEnd } from '../common/steps.js';
+import { joinFirst } from '../common/text.js';
+import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from '../pipelines/drawing/chart.js';
+import { writeGraphSvg } from '../pipelines/drawing/graph-svg.js';
 import type { Plan } from './plan.js';
 
 /** A plan as waves of sub-pipelines and edges: the input of the renderers, and what `graph --json` prints. */
@@ -75,6 +78,26 @@ export function renderPlanDot({ id, waves, edges }: PlanGraph): string {
       `  ${quoteDot(from)} -> ${quoteDot(to)} [label=${quoteDot(abbreviate(keys).join('\n'))}];`,
   );
   return dotChart(id, [...boxes, ...arrows]);
+}
+
+/** Renders the sub-pipelines as SVG; the label of an edge names its keys. */
+export function renderPlanSvg({ id, goal, waves, edges }: PlanGraph): string {
+  return runToEnd(
+    writeGraphSvg({
+      id,
+      goal,
+      waves: waves.map((wave) =>
+        wave.map((part) => ({ id: part.id, detail: formatTaskCount(part), isStack: false })),
+      ),
+      edges: edges.map(({ from, to, keys }) => ({
+        from,
+        to,
+        isDashed: false,
+        label: joinFirst(keys, 1),
+        title: `${to} reads from ${from}: ${abbreviate(keys).join(', ')}`,
+      })),
+    }),
+  );
 }
 
 /** Renders the waves side by side as text, as many in a row as fit into `columns`. */

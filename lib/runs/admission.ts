@@ -15,6 +15,16 @@ export interface AdmissionLimits {
   readonly tenantShare?: number;
 }
 
+/** The queued runs of some tenants (D35). */
+export interface RunQueue {
+  readonly queued: number;
+  /**
+   * `server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest. Null
+   * when nothing waits, or what waits is about to start.
+   */
+  readonly waits_for: 'server' | 'tenant' | null;
+}
+
 /** Starts every run at once. */
 export const UNLIMITED_ADMISSION: AdmissionLimits = { maxRunning: Number.POSITIVE_INFINITY, maxQueued: 0 };
 
@@ -39,6 +49,25 @@ export class Admission {
   /** The number of queued and of running runs. */
   get load(): { readonly queued: number; readonly running: number } {
     return { queued: this.#queue.size, running: this.#running.size };
+  }
+
+  /** The runs that have a slot. */
+  get running(): Iterable<RunEntry> {
+    return this.#running;
+  }
+
+  /** How many runs of some tenants wait, and what for. @param tenants undefined for all of them */
+  queueOf(tenants: readonly string[] | undefined): RunQueue {
+    if (tenants === undefined) {
+      const queued = this.#queue.size;
+      return { queued, waits_for: queued > 0 && this.#slots.isFull ? 'server' : null };
+    }
+    const waiting = [...new Set(tenants)].filter((tenantId) => this.#queue.sizeOf(tenantId) > 0);
+    const queued = waiting.reduce((sum, tenantId) => sum + this.#queue.sizeOf(tenantId), 0);
+    const held = waiting.filter((tenantId) => !this.#slots.hasRoom(tenantId));
+    if (held.length === 0) return { queued, waits_for: null };
+    const waitsFor = held.every((tenantId) => this.#slots.hasUsedShare(tenantId)) ? 'tenant' : 'server';
+    return { queued, waits_for: waitsFor };
   }
 
   /**

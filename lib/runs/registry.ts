@@ -1,12 +1,9 @@
 import { INITIAL_STATUS } from '../../machines/status.js';
-import type { RunStatus } from '../../machines/types.js';
 import { completeClock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
-import { LinkedMap } from '../common/queues/linked-map.js';
 import { type AnyRun, LocalExecutor, runNotFound } from '../execution/local-executor.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
-import { Admission, UNLIMITED_ADMISSION } from './admission.js';
 import { fairYield } from './fair-yield.js';
 import {
   type IdempotencyKey,
@@ -22,21 +19,12 @@ import {
   type ReviveDefinitions,
   RunFactory,
 } from './run-factory.js';
-import {
-  countStatuses,
-  paginate,
-  type RunPage,
-  type RunQuery,
-  type RunRecord,
-  toRunRecord,
-  toRunSummary,
-} from './record.js';
+import { type RunRecord, toRunRecord, toRunSummary } from './record.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import { assertSettled, prepareRerun, type RerunRequest } from './rerun/rerun.js';
-import { describeRerun, type RerunReport } from './rerun/rerun-report.js';
 import { Retention, UNLIMITED_RETENTION } from './retention.js';
 import { RunEntry } from './run-entry.js';
-import { RunViews } from './run-views.js';
+import { RunViews } from './views/run-views.js';
 import { StoreGuard } from './store/store-guard.js';
 
 export { runInTurns } from './fair-yield.js';
@@ -54,11 +42,8 @@ export interface RestoredRuns {
 
 /** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry extends RunViews {
-  /** In the order of their submission. */
-  readonly #entries = new LinkedMap<string, RunEntry>();
   readonly #idempotencyKeys: IdempotencyStore;
   readonly #factory: RunFactory;
-  readonly #admission: Admission;
   readonly #retention: Retention<RunEntry>;
   /** Resolves when the runs of the store have been restored, or cannot be; undefined then, and before. */
   #restoring: Promise<void> | undefined;
@@ -73,7 +58,6 @@ export class RunRegistry extends RunViews {
     super(options, completeClock(options.clock), new LocalExecutor(options));
     this.#factory = new RunFactory(this.executor, this.clock, options.store);
     this.#idempotencyKeys = new IdempotencyStore(this.clock, options.idempotency, options.store);
-    this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
     const { retention = UNLIMITED_RETENTION, memory } = options;
     this.#retention = new Retention(retention, this.clock, memory, (entry) => this.#drop(entry));
     this.#storeGuard = new StoreGuard(options.store);
@@ -112,7 +96,7 @@ export class RunRegistry extends RunViews {
     this.#retention.sweep();
     const begin = (reservation: Reservation): Promise<string> => submit({ reservation });
     const { runId, isReplayed, lastStatus } = await this.#idempotencyKeys.once(tenantId, idempotency, begin);
-    const kept = isReplayed ? this.#entries.get(runId) : undefined;
+    const kept = isReplayed ? this.runs.get(runId) : undefined;
     const status = lastStatus ?? kept?.run.status ?? INITIAL_STATUS;
     return { run_id: runId, status, isReplayed, isKept: lastStatus === undefined };
   }
@@ -140,19 +124,6 @@ export class RunRegistry extends RunViews {
     }
   }
 
-  /** Resolves with what a rerun reuses and what it runs; with null when it is no longer kept. */
-  async rerunReport(runId: string): Promise<RerunReport | null> {
-    const run = this.#entries.get(runId)?.run;
-    return run === undefined ? null : this.stepRunner.run(describeRerun(run.prepared), run.tenantId);
-  }
-
-  /** One page of runs, newest first. Throws `invalid_request` for a malformed cursor, and `shutting_down`. */
-  list(query: RunQuery): RunPage {
-    if (this.#leftRuns > 0) throw leftToNextProcess('the runs');
-    this.#retention.sweep();
-    return paginate(this.#entries.backwards(), query);
-  }
-
   /**
    * Resolves with the record once the run has settled. Rejects with `run_not_found`, also when it is forgotten before, and
    * with `shutting_down` when it is left for the next process, or `not_ready` when its end cannot be kept.
@@ -160,7 +131,7 @@ export class RunRegistry extends RunViews {
   async settled(runId: string): Promise<RunRecord> {
     const { run } = this.entry(runId);
     await this.#storeGuard.unlessFails(run.settled);
-    if (this.#entries.has(runId)) assertNotLeft(run);
+    if (this.runs.has(runId)) assertNotLeft(run);
     if (run.status === 'queued' || run.status === 'running') throw runNotFound(runId);
     return toRunRecord(run);
   }
@@ -170,7 +141,7 @@ export class RunRegistry extends RunViews {
     const entry = this.entry(runId);
     const { run } = entry;
     this.#storeGuard.assertWorks();
-    this.#admission.startBegun(entry);
+    this.admission.startBegun(entry);
     // Those who wait for a task that is being published go on before: so they do when the run is rebuilt.
     while (run.isPublishing) await this.#storeGuard.unlessFails(run.committed());
     assertNotLeft(run);
@@ -212,7 +183,7 @@ export class RunRegistry extends RunViews {
 
   /** Deletes a run in any state, stopping it first if it has not settled. */
   forget(runId: string): void {
-    const entry = this.#entries.get(runId);
+    const entry = this.runs.get(runId);
     if (entry === undefined) return;
     this.#retention.delete(entry);
     this.#drop(entry);
@@ -221,14 +192,6 @@ export class RunRegistry extends RunViews {
   /** Resolves when the outputs that the cache keeps in its folder are there (D65). Call before the process ends. */
   cacheWritten(): Promise<void> {
     return this.executor.cacheWritten();
-  }
-
-  /**
-   * Keeps the memory of a run counted until the returned function is called, even when the run is deleted or evicted
-   * before. For responses that are sent from it bit by bit. Returns undefined when the run is not kept any more.
-   */
-  retain(runId: string): (() => void) | undefined {
-    return this.#entries.get(runId)?.retain();
   }
 
   /** The number of runs that were left at the end, for the next process. */
@@ -242,13 +205,7 @@ export class RunRegistry extends RunViews {
 
   /** The number of queued and of running runs. */
   get load(): { readonly queued: number; readonly running: number } {
-    return this.#admission.load;
-  }
-
-  /** The number of kept runs per status; omits a status without runs. */
-  countByStatus(): ReadonlyMap<RunStatus, number> {
-    this.#retention.sweep();
-    return countStatuses(this.#entries);
+    return this.admission.load;
   }
 
   /**
@@ -267,7 +224,7 @@ export class RunRegistry extends RunViews {
       this.#leftRuns++;
       run.stop();
     };
-    await this.#admission.drain(graceMs, this.clock, end);
+    await this.admission.drain(graceMs, this.clock, end);
     await this.executor.close();
     await answerRequests?.();
     await store?.close();
@@ -287,14 +244,14 @@ export class RunRegistry extends RunViews {
     const { reservation, onEvent, onAccepted, onInspection } = submission;
     this.#storeGuard.assertWorks();
     this.#retention.sweep();
-    this.#admission.checkCapacity(tenantId);
+    this.admission.checkCapacity(tenantId);
     const entry = this.#enter(this.#factory.create(requested, tenantId, reservation?.key));
     const { run } = entry;
     if (reservation) this.#idempotencyKeys.assign(reservation, run.id);
     onAccepted?.(this.settled(run.id));
     if (onInspection) onInspection(entry.inspection(this.clock).openNow(), toRunRecord(run));
     entry.announce(onEvent, this.options.onEvent);
-    this.#admission.admit(entry);
+    this.admission.admit(entry);
     try {
       await this.#storeGuard.unlessFails(run.committed());
     } catch (error) {
@@ -326,9 +283,9 @@ export class RunRegistry extends RunViews {
       isClosing: () => this.#isClosing,
     });
     if (restored === undefined) return undefined;
-    this.#entries.sort((a, b) => a.sequence - b.sequence);
+    this.runs.sort();
     this.#retention.restore(restored.settled);
-    return { kept: this.#entries.size, goingOn: restored.goingOn };
+    return { kept: this.runs.size, goingOn: restored.goingOn };
   }
 
   #enterRestored(restored: RestoredRun): RunEntry {
@@ -340,19 +297,19 @@ export class RunRegistry extends RunViews {
   /** It stays in the store. */
   #leaveOut(entry: RunEntry): void {
     const { id, status } = entry.run;
-    this.#entries.delete(id);
+    this.runs.delete(entry);
     this.#idempotencyKeys.forgetRun(id, status);
     entry.drop();
   }
 
   #goOn(entry: RunEntry): void {
     entry.announce(undefined, this.options.onEvent);
-    this.#admission.admit(entry);
+    this.admission.admit(entry);
   }
 
   #enter({ run, number }: CreatedRun): RunEntry {
     const entry = new RunEntry(run, number, this.options.eventBuffer ?? 0);
-    this.#entries.add(run.id, entry);
+    this.runs.add(entry);
     void run.settled.then(() => this.#onSettled(entry));
     entry.limitPauses(this.clock, this.options.pauseTimeoutMs);
     return entry;
@@ -361,19 +318,20 @@ export class RunRegistry extends RunViews {
   /** Runs once for every run, however it ended. */
   #onSettled(entry: RunEntry): void {
     const { run } = entry;
-    const isKept = this.#entries.has(run.id);
+    const isKept = this.runs.has(run.id);
+    if (isKept) this.runs.onChanged(entry);
     // It goes on in the next process: whoever waits for it must not see an end.
     if (run.isLeft && isKept) return;
     entry.log.close();
     if (run.wasSettled) return;
-    this.#admission.release(entry);
+    this.admission.release(entry);
     if (!run.isLeft) this.options.store?.settled?.(toRunSummary(run));
     if (isKept) this.#retention.add(entry);
   }
 
   #drop(entry: RunEntry): void {
     const { id, status } = entry.run;
-    this.#entries.delete(id);
+    this.runs.delete(entry);
     this.#idempotencyKeys.forgetRun(id, status);
     this.executor.forget(id);
     this.options.store?.remove(id);
@@ -382,10 +340,18 @@ export class RunRegistry extends RunViews {
 
   protected override entry(runId: string): RunEntry {
     this.#retention.sweep();
-    const entry = this.#entries.get(runId);
+    const entry = this.runs.get(runId);
     if (entry === undefined) throw runNotFound(runId);
     assertNotLeft(entry.run);
     return entry;
+  }
+
+  protected override sweep(): void {
+    this.#retention.sweep();
+  }
+
+  protected override assertListable(): void {
+    if (this.#leftRuns > 0) throw leftToNextProcess('the runs');
   }
 }
 

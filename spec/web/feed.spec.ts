@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { Feed, type FeedListener, type FeedState } from '../../web/inspect/server/feed.js';
+import { InspectionFeed, type InspectionListener } from '../../web/inspect/server/inspection-feed.js';
+import type { FeedState } from '../../web/shared/server/feed.js';
 import { FrameReader } from '../../web/shared/server/frames.js';
 import { Server } from '../../web/shared/server/server.js';
 
@@ -31,7 +32,7 @@ async function runFeed(answers: readonly Answer[]): Promise<Told> {
     getItem: (name: string) => keys.get(name) ?? null,
     setItem: (name: string, value: string) => void keys.set(name, value),
   };
-  const listener: FeedListener = {
+  const listener: InspectionListener = {
     onEntry: (text) => told.entries.push(text),
     onState: (state) => told.states.push(state),
     onGap: (after, next) => told.entries.push(`gap ${after} ${next}`),
@@ -44,7 +45,7 @@ async function runFeed(answers: readonly Answer[]): Promise<Told> {
       return Promise.resolve();
     },
   };
-  await new Feed(new Server(store, send), 'r1', listener, waiter).run();
+  await new InspectionFeed(new Server(store, send), 'r1', listener, waiter).run();
   return told;
 }
 

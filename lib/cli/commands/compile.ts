@@ -7,6 +7,7 @@ import type { CompileRequestOptions } from '../../client/requests.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { COMPILE_LIMITS } from '../../common/limits.js';
 import { readModelConfig } from '../../common/model-config.js';
+import { formatCount } from '../../common/text.js';
 import type {
   CompileEffort,
   CompileFailedError,
@@ -23,7 +24,7 @@ import { StopSignals } from '../process-events.js';
 import { assertNoOwnTools, callServer } from '../runs/server-client.js';
 import { modelLines } from '../render/run-summary.js';
 import { detectTerminal } from '../render/terminal.js';
-import { escapeControlCharacters, formatCount, toSingleLine, wrapLine } from '../render/text.js';
+import { escapeControlCharacters, toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 import { updateFile } from '../render/update-file.js';

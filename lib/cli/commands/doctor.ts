@@ -13,6 +13,7 @@ import {
 import { errorMessage } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
 import { readModelConfig } from '../../common/model-config.js';
+import { formatCount } from '../../common/text.js';
 import { chooseModel, configuredProviders } from '../../models/choose-model.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
@@ -22,7 +23,7 @@ import { describeSecrets } from '../input/secrets.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
-import { formatCount, padToWidth, toSingleLine } from '../render/text.js';
+import { padToWidth, toSingleLine } from '../render/text.js';
 import { ENV_FILE_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 
 export class DoctorCommand extends Command<CliContext> {

@@ -1,4 +1,5 @@
 import { Command, Option } from 'clipanion';
+import { renderSvg } from '../../pipelines/drawing/graph-svg.js';
 import { createGraph, renderDot, renderMermaid, renderText } from '../../pipelines/graph.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
@@ -21,7 +22,7 @@ export class GraphCommand extends Command<CliContext> {
     description: 'draws the waves of a pipeline or a plan and the dependencies between its tasks',
     details: `
       A solid arrow means that a template reads the output of a task, a dashed arrow that a task awaits another one.
-      Fan-outs are marked.
+      Fan-outs are marked. An SVG needs nothing besides itself: browsers and documents show it.
 
       The graph of a plan shows its sub-pipelines; each arrow names the keys that one stores and the other reads.
     `,
@@ -29,12 +30,14 @@ export class GraphCommand extends Command<CliContext> {
       ['in the terminal', '$0 graph pipeline.yaml'],
       ['for a README or an issue', '$0 graph pipeline.yaml --format mermaid'],
       ['a plan', '$0 graph plan.yaml --format mermaid'],
-      ['as an image', '$0 graph pipeline.yaml --format dot | dot -Tsvg -o pipeline.svg'],
+      ['as an image', '$0 graph pipeline.yaml --format svg > pipeline.svg'],
     ],
   });
 
   file = Option.String({ name: 'FILE' });
-  format = Option.String('--format', 'text', { description: '<FORMAT> text, mermaid or dot; default text' });
+  format = Option.String('--format', 'text', {
+    description: '<FORMAT> text, mermaid, dot or svg; default text',
+  });
   json = Option.Boolean('--json', false, { description: 'print waves and edges as one JSON document' });
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
   mcp = Option.String('--mcp', { description: MCP_OPTION });
@@ -61,7 +64,7 @@ export class GraphCommand extends Command<CliContext> {
   }
 }
 
-const FORMATS = ['text', 'mermaid', 'dot'] as const;
+const FORMATS = ['text', 'mermaid', 'dot', 'svg'] as const;
 
 /** A graph as data, and the function that draws it. */
 interface Drawing {
@@ -77,14 +80,17 @@ async function createDrawing(
   if (!check.ok) return undefined;
   if (kind === 'pipeline') {
     const pipelineGraph = createGraph(check.pipeline);
-    const render = { text: renderText, mermaid: renderMermaid, dot: renderDot }[format];
+    const render = { text: renderText, mermaid: renderMermaid, dot: renderDot, svg: renderSvg }[format];
     return { graph: pipelineGraph, render: (columns) => render(pipelineGraph, columns) };
   }
   if (check.plan === undefined) return undefined;
   const plans = await import('../lazy/plans.js');
   const planGraph = plans.createPlanGraph(check.plan);
-  const render = { text: plans.renderPlanText, mermaid: plans.renderPlanMermaid, dot: plans.renderPlanDot }[
-    format
-  ];
+  const render = {
+    text: plans.renderPlanText,
+    mermaid: plans.renderPlanMermaid,
+    dot: plans.renderPlanDot,
+    svg: plans.renderPlanSvg,
+  }[format];
   return { graph: planGraph, render: (columns) => render(planGraph, columns) };
 }

@@ -84,13 +84,23 @@ export class RunsSnapshotCommand extends HistoryCommand {
 export class RunsReportCommand extends HistoryCommand {
   static override paths = [['runs', 'report']];
   static override usage = Command.Usage({
-    description: 'writes a report of a run in Markdown: status, times, tasks, failures with their inputs',
-    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}`,
-    examples: [['for an issue', '$0 runs report 3f9c1a --output report.md']],
+    description:
+      'writes a report of a run in Markdown or HTML: status, times, tasks, failures with their inputs',
+    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}
+      HTML is one file that a browser opens without a network: with the graph, a timeline of the attempts, the values of
+      the tasks and the last events. It says what it leaves out.`,
+    examples: [
+      ['for an issue', '$0 runs report 3f9c1a --output report.md'],
+      ['for a browser', '$0 runs report 3f9c1a --output report.html'],
+    ],
   });
 
   runId = Option.String(RUN_ID);
   output = Option.String('-o,--output', { description: '<FILE> write it to this file, which may exist' });
+  format = Option.String('--format', {
+    description:
+      '<FORMAT> markdown or html; default html for a file that ends with .html or .htm, else markdown',
+  });
 
   override execute(): Promise<ExitStatus> {
     return reportRun(this, this.context);

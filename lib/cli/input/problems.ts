@@ -1,8 +1,9 @@
+import { formatCount } from '../../common/text.js';
 import type { Problem } from '../../definition/problem.js';
 import type { CliContext } from '../context.js';
 import { codeFrame } from '../render/code-frame.js';
 import { detectTerminal, type Style, type Terminal } from '../render/terminal.js';
-import { formatCount, toSingleLine, wrapLine } from '../render/text.js';
+import { toSingleLine, wrapLine } from '../render/text.js';
 import type { DefinitionFile } from './load-definition.js';
 
 /** A terminal shows this many problems; a file or a pipe gets all of them. */

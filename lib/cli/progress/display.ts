@@ -1,8 +1,9 @@
+import { formatCost, formatCount, formatDuration } from '../../common/text.js';
 import type { createLogUpdate } from 'log-update';
 import type { EventLocation, LiveEvent, TaskEvent } from '../../execution/events/event.js';
 import type { CliContext } from '../context.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
-import { formatCost, formatCount, formatDuration, toSingleLine } from '../render/text.js';
+import { toSingleLine } from '../render/text.js';
 import type { Viewport } from './rows.js';
 import type { RunView } from './run-view.js';
 import { wantsTransitions } from '../runs/inspection/transitions.js';

@@ -1,6 +1,7 @@
+import { formatCount, formatDuration } from '../../common/text.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import { STATUS_STYLES, statusMark } from '../render/run-summary.js';
-import { formatCount, formatDuration, toSingleLine } from '../render/text.js';
+import { toSingleLine } from '../render/text.js';
 import {
   PlanProgress,
   type RunningSubPipeline,

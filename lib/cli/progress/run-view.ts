@@ -1,5 +1,6 @@
+import { formatCount, formatDuration, formatNumber } from '../../common/text.js';
 import type { LiveEvent } from '../../execution/events/event.js';
-import { formatCount, formatDuration, formatNumber, toSingleLine } from '../render/text.js';
+import { toSingleLine } from '../render/text.js';
 import { formatRows, isNarrow, type Row, type StyledText, type Viewport } from './rows.js';
 import { PipelineProgress, type RunningTask, type SettledTask, type WaveProgress } from './run-progress.js';
 

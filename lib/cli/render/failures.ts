@@ -1,16 +1,10 @@
 import type { TaskFailure } from '../../common/errors.js';
+import { formatCount, formatNumber } from '../../common/text.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CallRecord } from '../../runs/tasks/task-record.js';
 import { valueLines } from './outputs.js';
 import type { Style, Terminal } from './terminal.js';
-import {
-  escapeControlCharacters,
-  formatCount,
-  formatNumber,
-  toSingleLine,
-  truncateToWidth,
-  wrapLine,
-} from './text.js';
+import { escapeControlCharacters, toSingleLine, truncateToWidth, wrapLine } from './text.js';
 
 /** What is known of the calls that failed, beyond the record of their run (D59). */
 export interface FailureDetails {

@@ -1,17 +1,11 @@
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { formatCost, formatCount } from '../../common/text.js';
 import type { ModelUsage } from '../../models/model.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { printJson } from './stdout.js';
 import { detectTerminal, type Style, type Terminal } from './terminal.js';
-import {
-  escapeControlCharacters,
-  formatCost,
-  formatCount,
-  truncateToWidth,
-  wrapLine,
-  wrapText,
-} from './text.js';
+import { escapeControlCharacters, truncateToWidth, wrapLine, wrapText } from './text.js';
 
 type Result = NonNullable<RunRecord['result']>;
 

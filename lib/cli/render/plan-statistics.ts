@@ -1,6 +1,7 @@
+import { formatCount } from '../../common/text.js';
 import type { KeyUse, PlanStatistics } from '../../plans/statistics.js';
 import type { Style, Terminal } from './terminal.js';
-import { displayWidth, formatCount, padToWidth, toSingleLine, wrapText } from './text.js';
+import { displayWidth, padToWidth, toSingleLine, wrapText } from './text.js';
 
 /** A terminal shows at most this many names, waves or keys; a file or pipe gets all. */
 const MAX_SHOWN = 50;

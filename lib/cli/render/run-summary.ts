@@ -1,19 +1,11 @@
 import type { RunStatus } from '../../../machines/types.js';
-import { joinFirst } from '../../common/text.js';
+import { formatCost, formatCount, formatDuration, formatNumber, joinFirst } from '../../common/text.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { RunRecord } from '../../runs/record.js';
 import { PROGRAM } from '../package-info.js';
 import { causesFirst, errorLines, type FailureDetails, formatCall } from './failures.js';
 import type { Formatter, Style, Terminal } from './terminal.js';
-import {
-  formatCost,
-  formatCount,
-  formatDuration,
-  formatNumber,
-  toSingleLine,
-  wrapLine,
-  wrapText,
-} from './text.js';
+import { toSingleLine, wrapLine, wrapText } from './text.js';
 
 const MAX_NAMES = 12;
 

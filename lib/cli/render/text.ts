@@ -150,31 +150,3 @@ export function escapeControlCharactersInJson(json: string): string {
 export function toSingleLine(text: string): string {
   return escapeControlCharacters(stripVTControlCharacters(text).replace(/\s+/g, ' ').trim());
 }
-
-/** `1,003`, without Intl.NumberFormat, which takes 25 ms to load. */
-export function formatNumber(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
-}
-
-/** `$0.0012`: two digits of what is below a dollar, however little it is. */
-export function formatCost(dollars: number): string {
-  if (dollars >= 1) return `$${dollars.toFixed(2)}`;
-  const digits = Number(dollars.toPrecision(2)).toFixed(10);
-  return `$${digits.replace(/\.?0+$/, '')}`;
-}
-
-/** `1 error`, `2 errors`, `1,003 errors` */
-export function formatCount(count: number, noun: string): string {
-  return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-/** `3 ms`, `0.8 s`, `12 s`, `2 min 5 s`, `1 h 3 min` */
-export function formatDuration(ms: number): string {
-  if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;
-  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}

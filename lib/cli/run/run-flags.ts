@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../common/json.js';
+import { formatCount } from '../../common/text.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { PipelineDefinition } from '../../definition/schema/schema.js';
 import type { Breakpoints, ExecutionOptions } from '../../execution/run-inputs.js';
 import type { CliContext } from '../context.js';
 import { type NumberRule, readJsonObject, readNumber } from '../input/flags.js';
 import { STANDARD_INPUT } from '../input/read-file.js';
-import { formatCount } from '../render/text.js';
 import { UsageError } from '../usage-errors.js';
 
 /** The flags of `run` that say how to display it. */

@@ -1,3 +1,4 @@
+import { formatCount, formatNumber } from '../../common/text.js';
 import { isAbsolute, relative, sep } from 'node:path';
 import type { RunArtifact } from '../../execution/results.js';
 import type { RunRecord } from '../../runs/record.js';
@@ -7,7 +8,7 @@ import type { DisplayFlags } from '../progress/display.js';
 import { PROGRAM } from '../package-info.js';
 import { serverFlag } from '../render/run-summary.js';
 import { detectTerminal } from '../render/terminal.js';
-import { formatCount, formatNumber, toSingleLine, wrapLine } from '../render/text.js';
+import { toSingleLine, wrapLine } from '../render/text.js';
 
 /** The files that the tools of a settled run have written (D63), and where they are. */
 export interface WrittenFiles {

@@ -1,5 +1,5 @@
-import type { RunStatus } from '../../../machines/types.js';
 import { toIsoTime } from '../../common/clock.js';
+import { formatDuration } from '../../common/text.js';
 import type { RunSummary } from '../../runs/record.js';
 import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
 import type { CliContext } from '../context.js';
@@ -10,7 +10,6 @@ import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Formatter, type Style, type Terminal } from '../render/terminal.js';
 import {
   displayWidth,
-  formatDuration,
   padToWidth,
   toSingleLine,
   truncateMiddle,
@@ -32,9 +31,6 @@ interface ListFlags extends ServerFlags {
 
 /** Of a run that waits at a breakpoint. */
 const PAUSED = 'paused';
-
-/** In the record of that run. */
-const RECORDED_AS: RunStatus = 'running';
 
 /** Of a run of the history whose process ended before it had settled. */
 const INTERRUPTED = 'interrupted';
@@ -77,17 +73,8 @@ export async function listRuns(flags: ListFlags, context: CliContext): Promise<E
 
 async function listServerRuns(flags: ListFlags, most: number, context: CliContext): Promise<ListedRuns> {
   const status = findStatus(flags, SERVER_STATUSES, 'a server');
-  const query = {
-    status: status === PAUSED ? RECORDED_AS : status,
-    pipeline_id: flags.pipeline,
-    tenant_id: flags.tenant,
-  };
-  return callServer(flags, context, async (client) => {
-    if (status !== PAUSED) return listNewestRuns(client, query, most);
-    const running = await listNewestRuns(client, query, Number.POSITIVE_INFINITY);
-    const paused = running.runs.filter((run) => run.paused);
-    return { runs: paused.slice(0, most), hasMore: paused.length > most };
-  });
+  const query = { status, pipeline_id: flags.pipeline, tenant_id: flags.tenant };
+  return callServer(flags, context, (client) => listNewestRuns(client, query, most));
 }
 
 interface ListedRuns {

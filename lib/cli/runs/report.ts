@@ -2,14 +2,17 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { WavetrainError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
+import { formatCount } from '../../common/text.js';
 import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { causesFirst, formatCall } from '../render/failures.js';
+import { readPackageJson } from '../package-info.js';
 import { formatElapsed, modelLines } from '../render/run-summary.js';
-import { formatCount, toSingleLine } from '../render/text.js';
+import { toSingleLine } from '../render/text.js';
 import { readTasks } from '../run/run-end.js';
 import { artifactLine } from '../run/written-files.js';
+import { UsageError } from '../usage-errors.js';
 import { type FoundRun, type ShownRecord, withRun, withState } from './kept-run.js';
 import type { RunIdFlags } from './server-client.js';
 import { describeCall, describeState } from './show.js';
@@ -18,13 +21,16 @@ import { describeCall, describeState } from './show.js';
 const MAX_TASKS = 500;
 const MAX_FAILURES = 20;
 
-/** Writes a report of a run in Markdown: its status, its times, its tasks, and its failures with their inputs (D59). */
+const FORMATS = ['markdown', 'html'] as const;
+
+/** Writes a report of a run: its status, its times, its tasks, and its failures with their inputs (D59). */
 export async function reportRun(
-  flags: RunIdFlags & { readonly output: string | undefined },
+  flags: RunIdFlags & { readonly output: string | undefined; readonly format: string | undefined },
   context: CliContext,
 ): Promise<ExitStatus> {
+  const format = chooseFormat(flags);
   return withRun(flags, context, async (found) => {
-    const text = await formatReport(found);
+    const text = format === 'html' ? await formatHtml(found, context) : await formatReport(found);
     if (flags.output === undefined) {
       context.stdout.write(text);
       return EXIT.done;
@@ -38,6 +44,32 @@ export async function reportRun(
     context.stderr.write(`wrote ${toSingleLine(flags.output)}\n`);
     return EXIT.done;
   });
+}
+
+/** @throws UsageError for an unknown format */
+function chooseFormat(flags: {
+  readonly output: string | undefined;
+  readonly format: string | undefined;
+}): (typeof FORMATS)[number] {
+  const { output = '', format = /\.html?$/i.test(output) ? 'html' : 'markdown' } = flags;
+  const known = FORMATS.find((name) => name === format);
+  if (known !== undefined) return known;
+  throw new UsageError(`--format must be one of ${FORMATS.join(', ')}, not "${format}"`);
+}
+
+async function formatHtml(found: FoundRun, { clock }: CliContext): Promise<string> {
+  const { client, runId } = found;
+  const { readReportData, runToEnd, writeHtmlReport } = await import('../lazy/reports.js');
+  const data = await readReportData({
+    record: async () => withState(await client.record(runId), found),
+    tasks: (query) => client.tasks(runId, query),
+    items: (taskId, query) => client.items(runId, taskId, query),
+    task: (taskId, options) => client.task(runId, taskId, options),
+    item: (taskId, item, options) => client.item(runId, taskId, item, options),
+    events: (after, limit) => client.pastEvents(runId, { after, limit }),
+  });
+  const { version } = readPackageJson();
+  return runToEnd(writeHtmlReport(data, { version, now: clock.now() })).join('\n');
 }
 
 async function formatReport(found: FoundRun): Promise<string> {

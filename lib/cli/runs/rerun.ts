@@ -2,7 +2,7 @@ import type { WavetrainClient } from '../../client/client.js';
 import type { RequestError } from '../../client/errors.js';
 import type { RerunOptions } from '../../client/requests.js';
 import { errorCode, errorMessage } from '../../common/errors.js';
-import { joinFirst } from '../../common/text.js';
+import { formatCount, formatNumber, joinFirst } from '../../common/text.js';
 import type { NamedInRequest, RerunChanges } from '../../runs/rerun/rerun.js';
 import type {
   AcceptedRerun,
@@ -16,7 +16,7 @@ import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type DefinitionFile, readDefinition, readValues } from '../input/load-definition.js';
 import { detectTerminal } from '../render/terminal.js';
-import { formatCount, formatNumber, toSingleLine, wrapLine } from '../render/text.js';
+import { toSingleLine, wrapLine } from '../render/text.js';
 import { assertFlagsFit, type ParsedValues, readRunValues, type RunValueFlags } from '../run/run-flags.js';
 import { printReport, sendPlan, toSend } from '../run/submission.js';
 import { UsageError } from '../usage-errors.js';

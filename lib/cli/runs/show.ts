@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { WavetrainClient } from '../../client/client.js';
 import { describeFailedTask, errorMessage, findCause } from '../../common/errors.js';
+import { formatCount, formatDuration, formatNumber } from '../../common/text.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { AttemptRecord, CallRecord, ItemCounts, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { CliContext } from '../context.js';
@@ -23,9 +24,6 @@ import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Formatter, type Style, type Terminal } from '../render/terminal.js';
 import {
   displayWidth,
-  formatCount,
-  formatDuration,
-  formatNumber,
   padToWidth,
   toSingleLine,
   truncateMiddle,

@@ -23,6 +23,11 @@ export class FairQueue<T> {
     return this.#size;
   }
 
+  /** The number of values of a tenant. */
+  sizeOf(tenantId: string): number {
+    return this.#queues.get(tenantId)?.values.size ?? 0;
+  }
+
   add(tenantId: string, value: T): void {
     let queue = this.#queues.get(tenantId);
     if (queue === undefined) this.#queues.add(tenantId, (queue = new TenantQueue(tenantId)));

@@ -6,6 +6,11 @@ interface Link<K, V> {
   next: Link<K, V> | undefined;
 }
 
+/** The value that comes next. */
+interface Position<K, V> {
+  link: Link<K, V> | undefined;
+}
+
 /**
  * A map in insertion order with constant-time `first`: a Map finds its first entry by walking past the slots of deleted
  * ones, which takes longer the more of them there are.
@@ -18,6 +23,8 @@ export class LinkedMap<K, V> {
   readonly #links = new Map<K, Link<K, V>>();
   #first: Link<K, V> | undefined;
   #last: Link<K, V> | undefined;
+  /** Of those that walk backwards now. */
+  #positions: Set<Position<K, V>> | undefined;
 
   get size(): number {
     return this.#links.size;
@@ -62,6 +69,7 @@ export class LinkedMap<K, V> {
     if (link === undefined) return false;
     this.#links.delete(key);
     const { previous, next } = link;
+    for (const position of this.#positions ?? []) if (position.link === link) position.link = previous;
     if (previous === undefined) this.#first = next;
     else previous.next = next;
     if (next === undefined) this.#last = previous;
@@ -72,9 +80,19 @@ export class LinkedMap<K, V> {
     return true;
   }
 
-  /** The values, from the one that was added last. */
+  /** The values, from the one that was added last, which may be deleted meanwhile. Walk to the end, or break off. */
   *backwards(): Generator<V, void, undefined> {
-    for (let link = this.#last; link !== undefined; link = link.previous) yield link.value as V;
+    const position: Position<K, V> = { link: this.#last };
+    this.#positions ??= new Set();
+    this.#positions.add(position);
+    try {
+      for (let link = position.link; link !== undefined; link = position.link) {
+        position.link = link.previous;
+        yield link.value as V;
+      }
+    } finally {
+      this.#positions.delete(position);
+    }
   }
 
   /** The values, from the one that was added first. */

@@ -49,9 +49,20 @@ export class SharedLimit {
     return this.#usedByTenant.get(tenantId) ?? 0;
   }
 
+  /** True when all of it is used: only what tenants are guaranteed may be left. */
+  get isFull(): boolean {
+    return this.#used >= this.#total;
+  }
+
   /** True when no tenant has room, whatever it uses. */
   get isExhausted(): boolean {
     return this.#used >= this.#total && (this.#guaranteed === 0 || this.#used >= 2 * this.#total);
+  }
+
+  /** True when the tenant uses what it is guaranteed, or more, but leaves something to others. */
+  hasUsedShare(tenantId: string): boolean {
+    const used = this.usedBy(tenantId);
+    return this.#guaranteed > 0 && used >= this.#guaranteed && used < this.#total;
   }
 
   /** True when the tenant uses no more than it is guaranteed. */

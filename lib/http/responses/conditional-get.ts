@@ -45,7 +45,7 @@ export function formatEtag(version: string): string {
   return `"${version}"`;
 }
 
-/** The ETag of a document that has no version. */
-export function hashEtag(bytes: Buffer): string {
+/** The ETag of a document that has no version, or one that is long or must not be seen. */
+export function hashEtag(bytes: Buffer | string): string {
   return formatEtag(createHash('sha256').update(bytes).digest('base64url'));
 }

@@ -1,6 +1,8 @@
 import Type from 'typebox';
+import { renderSvgInSteps } from '../../pipelines/drawing/graph-svg.js';
 import { createGraph, renderDot, renderMermaid } from '../../pipelines/graph.js';
 import { createReport } from '../../pipelines/report.js';
+import { runInTurns } from '../../runs/registry.js';
 import { resolveTenant } from '../auth/authenticate.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { GraphSchema, ToolListSchema, ValidationReportSchema } from '../schemas/report.js';
@@ -24,6 +26,13 @@ const DEFINITION_BODY = {
   yaml: EXAMPLE_YAML,
   misplacedFields: MISPLACED_FIELDS,
   examples: { pipeline: { pipeline: EXAMPLE_PIPELINE } },
+};
+
+const SVG_TYPE = 'image/svg+xml';
+
+/** An SVG has a style sheet, and no scripts. */
+const SVG_HEADERS = {
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
 };
 
 /** Routes about definitions and tools; they run nothing. */
@@ -72,9 +81,9 @@ export function pipelineRoutes(services: HttpServices): Route[] {
       query: Type.Object(
         {
           format: Type.Optional(
-            Type.Enum(['json', 'mermaid', 'dot'], {
+            Type.Enum(['json', 'mermaid', 'dot', 'svg'], {
               default: 'json',
-              description: 'Format of the graph: data, Mermaid or Graphviz.',
+              description: 'Format of the graph: data, Mermaid, Graphviz or SVG.',
             }),
           ),
         },
@@ -85,14 +94,23 @@ export function pipelineRoutes(services: HttpServices): Route[] {
         200: {
           description: 'The graph.',
           schema: GraphSchema,
-          media: { 'text/plain': 'flowchart LR', 'text/vnd.graphviz': 'digraph "example" {}' },
+          media: {
+            'text/plain': 'flowchart LR',
+            'text/vnd.graphviz': 'digraph "example" {}',
+            [SVG_TYPE]: '<svg xmlns="http://www.w3.org/2000/svg"/>',
+          },
         },
       },
       errors: ['invalid_definition', 'shutting_down'],
       handle: async (request) => {
-        const graph = createGraph(await readPipeline(request, services, resolveTenant(request.caller)));
+        const tenantId = resolveTenant(request.caller);
+        const graph = createGraph(await readPipeline(request, services, tenantId));
         if (request.query.format === 'mermaid') return { text: renderMermaid(graph), type: 'text/plain' };
         if (request.query.format === 'dot') return { text: renderDot(graph), type: 'text/vnd.graphviz' };
+        if (request.query.format === 'svg') {
+          const text = await runInTurns(renderSvgInSteps(graph), tenantId);
+          return { text, type: SVG_TYPE, headers: SVG_HEADERS };
+        }
         return { body: graph };
       },
     }),

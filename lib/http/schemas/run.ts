@@ -2,12 +2,14 @@ import Type from 'typebox';
 import type { RunStatus } from '../../../machines/types.js';
 import type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from '../../execution/results.js';
 import type { ArtifactPage } from '../../runs/tasks/run-files.js';
-import type { RunPage, RunRecord, RunSummary } from '../../runs/record.js';
+import type { RunRecord, RunSummary } from '../../runs/record.js';
+import type { RunCounts, RunPage, RunStatusFilter } from '../../runs/views/run-listing.js';
+import type { RunQueue } from '../../runs/admission.js';
 import type { AcceptedRerun } from '../../runs/rerun/rerun-report.js';
 import { FailedTaskSchema, TaskFailureSchema } from './error.js';
 import { ModelUsageSchema, TaskEventSchema } from './event.js';
 import { ProblemSchema } from './report.js';
-import { anyJson, Cost, count, nullable, RunId, schemaFor, Time } from './wire.js';
+import { anyJson, Cost, Count, count, nullable, RunId, schemaFor, Time } from './wire.js';
 
 const events = nullable(
   Type.Array(TaskEventSchema, { description: 'Null unless `collect_events` was set.' }),
@@ -68,6 +70,13 @@ export const RunStatusSchema = schemaFor<RunStatus>()(
     title: 'RunStatus',
     description:
       '`queued` until a slot is free; then `running` until every task has succeeded (`succeeded`), a task has failed (`failed`) or the run is cancelled (`cancelled`). The last three are terminal: a run never leaves them.',
+  }),
+);
+
+export const RunStatusFilterSchema = schemaFor<RunStatusFilter>()(
+  Type.Enum(['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled'], {
+    title: 'RunStatusFilter',
+    description: 'A status, or `paused`: running runs that wait at a breakpoint.',
   }),
 );
 
@@ -166,11 +175,46 @@ export const ArtifactPageSchema = schemaFor<ArtifactPage>()(
   ),
 );
 
+const RunCountsSchema = schemaFor<RunCounts>()(
+  Type.Object(
+    {
+      queued: Count,
+      running: Count,
+      paused: count('Runs that wait at a breakpoint; they are counted in `running` too.'),
+      succeeded: Count,
+      failed: Count,
+      cancelled: Count,
+    },
+    {
+      title: 'RunCounts',
+      description: 'Number of runs on all pages together, by status. All filters count but `status`.',
+    },
+  ),
+);
+
+const RunQueueSchema = schemaFor<RunQueue>()(
+  Type.Object(
+    {
+      queued: count('Queued runs of the tenants whose runs are listed, whatever the other filters are.'),
+      waits_for: nullable(
+        Type.Enum(['server', 'tenant'], {
+          title: 'QueueReason',
+          description:
+            '`server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest.',
+        }),
+      ),
+    },
+    { title: 'RunQueue', description: 'What queued runs wait for.' },
+  ),
+);
+
 export const RunPageSchema = schemaFor<RunPage>()(
   Type.Object(
     {
       runs: Type.Array(RunSummarySchema, { description: 'Newest first.' }),
       next_cursor: nullable(Type.String({ description: 'Send it as `cursor` to get the next page.' })),
+      counts: Type.Optional(RunCountsSchema),
+      queue: Type.Optional(RunQueueSchema),
     },
     { title: 'RunPage' },
   ),

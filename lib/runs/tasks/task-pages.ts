@@ -22,6 +22,7 @@ import { ITEMS_PER_STEP, type PipelineView, TaskView } from './task-view.js';
 const PAGE_VALUE_LENGTH = 2048;
 const VALUE_LENGTH = 64 * 1024;
 const WHOLE = Number.POSITIVE_INFINITY;
+const NO_VALUES = 0;
 
 /** A page ends when it has about so many characters, or when so much was rendered for it. */
 const MAX_PAGE_LENGTH = 2 ** 20;
@@ -43,7 +44,7 @@ export function* listTasks(run: AnyRun, query: TaskQuery, hold: HoldMemory): Ste
       const view = new TaskView(part, task);
       if (query.status !== undefined && query.status !== view.status) continue;
       if (page.isFull(position - 1)) return { tasks: page.records, next_cursor: page.nextCursor };
-      yield* view.prepare();
+      if (page.valueLength > 0) yield* view.prepare();
       if (!page.add(position - 1, yield* view.toRecord(page.valueLength))) {
         return { tasks: page.records, next_cursor: page.nextCursor };
       }
@@ -151,9 +152,10 @@ class Page<R extends TaskRecord | ItemRecord> {
   readonly #parts: readonly PipelineView[];
   #lengthLeft = MAX_PAGE_LENGTH;
 
-  constructor({ cursor, limit = DEFAULT_LIMIT, whole = false }: TaskQuery, parts: readonly PipelineView[]) {
+  constructor(query: TaskQuery, parts: readonly PipelineView[]) {
+    const { cursor, limit = DEFAULT_LIMIT, whole = false, values = true } = query;
     this.start = cursor === undefined ? 0 : decodeCursor(cursor);
-    this.valueLength = whole ? WHOLE : PAGE_VALUE_LENGTH;
+    this.valueLength = values ? (whole ? WHOLE : PAGE_VALUE_LENGTH) : NO_VALUES;
     this.#limit = limit;
     this.#parts = parts;
   }

@@ -94,6 +94,8 @@ export interface TaskOptions {
 
 /** Filters and pages tasks or items. */
 export interface TaskQuery extends TaskOptions {
+  /** Default true. False leaves inputs and outputs out, and shows only the beginning of items. */
+  readonly values?: boolean | undefined;
   readonly status?: TaskStatus | undefined;
   /** Largest number on the page, 1 to 500; default 50. A page ends early rather than being much larger than 1 MiB. */
   readonly limit?: number | undefined;

@@ -29,6 +29,9 @@ export interface PipelineView {
 /** Items that are passed over in one step. */
 export const ITEMS_PER_STEP = 1000;
 
+/** Characters of an item that name it where values are left out. */
+const LABEL_LENGTH = 200;
+
 const NOT_BEGUN = { ok: false, error: 'the sub-pipeline has not begun' } as const;
 
 /** A task of a run, from which its record and those of its items are made (D59). */
@@ -69,11 +72,11 @@ export class TaskView {
     yield* this.#part.begun?.values.prepare(this.#task) ?? [];
   }
 
-  /** @param limit about as many characters of each value are shown */
+  /** @param limit about as many characters of each value are shown; 0: inputs and output are left out */
   *toRecord(limit: number): Steps<TaskRecord> {
     const cut: string[] = [];
     const items = yield* this.#countItems();
-    const output = this.#output ?? (yield* this.#listItemOutputs());
+    const output = limit === 0 ? null : (this.#output ?? (yield* this.#listItemOutputs()));
     const trace = this.#trace;
     const isFanOut = this.#task.parallelOver !== undefined;
     return {
@@ -88,7 +91,7 @@ export class TaskView {
       attempts: isFanOut ? [] : this.#listAttempts(undefined, this.status),
       items,
       cached_items: items === null ? null : (trace?.cacheHits ?? 0),
-      ...(isFanOut ? NO_INPUTS : toInputFields(this.#renderInputs(), limit, cut)),
+      ...(isFanOut || limit === 0 ? NO_INPUTS : toInputFields(this.#renderInputs(), limit, cut)),
       output: cutValue(output, limit, '/output', cut),
       error: trace?.error ?? null,
       cut,
@@ -164,28 +167,28 @@ export class TaskView {
     return item === undefined ? yield* this.toRecord(limit) : this.toItemRecord(item, limit);
   }
 
-  /** @param limit about as many characters of each value are shown */
+  /** @param limit about as many characters of each value are shown; 0: only the item itself, and little of that */
   toItemRecord(item: number, limit: number): ItemRecord {
     const cut: string[] = [];
     const status = this.itemStatus(item);
     const trace = this.#trace;
     const failed = trace?.failedAttempts(item);
-    const output = status === 'succeeded' ? (this.#itemOutputs?.[item] ?? null) : null;
+    const output = limit > 0 && status === 'succeeded' ? (this.#itemOutputs?.[item] ?? null) : null;
     this.#items ??= this.#part.begun?.values.renderItems(this.#task) ?? NOT_BEGUN;
     const rendered = this.#items;
     const value = rendered.ok ? (rendered.value.items[item] ?? null) : null;
-    const inputs = rendered.ok ? rendered.value.render(item) : rendered;
+    const inputs = (): RenderedInputs => (rendered.ok ? rendered.value.render(item) : rendered);
     return {
       ...this.#identity(),
       item,
-      value: cutValue(value, limit, '/value', cut),
+      value: cutValue(value, limit || LABEL_LENGTH, '/value', cut),
       status,
       reused: this.#isItemReused(item, status),
       cached: trace?.isCached(item) ?? false,
       started_at: toTime(failed?.firstStartedAt ?? trace?.callStartedAt(item)),
       finished_at: toTime(trace?.itemSettledAt(item)),
       attempts: this.#listAttempts(item, status),
-      ...toInputFields(inputs, limit, cut),
+      ...(limit === 0 ? NO_INPUTS : toInputFields(inputs(), limit, cut)),
       output: cutValue(output, limit, '/output', cut),
       error: this.#itemError(item) ?? null,
       cut,

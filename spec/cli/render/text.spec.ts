@@ -1,13 +1,11 @@
+import { formatCount, formatDuration, formatNumber } from '../../../lib/common/text.js';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { createStyle } from '../../../lib/cli/render/terminal.js';
 import {
   truncateToWidth,
-  formatDuration,
-  formatNumber,
   toSingleLine,
   padToWidth,
-  formatCount,
   escapeControlCharacters,
   wrapLine,
   sliceToWidth,

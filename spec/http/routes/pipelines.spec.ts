@@ -194,7 +194,7 @@ describe('The /pipelines routes that run nothing', () => {
     const dot = await draw('?format=dot');
     expect(dot.headers.get('content-type')).to.match(/^text\/vnd\.graphviz/);
     expect(dot.body).to.match(/^digraph "p" \{\n/);
-    expect((await draw('?format=svg')).status).to.equal(400);
+    expect((await draw('?format=png')).status).to.equal(400);
   });
 
   it('refuse to draw an invalid definition', async () => {

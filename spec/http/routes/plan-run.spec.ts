@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { PlanResult } from '../../../lib/execution/results.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { RunPage } from '../../../lib/runs/record.js';
+import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { DOOMED, LETTER, LETTER_PIPELINES, LETTER_YAML } from '../support/plans.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunResult } from '../../../lib/execution/results.js';
-import type { RunPage } from '../../../lib/runs/record.js';
+import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
 
 const ONE_MOCK = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock', inputs: { x: 1 } }] };

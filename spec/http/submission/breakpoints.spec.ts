@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
 import { DEBOUNCE_MS } from '../../../lib/http/routes/following/long-poll.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
+import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 import { WavetrainClient } from '../../../lib/client/client.js';
 import { settle } from '../../support/deferred.js';
 import type { TestResponse } from '../../support/http/test-server.js';
@@ -36,6 +37,10 @@ describe('A run with breakpoints over HTTP (D42)', () => {
   it('pauses, as its record, its list entry and its events say, and goes on when it is continued', async () => {
     const runId = await pauseBeforeB();
     expect(await fixture.poll(runId)).to.include({ status: 'running', paused: true, settled: false });
+    const listed = () => fixture.request<RunPage>('GET', '/pipelines/runs?status=paused&counts=true');
+    const { runs, counts } = (await listed()).body;
+    expect(runs.map(({ run_id }) => run_id)).to.deep.equal([runId]);
+    expect(counts).to.include({ running: 1, paused: 1 });
     const { body: task } = await fixture.request('GET', `/pipelines/runs/${runId}/tasks/b`);
     expect(task)
       .to.include({ status: 'pending' })
@@ -43,6 +48,7 @@ describe('A run with breakpoints over HTTP (D42)', () => {
     const continued = await act(runId, 'continue');
     expect(continued.status).to.equal(200);
     expect(continued.body).to.include({ run_id: runId, status: 'running', paused: false });
+    expect((await listed()).body).to.deep.include({ runs: [] });
     await fixture.complete(runId);
     expect(await fixture.poll(runId)).to.include({ status: 'succeeded', paused: false });
     const { body } = await fixture.server.request<{ events: { kind: string; paused?: boolean }[] }>(

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { RunPage } from '../../../lib/runs/record.js';
+import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import type { TestResponse } from '../../support/http/test-server.js';
 import { type ControlledServer, TWO_WAVES } from './controlled-server.js';

@@ -1,11 +1,103 @@
+import { useEffect, useMemo } from 'preact/hooks';
+import { BrowserFrames } from '../../shared/server/frame-loop.js';
 import type { Server } from '../../shared/server/server.js';
-import { Frame } from '../shell/frame.js';
+import { Frame, Notice } from '../shell/frame.js';
+import { RunSession } from './run-session.js';
+import { FailureBox } from './views/failure-box.js';
+import { RunHeader } from './views/run-header.js';
+import { RunTabs } from './views/run-tabs.js';
+import { TaskPanel } from './task/task-panel.js';
 
 /** One run: its waves, its times, its values, and what can be done with it. */
 export function RunPage({ server, runId }: { readonly server: Server; readonly runId: string }) {
+  const session = useMemo(
+    () => new RunSession(server, runId, new BrowserFrames(), window.location.hash),
+    [server, runId],
+  );
+  const needsKey = server.needsKey.value;
+  useEffect(() => {
+    if (needsKey) return;
+    session.start();
+    const follow = (): void => session.follow(window.location.hash);
+    window.addEventListener('hashchange', follow);
+    return () => {
+      window.removeEventListener('hashchange', follow);
+      session.close();
+    };
+  }, [session, needsKey]);
+  const record = session.record.value;
+  const { selection } = session.view.value;
+  const title =
+    record === undefined ? 'Run' : `${record.paused ? 'paused' : record.status}: ${record.pipeline_id}`;
   return (
-    <Frame server={server} section="runs" title="Run">
-      <main class="page">{runId}</main>
+    <Frame server={server} section="runs" title={title}>
+      {session.feed.value.kind === 'missing' ? (
+        <MissingRun runId={runId} />
+      ) : (
+        <main class="run-page">
+          <RunHeader session={session} />
+          <ConnectionNotice session={session} />
+          <FailureBox session={session} />
+          <div class={selection === undefined ? 'body' : 'body split'}>
+            <RunTabs session={session} />
+            {selection !== undefined && (
+              <TaskPanel key={JSON.stringify(selection)} session={session} selection={selection} />
+            )}
+          </div>
+        </main>
+      )}
     </Frame>
+  );
+}
+
+function ConnectionNotice({ session }: { readonly session: RunSession }) {
+  const feed = session.feed.value;
+  const problem = session.problem.value;
+  return (
+    <>
+      {feed.kind === 'lost' && (
+        <Notice tone="bad">
+          The connection to the server is lost. It is tried again in {feed.seconds} s.{' '}
+          <button type="button" class="link" onClick={() => session.retry()}>
+            Try now
+          </button>
+        </Notice>
+      )}
+      {feed.kind === 'restarted' && (
+        <Notice tone="bad">
+          The server does not know this run any more: it has restarted without a store, or the run was
+          deleted. What is shown is what had arrived.
+        </Notice>
+      )}
+      {feed.kind === 'refused' && (
+        <Notice tone="bad">
+          <bdi>{feed.message}</bdi>{' '}
+          <button type="button" class="link" onClick={() => session.restart()}>
+            Try again
+          </button>
+        </Notice>
+      )}
+      {problem !== '' && (
+        <Notice tone="bad">
+          <bdi>{problem}</bdi>
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function MissingRun({ runId }: { readonly runId: string }) {
+  return (
+    <main class="page">
+      <h1>There is no such run</h1>
+      <p>
+        The server keeps no run <code>{runId.slice(0, 200)}</code>. Settled runs are forgotten after a while
+        (SERVICE_RUN_TTL, SERVICE_RUN_KEEP), and all runs when a server without a store restarts
+        (SERVICE_STORE).
+      </p>
+      <p>
+        <a href="/">Show the runs that there are</a>
+      </p>
+    </main>
   );
 }

@@ -1,11 +1,148 @@
+import { useEffect, useState } from 'preact/hooks';
+import { formatCount } from '../../shared/model/format.js';
 import type { Server } from '../../shared/server/server.js';
-import { Frame } from '../shell/frame.js';
+import { useJson } from '../../shared/server/use-json.js';
+import { Frame, Notice } from '../shell/frame.js';
+import { useNow } from '../shell/use-now.js';
+import { FilterBar } from './filter-bar.js';
+import {
+  FIRST_RANGE,
+  isFiltered,
+  listPath,
+  MOST_RUNS,
+  readFilters,
+  type RunFilters,
+  type RunRange,
+  writeFilters,
+} from './run-filters.js';
+import { RunTable } from './run-table.js';
+import type { RunListing } from './run-listing.js';
 
-/** The runs of the server, newest first. */
+/** The first page of the list is read again after so many milliseconds. */
+const REFRESH_MS = 2000;
+
+/** The runs of the server, newest first, with filters; it follows what happens. */
 export function RunsPage({ server }: { readonly server: Server }) {
+  const [filters, setFilters] = useState(() => readFilters(window.location.search));
+  const now = useNow();
+  const [range, setRange] = useState(FIRST_RANGE);
+  const path = listPath(filters, now, range);
+  const list = useJson<RunListing>(server, path, { refreshMs: REFRESH_MS, keep: true });
+  useEffect(() => {
+    const back = (): void => setFilters(readFilters(window.location.search));
+    window.addEventListener('popstate', back);
+    return () => window.removeEventListener('popstate', back);
+  }, []);
+  const change = (changed: Partial<RunFilters>): void => {
+    const next = { ...filters, ...changed };
+    // Each letter of a text would otherwise be a step back.
+    const isTyping = 'text' in changed;
+    window.history[isTyping ? 'replaceState' : 'pushState'](null, '', writeFilters(next));
+    setFilters(next);
+    setRange(FIRST_RANGE);
+  };
+  const { value: listing, problem } = list;
   return (
     <Frame server={server} section="runs" title="Runs">
-      <main class="page" />
+      <main class="page runs">
+        <h1>Runs</h1>
+        <FilterBar filters={filters} counts={listing?.counts} onChange={change} />
+        {listing?.queue && listing.queue.queued > 0 && <QueueNotice queue={listing.queue} />}
+        {problem !== '' && (
+          <Notice tone="bad">
+            <bdi>{problem}</bdi> It is tried again.
+          </Notice>
+        )}
+        {listing === undefined ? (
+          problem === '' && <p class="empty">Loading the runs…</p>
+        ) : listing.runs.length === 0 ? (
+          <NoRuns isFiltered={isFiltered(filters)} onClear={() => change(readFilters(''))} />
+        ) : (
+          <RunTable runs={listing.runs} now={now} onFilter={change} />
+        )}
+        <Pages range={range} next={listing?.next_cursor ?? null} onChange={setRange} />
+      </main>
     </Frame>
+  );
+}
+
+interface PagesProps {
+  readonly range: RunRange;
+  /** The cursor after the last run that is shown. */
+  readonly next: string | null;
+  readonly onChange: (range: RunRange) => void;
+}
+
+/** The list grows to as many runs as one request may read, and all of them stay up to date; then comes the next page. */
+function Pages({ range, next, onChange }: PagesProps) {
+  const { limit, cursor } = range;
+  return (
+    <p class="more">
+      {next !== null && limit < MOST_RUNS && (
+        <button type="button" onClick={() => onChange({ ...range, limit: Math.min(limit * 2, MOST_RUNS) })}>
+          Show more
+        </button>
+      )}
+      {next !== null && limit >= MOST_RUNS && (
+        <button type="button" onClick={() => onChange({ limit, cursor: next })}>
+          Show older runs
+        </button>
+      )}
+      {cursor !== undefined && (
+        <button type="button" onClick={() => onChange(FIRST_RANGE)}>
+          Back to the newest
+        </button>
+      )}
+    </p>
+  );
+}
+
+function QueueNotice({ queue }: { readonly queue: NonNullable<RunListing['queue']> }) {
+  const { queued, waits_for } = queue;
+  const runs = queued === 1 ? '1 run waits' : `${formatCount(queued)} runs wait`;
+  return (
+    <Notice>
+      {runs} in the queue
+      {waits_for === 'tenant'
+        ? ': your tenant has as many running as its share allows (SERVICE_TENANT_SHARE)'
+        : waits_for === 'server' && ': all places of the server are taken (SERVICE_MAX_RUNNING)'}
+      . Each starts when another one ends.
+    </Notice>
+  );
+}
+
+function NoRuns({
+  isFiltered: some,
+  onClear,
+}: {
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+}) {
+  if (some) {
+    return (
+      <p class="empty">
+        No run matches.{' '}
+        <button type="button" class="link" onClick={onClear}>
+          Show all runs
+        </button>
+      </p>
+    );
+  }
+  return (
+    <div class="empty first-steps">
+      <p>There is no run yet. Start one:</p>
+      <ul>
+        <li>
+          write a pipeline in the <a href="/edit">editor</a> and run it,
+        </li>
+        <li>
+          run one of the <a href="/library">pipelines of the folder</a>,
+        </li>
+        <li>
+          or send one: <code>POST /pipelines/run_async</code>, as the <a href="/docs">API documentation</a>{' '}
+          shows.
+        </li>
+      </ul>
+    </div>
   );
 }

@@ -7,9 +7,10 @@ import { NO_FILTER, type SequenceFilter } from '../model/sequence-filter.js';
 import { RunTimeline, type TimelineEntry } from '../model/timeline.js';
 import { toneOf } from '../../shared/model/tones.js';
 import { type Folding, revealActor } from '../model/tree-rows.js';
-import { Feed, type FeedState, type Offer } from '../server/feed.js';
+import type { FeedState } from '../../shared/server/feed.js';
+import { InspectionFeed, type Offer } from '../server/inspection-feed.js';
 import { messageOf, type Server, ServerError } from '../../shared/server/server.js';
-import type { Frames } from './frame-loop.js';
+import type { Frames } from '../../shared/server/frame-loop.js';
 import { type Moment, readMoment, writeMoment } from '../model/addresses.js';
 
 /** Actors whose changes of state change the record of the run. */
@@ -50,7 +51,7 @@ export class RunSession {
   #waiting: string[] = [];
   #onRoom: (() => void) | undefined;
   #position = 0;
-  #feed: Feed | undefined;
+  #feed: InspectionFeed | undefined;
   #isRecordStale = false;
   #readsRecord = false;
 
@@ -68,7 +69,7 @@ export class RunSession {
 
   /** Reads the run until it has settled or the session is closed. */
   start(): void {
-    this.#feed = new Feed(this.server, this.runId, this.#listener(), this.#frames);
+    this.#feed = new InspectionFeed(this.server, this.runId, this.#listener(), this.#frames);
     this.#frames.report(this.#feed.run(), (error) => (this.problem.value = messageOf(error)));
     this.#frames.report(this.#readCharts(), (error) => (this.problem.value = messageOf(error)));
     this.refreshRecord();

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { RunPage as Page } from '../../../lib/runs/record.js';
+import type { RunPage as Page } from '../../../lib/runs/views/run-listing.js';
 import type { RunSummary } from '../../../lib/runs/record.js';
 import { toneOf } from '../../shared/model/tones.js';
 import { messageOf, type Server } from '../../shared/server/server.js';

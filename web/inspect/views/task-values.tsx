@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ItemRecord, TaskRecord } from '../../../lib/runs/tasks/task-record.js';
 import type { TaskAddress } from '../model/addresses.js';
 import { toneOf } from '../../shared/model/tones.js';
-import type { Offer } from '../server/feed.js';
+import type { Offer } from '../server/inspection-feed.js';
 import { messageOf, ServerError } from '../../shared/server/server.js';
 import type { RunSession } from '../session/run-session.js';
 import { formatTook } from '../../shared/model/format.js';

@@ -3,15 +3,38 @@ export function formatOffset(milliseconds: number): string {
   return `+${(milliseconds / 1000).toFixed(3)} s`;
 }
 
-/** Formats how long something takes, as in `820 ms`, `4.2 s`, `3 min 5 s`. */
+/** Formats how long something takes, as in `820 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`. */
 export function formatTook(milliseconds: number): string {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 1000) return `${Math.round(Math.max(0, milliseconds))} ms`;
   const seconds = milliseconds / 1000;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** Formats a point in time in the reader's time zone. */
 export function formatTime(iso: string): string {
   return new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+}
+
+/** Formats how long ago something was, as in `5 s ago`, `3 min ago`, `yesterday`; of an older one, its date. */
+export function formatAgo(iso: string, now: number): string {
+  const seconds = Math.max(0, Math.floor((now - Date.parse(iso)) / 1000));
+  if (seconds < 60) return seconds < 5 ? 'just now' : `${seconds} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
+  return new Date(iso).toLocaleDateString(undefined, { dateStyle: 'medium' });
+}
+
+/** Formats a number of bytes, as in `820 B`, `4.2 kB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Formats a whole number with separators. */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en');
 }

@@ -14,6 +14,7 @@ import {
   LastEventId,
 } from './event-request.js';
 import { inspectionRoutes } from './inspection.js';
+import { reportRoute } from './report.js';
 import { authorizeRun } from '../../auth/authenticate.js';
 
 /** Event streams that may be open at once. */
@@ -90,6 +91,7 @@ export function eventRoutes(services: HttpServices, maxStreams = MAX_STREAMS): R
       },
     }),
     ...inspectionRoutes(services, streams),
+    reportRoute(services, streams),
   ];
 }
 

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { paginate, type RunPage, type RunQuery } from '../../lib/runs/record.js';
-import type { RunEntry } from '../../lib/runs/run-entry.js';
-import { ControlledRuns } from './controlled-runs.js';
+import { paginate, type RunPage, type RunQuery } from '../../../lib/runs/views/run-listing.js';
+import type { RunEntry } from '../../../lib/runs/run-entry.js';
+import { runToEnd } from '../../../lib/common/steps.js';
+import { ControlledRuns } from '../controlled-runs.js';
 
 function listIds(page: RunPage): string[] {
   return page.runs.map(({ run_id }) => run_id);
@@ -88,7 +89,7 @@ describe('RunRegistry.list (D35)', () => {
         yield { run, sequence } as unknown as RunEntry;
       }
     }
-    expect(listIds(paginate(newestFirst(), { limit: 2 }))).to.deep.equal(['run-10000', 'run-9999']);
+    expect(listIds(runToEnd(paginate(newestFirst(), { limit: 2 })))).to.deep.equal(['run-10000', 'run-9999']);
     expect(looks).to.equal(3);
   });
 

@@ -1,50 +1,19 @@
 import Type from 'typebox';
-import { authorizeRun, canUseTenant } from '../auth/authenticate.js';
-import { RecordTexts } from '../responses/record-texts.js';
-import { defineRoute, type Route } from '../routing/route.js';
-import { CancelRequestSchema, pageFields, RunIdParams, TenantId } from '../schemas/request.js';
-import { RunPageSchema, RunRecordSchema, RunStatusSchema } from '../schemas/run.js';
-import { anyJsonObject } from '../schemas/wire.js';
-import type { HttpServices } from '../services.js';
-import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../responses/conditional-get.js';
-import { LongPolls } from './following/long-poll.js';
+import { authorizeRun } from '../../auth/authenticate.js';
+import { RecordTexts } from '../../responses/record-texts.js';
+import { defineRoute, type Route } from '../../routing/route.js';
+import { CancelRequestSchema, RunIdParams } from '../../schemas/request.js';
+import { RunRecordSchema } from '../../schemas/run.js';
+import { anyJsonObject } from '../../schemas/wire.js';
+import type { HttpServices } from '../../services.js';
+import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
+import { LongPolls } from '../following/long-poll.js';
+import { listRunsRoute } from './list-runs.js';
 import { rerunRoute } from './rerun.js';
 
 /** Routes that read runs. */
 export function runRoutes(services: HttpServices): Route[] {
-  return [list(services), record(services), snapshot(services)];
-}
-
-const ListQuery = Type.Object(
-  {
-    status: Type.Optional(RunStatusSchema),
-    tenant_id: Type.Optional(TenantId),
-    pipeline_id: Type.Optional(
-      Type.String({ maxLength: 128, description: 'Only runs of this pipeline or plan.' }),
-    ),
-    ...pageFields('Largest number of runs on the page, which has fewer when they would exceed 1 MiB.'),
-  },
-  { additionalProperties: false },
-);
-
-function list({ registry }: HttpServices): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/pipelines/runs',
-    id: 'listRuns',
-    tag: 'Runs',
-    summary: 'List runs, newest first',
-    access: 'read',
-    query: ListQuery,
-    responses: { 200: { description: 'One page of runs.', schema: RunPageSchema } },
-    handle: ({ query: { tenant_id, limit = 50, ...query }, caller }) => {
-      const tenants =
-        tenant_id === undefined
-          ? (caller.tenants ?? undefined)
-          : [tenant_id].filter((id) => canUseTenant(caller, id));
-      return { body: registry.list({ ...query, limit, tenants }) };
-    },
-  });
+  return [listRunsRoute(services), record(services), snapshot(services)];
 }
 
 const WaitQuery = Type.Object(

@@ -1,18 +1,22 @@
-import type { Clock } from '../common/clock.js';
-import type { Steps } from '../common/steps.js';
-import type { ErrorRecord } from '../execution/invocation/thrown-error.js';
-import type { AnyRun, LocalExecutor } from '../execution/local-executor.js';
-import type { EventLog } from './event-log.js';
-import type { OpenInspection } from './inspection/inspection.js';
-import { StatelyFeed, type StatelyMessage } from './inspection/stately-feed.js';
-import { INITIAL_STATUS } from '../../machines/status.js';
-import { type AcceptedRun, type RunRecord, toRunRecord } from './record.js';
-import { mergeValues, type RerunChanges, type RerunValues } from './rerun/rerun.js';
-import type { StepRunner } from '../execution/prepare/step-runner.js';
-import type { RegistryOptions } from './registry-options.js';
-import type { RunEntry } from './run-entry.js';
-import { RunFiles } from './tasks/run-files.js';
-import { findError, getItem, getTask, listFailedCalls, listItems, listTasks } from './tasks/task-pages.js';
+import type { Clock } from '../../common/clock.js';
+import type { Steps } from '../../common/steps.js';
+import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
+import type { AnyRun, LocalExecutor } from '../../execution/local-executor.js';
+import { Admission, UNLIMITED_ADMISSION } from '../admission.js';
+import type { EventLog } from '../event-log.js';
+import { runInTurns } from '../fair-yield.js';
+import type { OpenInspection } from '../inspection/inspection.js';
+import { StatelyFeed, type StatelyMessage } from '../inspection/stately-feed.js';
+import { INITIAL_STATUS } from '../../../machines/status.js';
+import type { RunStatus } from '../../../machines/types.js';
+import { type AcceptedRun, type RunRecord, toRunRecord } from '../record.js';
+import { mergeValues, type RerunChanges, type RerunValues } from '../rerun/rerun.js';
+import { describeRerun, type RerunReport } from '../rerun/rerun-report.js';
+import type { StepRunner } from '../../execution/prepare/step-runner.js';
+import type { RegistryOptions } from '../registry-options.js';
+import type { RunEntry } from '../run-entry.js';
+import { RunFiles } from '../tasks/run-files.js';
+import { findError, getItem, getTask, listFailedCalls, listItems, listTasks } from '../tasks/task-pages.js';
 import type {
   FailedCall,
   FailedCallsQuery,
@@ -22,13 +26,17 @@ import type {
   TaskPage,
   TaskQuery,
   TaskRecord,
-} from './tasks/task-record.js';
+} from '../tasks/task-record.js';
+import type { RunPage, RunQuery } from './run-listing.js';
+import { RunIndex } from './run-index.js';
 
-/** What can be seen of each run of a registry. */
+/** What can be seen of the runs of a registry. */
 export abstract class RunViews {
   protected readonly options: RegistryOptions;
   protected readonly clock: Clock;
   protected readonly executor: LocalExecutor;
+  protected readonly admission: Admission;
+  protected readonly runs: RunIndex;
 
   /** Checks definitions beside the runs, so that neither holds the event loop for long. */
   readonly stepRunner: StepRunner;
@@ -37,11 +45,59 @@ export abstract class RunViews {
     this.options = options;
     this.clock = clock;
     this.executor = executor;
+    this.admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
+    this.runs = new RunIndex(clock, this.admission);
     this.stepRunner = executor.stepRunner;
   }
 
   /** Finds a run. Throws `run_not_found`, and `shutting_down` for one that is left to the next process. */
   protected abstract entry(runId: string): RunEntry;
+
+  /** Evicts runs that are no longer kept. Call before every look at all of them. */
+  protected abstract sweep(): void;
+
+  /** Throws `shutting_down` when runs are left to the next process. */
+  protected abstract assertListable(): void;
+
+  /** One page of runs, newest first. Throws `invalid_request` for a malformed cursor, and `shutting_down`. */
+  list(query: RunQuery): RunPage {
+    return this.#listable.page(query);
+  }
+
+  /**
+   * One page of runs, as `list` returns it, in turns with other requests: there may be a million runs. Rejects as `list`
+   * throws.
+   *
+   * @param tenantId of the caller
+   */
+  async listInTurns(query: RunQuery, tenantId: string): Promise<RunPage> {
+    return runInTurns(this.#listable.pageInSteps(query), tenantId);
+  }
+
+  /** A text that changes whenever the page may. Throws `shutting_down`. */
+  listVersion(query: RunQuery): string {
+    return this.#listable.version(query);
+  }
+
+  get #listable(): RunIndex {
+    this.assertListable();
+    this.sweep();
+    return this.runs;
+  }
+
+  /** The number of kept runs per status; omits a status without runs. */
+  countByStatus(): ReadonlyMap<RunStatus, number> {
+    this.sweep();
+    return this.runs.countByStatus();
+  }
+
+  /**
+   * Keeps the memory of a run counted until the returned function is called, even when the run is deleted or evicted
+   * before. For responses that are sent from it bit by bit. Returns undefined when the run is not kept any more.
+   */
+  retain(runId: string): (() => void) | undefined {
+    return this.runs.get(runId)?.retain();
+  }
 
   /** The current record of the run. Throws `run_not_found`. */
   record(runId: string): RunRecord {
@@ -112,6 +168,12 @@ export abstract class RunViews {
     createSteps: (run: AnyRun, hold: (bytes: number) => void) => Steps<T>,
   ): Promise<T> {
     return this.entry(runId).inspectInSteps(this.options.memory, createSteps);
+  }
+
+  /** Resolves with what a rerun reuses and what it runs; with null when it is no longer kept. */
+  async rerunReport(runId: string): Promise<RerunReport | null> {
+    const run = this.runs.get(runId)?.run;
+    return run === undefined ? null : this.stepRunner.run(describeRerun(run.prepared), run.tenantId);
   }
 
   /** The values with which the changed definition of a rerun is to be checked. Rejects with `run_not_found`. */

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { AcceptedRun } from '../../../lib/runs/record.js';
-import type { AcceptedRerun } from '../../../lib/runs/rerun/rerun-report.js';
-import type { TestResponse } from '../../support/http/test-server.js';
-import { ControlledServer, TWO_WAVES } from '../support/controlled-server.js';
+import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
+import type { AcceptedRun } from '../../../../lib/runs/record.js';
+import type { AcceptedRerun } from '../../../../lib/runs/rerun/rerun-report.js';
+import type { TestResponse } from '../../../support/http/test-server.js';
+import { ControlledServer, TWO_WAVES } from '../../support/controlled-server.js';
 
 describe('POST /pipelines/runs/{run_id}/rerun (D35)', () => {
   const fixture = new ControlledServer();

@@ -1,17 +1,17 @@
 import Type from 'typebox';
-import { WavetrainError } from '../../common/errors.js';
-import type { CallRecord } from '../../runs/tasks/task-record.js';
-import { authorizeRun, type Caller } from '../auth/authenticate.js';
-import { defineRoute, type Route } from '../routing/route.js';
-import { pageFields, RunIdParams } from '../schemas/request.js';
+import { WavetrainError } from '../../../common/errors.js';
+import type { CallRecord } from '../../../runs/tasks/task-record.js';
+import { authorizeRun, type Caller } from '../../auth/authenticate.js';
+import { defineRoute, type Route } from '../../routing/route.js';
+import { pageFields, RunIdParams } from '../../schemas/request.js';
 import {
   ItemPageSchema,
   ItemRecordSchema,
   TaskPageSchema,
   TaskRecordSchema,
   TaskStatusSchema,
-} from '../schemas/task.js';
-import type { HttpServices } from '../services.js';
+} from '../../schemas/task.js';
+import type { HttpServices } from '../../services.js';
 
 const TaskParams = Type.Object({
   ...RunIdParams.properties,
@@ -44,6 +44,13 @@ const ValueQuery = Type.Object(valueFields, { additionalProperties: false });
 const PageQuery = Type.Object(
   {
     status: Type.Optional(TaskStatusSchema),
+    values: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          'Whether records contain values. With `false`, `inputs` and `output` are null, and of an item only the beginning is shown: for a view of states and times.',
+      }),
+    ),
     ...valueFields,
     ...pageFields('Largest number on the page, which has fewer when they would exceed 1 MiB.'),
   },
@@ -152,7 +159,7 @@ function parseItem({ task_id: taskId, item }: { readonly task_id: string; readon
 }
 
 /** Removes the stack, which names paths of files, for callers that may not run the tools. */
-function showTo<R extends CallRecord>({ scopes }: Caller, record: R): R {
+export function showTo<R extends CallRecord>({ scopes }: Caller, record: R): R {
   if (record.error?.stack === undefined || scopes.includes('run')) return record;
   const { stack: _, ...error } = record.error;
   return { ...record, error };

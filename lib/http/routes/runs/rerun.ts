@@ -1,21 +1,21 @@
 import type { Static } from 'typebox';
-import { WavetrainError } from '../../common/errors.js';
-import type { RerunRequest } from '../../runs/rerun/rerun.js';
-import { authorizeRun } from '../auth/authenticate.js';
-import { defineRoute, type Route } from '../routing/route.js';
-import { RerunRequestSchema, RunIdParams } from '../schemas/request.js';
-import { AcceptedRerunSchema } from '../schemas/run.js';
-import type { HttpServices } from '../services.js';
-import { readPipeline, readPlan } from './definition-body.js';
-import { EXAMPLE_PIPELINE, EXAMPLE_YAML } from './examples.js';
-import { createFingerprint } from './fingerprint.js';
+import { WavetrainError } from '../../../common/errors.js';
+import type { RerunRequest } from '../../../runs/rerun/rerun.js';
+import { authorizeRun } from '../../auth/authenticate.js';
+import { defineRoute, type Route } from '../../routing/route.js';
+import { RerunRequestSchema, RunIdParams } from '../../schemas/request.js';
+import { AcceptedRerunSchema } from '../../schemas/run.js';
+import type { HttpServices } from '../../services.js';
+import { readPipeline, readPlan } from '../definition-body.js';
+import { EXAMPLE_PIPELINE, EXAMPLE_YAML } from '../examples.js';
+import { createFingerprint } from '../fingerprint.js';
 import {
   acceptedResult,
   IdempotencyHeaders,
   REPLAYED,
   REPLAYED_HEADERS,
   SUBMISSION_ERRORS,
-} from './submit.js';
+} from '../submit.js';
 
 type RerunBody = Static<typeof RerunRequestSchema>;
 

@@ -1,6 +1,5 @@
-import type { InspectionOrigin } from '../../../lib/runs/inspection/entry.js';
-import { FrameReader, type Frame } from '../../shared/server/frames.js';
-import { messageOf, type Server, ServerError } from '../../shared/server/server.js';
+import { FrameReader, type Frame } from './frames.js';
+import { messageOf, type Server, ServerError } from './server.js';
 
 /** How the connection to the entries of a run stands. */
 export type FeedState =
@@ -16,29 +15,15 @@ export type FeedState =
   | { readonly kind: 'key' }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** What a server can do besides showing the entries: that of a command, over one run or a recording, can do less. */
-export type Offer = (typeof ALL_OFFERS)[number] | 'failures';
-
-const ALL_OFFERS = ['actions', 'values', 'recording', 'stately'] as const;
-
-/** What a feed tells. */
+/** Receives what a feed reads. */
 export interface FeedListener {
   /** The JSON text of an entry. */
   onEntry(text: string): void;
   onState(state: FeedState): void;
   /** The server has dropped entries between the numbers. */
   onGap(after: number, next: number): void;
-  /** Where the entries come from, and what the server can do for the page besides. */
-  onOrigin(origin: InspectionOrigin, offers: readonly Offer[]): void;
   /** Resolves when the listener can take more entries. */
   keepUp(): Promise<void>;
-}
-
-/** What a list of entries says of itself. */
-interface InspectionSource {
-  readonly origin: InspectionOrigin;
-  /** All of them when it says nothing. */
-  readonly offers?: readonly Offer[];
 }
 
 /** Waits, and can be cut short. */
@@ -49,28 +34,23 @@ export interface Waiter {
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 10_000;
 
-/** An id after every entry: a list after it is empty, and says what the list is. */
-const AFTER_ALL = String(Number.MAX_SAFE_INTEGER);
-
 /**
- * Reads the inspection entries of a run, and connects again where it left off when the connection breaks. It ends with
- * the last entry, or when there is nothing to wait for.
+ * Reads the entries of a stream, and connects again where it left off when the connection breaks. It ends with the last
+ * entry, or when there is nothing to wait for.
  */
 export class Feed {
-  readonly #server: Server;
-  readonly #path: string;
+  protected readonly server: Server;
+  protected readonly path: string;
   readonly #listener: FeedListener;
   readonly #waiter: Waiter;
   readonly #end = new AbortController();
   #retry = new AbortController();
   #lastId = 0;
   #wasConnected = false;
-  /** Whether this connection has asked. */
-  #hasAskedOrigin = false;
 
-  constructor(server: Server, runId: string, listener: FeedListener, waiter: Waiter) {
-    this.#server = server;
-    this.#path = `/pipelines/runs/${encodeURIComponent(runId)}/inspection`;
+  constructor(server: Server, path: string, listener: FeedListener, waiter: Waiter) {
+    this.server = server;
+    this.path = path;
     this.#listener = listener;
     this.#waiter = waiter;
   }
@@ -102,11 +82,11 @@ export class Feed {
   }
 
   async #readOnce(): Promise<FeedState> {
+    this.onConnect();
     try {
-      this.#hasAskedOrigin = false;
       const headers: Record<string, string> = { Accept: 'text/event-stream' };
       if (this.#lastId > 0) headers['Last-Event-ID'] = String(this.#lastId);
-      const response = await this.#server.open(this.#path, { headers }, this.#end.signal);
+      const response = await this.server.open(this.path, { headers }, this.#end.signal);
       if (response.status === 204) return { kind: 'ended' };
       this.#wasConnected = true;
       this.#listener.onState({ kind: 'live' });
@@ -122,18 +102,26 @@ export class Feed {
     const frames = new FrameReader();
     for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
       for (const frame of frames.read(piece.value)) {
-        if (frame.name === 'end') return this.#finish();
+        if (frame.name === 'end') return this.afterPiece().then(() => true);
         this.#take(frame);
       }
-      await this.#readOrigin();
+      await this.afterPiece();
       await this.#listener.keepUp();
     }
     return false;
   }
 
-  async #finish(): Promise<true> {
-    await this.#readOrigin();
-    return true;
+  /** Called before each connection. */
+  protected onConnect(): void {}
+
+  /** Called after each piece of the stream. */
+  protected afterPiece(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Aborts when the feed is closed. */
+  protected get closed(): AbortSignal {
+    return this.#end.signal;
   }
 
   #take({ id, name, data }: Frame): void {
@@ -145,24 +133,6 @@ export class Feed {
     if (name !== 'message') return;
     this.#listener.onEntry(data);
     this.#lastId = Number(id) || this.#lastId;
-  }
-
-  /** The stream does not say whether the entries were recorded or rebuilt; a list does. */
-  async #readOrigin(): Promise<void> {
-    if (this.#hasAskedOrigin) return;
-    this.#hasAskedOrigin = true;
-    try {
-      const headers = { 'Last-Event-ID': AFTER_ALL };
-      const { origin, offers = ALL_OFFERS } = await this.#server.getJson<InspectionSource>(
-        this.#path,
-        headers,
-        this.#end.signal,
-      );
-      this.#listener.onOrigin(origin, offers);
-    } catch (error) {
-      // The entries are there all the same; the next connection asks again.
-      if (!(error instanceof ServerError)) throw error;
-    }
   }
 
   #toState(error: unknown): FeedState {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { RequestError, WavetrainClient } from '../../../lib/client/index.js';
-import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { ItemPage, TaskPage, TaskRecord } from '../../../lib/runs/tasks/task-record.js';
-import { defineTool } from '../../../lib/tools/tool.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
-import { catchRejection } from '../../support/rejection.js';
+import { RequestError, WavetrainClient } from '../../../../lib/client/index.js';
+import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
+import type { ItemPage, TaskPage, TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
+import { defineTool } from '../../../../lib/tools/tool.js';
+import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
+import { catchRejection } from '../../../support/rejection.js';
 
 const keyOf = (name: string, scopes: ('read' | 'run')[], tenants = ['default']) => ({
   name,
@@ -99,6 +99,24 @@ describe('GET /pipelines/runs/{run_id}/tasks (D59)', () => {
     expect(whole.cut).to.deep.equal([]);
     expect((whole.output as { text: string }[])[0]?.text).to.have.length(100_000);
     expect(await client.task(runId, 'each', { whole: true })).to.deep.equal(whole);
+  });
+
+  it('leaves inputs and outputs out on request, and then shows states, times and what items are about', async () => {
+    const { body } = await get<TaskPage>('?values=false');
+    expect(body.tasks.map(({ inputs, output, cut }) => [inputs, output, cut])).to.deep.equal(
+      body.tasks.map(() => [null, null, []]),
+    );
+    expect(body.tasks[1]).to.deep.include({ task_id: 'each', status: 'failed' });
+    expect(body.tasks[1]?.items).to.include({ total: 3, failed: 1 });
+    const items = await get<ItemPage>('/each/items?values=false');
+    expect(
+      items.body.items.map(({ item, value, inputs, output }) => [item, value, inputs, output]),
+    ).to.deep.equal([
+      [0, 'Rome', null, null],
+      [1, 'Oslo', null, null],
+      [2, 'Bern', null, null],
+    ]);
+    expect(items.body.items[1]?.error?.message).to.include('fetch failed');
   });
 
   it('shows the stack of an own tool only to callers that may run it', async () => {

@@ -1,10 +1,10 @@
 import Type from 'typebox';
-import { errorCode, WavetrainError } from '../../common/errors.js';
-import { authorizeRun } from '../auth/authenticate.js';
-import { defineRoute, type Route } from '../routing/route.js';
-import { ArtifactPageSchema } from '../schemas/run.js';
-import { RunIdParams } from '../schemas/request.js';
-import type { HttpServices } from '../services.js';
+import { errorCode, WavetrainError } from '../../../common/errors.js';
+import { authorizeRun } from '../../auth/authenticate.js';
+import { defineRoute, type Route } from '../../routing/route.js';
+import { ArtifactPageSchema } from '../../schemas/run.js';
+import { RunIdParams } from '../../schemas/request.js';
+import type { HttpServices } from '../../services.js';
 
 /** Routes that list and send the files of a run (D63). */
 export function artifactRoutes(services: HttpServices): Route[] {

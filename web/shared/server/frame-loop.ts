@@ -1,4 +1,4 @@
-import type { Waiter } from '../server/feed.js';
+import type { Waiter } from './feed.js';
 
 /** The time of the page: when it draws, and how long it may work. */
 export interface Frames extends Waiter {

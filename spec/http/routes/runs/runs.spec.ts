@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { RunPage } from '../../../lib/runs/record.js';
-import type { RunRecord } from '../../../lib/runs/record.js';
-import { ControlledServer, TWO_WAVES } from '../support/controlled-server.js';
+import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
+import type { RunPage } from '../../../../lib/runs/views/run-listing.js';
+import type { RunRecord } from '../../../../lib/runs/record.js';
+import { ControlledServer, TWO_WAVES } from '../../support/controlled-server.js';
 
 const ONE_TASK = { id: 'one', goal: 'g', tasks: [{ id: 'a', tool: 'controlled' }] };
 
@@ -73,6 +73,44 @@ describe('GET /pipelines/runs (D35)', () => {
     fixture.server.registry.forget(late);
   });
 
+  it('finds runs by a text, and by the time of their submission', async () => {
+    expect(await found('?text=BE%20HELD')).to.deep.equal([3, 1]);
+    expect(await found(`?text=${runIds[2]?.slice(-12)}`)).to.deep.equal([2]);
+    expect(await found('?text=be%20held&tenant_id=x')).to.deep.equal([1]);
+    const { created_at: at } = await fixture.poll(runIds[0] ?? '');
+    const elsewhere = at.replace('Z', '%2B02:00');
+    expect(await found(`?created_after=${at}`)).to.deep.equal([3, 2, 1, 0]);
+    expect(await found(`?created_before=${at}`)).to.deep.equal([]);
+    expect(await found(`?created_after=${elsewhere}`)).to.deep.equal([3, 2, 1, 0]);
+    expect(await found(`?created_before=${elsewhere}`)).to.deep.equal([]);
+  });
+
+  it('counts runs by status, and says what queued ones wait for', async () => {
+    const { body } = await list('?counts=true&status=succeeded&limit=1');
+    const counts = { queued: 1, running: 1, paused: 0, succeeded: 1, failed: 0, cancelled: 1 };
+    expect(body.counts).to.deep.equal(counts);
+    expect(body.queue).to.deep.equal({ queued: 1, waits_for: 'server' });
+    expect((await list()).body).to.have.all.keys('runs', 'next_cursor');
+  });
+
+  it('responds 304 to the version that the client has until a run changes, to each query with its own', async () => {
+    const get = (query: string, etag: string) =>
+      fixture.server.request('GET', `/pipelines/runs${query}`, undefined, { 'if-none-match': etag });
+    const etag = (await list('?counts=true')).headers.get('etag') ?? '';
+    const unchanged = await get('?counts=true', etag);
+    expect([unchanged.status, unchanged.body, unchanged.headers.get('etag')]).to.deep.equal([
+      304,
+      undefined,
+      etag,
+    ]);
+    expect((await get('', etag)).status).to.equal(200);
+    const late = await fixture.submit();
+    const changed = await get('?counts=true', etag);
+    expect(changed.status).to.equal(200);
+    expect(changed.headers.get('etag')).to.not.equal(etag);
+    fixture.server.registry.forget(late);
+  });
+
   it('refuses invalid filters', async () => {
     for (const query of [
       '?status=done',
@@ -86,6 +124,15 @@ describe('GET /pipelines/runs (D35)', () => {
       '?cursor=',
       '?tenant_id=%20',
       '?page=1',
+      '?counts=yes',
+      `?text=${'x'.repeat(201)}`,
+      '?created_after=yesterday',
+      '?created_after=2026-01-31',
+      '?created_after=2026-01-31T08:00:00',
+      '?created_after=2026-02-30T08:00:00Z',
+      '?created_before=2026-13-01T08:00:00Z',
+      '?created_before=2026-01-31T25:00:00Z',
+      '?created_before=2026-01-31T08:00:00+02:00',
     ]) {
       const { status, body } = await list(query);
       expect(`${status} ${body.detail?.code}`, query).to.equal('400 invalid_request');

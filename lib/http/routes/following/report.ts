@@ -1,0 +1,155 @@
+import { estimateBytesInSteps } from '../../../common/json.js';
+import { CHUNK_LENGTH } from '../../../common/json-writer.js';
+import { REPORT_POLICY, writeHtmlReport } from '../../../reports/html-report.js';
+import { readReportData, type ReportSource } from '../../../reports/report-data.js';
+import { runInTurns } from '../../../runs/registry.js';
+import { authorizeRun, type Caller } from '../../auth/authenticate.js';
+import { defineRoute, type Route, type TextChunks } from '../../routing/route.js';
+import { RunIdParams } from '../../schemas/request.js';
+import type { HttpServices } from '../../services.js';
+import type { EventStreams } from '../../sse/streams.js';
+import { showTo } from '../tasks.js';
+
+const REPORT_TYPE = 'text/html';
+
+const DESCRIPTION = [
+  'One HTML file that needs no network: why the run failed, its graph and its timeline, and its tasks with their values.',
+  'It has at most 500 tasks, 100 items of fan-outs and the last 2,000 events, and says what is left out. Secrets are masked.',
+  'The page runs no scripts: whatever tenants and tools have written in it is text.',
+].join(' ');
+
+/** Sends a run as a page of its own (D59). It counts with the streams of events while it is sent. */
+export function reportRoute(services: HttpServices, streams: EventStreams): Route {
+  const { registry } = services;
+  return defineRoute({
+    method: 'GET',
+    path: '/pipelines/runs/{run_id}/report',
+    id: 'getReport',
+    tag: 'Runs',
+    summary: 'Download a report of a run',
+    description: DESCRIPTION,
+    access: 'read',
+    params: RunIdParams,
+    responses: {
+      200: {
+        description: 'The report.',
+        media: { [REPORT_TYPE]: '<!DOCTYPE html>' },
+        headers: {
+          'Content-Disposition': 'Names the file after the run.',
+          'Content-Security-Policy': 'Lets a browser that shows the report run and load nothing.',
+        },
+      },
+    },
+    errors: ['run_not_found', 'too_many_streams', 'memory_full'],
+    handle: ({ params, caller }) => {
+      const runId = authorizeRun(registry, caller, params.run_id);
+      return {
+        headers: {
+          'Content-Disposition': `attachment; filename="${runId}.html"`,
+          'Content-Security-Policy': `${REPORT_POLICY}; frame-ancestors 'none'; sandbox`,
+        },
+        type: REPORT_TYPE,
+        chunks: () => openReport(runId, caller, services, streams),
+        runId,
+      };
+    },
+  });
+}
+
+/** Rejects with `too_many_streams`, `memory_full` or `run_not_found`. */
+async function openReport(
+  runId: string,
+  caller: Caller,
+  services: HttpServices,
+  streams: EventStreams,
+): Promise<TextChunks> {
+  const { registry, clock, version, memory } = services;
+  const tenantId = registry.tenantId(runId);
+  const release = streams.acquire(tenantId);
+  let held = 0;
+  const hold = (bytes: number): void => {
+    memory.reserve(tenantId, bytes, 'response');
+    held += bytes;
+  };
+  const free = (): void => {
+    memory.release(tenantId, held);
+    held = 0;
+  };
+  try {
+    const letGo = registry.retain(runId);
+    try {
+      const source = createSource(runId, caller, services, hold);
+      const data = await readReportData(source);
+      const parts = await runInTurns(writeHtmlReport(data, { version, now: clock.now() }), tenantId);
+      // What was read is not needed any more.
+      free();
+      hold(parts.reduce((sum, { length }) => sum + 2 * length, 0));
+      return new ReportChunks(parts, () => {
+        free();
+        release();
+      });
+    } finally {
+      letGo?.();
+    }
+  } catch (error) {
+    free();
+    release();
+    throw error;
+  }
+}
+
+/** Reads the run from the registry, as the caller may see it. What is read takes memory of the tenant of the run. */
+function createSource(
+  runId: string,
+  caller: Caller,
+  { registry }: HttpServices,
+  hold: (bytes: number) => void,
+): ReportSource {
+  const tenantId = registry.tenantId(runId);
+  const held = async <T>(read: Promise<T>): Promise<T> => {
+    const value = await read;
+    hold(await runInTurns(estimateBytesInSteps(value), tenantId));
+    return value;
+  };
+  return {
+    // Its memory is that of the run.
+    record: async () => registry.record(runId),
+    tasks: async (query) => {
+      const { tasks, next_cursor } = await held(registry.tasks(runId, query));
+      return { tasks: tasks.map((task) => showTo(caller, task)), next_cursor };
+    },
+    items: async (taskId, query) => {
+      const { items, next_cursor } = await held(registry.items(runId, taskId, query));
+      return { items: items.map((item) => showTo(caller, item)), next_cursor };
+    },
+    task: async (taskId, options) => showTo(caller, await held(registry.task(runId, taskId, options))),
+    item: async (taskId, item, options) =>
+      showTo(caller, await held(registry.item(runId, taskId, item, options))),
+    events: async (after, limit) => {
+      const log = registry.events(runId);
+      return { events: log.readAfter(after, limit).events, last_seq: log.lastSeq };
+    },
+  };
+}
+
+/** The parts of a report, about 64 KiB at once. */
+class ReportChunks implements TextChunks {
+  readonly close: () => void;
+  readonly #parts: readonly string[];
+  #position = 0;
+
+  constructor(parts: readonly string[], close: () => void) {
+    this.#parts = parts;
+    this.close = close;
+  }
+
+  next(): string {
+    let chunk = '';
+    for (let part = this.#parts[this.#position]; part !== undefined; part = this.#parts[this.#position]) {
+      if (chunk !== '' && chunk.length + part.length > CHUNK_LENGTH) break;
+      chunk += part === '' ? '' : `${part}\n`;
+      this.#position++;
+    }
+    return chunk;
+  }
+}

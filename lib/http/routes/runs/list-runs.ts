@@ -1,0 +1,119 @@
+import Type, { type Static } from 'typebox';
+import { WavetrainError } from '../../../common/errors.js';
+import { LISTING_LIMITS } from '../../../common/limits.js';
+import type { RunQuery } from '../../../runs/views/run-listing.js';
+import { type Caller, canUseTenant, resolveTenant } from '../../auth/authenticate.js';
+import { hashEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
+import { defineRoute, type Route } from '../../routing/route.js';
+import { pageFields, TenantId } from '../../schemas/request.js';
+import { RunPageSchema, RunStatusFilterSchema } from '../../schemas/run.js';
+import type { HttpServices } from '../../services.js';
+
+const CREATED = {
+  maxLength: 40,
+  examples: ['2026-01-31T08:00:00Z'],
+};
+
+const ListQuery = Type.Object(
+  {
+    status: Type.Optional(RunStatusFilterSchema),
+    tenant_id: Type.Optional(TenantId),
+    pipeline_id: Type.Optional(
+      Type.String({ maxLength: 128, description: 'Only runs of this pipeline or plan.' }),
+    ),
+    text: Type.Optional(
+      Type.String({
+        maxLength: LISTING_LIMITS.textLength,
+        description:
+          'Only runs with this text in their id, the id of their pipeline, their goal or their error, in capital or small letters. Of a goal or an error, the first 2,000 characters count.',
+      }),
+    ),
+    created_after: Type.Optional(
+      Type.String({
+        ...CREATED,
+        description: 'Only runs that were submitted at this time or later: ISO 8601 with its zone.',
+      }),
+    ),
+    created_before: Type.Optional(
+      Type.String({
+        ...CREATED,
+        description: 'Only runs that were submitted earlier: ISO 8601 with its zone.',
+      }),
+    ),
+    counts: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Also return `counts`, the runs by status on all pages together, and `queue`, what queued runs wait for.',
+      }),
+    ),
+    ...pageFields('Largest number of runs on the page, which has fewer when they would exceed 1 MiB.'),
+  },
+  { additionalProperties: false },
+);
+
+/** `GET /pipelines/runs` (D35) */
+export function listRunsRoute({ registry }: HttpServices): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/pipelines/runs',
+    id: 'listRuns',
+    tag: 'Runs',
+    summary: 'List runs, newest first',
+    description:
+      'Polling is cheap with the `ETag` of the last response as `If-None-Match`: as long as no run may have changed, the response is 304 without a body.',
+    access: 'read',
+    query: ListQuery,
+    headers: IfNoneMatch,
+    responses: {
+      200: {
+        description: 'One page of runs.',
+        schema: RunPageSchema,
+        headers: { ETag: 'Changes whenever the page may. Send it as If-None-Match.' },
+      },
+      304: NOT_MODIFIED,
+    },
+    handle: async ({ query, headers, caller }) => {
+      const runs = readQuery(query, caller);
+      const head = { headers: { ETag: hashEtag(JSON.stringify([query, registry.listVersion(runs)])) } };
+      if (matchesEtag(head.headers.ETag, headers['if-none-match'])) return { ...head, status: 304 };
+      return { ...head, body: await registry.listInTurns(runs, resolveTenant(caller)) };
+    },
+  });
+}
+
+/** @throws WavetrainError `invalid_request` for a malformed time */
+function readQuery(query: Static<typeof ListQuery>, caller: Caller): RunQuery {
+  const { tenant_id, limit = 50, created_after, created_before, ...others } = query;
+  const tenants =
+    tenant_id === undefined
+      ? (caller.tenants ?? undefined)
+      : [tenant_id].filter((id) => canUseTenant(caller, id));
+  return {
+    ...others,
+    limit,
+    tenants,
+    createdAfterMs: readTime('created_after', created_after),
+    createdBeforeMs: readTime('created_before', created_before),
+  };
+}
+
+/** A date, a time of day and a zone. */
+const TIME = /^\d{4}-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+function readTime(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [date = '', month, day] = TIME.exec(text) ?? [];
+  const ms = Date.parse(date);
+  // JavaScript reads February 30 as March 2.
+  const midnight = new Date(`${date.slice(0, 10)}T00:00:00Z`);
+  const exists =
+    !Number.isNaN(ms) &&
+    midnight.getUTCMonth() + 1 === Number(month) &&
+    midnight.getUTCDate() === Number(day);
+  if (exists) return ms;
+  throw new WavetrainError(
+    'invalid_request',
+    `query parameter "${name}" must be an ISO 8601 time with its zone, such as 2026-01-31T08:00:00Z; in a URL, + is written as %2B`,
+  );
+}

@@ -1,0 +1,202 @@
+import type { RunStatus } from '../../../machines/types.js';
+import { WavetrainError } from '../../common/errors.js';
+import { LISTING_LIMITS } from '../../common/limits.js';
+import type { Steps } from '../../common/steps.js';
+import type { BaseRun } from '../../execution/run/base-run.js';
+import type { RunQueue } from '../admission.js';
+import { type RunSummary, toRunSummary } from '../record.js';
+
+/** `paused` selects the running runs that wait at a breakpoint. */
+export type RunStatusFilter = RunStatus | 'paused';
+
+/** Filters and pages the list of runs (D35). */
+export interface RunQuery {
+  /** Only runs of these tenants; undefined includes every tenant. */
+  readonly tenants?: readonly string[] | undefined;
+  readonly status?: RunStatusFilter | undefined;
+  readonly pipeline_id?: string | undefined;
+  /**
+   * Only runs with this text in their id, the id of their pipeline, their goal or their error, in capital or small letters:
+   * of a goal or an error, the first 2,000 characters count.
+   */
+  readonly text?: string | undefined;
+  /** Only runs that were submitted at this time or later, in milliseconds since 1970. */
+  readonly createdAfterMs?: number | undefined;
+  /** Only runs that were submitted earlier. */
+  readonly createdBeforeMs?: number | undefined;
+  /** Also counts the runs and the queue. */
+  readonly counts?: boolean | undefined;
+  /** Largest number of runs on the page. */
+  readonly limit: number;
+  /** The `next_cursor` of the previous page; undefined starts with the newest run. */
+  readonly cursor?: string | undefined;
+}
+
+export interface RunPage {
+  readonly runs: readonly RunSummary[];
+  /** The `cursor` of the next page; null on the last page. */
+  readonly next_cursor: string | null;
+  /** On all pages together, of each status: all filters count but `status`. Only when `counts` was set. */
+  readonly counts?: RunCounts;
+  /** The queued runs of the tenants whose runs are listed, whatever the other filters are. Only when `counts` was set. */
+  readonly queue?: RunQueue;
+}
+
+/** The number of runs by status. `paused` are those of `running` that wait at a breakpoint. */
+export type RunCounts = Readonly<Record<RunStatusFilter, number>>;
+
+/** A page ends early rather than being larger than this. */
+const MAX_PAGE_BYTES = 2 ** 20;
+
+/** What it costs to look at a run, to search it for a text, and to list it; and how much is done in one step. */
+const LOOK_COST = 1;
+const SEARCH_COST = 16;
+const SUMMARY_COST = 32;
+const STEP_COST = 2048;
+
+/** The error of a run is found among its failures. */
+const FAILURES_PER_COST = 32;
+
+/** A run, with its place in the order of submissions. */
+interface ListedRun {
+  readonly sequence: number;
+  readonly run: BaseRun;
+}
+
+/**
+ * One page of runs, in steps: there may be a million. It continues where the previous page ended, even if runs were added or
+ * forgotten meanwhile. It has at most `limit` runs and about 1 MiB, but at least one run. Each run is as it was when it
+ * was looked at.
+ *
+ * @param entries the newest first
+ * @throws WavetrainError `invalid_request` for a malformed cursor
+ */
+export function* paginate(entries: Iterable<ListedRun>, query: RunQuery): Steps<RunPage> {
+  const before = query.cursor === undefined ? Number.POSITIVE_INFINITY : decodeCursor(query.cursor);
+  const filter = new RunFilter(query);
+  const page = new PageOfRuns(query.limit);
+  const counts = query.counts === true ? { ...NO_RUNS } : undefined;
+  let cost = 0;
+  for (const { run, sequence } of entries) {
+    cost += LOOK_COST + (filter.searches ? SEARCH_COST + run.failures.length / FAILURES_PER_COST : 0);
+    if (cost >= STEP_COST) {
+      cost = 0;
+      yield;
+    }
+    const mayBeListed = sequence < before && !page.isComplete;
+    if ((counts === undefined && !mayBeListed) || !filter.accepts(run)) continue;
+    if (counts !== undefined) count(counts, run);
+    if (!mayBeListed || !filter.acceptsStatus(run)) continue;
+    cost += SUMMARY_COST;
+    page.add(run, sequence);
+    if (page.isComplete && counts === undefined) break;
+  }
+  return { runs: page.runs, next_cursor: page.nextCursor, ...(counts && { counts }) };
+}
+
+const NO_RUNS: RunCounts = { queued: 0, running: 0, paused: 0, succeeded: 0, failed: 0, cancelled: 0 };
+
+function count(counts: Record<RunStatusFilter, number>, run: BaseRun): void {
+  const { status } = run;
+  counts[status]++;
+  if (status === 'running' && run.isPaused) counts.paused++;
+}
+
+/** The filters of a query but for tenants' order and place on the page. */
+class RunFilter {
+  /** Runs are searched for a text. */
+  readonly searches: boolean;
+  readonly #query: RunQuery;
+  readonly #tenants: ReadonlySet<string> | undefined;
+  readonly #text: RegExp | undefined;
+
+  constructor(query: RunQuery) {
+    const { tenants, text } = query;
+    this.#query = query;
+    this.#tenants = tenants && new Set(tenants);
+    this.#text = text === undefined || text === '' ? undefined : new RegExp(escapePattern(text), 'iu');
+    this.searches = this.#text !== undefined;
+  }
+
+  /** Whether a run passes all filters but that of its status. */
+  accepts(run: BaseRun): boolean {
+    const { pipeline_id, createdAfterMs, createdBeforeMs } = this.#query;
+    if (this.#tenants !== undefined && !this.#tenants.has(run.tenantId)) return false;
+    if (pipeline_id !== undefined && run.definitionId !== pipeline_id) return false;
+    if (createdAfterMs !== undefined && run.createdAt < createdAfterMs) return false;
+    if (createdBeforeMs !== undefined && run.createdAt >= createdBeforeMs) return false;
+    return this.#text === undefined || containsText(run, this.#text);
+  }
+
+  acceptsStatus(run: BaseRun): boolean {
+    const { status } = this.#query;
+    if (status === 'paused') return run.status === 'running' && run.isPaused;
+    return status === undefined || run.status === status;
+  }
+}
+
+function containsText(run: BaseRun, text: RegExp): boolean {
+  return (
+    text.test(run.id) ||
+    text.test(run.definitionId) ||
+    text.test(cut(run.goal)) ||
+    text.test(cut(run.error ?? ''))
+  );
+}
+
+function cut(text: string): string {
+  return text.slice(0, LISTING_LIMITS.searchedLength);
+}
+
+/** The pattern of a text that has no other meaning. */
+function escapePattern(text: string): string {
+  return text.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`);
+}
+
+/** The runs of one page. */
+class PageOfRuns {
+  readonly runs: RunSummary[] = [];
+  nextCursor: string | null = null;
+  readonly #limit: number;
+  #bytes = 0;
+  #last = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Another page follows it. */
+  get isComplete(): boolean {
+    return this.nextCursor !== null;
+  }
+
+  /** Adds a run, or ends the page before it. */
+  add(run: BaseRun, sequence: number): void {
+    if (this.runs.length === this.#limit) return this.#end();
+    const summary = toRunSummary(run);
+    this.#bytes += Buffer.byteLength(JSON.stringify(summary));
+    if (this.#bytes > MAX_PAGE_BYTES && this.runs.length > 0) return this.#end();
+    this.runs.push(summary);
+    this.#last = sequence;
+  }
+
+  #end(): void {
+    this.nextCursor = encodeCursor(this.#last);
+  }
+}
+
+function encodeCursor(sequence: number): string {
+  return `r${sequence.toString(36)}`;
+}
+
+function decodeCursor(cursor: string): number {
+  if (/^r[0-9a-z]{1,10}$/.test(cursor)) return Number.parseInt(cursor.slice(1), 36);
+  throw new WavetrainError('invalid_request', `cursor must be the next_cursor of an earlier page`);
+}
+
+/** The number of runs per status; omits a status without runs. */
+export function countStatuses(entries: Iterable<ListedRun>): Map<RunStatus, number> {
+  const counts = new Map<RunStatus, number>();
+  for (const { run } of entries) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,85 @@
+import type { PlacedBox } from '../../../../lib/pipelines/drawing/wave-layout.js';
+import { formatCount, formatTook } from '../../../shared/model/format.js';
+import { toneOf } from '../../../shared/model/tones.js';
+import { useNow } from '../../shell/use-now.js';
+import type { TaskState } from '../model/task-states.js';
+import type { Nearness } from './wave-canvas.js';
+
+interface TaskCardProps {
+  readonly id: string;
+  readonly task: TaskState;
+  readonly placed: PlacedBox;
+  /** What it depends on, in words. */
+  readonly links: string;
+  readonly isSelected: boolean;
+  /** The one that the Tab key leads to. */
+  readonly isActive: boolean;
+  readonly near: Nearness | undefined;
+  readonly onShow: () => void;
+  readonly onHover: (isOn: boolean) => void;
+  readonly onFocus: (isOn: boolean) => void;
+}
+
+/** A task in the graph: how it stands, how long it took, and of a fan-out how many items are done. */
+export function TaskCard(props: TaskCardProps) {
+  const { id, task, placed, links, isSelected, isActive, near, onShow, onHover, onFocus } = props;
+  const { taskId, tool, status, items } = task;
+  const label = task.retryAt === null ? status : 'waiting';
+  const tone = toneOf(status === 'running' && task.retryAt !== null ? 'paused' : status);
+  const classes = [
+    'task-card',
+    tone,
+    task.isFanOut && 'fan-out',
+    isSelected && 'selected',
+    near && `near ${near}`,
+  ];
+  return (
+    <button
+      type="button"
+      id={id}
+      class={classes.filter(Boolean).join(' ')}
+      style={{ left: `${placed.x}px`, top: `${placed.y}px` }}
+      tabIndex={isActive ? 0 : -1}
+      aria-pressed={isSelected}
+      aria-label={`${taskId}, ${tool}, ${label}, wave ${placed.wave + 1}, ${links}`}
+      title={task.error ?? `${taskId}: ${tool}`}
+      onClick={onShow}
+      onMouseEnter={() => onHover(true)}
+      onMouseLeave={() => onHover(false)}
+      onFocus={() => onFocus(true)}
+      onBlur={() => onFocus(false)}
+    >
+      <span class="name">
+        <span class={`dot ${tone}`} aria-hidden="true" />
+        <bdi>{taskId}</bdi>
+      </span>
+      <span class="line">
+        <bdi class="tool">{tool}</bdi>
+        <State task={task} />
+      </span>
+      {items !== null && items.total > 0 && (
+        <span class="items-bar" aria-hidden="true">
+          <span class="done" style={{ width: `${(100 * items.succeeded) / items.total}%` }} />
+          <span class="failed" style={{ width: `${(100 * items.failed) / items.total}%` }} />
+        </span>
+      )}
+    </button>
+  );
+}
+
+function State({ task }: { readonly task: TaskState }) {
+  const { status, items, isReused, isCached, startedAt, finishedAt, attempts, retryAt } = task;
+  const now = useNow(status === 'running');
+  const parts: string[] = [];
+  if (items !== null) {
+    parts.push(`${formatCount(items.succeeded + items.failed)}/${formatCount(items.total)}`);
+    if (items.failed > 0) parts.push(`${formatCount(items.failed)} failed`);
+  }
+  if (isReused) parts.push('reused');
+  else if (isCached) parts.push('cached');
+  else if (retryAt !== null && retryAt > now) parts.push(`retry in ${formatTook(retryAt - now)}`);
+  else if (startedAt !== null) parts.push(formatTook((finishedAt ?? now) - startedAt));
+  if (attempts.length > 1 && items === null) parts.push(`attempt ${attempts.length}`);
+  if (status === 'skipped') parts.push('skipped');
+  return <span class="facts">{parts.join(' · ')}</span>;
+}

@@ -1,0 +1,238 @@
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import {
+  layoutWaves,
+  type LayoutOptions,
+  type PlacedBox,
+  type WaveLayout,
+} from '../../../../lib/pipelines/drawing/wave-layout.js';
+import type { Graph } from '../../../../lib/pipelines/graph.js';
+import { type RunPart, taskKey } from '../model/task-states.js';
+import type { RunSession } from '../run-session.js';
+import { TaskCard } from './task-card.js';
+
+const SIZES: LayoutOptions = {
+  boxWidth: 204,
+  boxHeight: 50,
+  columnGap: 56,
+  rowGap: 12,
+  headerHeight: 26,
+  margin: 14,
+};
+
+/** More edges than these are drawn only for the task that the reader looks at. */
+const MOST_EDGES = 500;
+
+/** Around what is visible, so that scrolling shows no gaps. */
+const MARGIN = 300;
+
+interface WaveCanvasProps {
+  readonly session: RunSession;
+  readonly part: RunPart;
+  /** It is all there is on the tab, and takes its height. */
+  readonly isWhole?: boolean;
+}
+
+/**
+ * The waves of a pipeline from left to right, a card for each task. Cards that are not visible do not exist. Arrow keys
+ * move from card to card; what a task depends on, and what depends on it, is marked.
+ */
+export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) {
+  const { graph, subPipeline } = part;
+  const layout = useMemo(() => layoutWaves(graph, SIZES), [graph]);
+  const links = useMemo(() => new Links(graph), [graph]);
+  const [hovered, setHovered] = useState<string | undefined>(undefined);
+  const [focused, setFocused] = useState<string | undefined>(undefined);
+  const { box, view } = useViewport();
+  void session.version.value;
+  const { selection } = session.view.value;
+  const selected = selection?.subPipeline === subPipeline ? selection?.taskId : undefined;
+  const looked = hovered ?? focused ?? selected;
+  const near = looked === undefined ? NOTHING : links.near(looked);
+  const active = focused ?? selected ?? layout.boxes[0]?.id;
+  const isVisible = (x: number, y: number, width: number, height: number): boolean =>
+    x < view.right + MARGIN &&
+    x + width > view.left - MARGIN &&
+    y < view.bottom + MARGIN &&
+    y + height > view.top - MARGIN;
+  const show = (taskId: string): void =>
+    session.show({ selection: { taskId, ...(subPipeline !== undefined && { subPipeline }) } });
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey || active === undefined) return;
+    const next = moveByKey(event.key, active, layout);
+    if (next === undefined) return;
+    event.preventDefault();
+    setFocused(next);
+    scrollTo(
+      box.current,
+      layout.boxes.find(({ id }) => id === next),
+    );
+    // The card may come into being only now.
+    window.requestAnimationFrame(() => document.getElementById(cardId(next, subPipeline))?.focus());
+  };
+  const edges = layout.edges.filter(({ index }) => {
+    if (graph.edges.length <= MOST_EDGES) return true;
+    const edge = graph.edges[index];
+    return edge !== undefined && looked !== undefined && (edge.from === looked || edge.to === looked);
+  });
+  return (
+    <div
+      class={isWhole ? 'waves whole' : 'waves'}
+      ref={box}
+      role="group"
+      aria-label="Tasks by wave"
+      onKeyDown={onKeyDown}
+    >
+      <div class="waves-space" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
+        <svg width={layout.width} height={layout.height} aria-hidden="true">
+          {edges.map(({ index, path }) => {
+            const { from, to, kind } = graph.edges[index] ?? NO_EDGE;
+            const isNear = from === looked || to === looked;
+            return <path key={index} class={`${kind}${isNear ? ' near' : ''}`} d={path} />;
+          })}
+        </svg>
+        {layout.waves.map(({ x, y, width, height }, wave) =>
+          isVisible(x, y, width, height) ? (
+            <span key={wave} class="wave-name" style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}>
+              Wave {wave + 1}
+            </span>
+          ) : null,
+        )}
+        {layout.boxes.map((placed) => {
+          const { id, x, y } = placed;
+          const isKept = id === active || isVisible(x, y, SIZES.boxWidth, SIZES.boxHeight);
+          const task = isKept ? session.tasks.get(taskKey(id, subPipeline)) : undefined;
+          if (task === undefined) return null;
+          return (
+            <TaskCard
+              key={id}
+              id={cardId(id, subPipeline)}
+              task={task}
+              placed={placed}
+              links={links.describe(id)}
+              isSelected={id === selected}
+              isActive={id === active}
+              near={near.get(id)}
+              onShow={() => show(id)}
+              onHover={(isOn) => setHovered(isOn ? id : undefined)}
+              onFocus={(isOn) => setFocused(isOn ? id : undefined)}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+const NO_EDGE = { from: '', to: '', kind: 'template' };
+
+/** How a task is linked with the one that the reader looks at. */
+export type Nearness = 'before' | 'after';
+
+const NOTHING: ReadonlyMap<string, Nearness> = new Map();
+
+/** Which tasks each task depends on, and which depend on it. */
+class Links {
+  readonly #before = new Map<string, string[]>();
+  readonly #after = new Map<string, string[]>();
+
+  constructor({ edges }: Graph) {
+    for (const { from, to } of edges) {
+      add(this.#before, to, from);
+      add(this.#after, from, to);
+    }
+  }
+
+  near(id: string): ReadonlyMap<string, Nearness> {
+    const near = new Map<string, Nearness>();
+    for (const other of this.#before.get(id) ?? []) near.set(other, 'before');
+    for (const other of this.#after.get(id) ?? []) near.set(other, 'after');
+    return near;
+  }
+
+  /** In words, for those who do not see the lines. */
+  describe(id: string): string {
+    const before = this.#before.get(id) ?? [];
+    return before.length === 0
+      ? 'depends on no other task'
+      : `depends on ${before.slice(0, MOST_NAMED).join(', ')}`;
+  }
+}
+
+const MOST_NAMED = 10;
+
+function add(lists: Map<string, string[]>, key: string, value: string): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
+function cardId(taskId: string, subPipeline = ''): string {
+  return `task-${subPipeline}-${taskId}`;
+}
+
+/** The card above, below, or in the column beside, as near as there is one. */
+function moveByKey(key: string, id: string, { boxes }: WaveLayout): string | undefined {
+  const from = boxes.find((placed) => placed.id === id);
+  const [alongX, alongY] = DIRECTIONS[key] ?? [];
+  if (from === undefined || alongX === undefined || alongY === undefined) return undefined;
+  let best: PlacedBox | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const placed of boxes) {
+    const dx = placed.x - from.x;
+    const dy = placed.y - from.y;
+    const ahead = dx * alongX + dy * alongY;
+    // A column beside is nearer than a row that is as far away.
+    const aside = Math.abs(dx * alongY) * 4 + Math.abs(dy * alongX);
+    if (ahead <= 0 || (alongY !== 0 && dx !== 0) || ahead + aside >= least) continue;
+    best = placed;
+    least = ahead + aside;
+  }
+  return best?.id;
+}
+
+const DIRECTIONS: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowRight: [1, 0],
+  ArrowLeft: [-1, 0],
+  ArrowDown: [0, 1],
+  ArrowUp: [0, -1],
+};
+
+function scrollTo(element: HTMLElement | null, placed: PlacedBox | undefined): void {
+  if (element === null || placed === undefined) return;
+  const { x, y } = placed;
+  const left = Math.min(element.scrollLeft, x - SIZES.margin);
+  const top = Math.min(element.scrollTop, y - SIZES.headerHeight);
+  element.scrollTo({
+    left: Math.max(left, x + SIZES.boxWidth + SIZES.margin - element.clientWidth),
+    top: Math.max(top, y + SIZES.boxHeight + SIZES.margin - element.clientHeight),
+  });
+}
+
+interface Viewport {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** The part of a scrolled element that is visible, in its own coordinates. */
+function useViewport() {
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState<Viewport>({ left: 0, top: 0, right: 1600, bottom: 900 });
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const measure = (): void => {
+      const { scrollLeft: left, scrollTop: top, clientWidth, clientHeight } = element;
+      setView({ left, top, right: left + clientWidth, bottom: top + clientHeight });
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    element.addEventListener('scroll', measure, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', measure);
+    };
+  }, []);
+  return { box, view };
+}

@@ -1,0 +1,65 @@
+/** The tabs of a run's page. */
+export const TABS = ['graph', 'timeline', 'events', 'blackboard', 'files', 'definition', 'compare'] as const;
+
+export type Tab = (typeof TABS)[number];
+
+/** A task of the run, or an item of it. */
+export interface Selection {
+  readonly taskId: string;
+  readonly subPipeline?: string;
+  /** Of a fan-out, from 0. */
+  readonly item?: number;
+}
+
+/** What the page of a run shows: its address says so, and leads there again. */
+export interface View {
+  readonly tab: Tab;
+  readonly selection: Selection | undefined;
+}
+
+/** Reads the hash of the address. */
+export function readView(hash: string): View {
+  const query = new URLSearchParams(hash.replace(/^#/, ''));
+  const tab = TABS.find((name) => name === query.get('tab')) ?? 'graph';
+  const taskId = query.get('task') ?? '';
+  if (taskId === '') return { tab, selection: undefined };
+  const subPipeline = query.get('sub') ?? '';
+  const item = query.get('item') ?? '';
+  return {
+    tab,
+    selection: {
+      taskId,
+      ...(subPipeline !== '' && { subPipeline }),
+      ...(/^\d{1,9}$/.test(item) && { item: Number(item) }),
+    },
+  };
+}
+
+/** Returns the hash of a link to the view; empty for the one that is shown first. */
+export function writeView({ tab, selection }: View): string {
+  const query = new URLSearchParams();
+  if (tab !== 'graph') query.set('tab', tab);
+  if (selection?.subPipeline !== undefined) query.set('sub', selection.subPipeline);
+  if (selection !== undefined) query.set('task', selection.taskId);
+  if (selection?.item !== undefined) query.set('item', String(selection.item));
+  return query.size === 0 ? '' : `#${query}`;
+}
+
+/** The path of the API to the values of a task or an item, below that of the run. */
+export function valuesPath(
+  { taskId, subPipeline, item }: Selection,
+  more: Record<string, string> = {},
+): string {
+  const query = new URLSearchParams({
+    ...(subPipeline !== undefined && { sub_pipeline: subPipeline }),
+    ...more,
+  });
+  const items = item === undefined ? '' : `/items/${item}`;
+  return `/tasks/${encodeURIComponent(taskId)}${items}${query.size > 0 ? `?${query}` : ''}`;
+}
+
+/** How messages name a task or an item, as in `draft/fetch[3]`. */
+export function formatSelection({ taskId, subPipeline, item }: Selection): string {
+  const task = subPipeline === undefined ? taskId : `${subPipeline}/${taskId}`;
+  return item === undefined ? task : `${task}[${item}]`;
+}

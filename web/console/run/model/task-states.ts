@@ -1,0 +1,221 @@
+import type { TaskStatus } from '../../../../machines/types.js';
+import type { LiveEvent, TaskEvent } from '../../../../lib/execution/events/event.js';
+import type { Graph } from '../../../../lib/pipelines/graph.js';
+import type { TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
+
+/** One attempt of a task. Times are in milliseconds since 1970. */
+export interface Attempt {
+  readonly attempt: number;
+  readonly start: number;
+  /** Null while it is under way. */
+  end: number | null;
+  /** Why it failed; null when it did not. */
+  error: string | null;
+}
+
+/** How many items of a fan-out there are, and how they stand. */
+export interface ItemProgress {
+  readonly total: number;
+  readonly succeeded: number;
+  readonly failed: number;
+}
+
+/** What the page knows of a task: from the definition, from the record of the task, and from events since then. */
+export interface TaskState {
+  readonly key: string;
+  readonly subPipeline: string | undefined;
+  readonly taskId: string;
+  readonly tool: string;
+  /** From 0. */
+  readonly wave: number;
+  readonly isFanOut: boolean;
+  status: TaskStatus;
+  startedAt: number | null;
+  finishedAt: number | null;
+  /** The oldest first; of a fan-out its items have them. */
+  attempts: Attempt[];
+  /** When the next attempt begins; null when none waits. */
+  retryAt: number | null;
+  items: ItemProgress | null;
+  /** Items of whose end an event was read. */
+  counted: { succeeded: number; failed: number };
+  error: string | null;
+  isReused: boolean;
+  isCached: boolean;
+}
+
+/** A pipeline of the run whose tasks are shown: its only one, or a sub-pipeline of its plan. */
+export interface RunPart {
+  readonly subPipeline: string | undefined;
+  readonly graph: Graph;
+}
+
+/** Two states of a task are compared by how far it has come: what is known does not go back. */
+const RANK: Readonly<Record<TaskStatus, number>> = {
+  pending: 0,
+  running: 1,
+  skipped: 2,
+  succeeded: 2,
+  failed: 2,
+};
+
+/** The name of a task in the run; those of two sub-pipelines may have the same id. */
+export function taskKey(taskId: string, subPipeline?: string): string {
+  return subPipeline === undefined ? taskId : `${subPipeline}/${taskId}`;
+}
+
+/** All tasks of a run, kept up to date event by event. */
+export class TaskStates {
+  readonly #tasks = new Map<string, TaskState>();
+
+  /** In the order of the sub-pipelines and waves. */
+  all(): IterableIterator<TaskState> {
+    return this.#tasks.values();
+  }
+
+  get(key: string): TaskState | undefined {
+    return this.#tasks.get(key);
+  }
+
+  get size(): number {
+    return this.#tasks.size;
+  }
+
+  /** Adds the tasks of a definition, which have not begun as far as is known. */
+  addPart({ subPipeline, graph }: RunPart): void {
+    for (const [wave, tasks] of graph.waves.entries()) {
+      for (const { id, tool, fan_out } of tasks) {
+        const key = taskKey(id, subPipeline);
+        if (!this.#tasks.has(key))
+          this.#tasks.set(key, createState(key, id, subPipeline, tool, wave, fan_out));
+      }
+    }
+  }
+
+  /** Takes what the server knows of a task. */
+  addRecord(record: TaskRecord): void {
+    const { task_id, sub_pipeline, tool, wave, status, items, attempts, error } = record;
+    const key = taskKey(task_id, sub_pipeline);
+    const task = this.#tasks.get(key) ?? createState(key, task_id, sub_pipeline, tool, wave, items !== null);
+    this.#tasks.set(key, task);
+    if (RANK[status] < RANK[task.status]) return;
+    task.status = status;
+    task.startedAt = toMs(record.started_at) ?? task.startedAt;
+    task.finishedAt = toMs(record.finished_at);
+    task.error = error?.message ?? null;
+    task.isReused = record.reused;
+    task.isCached = record.cached;
+    if (attempts.length > 0) task.attempts = attempts.flatMap(toAttempt);
+    if (status !== 'running') task.retryAt = null;
+    if (items !== null) setItems(task, items.total, items);
+  }
+
+  /** Takes an event in. Those of nested runs belong to the task that runs them, and change nothing of it. */
+  addEvent(event: LiveEvent): void {
+    if (!('task_id' in event) || event.within !== undefined) return;
+    const task = this.#tasks.get(taskKey(event.task_id, event.sub_pipeline));
+    if (task === undefined) return;
+    const time = Date.parse(event.time);
+    switch (event.kind) {
+      case 'start':
+        return this.#start(task, event.items, time);
+      case 'retry':
+        if (event.item === undefined) retry(task, event, time);
+        return;
+      case 'item':
+        if (event.phase === 'fail') task.counted.failed++;
+        else task.counted.succeeded++;
+        return setItems(task, task.items?.total ?? 0, task.counted);
+      case 'finish':
+      case 'fail':
+        return settle(task, event, time);
+      default:
+        return;
+    }
+  }
+
+  #start(task: TaskState, items: number | undefined, time: number): void {
+    if (RANK[task.status] >= RANK.running) return;
+    task.status = 'running';
+    task.startedAt = time;
+    if (items !== undefined) setItems(task, items, task.counted);
+    else if (!task.isFanOut) task.attempts = [{ attempt: 1, start: time, end: null, error: null }];
+  }
+}
+
+/** The record of a task may be newer than the events that are read, or older: what has settled stays settled. */
+function setItems(task: TaskState, total: number, settled: { succeeded: number; failed: number }): void {
+  const { succeeded = 0, failed = 0 } = task.items ?? {};
+  task.items = {
+    total,
+    succeeded: Math.max(succeeded, settled.succeeded),
+    failed: Math.max(failed, settled.failed),
+  };
+}
+
+function createState(
+  key: string,
+  taskId: string,
+  subPipeline: string | undefined,
+  tool: string,
+  wave: number,
+  isFanOut: boolean,
+): TaskState {
+  return {
+    key,
+    subPipeline,
+    taskId,
+    tool,
+    wave,
+    isFanOut,
+    status: 'pending',
+    startedAt: null,
+    finishedAt: null,
+    attempts: [],
+    retryAt: null,
+    items: null,
+    counted: { succeeded: 0, failed: 0 },
+    error: null,
+    isReused: false,
+    isCached: false,
+  };
+}
+
+function retry(task: TaskState, event: Extract<LiveEvent, { kind: 'retry' }>, time: number): void {
+  if (task.status !== 'running') return;
+  const { attempt, error, delay_ms } = event;
+  const running = task.attempts.find((known) => known.attempt === attempt);
+  if (running === undefined || running.end !== null) return;
+  running.end = time;
+  running.error = error;
+  task.retryAt = time + delay_ms;
+  task.attempts.push({ attempt: attempt + 1, start: task.retryAt, end: null, error: null });
+}
+
+function settle(task: TaskState, event: TaskEvent, time: number): void {
+  if (RANK[task.status] > RANK.running) return;
+  task.status = event.kind === 'finish' ? 'succeeded' : 'failed';
+  task.startedAt ??= time - (event.duration_ms ?? 0);
+  task.finishedAt = time;
+  task.retryAt = null;
+  task.error = event.error ?? null;
+  task.isReused = event.reused === true;
+  task.isCached = event.cached === true;
+  const last = task.attempts.at(-1);
+  if (last === undefined || last.end !== null) return;
+  // An attempt that was still to begin does not begin any more.
+  if (last.start > time) task.attempts.pop();
+  else {
+    last.end = time;
+    last.error = task.error;
+  }
+}
+
+function toAttempt({ attempt, started_at, finished_at, error }: TaskRecord['attempts'][number]): Attempt[] {
+  const start = toMs(started_at);
+  return start === null ? [] : [{ attempt, start, end: toMs(finished_at), error }];
+}
+
+function toMs(iso: string | null): number | null {
+  return iso === null ? null : Date.parse(iso);
+}

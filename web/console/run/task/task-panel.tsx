@@ -1,0 +1,200 @@
+import { useState } from 'preact/hooks';
+import type { Json } from '../../../../lib/common/json.js';
+import type { ItemRecord, TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
+import { formatTime, formatTook } from '../../../shared/model/format.js';
+import { toneOf } from '../../../shared/model/tones.js';
+import { useJson } from '../../../shared/server/use-json.js';
+import { formatSelection, type Selection, valuesPath } from '../model/addresses.js';
+import { taskKey } from '../model/task-states.js';
+import type { RunSession } from '../run-session.js';
+import { ErrorDetails } from './error-details.js';
+import { ItemList } from './item-list.js';
+import { RerunDialog } from '../views/rerun-dialog.js';
+import { ValueView } from './value-view.js';
+
+/** Values of a task that is at work are read again after so many milliseconds. */
+const REFRESH_MS = 1500;
+
+interface TaskPanelProps {
+  readonly session: RunSession;
+  readonly selection: Selection;
+}
+
+/** One task or item: how it stands, why it failed, with what its tool was called, and what came of it. */
+export function TaskPanel({ session, selection }: TaskPanelProps) {
+  const { subPipeline, taskId, item } = selection;
+  const [isWhole, setWhole] = useState(false);
+  const [isRerunning, setRerunning] = useState(false);
+  const key = taskKey(taskId, subPipeline);
+  void session.version.value;
+  const status = session.tasks.get(key)?.status;
+  const isOver = status !== undefined && status !== 'running' && status !== 'pending';
+  // Its state is part of the address, so that it is read again when it changes.
+  const path = `${session.path(valuesPath(selection, isWhole ? { whole: 'true' } : {}))}#${status ?? ''}`;
+  const { value: found, problem } = useJson<TaskRecord | ItemRecord>(session.server, path, {
+    refreshMs: isOver ? 0 : REFRESH_MS,
+    keep: true,
+  });
+  const streamed = session.events.textOf(key, item);
+  const isSettledRun = session.record.value?.settled === true;
+  return (
+    <aside class="panel task-panel" aria-label={`Task ${formatSelection(selection)}`}>
+      <header>
+        <h2>
+          <bdi>{formatSelection(selection)}</bdi>
+        </h2>
+        {found && <span class={`badge ${toneOf(found.status)}`}>{found.status}</span>}
+        <span class="tools">
+          {isSettledRun && (
+            <button type="button" onClick={() => setRerunning(true)}>
+              Rerun from here…
+            </button>
+          )}
+          <button
+            type="button"
+            aria-label="Close the task"
+            onClick={() => session.show({ selection: undefined })}
+          >
+            ×
+          </button>
+        </span>
+      </header>
+      <div class="content" tabIndex={0} role="group" aria-label="Values of the task">
+        {item !== undefined && (
+          <button
+            type="button"
+            class="link"
+            onClick={() =>
+              session.show({ selection: { taskId, ...(subPipeline !== undefined && { subPipeline }) } })
+            }
+          >
+            ← all items
+          </button>
+        )}
+        {problem !== '' && found === undefined && (
+          <p class="problem" role="alert">
+            <bdi>{problem}</bdi>
+          </p>
+        )}
+        {found === undefined ? (
+          problem === '' && <p class="empty">Reading the values…</p>
+        ) : (
+          <Facts found={found} />
+        )}
+        {found?.error && <ErrorDetails error={found.error} />}
+        {streamed !== '' && found?.status === 'running' && (
+          <>
+            <h3>The model is answering</h3>
+            <pre class="code streamed">{streamed}</pre>
+          </>
+        )}
+        {found && <Values found={found} onWhole={() => setWhole(true)} />}
+        {found && 'items' in found && found.items !== null && (
+          <ItemList session={session} selection={selection} counts={found.items} />
+        )}
+      </div>
+      {isRerunning && (
+        <RerunDialog session={session} from={subPipeline ?? taskId} onClose={() => setRerunning(false)} />
+      )}
+    </aside>
+  );
+}
+
+function Facts({ found }: { readonly found: TaskRecord | ItemRecord }) {
+  const { started_at, finished_at, attempts, reused, cached } = found;
+  return (
+    <>
+      <dl class="facts">
+        {'tool' in found && (
+          <>
+            <dt>tool</dt>
+            <dd>
+              <bdi>{found.tool}</bdi>
+            </dd>
+            <dt>wave</dt>
+            <dd>{found.wave + 1}</dd>
+          </>
+        )}
+        {started_at !== null && (
+          <>
+            <dt>started</dt>
+            <dd>{formatTime(started_at)}</dd>
+          </>
+        )}
+        {started_at !== null && finished_at !== null && (
+          <>
+            <dt>took</dt>
+            <dd>{formatTook(Date.parse(finished_at) - Date.parse(started_at))}</dd>
+          </>
+        )}
+        {reused && (
+          <>
+            <dt>reused</dt>
+            <dd>the output of an earlier run; the tool was not called</dd>
+          </>
+        )}
+        {cached && (
+          <>
+            <dt>cached</dt>
+            <dd>the output of an equal call; the tool was not called</dd>
+          </>
+        )}
+      </dl>
+      {attempts.length > 1 && <Attempts attempts={attempts} />}
+    </>
+  );
+}
+
+function Attempts({ attempts }: Pick<TaskRecord, 'attempts'>) {
+  return (
+    <>
+      <h3>Attempts</h3>
+      <ol class="attempts">
+        {attempts.map(({ attempt, started_at, finished_at, error }) => (
+          <li key={attempt} value={attempt}>
+            <span class="src">
+              {started_at !== null && finished_at !== null
+                ? formatTook(Date.parse(finished_at) - Date.parse(started_at))
+                : 'under way'}
+            </span>{' '}
+            {error === null ? finished_at !== null && 'succeeded' : <bdi class="failed">{error}</bdi>}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+interface ValuesProps {
+  readonly found: TaskRecord | ItemRecord;
+  readonly onWhole: () => void;
+}
+
+function Values({ found, onWhole }: ValuesProps) {
+  const { status, inputs, inputs_error, output, cut, task_id } = found;
+  const hasOutput = status === 'succeeded' || (output !== null && status === 'failed');
+  const name = `${task_id}${'item' in found ? `-${found.item}` : ''}`;
+  return (
+    <>
+      {'value' in found && <ValueView title="Item" value={found.value} name={`${name}-item`} />}
+      {inputs !== null && <ValueView title="Inputs" value={inputs} name={`${name}-inputs`} />}
+      {inputs_error !== null && (
+        <>
+          <h3>Inputs</h3>
+          <p class="problem">
+            <bdi>{inputs_error}</bdi>
+          </p>
+        </>
+      )}
+      {hasOutput && <ValueView title="Output" value={output as Json} name={`${name}-output`} />}
+      {cut.length > 0 && (
+        <p class="about">
+          {cut.length === 1 ? 'One value is cut.' : `${cut.length} values are cut.`}{' '}
+          <button type="button" class="link" onClick={onWhole}>
+            Show everything
+          </button>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,80 @@
+import { formatSelection, type Selection } from '../model/addresses.js';
+import { formatCount } from '../../../shared/model/format.js';
+import type { RunSession } from '../run-session.js';
+
+/** Failures that are listed; the graph and the timeline show all. */
+const MOST_LISTED = 8;
+
+const MOST_CHARACTERS = 1500;
+
+/** Why a run has failed, before anything else: which task, why, and where to see with which inputs. */
+export function FailureBox({ session }: { readonly session: RunSession }) {
+  const record = session.record.value;
+  if (record === undefined || record.status !== 'failed') return null;
+  const { error, failed_task: first, failures } = record;
+  const others = failures.filter(
+    ({ task_id, item, sub_pipeline }) =>
+      task_id !== first?.task_id || item !== first.item || sub_pipeline !== first.sub_pipeline,
+  );
+  return (
+    <section class="failure-box" aria-label="Why the run has failed">
+      <h2>
+        {first === null ? (
+          'The run has failed'
+        ) : (
+          <>
+            <TaskLink session={session} selection={toSelection(first)} /> has failed
+          </>
+        )}
+      </h2>
+      {error !== null && <pre>{cut(error)}</pre>}
+      {others.length > 0 && (
+        <details>
+          <summary>
+            {others.length === 1 ? '1 more failure' : `${formatCount(others.length)} more failures`}
+          </summary>
+          <ul>
+            {others.slice(0, MOST_LISTED).map((failure) => (
+              <li key={formatSelection(toSelection(failure))}>
+                <TaskLink session={session} selection={toSelection(failure)} />{' '}
+                <bdi>{cut(failure.error)}</bdi>
+              </li>
+            ))}
+          </ul>
+          {others.length > MOST_LISTED && <p>and {formatCount(others.length - MOST_LISTED)} more</p>}
+        </details>
+      )}
+    </section>
+  );
+}
+
+function TaskLink({ session, selection }: { readonly session: RunSession; readonly selection: Selection }) {
+  return (
+    <button
+      type="button"
+      class="link"
+      title="Show its inputs and its error"
+      onClick={() => session.show({ selection })}
+    >
+      <bdi>{formatSelection(selection)}</bdi>
+    </button>
+  );
+}
+
+interface Located {
+  readonly task_id: string;
+  readonly sub_pipeline?: string;
+  readonly item?: number;
+}
+
+function toSelection({ task_id, sub_pipeline, item }: Located): Selection {
+  return {
+    taskId: task_id,
+    ...(sub_pipeline !== undefined && { subPipeline: sub_pipeline }),
+    ...(item !== undefined && { item }),
+  };
+}
+
+function cut(text: string): string {
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+}

@@ -1,0 +1,58 @@
+import { formatBytes } from '../../../shared/model/format.js';
+import { formatSelection } from '../model/addresses.js';
+import type { RunSession } from '../run-session.js';
+import { FileLink } from './file-link.js';
+
+/** The files that the run has written. */
+export function FilesView({ session }: { readonly session: RunSession }) {
+  const record = session.record.value;
+  if (record === undefined) return null;
+  const { artifacts, artifact_count } = record;
+  return (
+    <div class="content wide">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">File</th>
+            <th scope="col">Task</th>
+            <th scope="col">Type</th>
+            <th scope="col">Size</th>
+            <th scope="col">Download</th>
+          </tr>
+        </thead>
+        <tbody>
+          {artifacts.map(({ name, task_id, sub_pipeline, item, media_type, size }) => (
+            <tr key={name}>
+              <td>
+                <bdi>{name}</bdi>
+              </td>
+              <td>
+                <bdi>
+                  {formatSelection({
+                    taskId: task_id,
+                    ...(sub_pipeline !== undefined && { subPipeline: sub_pipeline }),
+                    ...(item !== undefined && { item }),
+                  })}
+                </bdi>
+              </td>
+              <td>
+                <bdi>{media_type}</bdi>
+              </td>
+              <td class="number">{formatBytes(size)}</td>
+              <td>
+                <FileLink session={session} path={`/artifacts/${encodeURIComponent(name)}`} name={name}>
+                  Download
+                </FileLink>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {artifact_count > artifacts.length && (
+        <p class="about">
+          The run has {artifact_count} files: GET {session.path('/artifacts')} lists all of them.
+        </p>
+      )}
+    </div>
+  );
+}

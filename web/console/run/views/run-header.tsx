@@ -1,0 +1,184 @@
+import { useState } from 'preact/hooks';
+import type { RunRecord } from '../../../../lib/runs/record.js';
+import { formatCount, formatTime, formatTook } from '../../../shared/model/format.js';
+import { toneOf } from '../../../shared/model/tones.js';
+import { messageOf } from '../../../shared/server/server.js';
+import { useNow } from '../../shell/use-now.js';
+import type { RunSession } from '../run-session.js';
+import { FileLink } from './file-link.js';
+import { RerunDialog } from './rerun-dialog.js';
+
+/** Which run it is, how it stands, and what can be done with it. */
+export function RunHeader({ session }: { readonly session: RunSession }) {
+  const record = session.record.value;
+  return (
+    <header class="run-header">
+      <div class="title">
+        <h1>
+          <bdi>{record?.pipeline_id ?? 'Run'}</bdi>
+        </h1>
+        {record && <Status record={record} />}
+        {record && <Actions session={session} record={record} />}
+      </div>
+      {record?.goal && (
+        <p class="goal">
+          <bdi>{record.goal.slice(0, MOST_CHARACTERS)}</bdi>
+        </p>
+      )}
+      {record && <Facts session={session} record={record} />}
+    </header>
+  );
+}
+
+const MOST_CHARACTERS = 400;
+
+function Status({ record }: { readonly record: RunRecord }) {
+  const { status, paused, settled } = record;
+  const label = paused ? 'paused' : status;
+  return (
+    <>
+      <span class={`badge ${toneOf(label)}`}>{label}</span>
+      {status === 'cancelled' && !settled && <span class="src">its tools are still working</span>}
+      {status === 'queued' && <span class="src">waits for a place among the running runs</span>}
+    </>
+  );
+}
+
+function Facts({ session, record }: { readonly session: RunSession; readonly record: RunRecord }) {
+  const now = useNow(record.finished_at === null);
+  const { created_at, started_at, finished_at, progress, tenant_id, rerun_of, usage, cost, kind } = record;
+  const end = finished_at === null ? now : Date.parse(finished_at);
+  return (
+    <dl class="line-facts">
+      <Fact name={kind === 'plan' ? 'Plan run' : 'Run'}>
+        <code>{session.runId}</code>
+      </Fact>
+      <Fact name="Created">
+        <time dateTime={created_at}>{formatTime(created_at)}</time>
+      </Fact>
+      {started_at !== null && <Fact name="Took">{formatTook(end - Date.parse(started_at))}</Fact>}
+      {started_at !== null && Date.parse(started_at) - Date.parse(created_at) >= WAITED_MS && (
+        <Fact name="Waited">{formatTook(Date.parse(started_at) - Date.parse(created_at))}</Fact>
+      )}
+      <Fact name="Tasks">
+        {formatCount(progress.tasks_settled)} of {formatCount(progress.tasks)}
+      </Fact>
+      <Fact name="Waves">
+        {formatCount(progress.waves_executed)} of {formatCount(progress.waves)}
+      </Fact>
+      <Fact name="Calls">{formatCount(progress.invocations)}</Fact>
+      {tenant_id !== 'default' && (
+        <Fact name="Tenant">
+          <bdi>{tenant_id}</bdi>
+        </Fact>
+      )}
+      {usage.map(({ model, requests, input_tokens, output_tokens }) => (
+        <Fact key={model} name="Model">
+          <bdi>{model}</bdi> {formatCount(requests)} requests, {formatCount(input_tokens)} tokens in,{' '}
+          {formatCount(output_tokens)} out
+        </Fact>
+      ))}
+      {cost !== undefined && <Fact name="Cost">${cost.toFixed(4)}</Fact>}
+      {rerun_of !== null && (
+        <Fact name="Repeats">
+          <a href={`/runs/${encodeURIComponent(rerun_of)}`}>{rerun_of.slice(-12)}</a>{' '}
+          <button type="button" class="link" onClick={() => session.show({ tab: 'compare' })}>
+            compare
+          </button>
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+/** A run that waits for less has not waited. */
+const WAITED_MS = 1000;
+
+interface FactProps {
+  readonly name: string;
+  readonly children: preact.ComponentChildren;
+}
+
+function Fact({ name, children }: FactProps) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Actions({ session, record }: { readonly session: RunSession; readonly record: RunRecord }) {
+  const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const [isRerunning, setRerunning] = useState(false);
+  const act = (action: 'continue' | 'step' | 'cancel', body?: object): void => {
+    setBusy(true);
+    setProblem('');
+    session
+      .act(action, body)
+      .catch((error: unknown) => setProblem(messageOf(error)))
+      .finally(() => setBusy(false));
+  };
+  const { status, paused, settled, run_id } = record;
+  const isOver = status !== 'queued' && status !== 'running';
+  return (
+    <>
+      <span class="actions">
+        {paused && (
+          <>
+            <button type="button" class="primary" disabled={isBusy} onClick={() => act('continue')}>
+              Continue
+            </button>
+            <button
+              type="button"
+              disabled={isBusy}
+              onClick={() => act('step')}
+              title="Runs one wave, and pauses again"
+            >
+              Step
+            </button>
+          </>
+        )}
+        {!isOver && (
+          <button
+            type="button"
+            disabled={isBusy}
+            onClick={() => act('cancel')}
+            title="Starts no further wave. What is running finishes first."
+          >
+            Cancel
+          </button>
+        )}
+        {!settled && (
+          <button
+            type="button"
+            class="danger"
+            disabled={isBusy}
+            onClick={() => act('cancel', { force: true })}
+            title="Starts nothing more, and aborts the tools that are running: what they were doing is lost."
+          >
+            {isOver ? 'Abort the tools' : 'Cancel and abort'}
+          </button>
+        )}
+        {settled && (
+          <button type="button" class="primary" onClick={() => setRerunning(true)}>
+            Rerun…
+          </button>
+        )}
+        <FileLink session={session} path="/report" name={`${run_id}.html`}>
+          Report
+        </FileLink>
+        <a class="button" href={`/inspect/${encodeURIComponent(run_id)}`}>
+          Open in inspector
+        </a>
+      </span>
+      {problem !== '' && (
+        <p class="problem" role="alert">
+          <bdi>{problem}</bdi>
+        </p>
+      )}
+      {isRerunning && <RerunDialog session={session} onClose={() => setRerunning(false)} />}
+    </>
+  );
+}

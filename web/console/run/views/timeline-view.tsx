@@ -1,0 +1,153 @@
+import { useMemo, useState } from 'preact/hooks';
+import { formatCount, formatTook } from '../../../shared/model/format.js';
+import { toneOf } from '../../../shared/model/tones.js';
+import { moveByKey, rowId, VirtualList } from '../../../shared/views/virtual-list.js';
+import { useNow } from '../../shell/use-now.js';
+import { formatSelection, type Selection } from '../model/addresses.js';
+import { barsOf, listTicks, type TimeScale } from '../model/timeline-bars.js';
+import type { TaskState } from '../model/task-states.js';
+import type { RunSession } from '../run-session.js';
+
+const ROW_HEIGHT = 26;
+
+/** When each task ran: a bar for each attempt, pale while it waits for the next one, red when it failed. */
+export function TimelineView({ session }: { readonly session: RunSession }) {
+  const record = session.record.value;
+  const now = useNow(record?.finished_at == null);
+  const version = session.version.value;
+  const [onlyFailed, setOnlyFailed] = useState(false);
+  const tasks = useMemo(
+    () => [...session.tasks.all()].filter(({ status }) => !onlyFailed || status === 'failed'),
+    [session, version, onlyFailed],
+  );
+  const selection = session.view.value.selection;
+  const [active, setActive] = useState(-1);
+  const start = Date.parse(record?.started_at ?? record?.created_at ?? '') || now;
+  const end = record?.finished_at == null ? now : Date.parse(record.finished_at);
+  const scale = { start, length: Math.max(1, end - start) };
+  const isSelected = (task: TaskState): boolean =>
+    selection?.taskId === task.taskId && selection.subPipeline === task.subPipeline;
+  const show = (task: TaskState | undefined): void => {
+    if (task !== undefined) session.show({ selection: toSelection(task) });
+  };
+  return (
+    <div class="timeline">
+      <div class="timeline-head">
+        <label class="check">
+          <input type="checkbox" checked={onlyFailed} onChange={() => setOnlyFailed(!onlyFailed)} /> Only
+          failed
+        </label>
+        <span class="src">{formatCount(tasks.length)} tasks</span>
+        <div class="ticks" aria-hidden="true">
+          {listTicks(scale).map((at) => (
+            <span key={at} style={{ left: `${(100 * at) / scale.length}%` }}>
+              {formatTook(at)}
+            </span>
+          ))}
+        </div>
+      </div>
+      {tasks.length === 0 ? (
+        <p class="empty">{onlyFailed ? 'No task has failed.' : 'There are no tasks.'}</p>
+      ) : (
+        <VirtualList
+          count={tasks.length}
+          rowHeight={ROW_HEIGHT}
+          active={active}
+          follow={active}
+          role="listbox"
+          label="Tasks, in the order of the waves"
+          name="bar"
+          renderRow={(index) => {
+            const task = tasks[index];
+            if (task === undefined) return null;
+            return (
+              <div
+                key={task.key}
+                id={rowId('bar', index)}
+                role="option"
+                aria-selected={isSelected(task)}
+                aria-label={describe(task, now)}
+                class={`row bar-row${isSelected(task) ? ' selected' : ''}${index === active ? ' active' : ''}`}
+                onClick={() => {
+                  setActive(index);
+                  show(task);
+                }}
+              >
+                <span class="bar-name">
+                  <span class={`dot ${toneOf(task.status)}`} aria-hidden="true" />
+                  <bdi>{formatSelection(toSelection(task))}</bdi>
+                </span>
+                <Bars task={task} scale={scale} now={now} />
+              </div>
+            );
+          }}
+          onKey={(key) => {
+            if (key === 'Enter' || key === ' ') {
+              show(tasks[active]);
+              return true;
+            }
+            const next = moveByKey(key, active, tasks.length);
+            if (next !== undefined) setActive(next);
+            return next !== undefined;
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface BarsProps {
+  readonly task: TaskState;
+  readonly scale: TimeScale;
+  readonly now: number;
+}
+
+function Bars({ task, scale, now }: BarsProps) {
+  const bars = barsOf(task, now);
+  const last = bars.at(-1);
+  return (
+    <span class="bars">
+      {bars.map(({ kind, start, end }) => (
+        <span
+          key={`${kind}${start}`}
+          class={`bar ${kind}`}
+          style={{
+            left: `${(100 * (start - scale.start)) / scale.length}%`,
+            width: `${(100 * (end - start)) / scale.length}%`,
+          }}
+        />
+      ))}
+      {last !== undefined && (
+        <span
+          class={`bar-label${last.end - scale.start > scale.length * LABEL_FITS ? ' before' : ''}`}
+          style={{ left: `${(100 * (last.end - scale.start)) / scale.length}%` }}
+        >
+          {labelOf(task, now)}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** A bar that ends further right has its label on its left side. */
+const LABEL_FITS = 0.8;
+
+function labelOf(
+  { startedAt, finishedAt, isReused, isCached, items, attempts }: TaskState,
+  now: number,
+): string {
+  if (isReused) return 'reused';
+  if (isCached) return 'cached';
+  const took = startedAt === null ? '' : formatTook((finishedAt ?? now) - startedAt);
+  if (items !== null)
+    return `${took} · ${formatCount(items.succeeded + items.failed)}/${formatCount(items.total)}`;
+  return attempts.length > 1 ? `${took} · ${attempts.length} attempts` : took;
+}
+
+function describe(task: TaskState, now: number): string {
+  return `${formatSelection(toSelection(task))}, ${task.status}, ${labelOf(task, now)}`;
+}
+
+function toSelection({ taskId, subPipeline }: TaskState): Selection {
+  return { taskId, ...(subPipeline !== undefined && { subPipeline }) };
+}

@@ -1,0 +1,87 @@
+import { formatCount } from '../../shared/model/format.js';
+import { type Period, PERIODS, type RunFilters } from './run-filters.js';
+import type { RunListing } from './run-listing.js';
+
+const STATUSES = ['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled'] as const;
+
+const PERIOD_TITLES: Readonly<Record<Period, string>> = {
+  any: 'any time',
+  hour: 'last hour',
+  day: 'last 24 hours',
+  week: 'last 7 days',
+};
+
+interface FilterBarProps {
+  readonly filters: RunFilters;
+  /** Numbers of runs by status; undefined until they are known. */
+  readonly counts: RunListing['counts'];
+  readonly onChange: (changed: Partial<RunFilters>) => void;
+}
+
+/** Filters of the list: a button for each status with the number of its runs, a text, a time; and what links have set. */
+export function FilterBar({ filters, counts, onChange }: FilterBarProps) {
+  return (
+    <div class="filters" role="search" aria-label="Filter the runs">
+      <div class="statuses" role="group" aria-label="Status">
+        <button type="button" aria-pressed={filters.status === ''} onClick={() => onChange({ status: '' })}>
+          All
+        </button>
+        {STATUSES.map((status) => {
+          const count = counts?.[status] ?? 0;
+          const isOn = filters.status === status;
+          return (
+            <button
+              key={status}
+              type="button"
+              aria-pressed={isOn}
+              class={count === 0 && !isOn ? 'none' : undefined}
+              onClick={() => onChange({ status: isOn ? '' : status })}
+            >
+              {status}{' '}
+              <span class={`count${count > 0 && status === 'failed' ? ' failed' : ''}`}>
+                {formatCount(count)}
+              </span>
+            </button>
+          );
+        })}
+      </div>
+      <input
+        type="search"
+        aria-label="Search in ids, goals and errors"
+        placeholder="Search in ids, goals and errors"
+        maxLength={200}
+        value={filters.text}
+        onInput={(event) => onChange({ text: event.currentTarget.value })}
+      />
+      <select
+        aria-label="Time"
+        value={filters.period}
+        onChange={(event) => onChange({ period: event.currentTarget.value as Period })}
+      >
+        {Object.keys(PERIODS).map((period) => (
+          <option key={period} value={period}>
+            {PERIOD_TITLES[period as Period]}
+          </option>
+        ))}
+      </select>
+      <Chosen name="pipeline" value={filters.pipeline} onClear={() => onChange({ pipeline: '' })} />
+      <Chosen name="tenant" value={filters.tenant} onClear={() => onChange({ tenant: '' })} />
+    </div>
+  );
+}
+
+interface ChosenProps {
+  readonly name: string;
+  readonly value: string;
+  readonly onClear: () => void;
+}
+
+/** A filter that was set by a link, and can be taken away. */
+function Chosen({ name, value, onClear }: ChosenProps) {
+  if (value === '') return null;
+  return (
+    <button type="button" class="chosen" aria-label={`Do not filter by ${name}`} onClick={onClear}>
+      {name} <bdi>{value}</bdi> ×
+    </button>
+  );
+}

@@ -1,0 +1,81 @@
+/** Which runs the list shows. The address of the page has them, so that a link leads to the same list. */
+export interface RunFilters {
+  /** Empty for all. */
+  readonly status: string;
+  readonly pipeline: string;
+  readonly tenant: string;
+  /** Part of the id of the run or of the pipeline, of the goal or of the error. */
+  readonly text: string;
+  readonly period: Period;
+}
+
+/** For how long back the list goes. */
+export type Period = keyof typeof PERIODS;
+
+/** Milliseconds by name. */
+export const PERIODS = {
+  any: Number.POSITIVE_INFINITY,
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 7 * 86_400_000,
+} as const;
+
+const NAMES = ['status', 'pipeline', 'tenant', 'text'] as const;
+
+/** Reads the filters from the query of the address. */
+export function readFilters(search: string): RunFilters {
+  const query = new URLSearchParams(search);
+  const [status = '', pipeline = '', tenant = '', text = ''] = NAMES.map((name) => query.get(name) ?? '');
+  const period = query.get('period') ?? 'any';
+  return { status, pipeline, tenant, text, period: isPeriod(period) ? period : 'any' };
+}
+
+function isPeriod(text: string): text is Period {
+  return Object.hasOwn(PERIODS, text);
+}
+
+/** Returns the address of the list with the filters. */
+export function writeFilters(filters: RunFilters): string {
+  const query = new URLSearchParams();
+  for (const name of NAMES) if (filters[name] !== '') query.set(name, filters[name]);
+  if (filters.period !== 'any') query.set('period', filters.period);
+  return query.size === 0 ? '/' : `/?${query}`;
+}
+
+/** A period ends at a whole minute, so that the same list has the same address for a while. */
+const ROUNDING_MS = 60_000;
+
+/** Which of the runs that match are read. */
+export interface RunRange {
+  readonly limit: number;
+  /** The runs after those of an earlier page; undefined for the newest. */
+  readonly cursor?: string;
+}
+
+/** As many as are seen without scrolling far. */
+export const FIRST_RANGE: RunRange = { limit: 50 };
+
+/** As many as one request may read. */
+export const MOST_RUNS = 500;
+
+/** Returns the path of a part of the list. @param now milliseconds since 1970 */
+export function listPath(filters: RunFilters, now: number, { limit, cursor }: RunRange): string {
+  const { status, pipeline, tenant, text, period } = filters;
+  const start = Math.floor((now - PERIODS[period]) / ROUNDING_MS) * ROUNDING_MS;
+  const query = new URLSearchParams({
+    counts: 'true',
+    limit: String(limit),
+    ...(cursor !== undefined && { cursor }),
+    ...(status !== '' && { status }),
+    ...(pipeline !== '' && { pipeline_id: pipeline }),
+    ...(tenant !== '' && { tenant_id: tenant }),
+    ...(text.trim() !== '' && { text: text.trim() }),
+    ...(Number.isFinite(start) && { created_after: new Date(start).toISOString() }),
+  });
+  return `/pipelines/runs?${query}`;
+}
+
+/** Whether the list shows less than everything. */
+export function isFiltered({ status, pipeline, tenant, text, period }: RunFilters): boolean {
+  return status !== '' || pipeline !== '' || tenant !== '' || text !== '' || period !== 'any';
+}

@@ -1,0 +1,131 @@
+import type { RunSummary } from '../../../lib/runs/record.js';
+import { formatAgo, formatCount, formatTime, formatTook } from '../../shared/model/format.js';
+import { toneOf } from '../../shared/model/tones.js';
+import type { RunFilters } from './run-filters.js';
+
+interface RunTableProps {
+  readonly runs: readonly RunSummary[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly onFilter: (changed: Partial<RunFilters>) => void;
+}
+
+/** The runs as a table; pipelines and tenants can be clicked to see only theirs. */
+export function RunTable({ runs, now, onFilter }: RunTableProps) {
+  const hasTenants = runs.some(({ tenant_id }) => tenant_id !== runs[0]?.tenant_id);
+  return (
+    <div class="wide">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Status</th>
+            <th scope="col">Run</th>
+            <th scope="col">Pipeline</th>
+            {hasTenants && <th scope="col">Tenant</th>}
+            <th scope="col">Tasks</th>
+            <th scope="col">Created</th>
+            <th scope="col">Took</th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => (
+            <RunRow key={run.run_id} run={run} now={now} hasTenants={hasTenants} onFilter={onFilter} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface RunRowProps extends Pick<RunTableProps, 'now' | 'onFilter'> {
+  readonly run: RunSummary;
+  readonly hasTenants: boolean;
+}
+
+function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
+  const { run_id, status, paused, pipeline_id, kind, tenant_id, goal, created_at, error, rerun_of } = run;
+  const label = paused ? 'paused' : status;
+  return (
+    <tr>
+      <td>
+        <span class={`badge ${toneOf(label)}`}>{label}</span>
+      </td>
+      <td>
+        <a class="run-link" href={`/runs/${encodeURIComponent(run_id)}`} title={run_id}>
+          <code>{run_id.slice(-12)}</code>
+        </a>
+        {rerun_of !== null && (
+          <a class="again" href={`/runs/${encodeURIComponent(rerun_of)}`} title={`repeats ${rerun_of}`}>
+            rerun
+          </a>
+        )}
+      </td>
+      <td class="about-run">
+        <button
+          type="button"
+          class="link"
+          title="Show only its runs"
+          onClick={() => onFilter({ pipeline: pipeline_id })}
+        >
+          <bdi>{pipeline_id}</bdi>
+        </button>
+        {kind === 'plan' && <span class="src"> plan</span>}
+        <span class="line">
+          {error !== null ? (
+            <bdi class="failed">{error.slice(0, MOST_CHARACTERS)}</bdi>
+          ) : (
+            <bdi>{goal.slice(0, MOST_CHARACTERS)}</bdi>
+          )}
+        </span>
+      </td>
+      {hasTenants && (
+        <td>
+          <button
+            type="button"
+            class="link"
+            title="Show only its runs"
+            onClick={() => onFilter({ tenant: tenant_id })}
+          >
+            <bdi>{tenant_id}</bdi>
+          </button>
+        </td>
+      )}
+      <td>
+        <Progress run={run} />
+      </td>
+      <td class="number">
+        <time dateTime={created_at} title={formatTime(created_at)}>
+          {formatAgo(created_at, now)}
+        </time>
+      </td>
+      <td class="number">{formatDuration(run, now)}</td>
+    </tr>
+  );
+}
+
+/** The row has one line for it. */
+const MOST_CHARACTERS = 300;
+
+function Progress({ run: { progress, status } }: { readonly run: RunSummary }) {
+  const { tasks, tasks_settled } = progress;
+  return (
+    <span class="progress-cell">
+      <meter
+        class={toneOf(status)}
+        min={0}
+        max={Math.max(1, tasks)}
+        value={tasks_settled}
+        aria-label={`${tasks_settled} of ${tasks} tasks have settled`}
+      />
+      <span class="number">
+        {formatCount(tasks_settled)}/{formatCount(tasks)}
+      </span>
+    </span>
+  );
+}
+
+function formatDuration({ started_at, finished_at }: RunSummary, now: number): string {
+  if (started_at === null) return '';
+  const end = finished_at === null ? now : Date.parse(finished_at);
+  return formatTook(end - Date.parse(started_at));
+}
