@@ -1,4 +1,6 @@
-import { child, namesIn, type YamlNode } from './yaml-tree.js';
+import { isObject, type JsonObject } from '../../../../lib/common/json.js';
+import type { ParamDeclaration } from '../../shell/param-values.js';
+import { child, namesIn, toJson, type YamlNode } from './yaml-tree.js';
 
 /** What a definition declares, as far as it is written. */
 export interface Outline {
@@ -84,4 +86,31 @@ function keysOf(part: YamlNode | undefined): string[] {
 /** Returns the task or sub-pipeline at an offset. */
 export function partAt({ parts }: Outline, offset: number): OutlinePart | undefined {
   return parts.find(({ from, to }) => from <= offset && offset <= to);
+}
+
+/** Reads the declarations of the params, and the default inputs, as far as they are written. */
+export function readDefaults({ root }: Outline): {
+  readonly params: Readonly<Record<string, ParamDeclaration>>;
+  readonly inputs: JsonObject;
+} {
+  const params = toJson(child(root, 'params'));
+  const inputs = toJson(child(root, 'inputs'));
+  const declared = isObject(params) ? Object.entries(params) : [];
+  return {
+    params: Object.fromEntries(declared.map(([name, param]) => [name, toDeclaration(param)])),
+    inputs: isObject(inputs) ? inputs : {},
+  };
+}
+
+const TYPES: readonly unknown[] = ['string', 'integer', 'number', 'boolean', 'list', 'object'];
+
+function toDeclaration(value: unknown): ParamDeclaration {
+  if (!isObject(value)) return {};
+  const { type, description, default: usual, enum: choices } = value as JsonObject;
+  return {
+    ...(TYPES.includes(type) && { type: type as NonNullable<ParamDeclaration['type']> }),
+    ...(typeof description === 'string' && { description }),
+    ...(usual !== undefined && { default: usual }),
+    ...(Array.isArray(choices) && { enum: choices }),
+  };
 }

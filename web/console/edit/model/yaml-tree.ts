@@ -1,4 +1,5 @@
 import type { SyntaxNode, Tree } from '@lezer/common';
+import type { Json } from '../../../../lib/common/json.js';
 
 /** A part of a YAML text, with its place. Half-written texts have parts without a value. */
 export interface YamlNode {
@@ -7,6 +8,7 @@ export interface YamlNode {
   readonly to: number;
   /** Of a scalar: its text without quotes. */
   readonly text: string;
+  readonly isQuoted: boolean;
   readonly entries: readonly YamlEntry[];
 }
 
@@ -37,6 +39,8 @@ export function readYaml(tree: Tree, read: ReadText): YamlNode | undefined {
   return undefined;
 }
 
+const PLAIN = { text: '', isQuoted: false };
+
 class TreeReader {
   readonly #read: ReadText;
   #left = MOST_PARTS;
@@ -60,14 +64,21 @@ class TreeReader {
     switch (name) {
       case 'BlockMapping':
       case 'FlowMapping':
-        return { kind: 'map', from, to, text: '', entries: this.#readEntries(node, 'Pair', depth) };
+        return { ...PLAIN, kind: 'map', from, to, entries: this.#readEntries(node, 'Pair', depth) };
       case 'BlockSequence':
       case 'FlowSequence':
-        return { kind: 'list', from, to, text: '', entries: this.#readEntries(node, 'Item', depth) };
+        return { ...PLAIN, kind: 'list', from, to, entries: this.#readEntries(node, 'Item', depth) };
       case 'Literal':
       case 'QuotedLiteral':
       case 'BlockLiteral':
-        return { kind: 'scalar', from, to, text: unquote(this.#read(from, to)), entries: [] };
+        return {
+          kind: 'scalar',
+          from,
+          to,
+          text: unquote(this.#read(from, to)),
+          isQuoted: name !== 'Literal',
+          entries: [],
+        };
       case 'Anchored':
       case 'Tagged':
         return this.firstValue(node, depth + 1);
@@ -108,4 +119,21 @@ export function child(node: YamlNode | undefined, key: string): YamlNode | undef
 export function namesIn(node: YamlNode | undefined): string[] {
   const names = node?.entries.map(({ key, value }) => (node.kind === 'map' ? key : value?.text));
   return (names ?? []).filter((name) => name !== undefined && name !== '') as string[];
+}
+
+/** Reads a part as JSON, with the values of YAML's core schema; text where it is half-written. */
+export function toJson(node: YamlNode | undefined): Json {
+  if (node === undefined) return null;
+  if (node.kind === 'list') return node.entries.map(({ value }) => toJson(value));
+  if (node.kind === 'map') {
+    return Object.fromEntries(node.entries.map(({ key = '', value }) => [key, toJson(value)]));
+  }
+  if (node.isQuoted) return node.text;
+  return Object.hasOwn(WORDS, node.text) ? (WORDS[node.text] ?? null) : readNumber(node.text);
+}
+
+const WORDS: Readonly<Record<string, Json>> = { '': null, '~': null, null: null, true: true, false: false };
+
+function readNumber(text: string): Json {
+  return /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/.test(text) ? Number(text) : text;
 }
