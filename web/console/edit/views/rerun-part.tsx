@@ -72,7 +72,7 @@ export function RerunPart({ session, values, isStarting, onStart }: RerunPartPro
         </p>
       )}
       {report !== undefined && problem === '' && (
-        <dl class="preview" role="status">
+        <dl class="preview">
           <dt>Runs</dt>
           <dd>
             <Names tasks={report.runs} />
