@@ -73,8 +73,19 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'a tool is independent of the pipeline that names it and of the run that calls it',
   },
   pipelines: {
-    may: ['definition', 'errors', 'files', 'json', 'json-schema', 'json-writer', 'limits', 'text', 'tools'],
-    types: ['models', 'steps'],
+    may: [
+      'definition',
+      'errors',
+      'files',
+      'json',
+      'json-schema',
+      'json-writer',
+      'limits',
+      'steps',
+      'text',
+      'tools',
+    ],
+    types: ['models'],
     reason: 'checking a pipeline runs nothing',
   },
   plans: {
