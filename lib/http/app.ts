@@ -16,6 +16,7 @@ import { inspectorRoutes } from './routes/pages/inspector.js';
 import { pipelineRoutes, pipelineRunRoutes } from './routes/pipelines.js';
 import { planRoutes } from './routes/plans.js';
 import { runActionRoutes, runRoutes } from './routes/runs/runs.js';
+import { submissionRoutes } from './routes/runs/submission.js';
 import { taskRoutes } from './routes/runs/tasks.js';
 import { createBodyReader } from './routing/body.js';
 import { countHeaders, Endpoint } from './routing/endpoint.js';
@@ -30,6 +31,7 @@ export function createRoutes(services: HttpServices): Route[] {
     ...pipelineRunRoutes(services),
     ...planRoutes(services),
     ...runRoutes(services),
+    ...submissionRoutes(services),
     ...taskRoutes(services),
     ...artifactRoutes(services),
     ...eventRoutes(services),

@@ -158,6 +158,16 @@ export function pageFields(limitDescription: string) {
   };
 }
 
+/** The query parameter of routes that cut large values. */
+export const WholeQuery = {
+  whole: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Show values whole, however large they are. Otherwise `cut` lists what was cut.',
+    }),
+  ),
+};
+
 /** Any text: the response to a malformed id is `run_not_found`, not `invalid_request` (Errors). */
 export const RunIdParams = Type.Object({
   run_id: Type.String({ description: 'The run id, a UUIDv7 in lower case.' }),
