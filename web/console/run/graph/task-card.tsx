@@ -81,5 +81,5 @@ function State({ task }: { readonly task: TaskState }) {
   else if (startedAt !== null) parts.push(formatTook((finishedAt ?? now) - startedAt));
   if (attempts.length > 1 && items === null) parts.push(`attempt ${attempts.length}`);
   if (status === 'skipped') parts.push('skipped');
-  return <span class="facts">{parts.join(' · ')}</span>;
+  return <span class="card-state">{parts.join(' · ')}</span>;
 }
