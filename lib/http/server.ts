@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Clock } from '../common/clock.js';
-import type { ServerConfig } from '../common/config.js';
+import type { ServerConfig } from '../common/config/server-config.js';
 import { errorMessage, WavetrainError } from '../common/errors.js';
 import { MemoryPool } from '../common/queues/memory-pool.js';
 import { type Limit, shareLimit } from '../common/queues/shared-limit.js';

@@ -278,7 +278,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
   {
     what: 'the environment',
     pattern: /\bprocess\.env\b/,
-    only: { 'lib/common/config.ts': 'the only reader' },
+    only: { 'lib/common/config/environment.ts': 'the only reader' },
   },
   {
     what: 'the time',

@@ -2,14 +2,9 @@ import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
-import {
-  type Config,
-  type Environment,
-  readConfig,
-  readStoreFile,
-  type EnvironmentVariable,
-  VARIABLES,
-} from '../../common/config.js';
+import { type Config, readConfig, VARIABLES } from '../../common/config/config.js';
+import { type Environment, type EnvironmentVariable } from '../../common/config/environment.js';
+import { readStoreFile } from '../../common/config/server-config.js';
 import { errorMessage } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
 import { readModelConfig } from '../../common/model-config.js';

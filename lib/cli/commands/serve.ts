@@ -3,14 +3,8 @@ import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { Command, Option } from 'clipanion';
 import { errorMessage } from '../../common/errors.js';
-import {
-  readCacheFolder,
-  readConfig,
-  readNetworkConfig,
-  readServerConfig,
-  type ServerConfig,
-  VARIABLES,
-} from '../../common/config.js';
+import { readCacheFolder, readConfig, readNetworkConfig, VARIABLES } from '../../common/config/config.js';
+import { readServerConfig, type ServerConfig } from '../../common/config/server-config.js';
 import { readModelConfig } from '../../common/model-config.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import { nearest } from '../../definition/suggest.js';
