@@ -176,6 +176,35 @@ function decodeCursor(cursor: string): number {
   throw new WavetrainError('invalid_request', `cursor must be the next_cursor of an earlier page`);
 }
 
+/** Names a pipeline or a plan of a tenant. */
+export interface DefinitionOfTenant {
+  readonly tenantId: string;
+  readonly id: string;
+}
+
+/** The last runs of each of some definitions, in one walk. @param entries the newest first */
+export function collectLastRuns<D extends DefinitionOfTenant>(
+  entries: Iterable<ListedRun>,
+  definitions: readonly D[],
+  most: number,
+): Map<D, RunSummary[]> {
+  const found = new Map<D, RunSummary[]>(definitions.map((definition) => [definition, []]));
+  const byTenant = new Map<string, Map<string, RunSummary[]>>();
+  for (const [{ tenantId, id }, runs] of found) {
+    const ofTenant = byTenant.get(tenantId) ?? new Map<string, RunSummary[]>();
+    byTenant.set(tenantId, ofTenant.set(id, runs));
+  }
+  let missing = definitions.length * most;
+  for (const { run } of entries) {
+    if (missing === 0) break;
+    const runs = byTenant.get(run.tenantId)?.get(run.definitionId);
+    if (runs === undefined || runs.length === most) continue;
+    runs.push(toRunSummary(run));
+    missing--;
+  }
+  return found;
+}
+
 /** The number of runs per status; omits a status without runs. */
 export function countStatuses(entries: Iterable<ListedRun>): Map<RunStatus, number> {
   const counts = new Map<RunStatus, number>();

@@ -149,8 +149,7 @@ export class RunRegistry extends RunViews {
   /** One page of runs, newest first. Throws `invalid_request` for a malformed cursor, and `shutting_down`. */
   list(query: RunQuery): RunPage {
     if (this.#leftRuns > 0) throw leftToNextProcess('the runs');
-    this.#retention.sweep();
-    return paginate(this.#entries.backwards(), query);
+    return paginate(this.newestFirst(), query);
   }
 
   /**
@@ -190,10 +189,7 @@ export class RunRegistry extends RunViews {
     return toRunRecord(run);
   }
 
-  /**
-   * Resolves when what can be seen of a run is kept. Rejects with `run_not_found`, and with `not_ready` when the store
-   * fails meanwhile; when it has failed before, resolves at once: runs can still be read.
-   */
+  /** Resolves when what can be seen of a run is kept, or the store has failed before. Rejects with `run_not_found`, `not_ready`. */
   async committed(runId: string): Promise<void> {
     const { run } = this.entry(runId);
     if (!this.#storeGuard.hasFailed) await this.#storeGuard.unlessFails(run.committed());
@@ -223,12 +219,14 @@ export class RunRegistry extends RunViews {
     return this.executor.cacheWritten();
   }
 
-  /**
-   * Keeps the memory of a run counted until the returned function is called, even when the run is deleted or evicted
-   * before. For responses that are sent from it bit by bit. Returns undefined when the run is not kept any more.
-   */
+  /** Keeps the memory of a run counted until the returned function is called, for responses that are sent bit by bit. */
   retain(runId: string): (() => void) | undefined {
     return this.#entries.get(runId)?.retain();
+  }
+
+  protected newestFirst(): Iterable<RunEntry> {
+    this.#retention.sweep();
+    return this.#entries.backwards();
   }
 
   /** The number of runs that were left at the end, for the next process. */

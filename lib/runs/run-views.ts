@@ -6,7 +6,14 @@ import type { EventLog } from './event-log.js';
 import type { OpenInspection } from './inspection/inspection.js';
 import { StatelyFeed, type StatelyMessage } from './inspection/stately-feed.js';
 import { INITIAL_STATUS } from '../../machines/status.js';
-import { type AcceptedRun, type RunRecord, toRunRecord } from './record.js';
+import {
+  type AcceptedRun,
+  collectLastRuns,
+  type DefinitionOfTenant,
+  type RunRecord,
+  type RunSummary,
+  toRunRecord,
+} from './record.js';
 import { mergeValues, type RerunChanges, type RerunValues } from './rerun/rerun.js';
 import type { StepRunner } from '../execution/prepare/step-runner.js';
 import type { RegistryOptions } from './registry-options.js';
@@ -42,6 +49,14 @@ export abstract class RunViews {
 
   /** Finds a run. Throws `run_not_found`, and `shutting_down` for one that is left to the next process. */
   protected abstract entry(runId: string): RunEntry;
+
+  /** All runs, the newest first. */
+  protected abstract newestFirst(): Iterable<RunEntry>;
+
+  /** The last runs of each of some pipelines and plans, the newest first; of one without runs, none. */
+  lastRuns(definitions: readonly DefinitionOfTenant[], most: number): ReadonlyMap<DefinitionOfTenant, RunSummary[]> {
+    return collectLastRuns(this.newestFirst(), definitions, most);
+  }
 
   /** The current record of the run. Throws `run_not_found`. */
   record(runId: string): RunRecord {

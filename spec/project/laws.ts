@@ -218,6 +218,7 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
     types: ['runs'],
     reason: 'it defines the machines, and a run or a compilation starts one',
   },
+  croner: { rooms: ['definition'], reason: 'one file computes when schedules are due, on demand' },
   yaml: { rooms: ['definition'], reason: 'only definitions are YAML' },
   typebox: { rooms: ['definition', 'http'], reason: 'it declares schemas' },
   'fastest-levenshtein': { rooms: ['definition'], reason: 'one function suggests names' },
