@@ -4,23 +4,33 @@ import type { Clock } from '../common/clock.js';
 import { LIBRARY_LIMITS } from '../common/limits.js';
 import type { Steps } from '../common/steps.js';
 import type { Problem } from '../definition/problem.js';
+import { assertDefined } from '../definition/assert.js';
 import { PIPELINE_ID } from '../definition/schema/schema.js';
 import type { ExecutionOptions, Breakpoints } from '../execution/run-inputs.js';
+import type { Graph } from '../pipelines/graph.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
+import type { PlanGraph } from '../plans/graph.js';
 import type { Plan } from '../plans/plan.js';
 import type { SubmissionOptions } from '../runs/registry-options.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
-import { compareText, DEFAULT_TENANT, TENANTS_FOLDER } from './list-files.js';
-import { type NamedPipeline, toNamedPipeline } from './named-pipeline.js';
+import { compareText, ROOT_TENANT, TENANTS_FOLDER } from './list-files.js';
+import { type NamedPipeline, type ShownStart, toNamedPipeline } from './named-pipeline.js';
 import { type FolderEntry, type LibraryLog, PipelineFolder } from './pipeline-folder.js';
 import {
   checkDefinitionText,
+  drawGraph,
   type GoodVersion,
   pipelineNotFound,
-  type Reading,
+  type FileReading,
 } from './read-definition.js';
-import { createFile, type FileContent, FileChangedError, readContent, replaceFile } from './write-file.js';
+import {
+  createFile,
+  type FileContent,
+  FileChangedError,
+  readFileContent,
+  replaceFile,
+} from './write-file.js';
 
 /** The values of a run of a named pipeline or plan. */
 export interface NamedRunValues {
@@ -35,7 +45,11 @@ export interface NamedRunValues {
 
 /** Checks a definition of the folder with the values of a run, as the server checks those of requests. */
 export interface PrepareNamed {
-  pipeline(good: GoodVersion & { kind: 'pipeline' }, values: NamedRunValues, tenantId: string): Promise<Pipeline>;
+  pipeline(
+    good: GoodVersion & { kind: 'pipeline' },
+    values: NamedRunValues,
+    tenantId: string,
+  ): Promise<Pipeline>;
   plan(good: GoodVersion & { kind: 'plan' }, values: NamedRunValues, tenantId: string): Promise<Plan>;
 }
 
@@ -82,18 +96,18 @@ const MAX_PAGE_BYTES = 2 ** 20;
 const MAX_LAST_RUNS = 5;
 
 /** The pipelines and plans that a server has in its folder (D69). */
-export class Library {
+export class PipelineLibrary {
   readonly isWritable: boolean;
   /** Resolves when all files have been read for the first time. */
   readonly loaded: Promise<void>;
   readonly #folder: PipelineFolder;
   readonly #options: LibraryOptions;
-  readonly #reading: Reading;
+  readonly #reading: FileReading;
   readonly #listeners: (() => void)[] = [];
   /** Files are written one after another, so that none is created or replaced twice. */
   #writing: Promise<unknown> = Promise.resolve();
 
-  private constructor(options: LibraryOptions, folder: PipelineFolder, reading: Reading) {
+  private constructor(options: LibraryOptions, folder: PipelineFolder, reading: FileReading) {
     this.isWritable = options.isWritable;
     this.#options = options;
     this.#folder = folder;
@@ -104,15 +118,15 @@ export class Library {
   }
 
   /** Opens the folder, and begins to read it. Rejects with `bad_usage` when there is none. */
-  static async open(options: LibraryOptions): Promise<Library> {
+  static async open(options: LibraryOptions): Promise<PipelineLibrary> {
     const { catalog, registry, limitBytes } = options;
-    const reading: Reading = {
+    const reading: FileReading = {
       catalog,
       limitBytes: Math.min(limitBytes, LIBRARY_LIMITS.fileBytes),
       check: (steps, tenantId) => registry.stepRunner.check(steps, tenantId),
     };
     const folder = await PipelineFolder.open({ ...options, path: options.folder, reading });
-    return new Library(options, folder, reading);
+    return new PipelineLibrary(options, folder, reading);
   }
 
   /** Calls a listener after each change of the folder. */
@@ -131,7 +145,7 @@ export class Library {
   }
 
   /** One page, by tenant, id and file. Rejects with `invalid_request` for a malformed cursor. */
-  async list({ tenants, limit, cursor }: NamedQuery, schedules: ShowSchedule): Promise<NamedPage> {
+  async list({ tenants, limit, cursor }: NamedQuery, showStart: ShowStart): Promise<NamedPage> {
     await this.loaded;
     const after = cursor === undefined ? undefined : decodeCursor(cursor);
     const seen = this.entries.filter(
@@ -140,7 +154,7 @@ export class Library {
         (after === undefined || comparePlace(toPlace(entry), after) > 0),
     );
     const entries = seen.slice(0, limit);
-    const shown = await this.#show(entries, schedules);
+    const shown = await this.#show(entries, showStart);
     let bytes = 0;
     let count = 0;
     for (const pipeline of shown) {
@@ -153,18 +167,16 @@ export class Library {
     return { pipelines: shown.slice(0, count), next_cursor: hasMore ? encodeCursor(toPlace(last)) : null };
   }
 
-  /** Rejects with `pipeline_not_found`. */
-  async show(tenantId: string, id: string, schedules: ShowSchedule): Promise<NamedPipeline> {
-    const entry = await this.entry(tenantId, id);
-    const [shown] = await this.#show([entry], schedules);
-    if (shown === undefined) throw pipelineNotFound(id);
-    return shown;
+  /** One of them, with its last runs. */
+  async show(entry: FolderEntry, showStart: ShowStart): Promise<NamedPipeline> {
+    const [shown] = await this.#show([entry], showStart);
+    return assertDefined(shown, 'the entry that was given');
   }
 
-  #show(entries: readonly FolderEntry[], schedules: ShowSchedule): Promise<NamedPipeline[]> {
+  #show(entries: readonly FolderEntry[], showStart: ShowStart): Promise<NamedPipeline[]> {
     const { registry } = this.#options;
-    const payer = entries[0]?.listed.tenantId ?? DEFAULT_TENANT;
-    return registry.stepRunner.run(showInSteps(entries, schedules, registry), payer);
+    const payer = entries[0]?.listed.tenantId ?? ROOT_TENANT;
+    return registry.stepRunner.run(showInSteps(entries, showStart, registry), payer);
   }
 
   /** The entry of an id, as far as files have been read. */
@@ -180,11 +192,19 @@ export class Library {
     return entry;
   }
 
+  /** The graph of the definition that is in use; null when there is none. Rejects with its problems when a tool has gone. */
+  async graph({ good, listed }: FolderEntry): Promise<Graph | PlanGraph | null> {
+    return good === undefined ? null : drawGraph(good, listed.tenantId, this.#reading);
+  }
+
   /** The definition that is in use. Rejects with `pipeline_not_found` when no version was without errors. */
-  async prepared(
+  async #prepare(
     { good, id, listed: { tenantId } }: FolderEntry,
-    values: NamedRunValues = {},
-  ): Promise<{ readonly kind: 'pipeline'; readonly pipeline: Pipeline } | { readonly kind: 'plan'; readonly plan: Plan }> {
+    values: NamedRunValues,
+  ): Promise<
+    | { readonly kind: 'pipeline'; readonly pipeline: Pipeline }
+    | { readonly kind: 'plan'; readonly plan: Plan }
+  > {
     if (good === undefined) {
       const message = `"${id}" has errors, and no version without any is known: GET /pipelines/${id} lists them`;
       throw new WavetrainError('pipeline_not_found', message);
@@ -199,9 +219,10 @@ export class Library {
     const { registry } = this.#options;
     const { tenantId: tenant_id } = entry.listed;
     const { params, plan_concurrency, ...others } = values;
-    const prepared = await this.prepared(entry, values);
+    const prepared = await this.#prepare(entry, values);
     if (prepared.kind === 'plan') {
-      if (params !== undefined && Object.keys(params).length > 0) throw new WavetrainError('invalid_request', NO_PARAMS);
+      if (params !== undefined && Object.keys(params).length > 0)
+        throw new WavetrainError('invalid_request', NO_PARAMS);
       const concurrency = plan_concurrency === undefined ? {} : { plan_concurrency };
       return registry.submitPlan({ ...others, ...concurrency, plan: prepared.plan, tenant_id }, submission);
     }
@@ -216,7 +237,7 @@ export class Library {
   async read(tenantId: string, id: string): Promise<FileContent & { readonly file: string }> {
     const { listed } = await this.entry(tenantId, id);
     const { file, realPath } = listed;
-    return { file, ...(await readContent(realPath, file, this.#reading.limitBytes)) };
+    return { file, ...(await readFileContent(realPath, file, this.#reading.limitBytes)) };
   }
 
   /**
@@ -243,12 +264,18 @@ export class Library {
     const file = expected === null ? newFile(tenantId, id) : entry?.listed.file;
     if (file === undefined) throw pipelineNotFound(id);
     if (expected === null && entry !== undefined) {
-      throw new FileChangedError(`${entry.listed.file} has the id "${id}" already: open it, or choose another id`, null);
+      throw new FileChangedError(
+        `${entry.listed.file} has the id "${id}" already: open it, or choose another id`,
+        null,
+      );
     }
     const { root, files } = this.#folder;
     const read = await checkDefinitionText(text, { file, tenantId }, files, this.#reading);
     if (read.id !== undefined && read.id !== id) {
-      throw new WavetrainError('invalid_request', `the id in the text is "${read.id}", not "${id}": save it under its own id`);
+      throw new WavetrainError(
+        'invalid_request',
+        `the id in the text is "${read.id}", not "${id}": save it under its own id`,
+      );
     }
     if (expected === null && !ID.test(id)) throw new WavetrainError('invalid_request', INVALID_ID);
     const target = { root, file, text, id: this.#options.newId() };
@@ -258,7 +285,10 @@ export class Library {
       version = await createFile(target);
     } else {
       if (entry?.listed.isLink === true) {
-        throw new WavetrainError('forbidden', `${file} is a symbolic link, which is not written through: edit the file itself`);
+        throw new WavetrainError(
+          'forbidden',
+          `${file} is a symbolic link, which is not written through: edit the file itself`,
+        );
       }
       version = await replaceFile(target, expected, limitBytes);
     }
@@ -294,7 +324,7 @@ export class Library {
 
 function* showInSteps(
   entries: readonly FolderEntry[],
-  schedules: ShowSchedule,
+  showStart: ShowStart,
   registry: RunRegistry,
 ): Steps<NamedPipeline[]> {
   const definitions = entries.map(({ listed: { tenantId }, id }) => ({ tenantId, id }));
@@ -303,22 +333,23 @@ function* showInSteps(
   for (const [index, entry] of entries.entries()) {
     yield;
     const definition = definitions[index];
-    shown.push(toNamedPipeline(entry, schedules(entry), (definition && runs.get(definition)) ?? []));
+    shown.push(toNamedPipeline(entry, showStart(entry), (definition && runs.get(definition)) ?? []));
   }
   return shown;
 }
 
-/** Shows the schedule of an entry; null when it has none. */
-export type ShowSchedule = (entry: FolderEntry) => NamedPipeline['schedule'];
+/** Shows what starts an entry. */
+export type ShowStart = (entry: FolderEntry) => ShownStart;
 
 const ID = new RegExp(PIPELINE_ID);
-const INVALID_ID = 'an id has up to 128 letters, digits, _, - and dots, and does not begin with a dot or a hyphen';
+const INVALID_ID =
+  'an id has up to 128 letters, digits, _, - and dots, and does not begin with a dot or a hyphen';
 
 const NO_PARAMS = 'a plan has no params: send values in "inputs"';
 const NO_CONCURRENCY = '"plan_concurrency" is an option of plans, and this is a pipeline';
 
 function newFile(tenantId: string, id: string): string {
-  return tenantId === DEFAULT_TENANT ? `${id}.yaml` : `${TENANTS_FOLDER}/${tenantId}/${id}.yaml`;
+  return tenantId === ROOT_TENANT ? `${id}.yaml` : `${TENANTS_FOLDER}/${tenantId}/${id}.yaml`;
 }
 
 /** Where an entry is in the list. */

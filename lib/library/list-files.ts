@@ -5,7 +5,7 @@ import { describeErrno, isPathInside } from '../common/files.js';
 import { LIBRARY_LIMITS } from '../common/limits.js';
 
 /** Tenant of the files that are in no folder of a tenant. */
-export const DEFAULT_TENANT = 'default';
+export const ROOT_TENANT = 'default';
 
 /** The folder with one folder for each other tenant. */
 export const TENANTS_FOLDER = 'tenants';
@@ -60,6 +60,14 @@ export async function listDefinitionFiles(
   return { files: new Map([...files].sort(([a], [b]) => compareText(a, b))), skipped };
 }
 
+/** How many files a server finds in a folder, and how many it leaves out. Rejects as the system does. */
+export async function countDefinitionFiles(
+  folder: string,
+): Promise<{ readonly files: number; readonly skipped: number }> {
+  const { files, skipped } = await listDefinitionFiles(await realpath(folder), () => true);
+  return { files: files.size, skipped: skipped.size };
+}
+
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
@@ -99,13 +107,15 @@ async function walk(root: string, names: readonly string[], into: Walk): Promise
     const path = [...names, entry.name];
     const file = path.join('/');
     if (entry.isDirectory()) {
-      if (path.length > LIBRARY_LIMITS.depth) into.skipped.set(file, `it is deeper than ${LIBRARY_LIMITS.depth} folders`);
+      if (path.length > LIBRARY_LIMITS.depth)
+        into.skipped.set(file, `it is deeper than ${LIBRARY_LIMITS.depth} folders`);
       else await walk(root, path, into);
       continue;
     }
     if (!EXTENSIONS.has(extname(entry.name)) || !(entry.isFile() || entry.isSymbolicLink())) continue;
     const tenantId = findTenant(names, into.isTenant);
-    if (tenantId === undefined) into.skipped.set(file, `it is in no folder of a tenant: ${TENANTS_FOLDER}/TENANT`);
+    if (tenantId === undefined)
+      into.skipped.set(file, `it is in no folder of a tenant: ${TENANTS_FOLDER}/TENANT`);
     else into.found.push({ file, tenantId, isLink: entry.isSymbolicLink() });
   }
 }
@@ -128,7 +138,7 @@ async function readFolder(root: string, names: readonly string[], into: Walk): P
 /** Undefined for a file beside the folders of the tenants, and in one whose name is none. */
 function findTenant([first, tenant]: readonly string[], isTenant: Walk['isTenant']): string | undefined {
   // The same folder, where the file system does not distinguish capital letters.
-  if (first?.toLowerCase() !== TENANTS_FOLDER) return DEFAULT_TENANT;
+  if (first?.toLowerCase() !== TENANTS_FOLDER) return ROOT_TENANT;
   return tenant !== undefined && first === TENANTS_FOLDER && isTenant(tenant) ? tenant : undefined;
 }
 

@@ -5,7 +5,7 @@ import type { Problem } from '../definition/problem.js';
 import type { DefinitionKind } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import type { RunSummary } from '../runs/record.js';
-import { DEFAULT_TENANT } from './list-files.js';
+import { ROOT_TENANT } from './list-files.js';
 import type { FolderEntry } from './pipeline-folder.js';
 
 /** What became of a time at which a schedule was due. */
@@ -62,15 +62,25 @@ export interface NamedPipeline {
   /** When the file has changed, in ISO 8601. */
   readonly updated_at: string;
   readonly schedule: ShownSchedule | null;
-  readonly webhook: { readonly path: string } | null;
+  readonly webhook: {
+    readonly path: string /** The server has its secret. */;
+    readonly ready: boolean;
+  } | null;
   /** The newest first. */
   readonly last_runs: readonly LastRun[];
+}
+
+/** What starts an entry. */
+export interface ShownStart {
+  /** Null when it has none. */
+  readonly schedule: ShownSchedule | null;
+  readonly isWebhookReady: boolean;
 }
 
 /** Shows an entry; its schedule and its runs are kept elsewhere. */
 export function toNamedPipeline(
   entry: FolderEntry,
-  schedule: ShownSchedule | null,
+  { schedule, isWebhookReady }: ShownStart,
   runs: readonly RunSummary[],
 ): NamedPipeline {
   const { id, kind, listed, good, isValid, problems } = entry;
@@ -90,7 +100,8 @@ export function toNamedPipeline(
     problems,
     updated_at: toIsoTime(changedAt),
     schedule,
-    webhook: definition?.webhook === undefined ? null : { path: webhookPath(tenantId, id) },
+    webhook:
+      definition?.webhook === undefined ? null : { path: webhookPath(tenantId, id), ready: isWebhookReady },
     last_runs: runs.map(({ run_id, status, created_at, finished_at }) => ({
       run_id,
       status,
@@ -109,6 +120,6 @@ function showParams(declared: PipelineDefinition['params'] = {}): Record<string,
 }
 
 function webhookPath(tenantId: string, id: string): string {
-  const query = tenantId === DEFAULT_TENANT ? '' : `?tenant_id=${encodeURIComponent(tenantId)}`;
+  const query = tenantId === ROOT_TENANT ? '' : `?tenant_id=${encodeURIComponent(tenantId)}`;
   return `/pipelines/${id}/webhook${query}`;
 }

@@ -7,7 +7,13 @@ import { LIBRARY_LIMITS } from '../common/limits.js';
 import type { Problem } from '../definition/problem.js';
 import type { DefinitionKind } from '../definition/schema/root.js';
 import { compareText, forEachOf, type ListedFile, listDefinitionFiles, type Listing } from './list-files.js';
-import { fileProblem, type GoodVersion, type ReadFile, readDefinition, type Reading } from './read-definition.js';
+import {
+  fileProblem,
+  type GoodVersion,
+  type ReadFile,
+  readFolderFile,
+  type FileReading,
+} from './read-definition.js';
 
 /** Where the folder says what the operator should know. */
 export interface LibraryLog {
@@ -43,7 +49,7 @@ export interface FolderOptions {
   /** Absolute. */
   readonly path: string;
   readonly isTenant: (name: string) => boolean;
-  readonly reading: Reading;
+  readonly reading: FileReading;
   readonly clock: Clock;
   readonly log: LibraryLog;
 }
@@ -121,7 +127,9 @@ export class PipelineFolder {
 
   #schedule(): void {
     if (this.#isClosed) return;
-    const isUnsettled = [...this.#known.values()].some(({ unsettled, absences }) => unsettled !== undefined || absences > 0);
+    const isUnsettled = [...this.#known.values()].some(
+      ({ unsettled, absences }) => unsettled !== undefined || absences > 0,
+    );
     const delayMs = isUnsettled ? LIBRARY_LIMITS.settleMs : LIBRARY_LIMITS.pollMs;
     this.#timer = this.#options.clock.setTimeout(() => {
       void this.look().then(() => this.#schedule());
@@ -167,7 +175,8 @@ export class PipelineFolder {
     }
     const folders = new Set([...changed].map(dirname));
     for (const [path, { read }] of this.#known) {
-      if (read?.kind === 'plan' && [...folders].some((folder) => isBelow(folder, dirname(path)))) changed.add(path);
+      if (read?.kind === 'plan' && [...folders].some((folder) => isBelow(folder, dirname(path))))
+        changed.add(path);
     }
     return changed;
   }
@@ -198,7 +207,7 @@ export class PipelineFolder {
       try {
         known.read =
           tooLong === undefined
-            ? await readDefinition(listed, this.#files, reading)
+            ? await readFolderFile(listed, this.#files, reading)
             : { kind: known.read?.kind ?? 'pipeline', id: undefined, problems: [tooLong], good: undefined };
       } catch (error) {
         // The parser may be busy, or the server is shutting down: the next look tries it again.
@@ -259,7 +268,11 @@ export class PipelineFolder {
     this.#failure = failure;
     const { log } = this.#options;
     if (failure === undefined) log.info({}, 'the folder of SERVICE_PIPELINES can be read again');
-    else log.warn({}, `cannot read the folder of SERVICE_PIPELINES: ${failure}; what was read before stays in use`);
+    else
+      log.warn(
+        {},
+        `cannot read the folder of SERVICE_PIPELINES: ${failure}; what was read before stays in use`,
+      );
   }
 
   /** Says of each file once why it is left out. */
@@ -280,13 +293,23 @@ function isBelow(folder: string, above: string): boolean {
   return above === '.' || folder === above || folder.startsWith(`${above}/`);
 }
 
-function toEntry(path: string, { listed, read, good }: KnownFile, owners: ReadonlyMap<string, string>): FolderEntry {
+function toEntry(
+  path: string,
+  { listed, read, good }: KnownFile,
+  owners: ReadonlyMap<string, string>,
+): FolderEntry {
   const id = good?.id ?? read?.id ?? toStem(path);
   const owner = owners.get(toKey(listed.tenantId, id));
   const isDuplicate = owner !== undefined && owner !== path;
   const problems = [
     ...(isDuplicate
-      ? [fileProblem('duplicate_id', `"${id}" is the id of ${owner} too, which comes first`, 'give one of them another id')]
+      ? [
+          fileProblem(
+            'duplicate_id',
+            `"${id}" is the id of ${owner} too, which comes first`,
+            'give one of them another id',
+          ),
+        ]
       : []),
     ...(read?.problems ?? []),
   ];

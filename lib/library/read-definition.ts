@@ -1,6 +1,6 @@
 import { dirname, posix } from 'node:path';
 import { ToolError, WavetrainError } from '../common/errors.js';
-import type { JsonObject } from '../common/json.js';
+import { isObject, type JsonObject } from '../common/json.js';
 import { LIBRARY_LIMITS } from '../common/limits.js';
 import { type CheckSteps, requestSource } from '../definition/check-steps.js';
 import type { Problem } from '../definition/problem.js';
@@ -8,9 +8,12 @@ import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { type DefinitionKind, detectKind, findRoot } from '../definition/schema/root.js';
 import { PIPELINE_ID, type PipelineDefinition } from '../definition/schema/schema.js';
 import type { Source } from '../definition/text/source.js';
-import { createCheckContext } from '../pipelines/check-context.js';
-import { checkSourceInSteps } from '../pipelines/check.js';
-import { checkPlanSourceInSteps } from '../plans/check.js';
+import { type CheckContext, createCheckContext } from '../pipelines/check-context.js';
+import { checkInSteps, checkSourceInSteps } from '../pipelines/check.js';
+import { createGraph, type Graph } from '../pipelines/graph.js';
+import { InvalidDefinitionError } from '../pipelines/load.js';
+import { checkPlanInSteps, checkPlanSourceInSteps } from '../plans/check.js';
+import { createPlanGraph, type PlanGraph } from '../plans/graph.js';
 import { listExternal } from '../plans/load.js';
 import type { PipelineInput } from '../plans/plan.js';
 import type { Catalog } from '../tools/catalog.js';
@@ -41,12 +44,12 @@ export interface ReadFile {
 }
 
 /** Ids that would be a path of another meaning: `GET /pipelines/runs`. */
-const RESERVED_IDS: ReadonlySet<string> = new Set(
+export const RESERVED_IDS: ReadonlySet<string> = new Set(
   'runs tools run run_async validate graph compile schedules pipelines plans'.split(' '),
 );
 
 /** What reads and checks a file. */
-export interface Reading {
+export interface FileReading {
   readonly catalog: Catalog;
   /** Does the steps of a check beside the runs. */
   check<T>(steps: CheckSteps<T>, tenantId: string): Promise<T>;
@@ -54,10 +57,10 @@ export interface Reading {
 }
 
 /** Reads and checks a file of the folder. Never rejects because of what is in it. */
-export async function readDefinition(
+export async function readFolderFile(
   listed: ListedFile,
   files: ReadonlyMap<string, ListedFile>,
-  reading: Reading,
+  reading: FileReading,
 ): Promise<ReadFile> {
   try {
     const text = await readText(listed, reading.limitBytes);
@@ -65,7 +68,12 @@ export async function readDefinition(
   } catch (error) {
     // What the server itself cannot do now says nothing about the file.
     if (!(error instanceof ToolError)) throw error;
-    return { kind: 'pipeline', id: undefined, problems: [fileProblem('unreadable_file', error.message)], good: undefined };
+    return {
+      kind: 'pipeline',
+      id: undefined,
+      problems: [fileProblem('unreadable_file', error.message)],
+      good: undefined,
+    };
   }
 }
 
@@ -74,7 +82,7 @@ export async function checkDefinitionText(
   text: string,
   listed: Pick<ListedFile, 'file' | 'tenantId'>,
   files: ReadonlyMap<string, ListedFile>,
-  reading: Reading,
+  reading: FileReading,
 ): Promise<ReadFile> {
   const { tenantId } = listed;
   const source = await reading.check(requestSource(text), tenantId);
@@ -95,18 +103,55 @@ export async function checkDefinitionText(
 
 type Checked = Pick<ReadFile, 'problems' | 'good'>;
 
-async function checkPipeline(source: Source, tenantId: string, { catalog, check }: Reading): Promise<Checked> {
-  const result = await check(checkSourceInSteps(source, createCheckContext({ catalog })), tenantId);
+async function checkPipeline(
+  source: Source,
+  tenantId: string,
+  { catalog, check }: FileReading,
+): Promise<Checked> {
+  const context = toContext(source, catalog);
+  const result = await check(checkSourceInSteps(source, context), tenantId);
   const { problems } = result;
   if (!result.ok) return { problems, good: undefined };
   return { problems, good: { kind: 'pipeline', definition: result.pipeline.definition } };
+}
+
+/** A run may bring inputs that have no defaults, as a plan does for its pipelines; one that a schedule starts brings none. */
+function toContext(source: Pick<Source, 'value'>, catalog: Catalog): CheckContext {
+  const context = createCheckContext({ catalog });
+  const root = findRoot(source.value, 'pipeline');
+  const hasSchedule = root.ok && isObject(root.definition) && root.definition['schedule'] !== undefined;
+  return hasSchedule ? context : { ...context, inputKeys: undefined };
+}
+
+/** The graph of a definition that was checked before. Rejects with its problems when it is not valid any more. */
+export async function drawGraph(
+  good: GoodVersion,
+  tenantId: string,
+  reading: FileReading,
+): Promise<Graph | PlanGraph> {
+  const { catalog, check } = reading;
+  if (good.kind === 'plan') {
+    const pipelines = new Map(
+      Object.entries(good.pipelines).map(([id, value]): [string, PipelineInput] => [id, { value }]),
+    );
+    const result = await check(
+      checkPlanInSteps({ value: good.definition }, { catalog, pipelines, complete: true }),
+      tenantId,
+    );
+    if (!result.ok || result.plan === undefined) throw new InvalidDefinitionError(result.problems);
+    return createPlanGraph(result.plan);
+  }
+  const value = { pipeline: good.definition };
+  const result = await check(checkInSteps({ value }, toContext({ value }, catalog)), tenantId);
+  if (!result.ok) throw new InvalidDefinitionError(result.problems);
+  return createGraph(result.pipeline);
 }
 
 async function checkPlan(
   source: Source,
   listed: Pick<ListedFile, 'file' | 'tenantId'>,
   files: ReadonlyMap<string, ListedFile>,
-  reading: Reading,
+  reading: FileReading,
 ): Promise<Checked> {
   const pipelines = await readPlanFiles(source, listed, files, reading.limitBytes);
   const steps = checkPlanSourceInSteps(source, { catalog: reading.catalog, pipelines, complete: true });
@@ -149,11 +194,14 @@ async function readPlanFiles(
     }
     bytes += listed.bytes;
     if (bytes > LIBRARY_LIMITS.tenantBytes) {
-      inputs.set(id, { unreadable: { message: `sub-pipeline "${id}": the files of the plan are too long together` } });
+      inputs.set(id, {
+        unreadable: { message: `sub-pipeline "${id}": the files of the plan are too long together` },
+      });
       continue;
     }
     let text = texts.get(listed.file);
-    if (text === undefined) texts.set(listed.file, (text = readPlanFile(id, names[0] ?? '', listed, limitBytes)));
+    if (text === undefined)
+      texts.set(listed.file, (text = readPlanFile(id, names[0] ?? '', listed, limitBytes)));
     inputs.set(id, await text);
   }
   return inputs;

@@ -48,7 +48,9 @@ export class ScheduleFile {
       text = await readFile(path, 'utf8');
     } catch (cause) {
       if (errorCode(cause) === 'ENOENT') return [];
-      throw new WavetrainError('bad_usage', `cannot read the schedules in ${path}: ${describeErrno(cause)}`, { cause });
+      throw new WavetrainError('bad_usage', `cannot read the schedules in ${path}: ${describeErrno(cause)}`, {
+        cause,
+      });
     }
     const kept = parse(text);
     if (kept !== undefined) return kept;
@@ -75,7 +77,8 @@ export class ScheduleFile {
         this.#hasFailed = false;
       } catch (error) {
         // The runs themselves are kept: a restart may make up for times again that it cannot know of.
-        if (!this.#hasFailed) this.#log.warn({}, `cannot keep how far schedules have come: ${errorMessage(error)}`);
+        if (!this.#hasFailed)
+          this.#log.warn({}, `cannot keep how far schedules have come: ${errorMessage(error)}`);
         this.#hasFailed = true;
       }
     }

@@ -5,8 +5,8 @@ import { readSchedule, type Schedule } from '../definition/schedule/start.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Steps } from '../common/steps.js';
 import { findDueTimes, MAX_COUNTED } from './due-times.js';
-import type { Library } from './library.js';
-import { DEFAULT_TENANT } from './list-files.js';
+import type { PipelineLibrary } from './library.js';
+import { ROOT_TENANT } from './list-files.js';
 import type { LastDue, ShownSchedule } from './named-pipeline.js';
 import type { FolderEntry, LibraryLog } from './pipeline-folder.js';
 import { type KeptSchedule, ScheduleFile } from './schedule-file.js';
@@ -23,7 +23,7 @@ const MAX_BACK_MS = 3_600_000;
 const SHOWN_TIMES = 3;
 
 export interface SchedulerOptions {
-  readonly library: Library;
+  readonly library: PipelineLibrary;
   readonly registry: RunRegistry;
   readonly clock: Clock;
   readonly log: LibraryLog;
@@ -130,7 +130,7 @@ export class Scheduler {
   #follow(): Promise<void> {
     const { registry } = this.#options;
     this.#following = this.#following.then(async () => {
-      if (this.#isAtWork) await registry.stepRunner.run(this.#takeAll(), DEFAULT_TENANT);
+      if (this.#isAtWork) await registry.stepRunner.run(this.#takeAll(), ROOT_TENANT);
       this.#look();
     });
     return this.#following;
@@ -162,7 +162,14 @@ export class Scheduler {
     if (active !== undefined) {
       // What the new times would have been before now was never due.
       const handledAt = Math.max(active.handledAt, now);
-      Object.assign(active, { schedule, signature, times, handledAt, nextDue: times.next(handledAt), shown: [] });
+      Object.assign(active, {
+        schedule,
+        signature,
+        times,
+        handledAt,
+        nextDue: times.next(handledAt),
+        shown: [],
+      });
       return;
     }
     const kept = this.#kept.get(key);
@@ -211,7 +218,10 @@ export class Scheduler {
   /** A clock that was far ahead would keep a schedule from starting anything until then. */
   #followClock(active: ActiveSchedule, now: number): void {
     if (active.handledAt - now <= MAX_BACK_MS) return;
-    this.#options.log.warn(describe(active), 'the clock was set back: the schedule goes on from the time that it shows');
+    this.#options.log.warn(
+      describe(active),
+      'the clock was set back: the schedule goes on from the time that it shows',
+    );
     active.handledAt = now;
     active.nextDue = active.times.next(now);
   }
@@ -257,7 +267,8 @@ export class Scheduler {
   async #start(active: ActiveSchedule, due: number, more: Pick<LastDue, 'reason' | 'missed'>): Promise<void> {
     const { overlap } = active.schedule;
     const { runId } = active;
-    if (overlap === 'allow' || runId === null || this.#hasSettled(runId)) return this.#submit(active, due, more);
+    if (overlap === 'allow' || runId === null || this.#hasSettled(runId))
+      return this.#submit(active, due, more);
     const isWaiting = active.waiting !== null;
     if (overlap === 'queue' && !isWaiting) {
       active.waiting = due;
@@ -280,7 +291,11 @@ export class Scheduler {
     await this.#submit(active, waiting, {});
   }
 
-  async #submit(active: ActiveSchedule, due: number, more: Pick<LastDue, 'reason' | 'missed'>): Promise<void> {
+  async #submit(
+    active: ActiveSchedule,
+    due: number,
+    more: Pick<LastDue, 'reason' | 'missed'>,
+  ): Promise<void> {
     const { library, registry } = this.#options;
     const { tenantId, id } = active;
     // No header has a line break, so that no caller can take this key.
@@ -333,7 +348,15 @@ export class Scheduler {
 
   *#collectKept(): Iterable<KeptSchedule> {
     for (const { tenantId, id, signature, handledAt, last, runId, waiting } of this.#active.values()) {
-      yield { tenant_id: tenantId, id, schedule: signature, handled_at: handledAt, last, run_id: runId, waiting };
+      yield {
+        tenant_id: tenantId,
+        id,
+        schedule: signature,
+        handled_at: handledAt,
+        last,
+        run_id: runId,
+        waiting,
+      };
     }
   }
 }

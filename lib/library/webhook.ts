@@ -3,7 +3,7 @@ import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
 import { isObject, type Json, type JsonObject, setOwn } from '../common/json.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
-import type { Library, NamedRunValues } from './library.js';
+import type { PipelineLibrary, NamedRunValues } from './library.js';
 import type { FolderEntry } from './pipeline-folder.js';
 import { pipelineNotFound } from './read-definition.js';
 
@@ -34,14 +34,14 @@ const FAILURES = { perMinute: 60, windowMs: 60_000, addresses: 10_000 } as const
  * say which pipelines, webhooks and secrets there are.
  */
 export class Webhooks {
-  readonly #library: Library;
+  readonly #library: PipelineLibrary;
   readonly #secrets: SecretSource | undefined;
   readonly #clock: Clock;
   /** By address, those that failed in the current window. */
   readonly #failures = new Map<string, number>();
   #windowEndsAt = Number.NEGATIVE_INFINITY;
 
-  constructor(library: Library, secrets: SecretSource | undefined, clock: Clock) {
+  constructor(library: PipelineLibrary, secrets: SecretSource | undefined, clock: Clock) {
     this.#library = library;
     this.#secrets = secrets;
     this.#clock = clock;
@@ -61,7 +61,10 @@ export class Webhooks {
     if (signature === undefined || !SIGNATURE.test(signature)) throw this.#fail(request);
     this.#forgetOld();
     if ((this.#failures.get(address) ?? 0) < FAILURES.perMinute) return;
-    throw new WavetrainError('too_many_failures', 'too many requests of this address to webhooks have failed');
+    throw new WavetrainError(
+      'too_many_failures',
+      'too many requests of this address to webhooks have failed',
+    );
   }
 
   /** The entry of a request, when that proves to know the secret. Rejects with `pipeline_not_found`. */
@@ -69,9 +72,13 @@ export class Webhooks {
     const { token, signature = '' } = request;
     const found = await this.#find(request);
     // Computed also when there is no secret, which would be known from the time otherwise.
-    const computed = `sha256=${createHmac('sha256', found?.secret ?? '').update(body, 'utf8').digest('hex')}`;
+    const computed = `sha256=${createHmac('sha256', found?.secret ?? '')
+      .update(body, 'utf8')
+      .digest('hex')}`;
     const isProved =
-      token === undefined ? isEqual(signature.toLowerCase(), found && computed) : isEqual(token, found?.secret);
+      token === undefined
+        ? isEqual(signature.toLowerCase(), found && computed)
+        : isEqual(token, found?.secret);
     if (found === undefined || !isProved) throw this.#fail(request);
     return found.entry;
   }
@@ -82,10 +89,19 @@ export class Webhooks {
   }: WebhookRequest): Promise<{ readonly entry: FolderEntry; readonly secret: string } | undefined> {
     await this.#library.loaded;
     const entry = this.#library.find(tenantId, id);
-    const name = entry?.good?.definition.webhook?.secret;
+    const secret = entry && this.#findSecret(entry);
+    return entry === undefined || secret === undefined ? undefined : { entry, secret };
+  }
+
+  /** Whether the server has the secret of a webhook. */
+  isReady(entry: FolderEntry): boolean {
+    return this.#findSecret(entry) !== undefined;
+  }
+
+  #findSecret({ good, listed: { tenantId } }: FolderEntry): string | undefined {
+    const name = good?.definition.webhook?.secret;
     const secret = name === undefined ? undefined : this.#secrets?.find(tenantId, name);
-    if (entry === undefined || secret === undefined || secret.length < MIN_SECRET_LENGTH) return undefined;
-    return { entry, secret };
+    return secret !== undefined && secret.length >= MIN_SECRET_LENGTH ? secret : undefined;
   }
 
   #fail({ address, id }: WebhookRequest): WavetrainError {
@@ -125,7 +141,8 @@ export function toRunValues({ good }: FolderEntry, body: unknown): NamedRunValue
   }
   const { webhook } = good?.definition ?? {};
   const declared = good?.kind === 'pipeline' ? Object.keys(good.definition.params ?? {}) : [];
-  const mapping = webhook?.params ?? Object.fromEntries(declared.map((name) => [name, `/${escapePointer(name)}`]));
+  const mapping =
+    webhook?.params ?? Object.fromEntries(declared.map((name) => [name, `/${escapePointer(name)}`]));
   const params = pick(mapping, body);
   const inputs = pick(webhook?.inputs ?? {}, body);
   return {

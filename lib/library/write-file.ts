@@ -25,12 +25,12 @@ export interface FileContent {
 }
 
 /** The version of a content: its hash. */
-export function toVersion(bytes: Uint8Array): string {
+function toVersion(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64url');
 }
 
 /** Reads a file. Rejects with a ToolError that says why it cannot be read, as for bytes that are no text. */
-export async function readContent(path: string, name: string, limitBytes: number): Promise<FileContent> {
+export async function readFileContent(path: string, name: string, limitBytes: number): Promise<FileContent> {
   const bytes = await readRegularFile(path, name, limitBytes);
   // An editor must get what it saves again, with its byte order mark.
   const text = bytes.toString('utf8');
@@ -82,15 +82,21 @@ export async function createFile(target: Target): Promise<string> {
   });
 }
 
-async function assertVersion(path: string, { file }: Target, expected: string, limitBytes: number): Promise<void> {
+async function assertVersion(
+  path: string,
+  { file }: Target,
+  expected: string,
+  limitBytes: number,
+): Promise<void> {
   let version: string | null = null;
   try {
-    ({ version } = await readContent(path, file, limitBytes));
+    ({ version } = await readFileContent(path, file, limitBytes));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
   }
   if (version === expected) return;
-  const what = version === null ? 'cannot be read, or is not there any more' : 'has changed since it was opened';
+  const what =
+    version === null ? 'cannot be read, or is not there any more' : 'has changed since it was opened';
   throw new FileChangedError(`${file} ${what}: look at what it has now before you save`, version);
 }
 

@@ -63,7 +63,8 @@ const PLAN_SHAPE: DefinitionShape = {
   kind: 'plan',
   parts: 'sub_pipelines',
   part: 'sub-pipeline',
-  fieldsAt: ([first]) => first === 'sub_pipelines' ? SUB_PIPELINE_FIELDS : first === 'webhook' ? WEBHOOK_FIELDS : PLAN_FIELDS,
+  fieldsAt: ([first]) =>
+    first === 'sub_pipelines' ? SUB_PIPELINE_FIELDS : first === 'webhook' ? WEBHOOK_FIELDS : PLAN_FIELDS,
   keyLists: {
     reads: '',
     stores: '',

@@ -54,7 +54,10 @@ export abstract class RunViews {
   protected abstract newestFirst(): Iterable<RunEntry>;
 
   /** The last runs of each of some pipelines and plans, the newest first; of one without runs, none. */
-  lastRuns(definitions: readonly DefinitionOfTenant[], most: number): ReadonlyMap<DefinitionOfTenant, RunSummary[]> {
+  lastRuns(
+    definitions: readonly DefinitionOfTenant[],
+    most: number,
+  ): ReadonlyMap<DefinitionOfTenant, RunSummary[]> {
     return collectLastRuns(this.newestFirst(), definitions, most);
   }
 

@@ -135,6 +135,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     types: ['definition', 'models', 'queues'],
     reason: 'the registry owns the runs and makes their records',
   },
+  library: {
+    may: ['clock', 'definition', 'errors', 'files', 'json', 'limits', 'pipelines', 'plans', 'tools'],
+    types: ['execution', 'machines', 'runs', 'steps'],
+    reason: 'it keeps definitions and starts them through the registry that it is given',
+  },
   'model-config': { may: ['errors', 'json'], reason: 'the variables of models are many' },
   config: { may: ['errors', 'model-config'], reason: 'it reads the environment for all others' },
   telemetry: {
@@ -152,6 +157,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'json',
       'json-schema',
       'json-writer',
+      'library',
       'limits',
       'pipelines',
       'plans',
@@ -179,6 +185,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'files',
       'http',
       'json',
+      'library',
       'limits',
       'model-config',
       'models',

@@ -5,6 +5,8 @@ import { filesBelow, read, ROOT } from './files.js';
 import { pageFiles, type SourceFile, sourceFiles } from './imports.js';
 
 const MOST_ENTRIES = 15;
+/** The rooms of `lib` are listed, with what each may import, in the table of laws. */
+const MOST_ROOMS = 16;
 const MOST_LINES = 400;
 /** A shorter file needs several importers, or a reason to be loaded on its own. */
 const FEW_LINES = 40;
@@ -38,7 +40,10 @@ describe('The layout', () => {
       const crowded = foldersBelow(folder)
         .map((path) => ({ path, entries: readdirSync(join(ROOT, path)).length }))
         // `spec` has the folders of `lib`, and those for machines, the project and support.
-        .filter(({ path, entries }) => entries > (path === 'spec' ? MOST_ENTRIES + 3 : MOST_ENTRIES));
+        .filter(({ path, entries }) => {
+          const most = path === 'lib' ? MOST_ROOMS : path === 'spec' ? MOST_ROOMS + 3 : MOST_ENTRIES;
+          return entries > most;
+        });
       expect(crowded).to.deep.equal([]);
     });
   }

@@ -35,6 +35,16 @@ const SERVER = {
     'folder for the files of runs; default the folder for temporary files',
   ),
   store: serverVariable('SERVICE_STORE', '', 'file that keeps runs for the next start; default memory'),
+  pipelines: serverVariable(
+    'SERVICE_PIPELINES',
+    '',
+    'folder whose pipelines and plans the server knows by id',
+  ),
+  pipelinesWritable: serverVariable(
+    'SERVICE_PIPELINES_WRITABLE',
+    'false',
+    'true lets keys with the scope "edit" save files of that folder',
+  ),
   pause: serverVariable(
     'SERVICE_PAUSE_SECONDS',
     '3600',
@@ -84,6 +94,10 @@ export interface ServerConfig {
   readonly artifactFolder: string | undefined;
   /** File that keeps runs (D68); undefined: they end with the server. */
   readonly storeFile: string | undefined;
+  /** Folder of pipelines and plans (D69); undefined: the server knows none by itself. */
+  readonly pipelinesFolder: string | undefined;
+  /** Requests may save its files (D72). */
+  readonly pipelinesWritable: boolean;
   /** A run that waits at a breakpoint for longer is cancelled (D42). */
   readonly pauseMs: number;
   /** Grace period for runs when the server shuts down. */
@@ -172,6 +186,8 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
     eventBuffer: integer(SERVER.eventBuffer, 100, 1_000_000),
     artifactFolder: text(SERVER.artifacts) || undefined,
     storeFile: readStoreFile(env),
+    pipelinesFolder: text(SERVER.pipelines) || undefined,
+    pipelinesWritable: oneOf(SERVER.pipelinesWritable, ['true', 'false']) === 'true',
     pauseMs: integer(SERVER.pause, 1, 7 * 86_400) * 1000,
     shutdownMs: integer(SERVER.shutdown, 0, 3600) * 1000,
     memoryBytes: readMemory(isMemorySet ? memory : undefined, tenantShare, heapLimitBytes),

@@ -27,7 +27,8 @@ export function findCronProblem(text: string): TimeProblem | undefined {
     return { message: `there is no "${text}"`, hint: `the names are ${NICKNAMES.join(', ')}` };
   }
   if (fields.length !== 5) {
-    const count = text.trim() === '' ? 'no fields' : fields.length === 1 ? 'one field' : `${fields.length} fields`;
+    const count =
+      text.trim() === '' ? 'no fields' : fields.length === 1 ? 'one field' : `${fields.length} fields`;
     const hint = fields.length === 6 ? `there are no seconds: ${FIVE_FIELDS}` : FIVE_FIELDS;
     return { message: `"${text}" has ${count}, not five`, hint };
   }
@@ -43,8 +44,9 @@ export function findCronProblem(text: string): TimeProblem | undefined {
 /** Whether this machine knows a time zone, by its name in the IANA database. */
 export function isTimeZone(name: string): boolean {
   try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
     // An offset such as +02:00 has no daylight saving, and is no name.
-    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+    return /^[A-Za-z]/.test(timeZone);
   } catch {
     return false;
   }

@@ -91,7 +91,11 @@ function* checkWebhook(
   }
   if (!isObject(params)) return;
   if (kind === 'plan') {
-    yield invalidWebhook(['params'], 'a plan has no params', 'write the values under "inputs" of the webhook');
+    yield invalidWebhook(
+      ['params'],
+      'a plan has no params',
+      'write the values under "inputs" of the webhook',
+    );
     return;
   }
   const declared = isObject(definition['params']) ? Object.keys(definition['params']) : [];

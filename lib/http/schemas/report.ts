@@ -3,6 +3,7 @@ import type { Problem, ProblemCode } from '../../definition/problem.js';
 import type { Graph } from '../../pipelines/graph.js';
 import type { ValidationReport } from '../../pipelines/report.js';
 import type { Statistics } from '../../pipelines/statistics.js';
+import type { PlanGraph } from '../../plans/graph.js';
 import type { PlanReport } from '../../plans/report.js';
 import type { PlanStatistics } from '../../plans/statistics.js';
 import type { ToolMetadata } from '../../tools/catalog.js';
@@ -81,6 +82,18 @@ export const GraphSchema = schemaFor<Graph>()(
       ),
     },
     { title: 'Graph' },
+  ),
+);
+
+export const PlanGraphSchema = schemaFor<PlanGraph>()(
+  Type.Object(
+    {
+      id: Type.String(),
+      goal: Type.String(),
+      waves: Type.Array(Type.Array(Type.Object({ id: Type.String(), tasks: count('Number of tasks.') }))),
+      edges: Type.Array(Type.Object({ from: Type.String(), to: Type.String(), keys: strings })),
+    },
+    { title: 'PlanGraph' },
   ),
 );
 
