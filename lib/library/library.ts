@@ -293,7 +293,7 @@ export class PipelineLibrary {
       version = await replaceFile(target, expected, limitBytes);
     }
     this.#options.log.info({ file, tenant: tenantId }, 'a file of SERVICE_PIPELINES was saved');
-    await this.#folder.look(true);
+    await this.#folder.look(file);
     const now = this.#folder.find(tenantId, id);
     const ownProblems = now?.listed.file === file ? now.problems : read.problems;
     return { file, version, ok: read.good !== undefined && now?.isValid === true, problems: ownProblems };

@@ -114,8 +114,12 @@ export class PipelineFolder {
     this.#schedule();
   }
 
-  /** Looks at the folder now, after the look that is going on. @param atOnce takes what it finds as settled */
-  look(atOnce = false): Promise<void> {
+  /**
+   * Looks at the folder now, after the look that is going on.
+   *
+   * @param atOnce takes what it finds as settled: all of it, or one file
+   */
+  look(atOnce: boolean | string = false): Promise<void> {
     this.#looking = this.#looking.then(() => this.#look(atOnce));
     return this.#looking;
   }
@@ -136,7 +140,7 @@ export class PipelineFolder {
     }, delayMs);
   }
 
-  async #look(atOnce: boolean): Promise<void> {
+  async #look(atOnce: boolean | string): Promise<void> {
     if (this.#isClosed) return;
     let listing: Listing;
     try {
@@ -158,18 +162,19 @@ export class PipelineFolder {
   }
 
   /** Returns the paths of files that have changed or gone, and of the plans beside or above them. */
-  #findChanged(files: Listing['files'], atOnce: boolean): ReadonlySet<string> {
+  #findChanged(files: Listing['files'], atOnce: boolean | string): ReadonlySet<string> {
     const changed = new Set<string>();
     for (const [path, listed] of files) {
       const known = this.#know(path, listed);
       known.listed = listed;
       known.absences = 0;
       const isSame = known.signature === listed.signature;
-      if (!isSame && (atOnce || known.unsettled === listed.signature)) changed.add(path);
+      const isSettled = known.unsettled === listed.signature || atOnce === true || atOnce === path;
+      if (!isSame && isSettled) changed.add(path);
       known.unsettled = isSame ? undefined : listed.signature;
     }
     for (const [path, known] of this.#known) {
-      if (files.has(path) || (!atOnce && known.absences++ === 0)) continue;
+      if (files.has(path) || (atOnce !== true && known.absences++ === 0)) continue;
       this.#known.delete(path);
       changed.add(path);
     }
