@@ -108,7 +108,7 @@ export const GraphSchema = schemaFor<Graph>()(
   ),
 );
 
-const PlanGraphSchema = schemaFor<PlanGraph>()(
+export const PlanGraphSchema = schemaFor<PlanGraph>()(
   Type.Object(
     {
       id: Type.String(),

@@ -242,6 +242,14 @@ export const PlanRunAsyncRequestSchema = Type.Object(
   { title: 'PlanRunAsyncRequest', additionalProperties: false },
 );
 
+/** A run of a pipeline or a plan that the server has in its folder (D69). */
+export const NamedRunFields = {
+  params: optionalField(anyJsonObject('Values of the params of a pipeline; the others have their defaults.')),
+  inputs: optionalField(anyJsonObject('Values that override its inputs.')),
+  ...runFields,
+  plan_concurrency: planRunFields.plan_concurrency,
+} satisfies TProperties;
+
 /** A plan as an object or as YAML text (D33), with the other fields of a run (D56). */
 export const PlanRequestSchema = Type.Object(
   { ...planRunFields, tenant_id: optionalField(TenantId) },

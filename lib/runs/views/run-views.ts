@@ -10,7 +10,7 @@ import type { OpenInspection } from '../inspection/inspection.js';
 import { StatelyFeed, type StatelyMessage } from '../inspection/stately-feed.js';
 import { INITIAL_STATUS } from '../../../machines/status.js';
 import type { RunStatus } from '../../../machines/types.js';
-import { type AcceptedRun, type RunRecord, toRunRecord } from '../record.js';
+import { type AcceptedRun, type RunRecord, type RunSummary, toRunRecord } from '../record.js';
 import {
   mergeValues,
   previewRerun,
@@ -34,7 +34,7 @@ import type {
   TaskQuery,
   TaskRecord,
 } from '../tasks/task-record.js';
-import type { RunPage, RunQuery } from './run-listing.js';
+import { collectLastRuns, type DefinitionOfTenant, type RunPage, type RunQuery } from './run-listing.js';
 import { RunIndex } from './run-index.js';
 import {
   type BlackboardOptions,
@@ -93,6 +93,15 @@ export abstract class RunViews {
   /** A text that changes whenever the page may. Throws `shutting_down`. */
   listVersion(query: RunQuery): string {
     return this.#listable.version(query);
+  }
+
+  /** The last runs of each of some pipelines and plans, the newest first, in steps; of one without runs, none. */
+  lastRunsInSteps<D extends DefinitionOfTenant>(
+    definitions: readonly D[],
+    most: number,
+  ): Steps<ReadonlyMap<D, RunSummary[]>> {
+    this.sweep();
+    return collectLastRuns(this.runs.newestFirst(), definitions, most);
   }
 
   get #listable(): RunIndex {
