@@ -106,8 +106,9 @@ export function readParams(
   const values: JsonObject = {};
   for (const [param, declaration] of Object.entries(params)) {
     const text = texts[param];
-    if (text === undefined && declaration.default !== undefined) continue;
-    const read = readParam(declaration, text ?? '');
+    if (text === undefined && declaration.default === undefined) return undefined;
+    if (text === undefined) continue;
+    const read = readParam(declaration, text);
     if (!read.ok) return undefined;
     if (read.value !== undefined) values[param] = read.value;
   }
