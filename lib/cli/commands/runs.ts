@@ -12,7 +12,7 @@ import { showArtifacts } from '../runs/artifacts.js';
 import { deleteRuns } from '../runs/delete.js';
 import { assertOnServer } from '../runs/kept-run.js';
 import { listRuns } from '../runs/list.js';
-import { previewRerun, rerun } from '../runs/rerun.js';
+import { dryRunRerun, rerun } from '../runs/rerun.js';
 import { callServer, resolveRunId, type ServerFlags } from '../runs/server-client.js';
 import { showTask } from '../runs/show-task.js';
 import { showRun } from '../runs/show.js';
@@ -316,7 +316,7 @@ export class RunsRerunCommand extends RunValuesCommand {
     const { context } = this;
     await assertOnServer(this, 'runs rerun', (id) => `${PROGRAM} rerun ${id} goes on from there`, context);
     return callServer(this, context, async (client) => {
-      if (this.dryRun) return previewRerun(this, client, context);
+      if (this.dryRun) return dryRunRerun(this, client, context);
       const accepted = await rerun(this, client, context);
       return typeof accepted === 'number' ? accepted : showAccepted(accepted, this, client, context);
     });

@@ -58,7 +58,7 @@ export function rerun(
 }
 
 /** Prints what a rerun would reuse and what it would run, and has nothing run. */
-export async function previewRerun(
+export async function dryRunRerun(
   flags: RerunFlags,
   client: WavetrainClient,
   context: CliContext,
