@@ -65,7 +65,7 @@ export const PlanResultSchema = schemaFor<PlanResult>()(
   ),
 );
 
-const RunStatusSchema = schemaFor<RunStatus>()(
+export const RunStatusSchema = schemaFor<RunStatus>()(
   Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled'], {
     title: 'RunStatus',
     description:
