@@ -13,7 +13,7 @@ import { describeCallState, toneOfCall } from './calls.js';
 import type { ReportData, RunGraph } from './report-data.js';
 
 /** Columns of boxes that fit on the page. */
-const MAX_COLUMNS = 5;
+const MAX_COLUMNS = 4;
 
 /** Draws the tasks of a run with their states; of a plan, its sub-pipelines, and then the tasks of each of them. */
 export function* writeGraphs({ run, tasks, graph }: ReportData): Steps<string[]> {

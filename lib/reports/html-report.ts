@@ -1,6 +1,13 @@
 import { REPORT_LIMITS } from '../common/limits.js';
 import type { Steps } from '../common/steps.js';
-import { escapeMarkup, formatCost, formatCount, formatDuration, formatNumber } from '../common/text.js';
+import {
+  ellipsize,
+  escapeMarkup,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatNumber,
+} from '../common/text.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { TaskRecord } from '../runs/tasks/task-record.js';
 import { describeCallState, nameCall, toneOfCall, writeCall } from './calls.js';
@@ -22,6 +29,9 @@ interface ReportOptions {
 }
 
 const ROWS_PER_STEP = 50;
+
+/** Characters of the value of an item beside its name. */
+const MAX_PREVIEW = 44;
 
 /**
  * Writes a report of a run as one HTML document, in steps, and returns its parts in their order. It needs no network and
@@ -169,7 +179,7 @@ function* writeItems({ tasks, items }: ReportData, values: ValueWriter): Steps<s
   if (items.length === 0) return [];
   const parts = ['<section><h2>Items of fan-outs</h2>'];
   for (const item of items) {
-    parts.push(writeTask(item, `item ${item.item}`, writeCall(item, values)));
+    parts.push(writeTask(item, ellipsize(JSON.stringify(item.value), MAX_PREVIEW), writeCall(item, values)));
     yield;
   }
   const total = tasks.reduce((sum, task) => sum + (task.items?.total ?? 0), 0);

@@ -86,7 +86,7 @@ export function* writeGraphSvg(graph: SvgGraph, options: SvgOptions = {}): Steps
   const { isAlone = true, maxColumns } = options;
   const waves = limitBoxes(graph.waves);
   const edges = graph.edges.slice(0, MAX_DRAWN_EDGES);
-  const sizes = chooseSizes(waves, edges);
+  const sizes = chooseSizes(waves, edges, isAlone);
   const layout = yield* layoutWaves({ waves, edges }, { ...sizes, maxColumns });
   const notes = describeRest(graph, waves, edges);
   const height = layout.height + notes.length * LINE_HEIGHT;
@@ -168,7 +168,8 @@ function drawBox(
   ].join('');
 }
 
-function chooseSizes(waves: SvgGraph['waves'], edges: SvgGraph['edges']): LayoutOptions {
+/** @param isAlone nothing limits the width */
+function chooseSizes(waves: SvgGraph['waves'], edges: SvgGraph['edges'], isAlone: boolean): LayoutOptions {
   let letters = 0;
   let hasStates = false;
   for (const { id, detail, state } of waves.flat()) {
@@ -182,7 +183,7 @@ function chooseSizes(waves: SvgGraph['waves'], edges: SvgGraph['edges']): Layout
   return {
     boxWidth: Math.ceil(Math.min(MAX_BOX_WIDTH, Math.max(MIN_BOX_WIDTH, letters + 2 * PADDING))),
     boxHeight: hasStates ? 62 : 46,
-    columnGap: hasLabels ? 150 : 64,
+    columnGap: hasLabels ? 150 : isAlone ? 64 : 48,
     rowGap: 20,
     headerHeight: 30,
     margin: 20,
