@@ -1,11 +1,10 @@
-import { writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { defineTool } from '../../lib/tools/tool.js';
 import { openBrowser, witness } from '../project/open-browser.js';
 import { startTestServer, type TestServer } from '../support/http/test-server.js';
-import { tempFolder } from '../support/temp-folder.js';
+import { TemporaryFolder } from '../support/temporary-folder.js';
 import { findViolations } from '../web/accessibility.js';
 
 const EVIL = '</script><img src="http://tracker.example/x" onerror="document.title=\'owned\'"><!-- \u202e';
@@ -24,13 +23,12 @@ const PIPELINE = {
   id: 'hostile',
   goal: EVIL,
   tasks: [
-    { id: 'list', tool: 'mock', inputs: { text: EVIL } },
+    { id: 'list', tool: 'mock', inputs: { text: EVIL, numbers: [1, 2, 3] } },
     {
       id: 'each',
       tool: 'write',
-      parallel_over: [1, 2, 3],
+      parallel_over: '{{list.output.inputs.numbers}}',
       inputs: { item: '{{item}}' },
-      await: ['list'],
       retry: 1,
       retry_delay: 0,
     },
@@ -42,6 +40,7 @@ describe('The HTML report of a run, opened from disk in Chromium', () => {
   let browser: Browser;
   let server: TestServer;
   let url: string;
+  const folder = new TemporaryFolder();
 
   before(async function () {
     this.timeout(60_000);
@@ -52,14 +51,13 @@ describe('The HTML report of a run, opened from disk in Chromium', () => {
     });
     await server.registry.settled(body.run_id);
     const report = await fetch(`${server.url}/pipelines/runs/${body.run_id}/report`);
-    const path = tempFolder().at('report.html');
-    writeFileSync(path, await report.text());
-    url = pathToFileURL(path).href;
+    url = pathToFileURL(folder.write('report.html', await report.text())).href;
   });
 
   after(async () => {
     await browser?.close();
     await server?.close(0);
+    folder.remove();
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
