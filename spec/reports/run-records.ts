@@ -1,4 +1,3 @@
-import type { Json } from '../../lib/common/json.js';
 import type { ReportedRun } from '../../lib/reports/report-data.js';
 import type { AttemptRecord, ItemRecord, TaskRecord } from '../../lib/runs/tasks/task-record.js';
 
@@ -42,7 +41,7 @@ export function taskRecord(task_id: string, changes: Partial<TaskRecord> = {}): 
 
 export function itemRecord(task_id: string, item: number, changes: Partial<ItemRecord> = {}): ItemRecord {
   const { tool: _, wave: __, items: ___, cached_items: ____, ...call } = taskRecord(task_id);
-  return { ...call, item, value: item as Json, ...changes };
+  return { ...call, item, value: item, ...changes };
 }
 
 /** The record of a run that has succeeded. */
