@@ -1,5 +1,4 @@
 import type { CompileProgress } from '../compile/result.js';
-import type { RunStatus } from '../../machines/types.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';

@@ -24,6 +24,7 @@ interface TaskCardProps {
 export function TaskCard(props: TaskCardProps) {
   const { id, task, placed, links, isSelected, isActive, near, onShow, onHover, onFocus } = props;
   const { taskId, tool, status, items } = task;
+  const now = useNow(status === 'running');
   const label = task.retryAt === null ? status : 'waiting';
   const tone = toneOf(status === 'running' && task.retryAt !== null ? 'paused' : status);
   const classes = [
@@ -55,7 +56,7 @@ export function TaskCard(props: TaskCardProps) {
       </span>
       <span class="line">
         <bdi class="tool">{tool}</bdi>
-        <State task={task} />
+        <span class="card-state">{formatState(task, now)}</span>
       </span>
       {items !== null && items.total > 0 && (
         <span class="items-bar" aria-hidden="true">
@@ -67,9 +68,8 @@ export function TaskCard(props: TaskCardProps) {
   );
 }
 
-function State({ task }: { readonly task: TaskState }) {
+function formatState(task: TaskState, now: number): string {
   const { status, items, isReused, isCached, startedAt, finishedAt, attempts, retryAt } = task;
-  const now = useNow(status === 'running');
   const parts: string[] = [];
   if (items !== null) {
     parts.push(`${formatCount(items.succeeded + items.failed)}/${formatCount(items.total)}`);
@@ -81,5 +81,5 @@ function State({ task }: { readonly task: TaskState }) {
   else if (startedAt !== null) parts.push(formatTook((finishedAt ?? now) - startedAt));
   if (attempts.length > 1 && items === null) parts.push(`attempt ${attempts.length}`);
   if (status === 'skipped') parts.push('skipped');
-  return <span class="facts">{parts.join(' · ')}</span>;
+  return parts.join(' · ');
 }
