@@ -1,3 +1,4 @@
+import type { Json } from '../common/json.js';
 import { REPORT_LIMITS } from '../common/limits.js';
 import type { Steps } from '../common/steps.js';
 import {
@@ -233,14 +234,29 @@ function writeFiles({ run: { artifacts, artifact_count: count } }: ReportData): 
   ];
 }
 
-function writeBlackboard({ run }: ReportData, values: ValueWriter): string[] {
-  const entries = Object.entries(run.result?.blackboard ?? {});
-  if (entries.length === 0) return [];
-  const shown = entries.slice(0, REPORT_LIMITS.blackboardKeys);
+/** The values at the end, and those that were others before. */
+function writeBlackboard({ run, blackboard }: ReportData, values: ValueWriter): string[] {
+  const { before = {}, after = run.result?.blackboard ?? {}, cut = [] } = blackboard ?? {};
+  const keys = Object.keys(after);
+  if (keys.length === 0) return [];
+  const shown = keys.slice(0, REPORT_LIMITS.blackboardKeys);
+  const write = (name: string, key: string, view: 'before' | 'after', value: Json): string =>
+    values.write(
+      name,
+      value,
+      cut.some((path) => `${path}/`.startsWith(`/${view}/${key}/`)),
+    );
   return [
     '<section><h2>Blackboard</h2>',
-    ...shown.map(([key, value]) => values.write(key, value)),
-    ...writeMore(entries.length - shown.length, 'key'),
+    ...shown.flatMap((key) => {
+      const [value = null, earlier] = [after[key], Object.hasOwn(before, key) ? before[key] : undefined];
+      const isNew = earlier === undefined || JSON.stringify(earlier) === JSON.stringify(value);
+      return [
+        write(key, key, 'after', value),
+        ...(isNew ? [] : [write(`${key}, before`, key, 'before', earlier)]),
+      ];
+    }),
+    ...writeMore(keys.length - shown.length, 'key'),
     '</section>',
   ];
 }

@@ -20,6 +20,7 @@ const write = (data: Partial<ReportData>): string =>
         events: [],
         earlierEvents: 0,
         graph: undefined,
+        blackboard: undefined,
         ...data,
       },
       { version: '1.2.3', now: NOW },
@@ -178,6 +179,26 @@ describe('The HTML report of a run', () => {
     });
     expect(html.split('class="graph"')).to.have.length(4);
     expect(html).to.contain('two reads from one: k').and.to.contain('not started, 1 task');
+  });
+
+  it('shows the blackboard at the end, and what had another value before', () => {
+    const { text } = parse(
+      write({
+        blackboard: { before: { a: 1, b: 'same' }, after: { a: 2, b: 'same', c: [3] }, cut: ['/after/c'] },
+      }),
+    );
+    expect(text).to.match(
+      /Blackboard\s*a 2[^]*a, before 1[^]*b text, 4 characters[^]*c list of 1, shortened/,
+    );
+    expect(text).not.to.contain('b, before');
+    const result = {
+      plan_id: 'p',
+      sub_results: {},
+      blackboard: { k: 'v' },
+      total_tasks_executed: 1,
+      total_waves: 1,
+    };
+    expect(parse(write({ run: runRecord({ result }) })).text).to.contain('k text, 1 character');
   });
 
   it('has some 10 MiB at most, and says which values did not fit', () => {

@@ -74,6 +74,10 @@ describe('GET /pipelines/runs/{run_id}/report (D59)', () => {
     expect(await (await client.report(runId)).text()).to.contain('<title>reported: failed</title>');
   });
 
+  it('draws which task reads which', async () => {
+    expect(await (await get('reader')).text()).to.contain('<title>second reads first</title>');
+  });
+
   it('needs the scope read, and shows nothing to keys of other tenants (D37)', async () => {
     expect((await get('starter')).status).to.equal(403);
     expect((await get('other')).status).to.equal(404);
