@@ -14,7 +14,7 @@ import { describeCallState, toneOfCall } from './calls.js';
 import type { ReportData } from './report-data.js';
 
 /** Columns of boxes that fit on the page. */
-const MAX_COLUMNS = 4;
+const MAX_COLUMNS = 5;
 
 /** Draws the tasks of a run with their states; of a plan, its sub-pipelines, and then the tasks of each of them. */
 export function* writeGraphs({ run, tasks, graph }: ReportData): Steps<string[]> {
@@ -72,7 +72,7 @@ function* writeTasks(
       id: task.task_id,
       detail: task.tool,
       isStack: fanOuts.has(task.task_id),
-      state: { tone: toneOfCall(task), text: describeCallState(task) },
+      state: { tone: toneOfCall(task), text: describeCallState(task, false) },
     });
   }
   const shown = waves.filter((wave) => wave.length > 0);

@@ -59,7 +59,7 @@ details.call>div{padding:4px 0 6px 16px}
 table{border-collapse:collapse;width:100%;font-size:13px}
 th{text-align:left;font-weight:600;color:var(--soft);font-size:12px}
 th,td{padding:4px 14px 4px 0;vertical-align:top;border-top:1px solid var(--line);overflow-wrap:anywhere}
-thead th{border-top:0}
+thead th{border-top:0;overflow-wrap:normal;white-space:nowrap}
 td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}
 td time,dd time{font-variant-numeric:tabular-nums}
 .events td,.events th{font:12px var(--mono)}
@@ -67,7 +67,7 @@ td time,dd time{font-variant-numeric:tabular-nums}
 .legend{display:flex;flex-wrap:wrap;gap:4px 18px;margin-bottom:10px;font-size:12px;color:var(--soft)}
 .legend svg{vertical-align:-1px;margin-right:6px}
 footer{padding-top:8px;padding-bottom:32px;font-size:12px;color:var(--soft)}
-@media (max-width:640px){main,header,footer{padding-left:12px;padding-right:12px}section{padding:14px 12px}details.call>summary{grid-template-columns:1fr}details.call>summary>span+span{padding-left:16px}.scroll table{min-width:600px}h1{font-size:22px}}
+@media (max-width:640px){main,header,footer{padding-left:12px;padding-right:12px}section{padding:14px 12px}details.call>summary{grid-template-columns:1fr}details.call>summary>span+span{padding-left:16px}.scroll table{min-width:600px}h1{font-size:22px}dl.facts{grid-template-columns:1fr 1fr;gap:6px 12px;font-size:12px}dl.facts>div:first-child{grid-column:1/-1}header{padding-top:16px}}
 @media print{body{background:#fff;font-size:11px}section{border:0;padding:0;break-inside:auto}details.call,tr{break-inside:avoid}pre{max-height:none}.scroll{overflow:visible}.scroll svg{max-width:100%;height:auto}}
 ${GANTT_STYLE}${GRAPH_STYLE}
 `;

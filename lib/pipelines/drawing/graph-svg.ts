@@ -47,6 +47,8 @@ const MAX_DRAWN_EDGES = 10_000;
 
 const MIN_BOX_WIDTH = 116;
 const MAX_BOX_WIDTH = 216;
+/** Of five columns that fit on a page. */
+const MAX_BOX_WIDTH_ON_PAGE = 172;
 const PADDING = 14;
 /** Of a letter, in px: of the monospaced font of the ids, and about that of the other. */
 const ID_LETTER = 7.3;
@@ -181,7 +183,12 @@ function chooseSizes(waves: SvgGraph['waves'], edges: SvgGraph['edges'], isAlone
   }
   const hasLabels = edges.some(({ label }) => label !== undefined);
   return {
-    boxWidth: Math.ceil(Math.min(MAX_BOX_WIDTH, Math.max(MIN_BOX_WIDTH, letters + 2 * PADDING))),
+    boxWidth: Math.ceil(
+      Math.min(
+        isAlone ? MAX_BOX_WIDTH : MAX_BOX_WIDTH_ON_PAGE,
+        Math.max(MIN_BOX_WIDTH, letters + 2 * PADDING),
+      ),
+    ),
     boxHeight: hasStates ? 62 : 46,
     columnGap: hasLabels ? 150 : isAlone ? 64 : 48,
     rowGap: 20,
