@@ -134,6 +134,11 @@ export class PipelineLibrary {
     this.#listeners.push(listener);
   }
 
+  /** Looks at the folder now, as it does by itself every 2 seconds. */
+  lookAgain(): Promise<void> {
+    return this.#folder.look();
+  }
+
   get entries(): readonly FolderEntry[] {
     return this.#folder.entries;
   }
