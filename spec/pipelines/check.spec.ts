@@ -80,6 +80,10 @@ pipeline:
       path: '/pipeline/tasks/0/retries',
       line: 7,
       column: 7,
+      fix: {
+        title: 'write "retry"',
+        edits: [{ from: { line: 7, column: 7 }, to: { line: 7, column: 14 }, text: 'retry' }],
+      },
     });
   });
 

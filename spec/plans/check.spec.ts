@@ -201,6 +201,10 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
       line: 9,
       column: 27,
       hint: 'did you mean "mock"?',
+      fix: {
+        title: 'write "mock"',
+        edits: [{ from: { line: 9, column: 27 }, to: { line: 9, column: 30 }, text: 'mock' }],
+      },
     });
   });
 
@@ -229,6 +233,10 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
       column: 21,
       file: 'b.yaml',
       hint: 'did you mean "mock"?',
+      fix: {
+        title: 'write "mock"',
+        edits: [{ from: { line: 5, column: 21 }, to: { line: 5, column: 24 }, text: 'mock' }],
+      },
     });
     const broken = new Map([['b', toFile('a: [')]]);
     expect(onlyProblem(checkPlanText(wrapSubPipelines('- {id: b}'), { pipelines: broken }))).to.include({

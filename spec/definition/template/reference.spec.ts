@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { textOfHint } from '../../../lib/definition/hint.js';
 import { type Reference, resolveReference } from '../../../lib/definition/template/reference.js';
 import { parseExpression } from './expressions.js';
 
@@ -75,7 +76,7 @@ describe('resolveReference (rules 5 and 8)', () => {
       const reference = resolveSource(source);
       if (reference.kind !== 'unknown') throw new Error(`it is known as ${reference.kind}`);
       expect(reference.message).to.match(message);
-      expect(reference.hint).to.equal(hint);
+      expect(reference.hint && textOfHint(reference.hint)).to.equal(hint);
     });
   }
 
@@ -105,7 +106,7 @@ describe('resolveReference (rules 5 and 8)', () => {
         inputs: new Set(['ticker', 'both']),
         suggestions: { nearest: () => undefined },
       });
-      expect(reference.kind === 'unknown' && reference.hint).to.equal(hint);
+      expect(readHint(reference)).to.equal(hint);
     });
   }
 
@@ -118,7 +119,7 @@ describe('resolveReference (rules 5 and 8)', () => {
       inputs: new Set(),
       suggestions: { nearest: () => undefined },
     });
-    expect(reference.kind === 'unknown' && reference.hint).to.equal('did you mean "params.env.city"?');
+    expect(readHint(reference)).to.equal('did you mean "params.env.city"?');
   });
 
   it('takes {{inputs.parameters.x}} for an input where the pipeline has an input "parameters"', () => {
@@ -127,8 +128,10 @@ describe('resolveReference (rules 5 and 8)', () => {
       inputs: new Set(['parameters']),
       suggestions: { nearest: () => undefined },
     });
-    expect(reference.kind === 'unknown' && reference.hint).to.equal(
-      'did you mean "pipeline.inputs.parameters.x"?',
-    );
+    expect(readHint(reference)).to.equal('did you mean "pipeline.inputs.parameters.x"?');
   });
 });
+
+function readHint(reference: Reference): string | undefined {
+  return reference.kind === 'unknown' && reference.hint ? textOfHint(reference.hint) : undefined;
+}

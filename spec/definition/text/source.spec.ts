@@ -78,6 +78,10 @@ describe('readSource (D7)', () => {
         path: '/tasks/0/inputs/x',
         line: 3,
         column: 10,
+        fix: {
+          title: 'put quotes around it',
+          edits: [{ from: { line: 3, column: 10 }, to: { line: 3, column: 22 }, text: '"{{a.output}}"' }],
+        },
       },
     ]);
     expect(source.unquoted).to.deep.equal([['tasks', 0, 'inputs', 'x']]);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { hintRename } from '../../../lib/definition/hint.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
 import { mock } from '../../../lib/tools/builtin/testing/mock.js';
 import { store } from '../../../lib/tools/builtin/store.js';
@@ -50,7 +51,7 @@ describe('findLiteralInputProblems (D8, D48)', () => {
         input: 'apend',
         path: ['apend'],
         message: 'tool "store" has no input "apend"',
-        hint: 'did you mean "append"?',
+        hint: hintRename('apend', 'append'),
       },
     ]);
     const [problem] = findLiteralInputProblems(store, { key: 'k', value: 1, something_else: true });
@@ -94,8 +95,8 @@ describe('findLiteralInputProblems (D8, D48)', () => {
       inputs: { format: { enum: ['markdown', 'text'], description: '' } },
       run: () => null,
     });
-    expect([...findLiteralInputProblems(tool, { format: 'markdwon' })][0]?.hint).to.equal(
-      'did you mean "markdown"?',
+    expect([...findLiteralInputProblems(tool, { format: 'markdwon' })][0]?.hint).to.deep.equal(
+      hintRename('markdwon', 'markdown'),
     );
   });
 

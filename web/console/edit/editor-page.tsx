@@ -1,11 +1,40 @@
-import type { Server } from '../../shared/server/server.js';
-import { Frame } from '../shell/frame.js';
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { messageOf, type Server } from '../../shared/server/server.js';
+import { Frame, Notice } from '../shell/frame.js';
+import type { Opened } from './session/edit-session.js';
 
-/** Where pipelines are written, checked and run. */
+type WorkbenchType = ComponentType<{ readonly server: Server; readonly opened: Opened }>;
+
+/** Where pipelines are written, checked and run. The editor is loaded when the page is opened: no other page needs it. */
 export function EditorPage({ server }: { readonly server: Server }) {
+  const [loaded, setLoaded] = useState<{ readonly Workbench: WorkbenchType } | undefined>(undefined);
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    import('./workbench.js').then(setLoaded, (error: unknown) => setProblem(messageOf(error)));
+  }, []);
   return (
     <Frame server={server} section="edit" title="Editor">
-      <main class="page" />
+      {loaded === undefined ? (
+        <main class="page">
+          {problem === '' ? (
+            <p class="empty">Loading the editor…</p>
+          ) : (
+            <Notice tone="bad">
+              The editor could not be loaded: {problem}. Load the page again; the server may have a newer
+              version.
+            </Notice>
+          )}
+        </main>
+      ) : (
+        <loaded.Workbench server={server} opened={readAddress(window.location.search)} />
+      )}
     </Frame>
   );
+}
+
+/** `/edit?pipeline=ID` opens a file of the server, `/edit?run=ID` the definition of a run. */
+function readAddress(search: string): Opened {
+  const query = new URLSearchParams(search);
+  return { pipeline: query.get('pipeline') ?? '', run: query.get('run') ?? '' };
 }

@@ -6,7 +6,7 @@ import type { PlanGraph } from '../../../lib/plans/graph.js';
 import { messageOf, type Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
 import { ParamsForm } from '../shell/params-form.js';
-import { type ParamTexts, readParam, readParams } from '../shell/params.js';
+import { findParamProblems, type ParamDeclaration, readJsonObject } from '../shell/param-values.js';
 
 interface RunFormProps {
   readonly server: Server;
@@ -15,23 +15,24 @@ interface RunFormProps {
 
 /** Asks for the params of a pipeline of the folder, shows its waves, and runs it. */
 export function RunForm({ server, named }: RunFormProps) {
-  const { id, kind, params, inputs, tenant_id } = named;
-  const [texts, setTexts] = useState<ParamTexts>({});
+  const { id, kind, inputs, tenant_id } = named;
+  const params = named.params as Readonly<Record<string, ParamDeclaration>>;
+  const [values, setValues] = useState<JsonObject>({});
   const [inputsText, setInputsText] = useState<string | undefined>(undefined);
   const [problem, setProblem] = useState('');
   const [isStarting, setStarting] = useState(false);
-  const values = readParams(params, texts);
-  const given = inputsText === undefined ? undefined : readParam({ type: 'object' }, inputsText);
+  const given = inputsText === undefined ? undefined : readJsonObject(inputsText);
+  const problems = findParamProblems(problem, Object.keys(params));
   const tenant = tenant_id === 'default' ? {} : { tenant_id };
   const start = (event: Event): void => {
     event.preventDefault();
-    if (values === undefined || given?.ok === false) return;
+    if (typeof given === 'string') return;
     setStarting(true);
     setProblem('');
     const body = {
       ...tenant,
       ...(kind === 'pipeline' && { params: values }),
-      ...(given?.value !== undefined && { inputs: given.value as JsonObject }),
+      ...(given !== undefined && { inputs: given }),
     };
     server
       .post<{ run_id: string }>(`/pipelines/${encodeURIComponent(id)}/run_async`, body)
@@ -44,7 +45,7 @@ export function RunForm({ server, named }: RunFormProps) {
   const inputsJson = inputsText ?? JSON.stringify(inputs, undefined, 2);
   return (
     <form class="run-form" onSubmit={start}>
-      <ParamsForm params={params} texts={texts} onChange={setTexts} name={`run-${id}`} />
+      <ParamsForm id={`run-${id}`} params={params} values={values} problems={problems} onChange={setValues} />
       {(Object.keys(inputs).length > 0 || kind === 'plan') && (
         <div class="param">
           <label for={`run-${id}-inputs`}>
@@ -55,10 +56,10 @@ export function RunForm({ server, named }: RunFormProps) {
             rows={Math.min(8, inputsJson.split('\n').length + 1)}
             spellcheck={false}
             value={inputsJson}
-            aria-invalid={given?.ok === false}
+            aria-invalid={typeof given === 'string'}
             onInput={(event) => setInputsText(event.currentTarget.value)}
           />
-          {given?.ok === false && <span class="problem">{given.problem}</span>}
+          {typeof given === 'string' && <span class="problem">{given}</span>}
         </div>
       )}
       <Outline server={server} named={named} />
@@ -67,11 +68,7 @@ export function RunForm({ server, named }: RunFormProps) {
           <bdi>{problem}</bdi>
         </p>
       )}
-      <button
-        type="submit"
-        class="primary"
-        disabled={isStarting || values === undefined || given?.ok === false}
-      >
+      <button type="submit" class="primary" disabled={isStarting || typeof given === 'string'}>
         {isStarting ? 'Starting…' : 'Run it now'}
       </button>
     </form>

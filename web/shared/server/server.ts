@@ -5,11 +5,19 @@ import { KEY_ITEM } from './api-key.js';
 export class ServerError extends Error {
   readonly status: number;
   readonly code: string;
+  /** What else the server has said, such as the problems of a definition. */
+  readonly detail: Readonly<Record<string, unknown>>;
 
-  constructor(status: number, code: string, message: string, options?: ErrorOptions) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    options: ErrorOptions & { readonly detail?: Readonly<Record<string, unknown>> } = {},
+  ) {
     super(message, options);
     this.status = status;
     this.code = code;
+    this.detail = options.detail ?? {};
   }
 }
 
@@ -97,7 +105,7 @@ async function toServerError(response: Response): Promise<ServerError> {
   const text = await response.text().catch(() => '');
   const detail = findDetail(text);
   const message = detail?.message ?? `the server has answered with status ${status}`;
-  return new ServerError(status, detail?.code ?? 'refused', message);
+  return new ServerError(status, detail?.code ?? 'refused', message, { detail: { ...detail } });
 }
 
 /** The body of an error: `{detail: {code, message}}`. A proxy may answer with anything else. */

@@ -1,0 +1,257 @@
+import { closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { yaml } from '@codemirror/lang-yaml';
+import { bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit } from '@codemirror/language';
+import { type Action, type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
+import { EditorState, type Extension, StateEffect, StateField, type Text } from '@codemirror/state';
+import {
+  Decoration,
+  type DecorationSet,
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+  placeholder,
+} from '@codemirror/view';
+import type { Fix, Position, Problem } from '../../../../lib/definition/problem.js';
+import { type Outline, type OutlinePart, partAt } from '../model/outline.js';
+import type { Vocabulary } from '../model/vocabulary.js';
+import { assist, outlineOf } from './language.js';
+import { THEME } from './theme.js';
+
+interface EditorOptions {
+  readonly parent: HTMLElement;
+  readonly text: string;
+  readonly vocabulary: () => Vocabulary | undefined;
+  readonly onChange: () => void;
+  /** The cursor is in another task, or in none. */
+  readonly onPart: (id: string | undefined) => void;
+  readonly onSave: () => void;
+  readonly onRun: () => void;
+}
+
+/** The text editor of the page, on CodeMirror. */
+export class CodeEditor {
+  readonly #view: EditorView;
+  readonly #onPart: EditorOptions['onPart'];
+  #part: string | undefined;
+
+  constructor(options: EditorOptions) {
+    this.#onPart = options.onPart;
+    this.#view = new EditorView({
+      parent: options.parent,
+      state: EditorState.create({ doc: options.text, extensions: extensionsOf(options, this) }),
+    });
+  }
+
+  get text(): string {
+    return this.#view.state.doc.toString();
+  }
+
+  get length(): number {
+    return this.#view.state.doc.length;
+  }
+
+  get outline(): Outline {
+    return outlineOf(this.#view.state);
+  }
+
+  /** Replaces the whole text, as one step that can be undone. */
+  setText(text: string): void {
+    const { doc } = this.#view.state;
+    if (doc.toString() === text) return;
+    this.#view.dispatch({ changes: { from: 0, to: doc.length, insert: text }, scrollIntoView: true });
+  }
+
+  /** Underlines problems, with a button for each fix. */
+  showProblems(problems: readonly Problem[]): void {
+    const { state } = this.#view;
+    const shown = problems.filter(({ line, file }) => line !== undefined && file === undefined);
+    const diagnostics = shown.map((problem) => this.#toDiagnostic(problem)).sort((a, b) => a.from - b.from);
+    this.#view.dispatch(setDiagnostics(state, diagnostics));
+  }
+
+  #toDiagnostic(problem: Problem): Diagnostic {
+    const { doc } = this.#view.state;
+    const from = offsetOf(doc, { line: problem.line ?? 1, column: problem.column ?? 1 });
+    const line = doc.lineAt(from);
+    const [word = ''] =
+      /^(?:\{\{[^}\n]*\}\}|"[^"\n]*"|'[^'\n]*'|[^\s:,[\]{}]+)/.exec(line.text.slice(from - line.from)) ?? [];
+    const to = Math.min(from + Math.max(word.length, 1), Math.max(line.to, from));
+    const actions: Action[] =
+      problem.fix === undefined
+        ? []
+        : [{ name: capitalize(problem.fix.title), apply: () => this.applyFix(problem.fix as Fix) }];
+    return {
+      from,
+      to,
+      severity: problem.severity,
+      message: problem.hint === undefined ? problem.message : `${problem.message}\n${problem.hint}`,
+      actions,
+    };
+  }
+
+  /** Applies the edits of a fix, as one step that can be undone. */
+  applyFix({ edits }: Fix): void {
+    const { doc } = this.#view.state;
+    const changes = edits.map(({ from, to, text }) => ({
+      from: offsetOf(doc, from),
+      to: offsetOf(doc, to),
+      insert: text,
+    }));
+    this.#view.dispatch({ changes, scrollIntoView: true, userEvent: 'input.fix' });
+    this.#view.focus();
+  }
+
+  /** Moves the cursor to a position. */
+  goTo(position: Position): void {
+    const anchor = offsetOf(this.#view.state.doc, position);
+    this.#view.dispatch({
+      selection: { anchor },
+      effects: EditorView.scrollIntoView(anchor, { y: 'center' }),
+    });
+    this.#view.focus();
+  }
+
+  /** Moves the cursor to a task or a sub-pipeline, unless it is there. */
+  goToPart(id: string): void {
+    const part = this.outline.parts.find((candidate) => candidate.id === id);
+    if (part === undefined || this.#part === id) return;
+    this.#view.dispatch({
+      selection: { anchor: part.from },
+      effects: EditorView.scrollIntoView(part.from, { y: 'center' }),
+    });
+  }
+
+  /** Inserts lines after the task of the cursor, or after the last one. */
+  insertTask(write: (ids: readonly string[], indent: string) => string): void {
+    const { state } = this.#view;
+    const { parts } = this.outline;
+    const part = partAt(this.outline, state.selection.main.head) ?? parts.at(-1);
+    const first = part === undefined ? undefined : state.doc.lineAt(part.from);
+    const line = part === undefined ? state.doc.line(state.doc.lines) : state.doc.lineAt(part.to);
+    const indent = first === undefined ? '    ' : ' '.repeat(first.text.search(/-|\S/));
+    const written = write(
+      parts.map(({ id }) => id),
+      indent,
+    );
+    const at = line.to;
+    const text = `${line.text === '' ? '' : '\n'}${written.replace(/\n$/, '')}`;
+    this.#view.dispatch({
+      changes: { from: at, insert: text },
+      selection: { anchor: at + text.length },
+      scrollIntoView: true,
+      userEvent: 'input.snippet',
+    });
+    this.#view.focus();
+  }
+
+  focus(): void {
+    this.#view.focus();
+  }
+
+  destroy(): void {
+    this.#view.destroy();
+  }
+
+  /** Marks the task of the cursor. */
+  followCursor(): void {
+    const { state } = this.#view;
+    const part = partAt(this.outline, state.selection.main.head);
+    const id = part?.id === '' ? undefined : part?.id;
+    if (id === this.#part) return;
+    this.#part = id;
+    // A dispatch within an update is not allowed.
+    queueMicrotask(() => {
+      this.#view.dispatch({ effects: markPart.of(part) });
+      this.#onPart(id);
+    });
+  }
+}
+
+function extensionsOf(options: EditorOptions, editor: CodeEditor): Extension[] {
+  const command = (run: () => void) => (): boolean => {
+    run();
+    return true;
+  };
+  return [
+    lineNumbers(),
+    foldGutter(),
+    highlightActiveLine(),
+    highlightActiveLineGutter(),
+    history(),
+    drawSelection(),
+    EditorState.tabSize.of(2),
+    indentUnit.of('  '),
+    indentOnInput(),
+    bracketMatching(),
+    closeBrackets(),
+    highlightSelectionMatches({ minSelectionLength: 3 }),
+    search({ top: true }),
+    yaml(),
+    lintGutter(),
+    selectedPart,
+    assist(options.vocabulary),
+    placeholder('Write a pipeline here, or insert an example'),
+    EditorView.contentAttributes.of({
+      'aria-label': 'Definition in YAML. Escape, then Tab leaves the editor.',
+      spellcheck: 'false',
+    }),
+    keymap.of([
+      { key: 'Mod-s', run: command(options.onSave), preventDefault: true },
+      { key: 'Mod-Enter', run: command(options.onRun), preventDefault: true },
+      ...closeBracketsKeymap,
+      ...completionKeymap,
+      ...defaultKeymap,
+      ...searchKeymap,
+      ...historyKeymap,
+      ...foldKeymap,
+      indentWithTab,
+    ]),
+    EditorView.updateListener.of((update) => {
+      if (update.docChanged) options.onChange();
+      if (update.docChanged || update.selectionSet) editor.followCursor();
+    }),
+    THEME,
+  ];
+}
+
+const markPart = StateEffect.define<OutlinePart | undefined>();
+const marked = Decoration.line({ class: 'cm-task-selected' });
+
+/** More lines of a task are not marked. */
+const MOST_MARKED = 500;
+
+/** The lines of the task that the cursor is in. */
+const selectedPart = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(lines, { state, effects, changes }) {
+    for (const effect of effects) {
+      if (effect.is(markPart)) return drawPart(state.doc, effect.value);
+    }
+    return lines.map(changes);
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+function drawPart(doc: Text, part: OutlinePart | undefined): DecorationSet {
+  if (part === undefined || part.to > doc.length) return Decoration.none;
+  const first = doc.lineAt(part.from).number;
+  const end = Math.min(doc.lineAt(part.to).number, first + MOST_MARKED);
+  const lines = Array.from({ length: end - first + 1 }, (_, index) => doc.line(first + index));
+  return Decoration.set(lines.map(({ from }) => marked.range(from)));
+}
+
+/** The offset of a position of the server's: both are counted in UTF-16 code units. Never beyond the text. */
+function offsetOf(doc: Text, { line, column }: Position): number {
+  if (line > doc.lines) return doc.length;
+  const { from, to } = doc.line(Math.max(1, line));
+  return Math.min(from + Math.max(1, column) - 1, to);
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

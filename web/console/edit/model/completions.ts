@@ -1,0 +1,230 @@
+import type { Json } from '../../../../lib/common/json.js';
+import type { CursorPlace } from './cursor-path.js';
+import type { Outline } from './outline.js';
+import { divide, formatType, type InnerPath, PLAIN_NAME, schemaAt, type Vocabulary } from './vocabulary.js';
+
+/** Something that may be written at the cursor. */
+export interface Proposal {
+  readonly label: string;
+  /** A few words beside it: its type. */
+  readonly detail?: string;
+  /** What it is for. */
+  readonly info?: string;
+  /** What is written instead of the label; `¦` is where the cursor goes. */
+  readonly apply?: string;
+  readonly kind: 'field' | 'tool' | 'value' | 'task' | 'name';
+  /** A higher one comes first. */
+  readonly boost?: number;
+}
+
+interface Proposals {
+  /** Where what they replace begins. */
+  readonly from: number;
+  readonly options: readonly Proposal[];
+}
+
+/** Returns what may be written at the cursor. */
+export function propose(cursor: CursorPlace, outline: Outline, vocabulary: Vocabulary): Proposals {
+  const inner = divide(cursor.path, outline.kind, vocabulary);
+  const scope =
+    inner.subPipeline === undefined ? outline : (outline.parts[inner.subPipeline]?.pipeline ?? outline);
+  if (cursor.template !== undefined) return proposeTemplate(cursor, inner, scope);
+  const options =
+    cursor.kind === 'key'
+      ? proposeKeys(cursor, inner, scope, vocabulary)
+      : proposeValues(cursor, inner, scope, vocabulary);
+  return { from: cursor.from, options };
+}
+
+function proposeKeys(
+  { siblings, path }: CursorPlace,
+  inner: InnerPath,
+  outline: Outline,
+  vocabulary: Vocabulary,
+): Proposal[] {
+  const written = new Set(siblings);
+  if (inner.isRoot && outline.parts.length === 0 && !written.has('id')) {
+    if (written.has('pipeline') || written.has('plan')) return [];
+    const start = (label: string, info: string | undefined): Proposal => ({
+      label,
+      info: info ?? '',
+      kind: 'field',
+      apply: `${label}:\n  id: ¦`,
+    });
+    return [
+      start('pipeline', vocabulary.pipeline.definitions?.['pipeline']?.description),
+      start('plan', 'Pipelines that pass values to each other.'),
+    ];
+  }
+  if (path.length === 0 && (written.has('pipeline') || written.has('plan'))) return [];
+  const fields = inputFields(inner, outline, vocabulary) ?? schemaFields(inner);
+  return fields.filter(({ label }) => !written.has(label));
+}
+
+function schemaFields({ schema: root, rest }: InnerPath): Proposal[] {
+  const schema = schemaAt(root, rest);
+  const required = new Set(schema?.required);
+  return Object.entries(schema?.properties ?? {}).map(([label, field], index) => ({
+    label,
+    detail: `${formatType(field)}${required.has(label) ? ', required' : ''}`,
+    info: `${field.description ?? ''}${formatDefault(field.default)}`,
+    apply: `${label}: ¦`,
+    kind: 'field',
+    boost: (required.has(label) ? 50 : 0) - index,
+  }));
+}
+
+/** The inputs of the tool of a task. */
+function inputFields(
+  { kind, rest }: InnerPath,
+  outline: Outline,
+  { tools }: Vocabulary,
+): Proposal[] | undefined {
+  const [list, index, field] = rest;
+  if (kind !== 'pipeline' || list !== 'tasks' || field !== 'inputs' || rest.length !== 3) return undefined;
+  const tool = tools.get(outline.parts[Number(index)]?.tool ?? '');
+  return Object.values(tool?.inputs ?? {}).map((input, at) => ({
+    label: input.name,
+    detail: [input.type, input.required ? 'required' : ''].filter(Boolean).join(', '),
+    info: `${input.description}${input.required ? '' : formatDefault(input.default)}`,
+    apply: `${input.name}: ¦`,
+    kind: 'field',
+    boost: (input.required ? 50 : 0) - at,
+  }));
+}
+
+function proposeValues(
+  cursor: CursorPlace,
+  inner: InnerPath,
+  outline: Outline,
+  { tools }: Vocabulary,
+): Proposal[] {
+  const { rest, kind } = inner;
+  const [list, index, field, name] = rest;
+  const isTask = kind === 'pipeline' && list === 'tasks';
+  if (isTask && field === 'tool') return proposeTools(tools);
+  if (isTask && field === 'await' && rest.length === 4) return proposeTasks(outline, Number(index));
+  if (isTask && field === 'parallel_over') return quoted(cursor, templatePaths(outline, Number(index)));
+  if (isTask && field === 'inputs' && rest.length === 4) {
+    const { tool = '' } = outline.parts[Number(index)] ?? {};
+    if (tool === 'store' && name === 'key') return proposeNames(outline.sessionKeys, 'session key');
+    const input = tools.get(tool)?.inputs[String(name)];
+    const choices = input?.enum ?? (input?.type === 'boolean' ? [true, false] : undefined);
+    if (choices !== undefined) return proposeChoices(choices, input?.default);
+    if (input?.registry !== undefined) return proposeRegistry(tools.get(tool), input.registry);
+    return quoted(cursor, templatePaths(outline, Number(index)));
+  }
+  if (field === 'inputs' && kind === 'plan') return proposeNames(outline.inputs, 'input of the plan');
+  if (list === 'reads' || field === 'reads' || field === 'stores') {
+    return proposeNames(outline.sessionKeys, 'session key');
+  }
+  const schema = schemaAt(inner.schema, rest);
+  const isBoolean =
+    schema?.type === 'boolean' || (Array.isArray(schema?.type) && schema.type[0] === 'boolean');
+  return proposeChoices(schema?.enum ?? (isBoolean ? [true, false] : []), schema?.default);
+}
+
+function proposeTools(tools: Vocabulary['tools']): Proposal[] {
+  return [...tools.values()].map((tool) => ({
+    label: tool.name,
+    info: tool.description,
+    detail: Object.values(tool.inputs)
+      .filter(({ required }) => required)
+      .map(({ name }) => name)
+      .join(', '),
+    kind: 'tool',
+  }));
+}
+
+function proposeRegistry(
+  tool: ReturnType<Vocabulary['tools']['get']>,
+  registry: 'functions' | 'schemas' | 'sources',
+): Proposal[] {
+  return (tool?.[registry] ?? []).map(({ name, description }) => ({
+    label: name,
+    info: description,
+    kind: 'name',
+  }));
+}
+
+function proposeTasks({ parts }: Outline, own: number): Proposal[] {
+  return parts
+    .filter(({ id }, index) => id !== '' && index !== own)
+    .map(({ id, tool }) => ({ label: id, detail: tool, kind: 'task' }));
+}
+
+function proposeNames(names: readonly string[], detail: string): Proposal[] {
+  return names.map((label) => ({ label, detail, kind: 'name' }));
+}
+
+function proposeChoices(choices: readonly Json[], usual: Json | undefined): Proposal[] {
+  return choices
+    .filter((choice) => choice !== null)
+    .map((choice) => ({
+      label: String(choice),
+      kind: 'value',
+      ...(choice === usual && { detail: 'default' }),
+    }));
+}
+
+/** Whole templates as values, in quotes. */
+function quoted({ isQuoted, typed }: CursorPlace, paths: readonly Proposal[]): Proposal[] {
+  if (typed !== '' && !typed.startsWith('{')) return [];
+  return paths.map((option) => {
+    const template = `{{${option.label}}}`;
+    return { ...option, label: template, apply: isQuoted ? template : `"${template}"` };
+  });
+}
+
+/** What templates of a task can read. */
+function templatePaths({ parts, params, inputs, sessionKeys }: Outline, own: number): Proposal[] {
+  const { id: ownId, isFanOut } = parts[own] ?? { id: undefined, isFanOut: false };
+  const paths: Proposal[] = [];
+  if (isFanOut) paths.push({ label: 'item', detail: 'of the list', kind: 'value', boost: 20 });
+  for (const { id, tool } of parts) {
+    if (id === '' || id === ownId) continue;
+    paths.push({ label: `${id}.output`, detail: tool, kind: 'task', boost: 10 });
+  }
+  const add = (prefix: string, names: readonly string[], detail: string): void => {
+    for (const name of names) {
+      if (PLAIN_NAME.test(name)) paths.push({ label: `${prefix}${name}`, detail, kind: 'name' });
+    }
+  };
+  add('params.', params, 'param');
+  add('pipeline.inputs.', inputs, 'input');
+  add('session.', sessionKeys, 'session key');
+  paths.push({ label: 'pipeline.goal', detail: 'text', kind: 'value', boost: -10 });
+  return paths;
+}
+
+const NAMESPACES: readonly Proposal[] = [
+  { label: 'params.', info: 'A param of the pipeline.', kind: 'name', boost: -20 },
+  { label: 'pipeline.inputs.', info: 'An input of the pipeline.', kind: 'name', boost: -21 },
+  { label: 'session.', info: 'A value of the blackboard.', kind: 'name', boost: -22 },
+  {
+    label: 'secrets.',
+    info: 'A secret of the server: its name in capital letters, such as {{secrets.API_KEY}}.',
+    kind: 'name',
+    boost: -23,
+  },
+];
+
+function proposeTemplate(cursor: CursorPlace, inner: InnerPath, outline: Outline): Proposals {
+  const { template = '' } = cursor;
+  const [written = ''] = /[\w.-]*$/.exec(template) ?? [];
+  const from = cursor.from + cursor.typed.length - written.length;
+  // Only a path at the start of the template; after `??` stands a literal.
+  if (written.length !== template.length) return { from, options: [] };
+  if (inner.rest[0] === 'goal') {
+    const options = templatePaths(outline, -1).filter(({ label }) => label.startsWith('params.'));
+    return { from, options };
+  }
+  const own = inner.rest[0] === 'tasks' ? Number(inner.rest[1]) : -1;
+  const isList = inner.rest[2] === 'parallel_over';
+  const paths = templatePaths(outline, own).filter(({ label }) => !isList || label !== 'item');
+  return { from, options: [...paths, ...NAMESPACES] };
+}
+
+function formatDefault(value: Json | undefined): string {
+  return value === undefined || value === null ? '' : ` Default: ${JSON.stringify(value)}.`;
+}

@@ -1,0 +1,100 @@
+import type { CursorPlace } from './cursor-path.js';
+import { findCursor } from './cursor-path.js';
+import type { Outline } from './outline.js';
+import { divide, formatType, schemaAt, type Vocabulary } from './vocabulary.js';
+
+/** What is known of a field or a tool. */
+export interface Explanation {
+  readonly from: number;
+  readonly to: number;
+  readonly title: string;
+  readonly detail: string;
+  readonly text: string;
+  /** Names with what they mean: the inputs of a tool. */
+  readonly names: readonly { readonly name: string; readonly detail: string; readonly text: string }[];
+}
+
+const WORD = /[\w.-]/;
+
+/** Explains the word at an offset: a field, an input, a tool. Undefined for any other. */
+export function explain(
+  text: string,
+  offset: number,
+  outline: Outline,
+  vocabulary: Vocabulary,
+): Explanation | undefined {
+  let from = offset;
+  let to = offset;
+  while (from > 0 && WORD.test(text[from - 1] ?? '')) from--;
+  while (to < text.length && WORD.test(text[to] ?? '')) to++;
+  const word = text.slice(from, to);
+  if (word === '') return undefined;
+  const cursor = findCursor(text, to);
+  if (cursor.template !== undefined || cursor.typed !== word) return undefined;
+  const isKey = /^["']?\s*:(?:\s|$)/.test(text.slice(to, to + 20));
+  const found = isKey
+    ? explainField(word, cursor, outline, vocabulary)
+    : explainTool(word, cursor, outline, vocabulary);
+  return found && { ...found, from, to };
+}
+
+type Found = Omit<Explanation, 'from' | 'to'>;
+
+function explainField(
+  word: string,
+  { path }: CursorPlace,
+  outline: Outline,
+  vocabulary: Vocabulary,
+): Found | undefined {
+  const { kind, rest, schema, subPipeline } = divide(path, outline.kind, vocabulary);
+  const scope = subPipeline === undefined ? outline : (outline.parts[subPipeline]?.pipeline ?? outline);
+  const [list, index, field] = rest;
+  if (kind === 'pipeline' && list === 'tasks' && field === 'inputs' && rest.length === 3) {
+    const tool = vocabulary.tools.get(scope.parts[Number(index)]?.tool ?? '');
+    const input = tool?.inputs[word];
+    if (input === undefined) return undefined;
+    return { title: word, detail: detailOf(input), text: input.description, names: [] };
+  }
+  if (path.length === 0 && (word === 'pipeline' || word === 'plan')) {
+    const text = vocabulary[word].definitions?.[word]?.description ?? '';
+    return { title: word, detail: '', text, names: [] };
+  }
+  const found = schemaAt(schema, [...rest, word]);
+  if (found?.description === undefined) return undefined;
+  const usual = found.default === undefined ? '' : `default ${JSON.stringify(found.default)}`;
+  const detail = [formatType(found), usual].filter(Boolean).join(', ');
+  return { title: word, detail, text: found.description, names: [] };
+}
+
+function explainTool(
+  word: string,
+  { path, kind }: CursorPlace,
+  outline: Outline,
+  vocabulary: Vocabulary,
+): Found | undefined {
+  const { rest } = divide(path, outline.kind, vocabulary);
+  if (kind !== 'value' || rest.at(-1) !== 'tool') return undefined;
+  const tool = vocabulary.tools.get(word);
+  if (tool === undefined) return undefined;
+  const names = Object.values(tool.inputs).map((input) => ({
+    name: input.name,
+    detail: detailOf(input),
+    text: input.description,
+  }));
+  const gives =
+    tool.output.description === '' ? '' : ` Gives ${tool.output.type}: ${tool.output.description}.`;
+  return { title: word, detail: 'tool', text: `${tool.description}.${gives}`, names };
+}
+
+function detailOf({
+  type,
+  required,
+  default: usual,
+}: {
+  readonly type?: string;
+  readonly required: boolean;
+  readonly default: unknown;
+}): string {
+  const need = required ? 'required' : usual === null ? 'optional' : `default ${JSON.stringify(usual)}`;
+  return [type, need].filter(Boolean).join(', ');
+}

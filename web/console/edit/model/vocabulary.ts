@@ -1,0 +1,93 @@
+import type { Json } from '../../../../lib/common/json.js';
+import type { ToolMetadata } from '../../../../lib/tools/catalog.js';
+
+/** As much of JSON Schema as the schemas of definitions use. */
+export interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly default?: Json;
+  readonly enum?: readonly Json[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+  readonly minimum?: number;
+  readonly $ref?: string;
+  readonly definitions?: Readonly<Record<string, JsonSchema>>;
+}
+
+/** What the server knows of the language: its schemas and its tools. */
+export interface Vocabulary {
+  readonly pipeline: JsonSchema;
+  readonly plan: JsonSchema;
+  readonly tools: ReadonlyMap<string, ToolMetadata>;
+}
+
+/** A path from the root of a text, divided into the definition and what is within. */
+export interface InnerPath {
+  readonly schema: JsonSchema | undefined;
+  readonly kind: 'pipeline' | 'plan';
+  /** From the pipeline or the plan that contains it. */
+  readonly rest: readonly (string | number)[];
+  /** Index of the sub-pipeline whose pipeline contains it. */
+  readonly subPipeline: number | undefined;
+  /** It is beside the root key. */
+  readonly isRoot: boolean;
+}
+
+/** Divides a path: a plan may contain pipelines, and the root key may be missing (D3, D44). */
+export function divide(
+  path: readonly (string | number)[],
+  detected: 'pipeline' | 'plan',
+  vocabulary: Vocabulary,
+): InnerPath {
+  const [first] = path;
+  const hasKey = first === 'pipeline' || first === 'plan';
+  const kind = hasKey ? first : detected;
+  const rest = hasKey ? path.slice(1) : path;
+  const [list, index, field, ...inner] = rest;
+  if (kind === 'plan' && list === 'sub_pipelines' && field === 'pipeline' && typeof index === 'number') {
+    const schema = vocabulary.pipeline.definitions?.['pipeline'];
+    return { kind: 'pipeline', rest: inner, subPipeline: index, isRoot: false, schema };
+  }
+  const schema = vocabulary[kind].definitions?.[kind];
+  return { kind, rest, subPipeline: undefined, isRoot: path.length === 0, schema };
+}
+
+/** Returns the schema of the value at a path within a definition; undefined where anything may be. */
+export function schemaAt(
+  root: JsonSchema | undefined,
+  path: readonly (string | number)[],
+): JsonSchema | undefined {
+  let schema = root;
+  for (const key of path) {
+    if (schema === undefined) return undefined;
+    const { properties, patternProperties, items } = schema;
+    if (typeof key === 'number') schema = items;
+    else {
+      schema =
+        properties !== undefined && Object.hasOwn(properties, key)
+          ? properties[key]
+          : patternProperties?.['^.*$'];
+    }
+  }
+  return schema;
+}
+
+/** Formats what a field takes: `integer`, `one of fail, collect`. */
+export function formatType({ type, enum: choices }: JsonSchema): string {
+  if (choices !== undefined) {
+    return choices
+      .filter((choice) => choice !== null)
+      .slice(0, 8)
+      .map(String)
+      .join(' | ');
+  }
+  const types = (typeof type === 'string' ? [type] : (type ?? [])).filter((name) => name !== 'null');
+  return types.map((name) => TYPE_NAMES[name] ?? name).join(' | ');
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = { array: 'list', object: 'map', string: 'text' };
+
+/** Names of params, inputs and keys that templates can read without brackets. */
+export const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;

@@ -1,0 +1,180 @@
+import { signal } from '@preact/signals';
+import type { Problem } from '../../../../lib/definition/problem.js';
+import type { Graph } from '../../../../lib/pipelines/graph.js';
+import type { PlanStatistics } from '../../../../lib/plans/statistics.js';
+import { messageOf, type Server, ServerError } from '../../../shared/server/server.js';
+
+type DefinitionKind = 'pipeline' | 'plan';
+
+/** What is drawn of a definition: waves of boxes and what they depend on. */
+export interface DrawnGraph {
+  readonly waves: readonly (readonly {
+    readonly id: string;
+    readonly tool: string;
+    readonly fan_out: boolean;
+  }[])[];
+  readonly edges: Graph['edges'];
+}
+
+/** What the server has said of a text. */
+export interface CheckState {
+  /**
+   * `idle`: nothing was asked yet. `checking`: it was asked. `unreachable`: it does not answer, and is asked again.
+   * `refused`: it does not check this text, such as one that is too long.
+   */
+  readonly status: 'idle' | 'checking' | 'checked' | 'unreachable' | 'refused';
+  readonly isOk: boolean;
+  readonly problems: readonly Problem[];
+  /** Of the last text without errors; it stays while there are errors. */
+  readonly graph: DrawnGraph | undefined;
+  /** The graph is that of the text that was checked last. */
+  readonly isGraphCurrent: boolean;
+  /** Why it is unreachable or refused. */
+  readonly reason: string;
+}
+
+const NOTHING: CheckState = {
+  status: 'idle',
+  isOk: false,
+  problems: [],
+  graph: undefined,
+  isGraphCurrent: false,
+  reason: '',
+};
+
+interface Report {
+  readonly ok: boolean;
+  readonly problems: readonly Problem[];
+  readonly stats: PlanStatistics | null;
+}
+
+interface Timers {
+  set(task: () => void, milliseconds: number): number;
+  clear(timer: number): void;
+}
+
+/** After the last keystroke. */
+const PAUSE_MS = 300;
+const RETRY_MS = 2000;
+const LONGEST_RETRY_MS = 30_000;
+
+/** The most characters that the server checks as a text: a longer one would be sent in vain. */
+export const MOST_CHECKED = 256 * 1024;
+
+/**
+ * Has the server check a text after each change, with never more than one request in flight: what is typed meanwhile is
+ * checked when it has answered. Where it does not answer, it is asked again.
+ */
+export class Checker {
+  readonly state = signal<CheckState>(NOTHING);
+  readonly #server: Pick<Server, 'post'>;
+  readonly #read: () => { readonly text: string; readonly kind: DefinitionKind };
+  readonly #timers: Timers;
+  #timer = 0;
+  #isAsking = false;
+  #isOutdated = false;
+  #isClosed = false;
+  #retryMs = RETRY_MS;
+
+  /** @param read returns the text as it is now */
+  constructor(
+    server: Pick<Server, 'post'>,
+    read: () => { readonly text: string; readonly kind: DefinitionKind },
+    timers: Timers,
+  ) {
+    this.#server = server;
+    this.#read = read;
+    this.#timers = timers;
+  }
+
+  /** The text has changed. */
+  changed(pauseMs = PAUSE_MS): void {
+    this.#isOutdated = true;
+    if (this.#isAsking || this.#isClosed) return;
+    this.#timers.clear(this.#timer);
+    this.#timer = this.#timers.set(() => void this.#check(), pauseMs);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#timers.clear(this.#timer);
+  }
+
+  #set(change: Partial<CheckState>): void {
+    this.state.value = { ...this.state.value, ...change };
+  }
+
+  async #check(): Promise<void> {
+    const { text, kind } = this.#read();
+    this.#isAsking = true;
+    this.#isOutdated = false;
+    this.#set({ status: 'checking' });
+    let nextMs: number | undefined;
+    try {
+      await this.#ask(text, kind);
+      this.#retryMs = RETRY_MS;
+    } catch (error) {
+      nextMs = this.#onError(error);
+    }
+    this.#isAsking = false;
+    if (this.#isOutdated) this.changed(0);
+    else if (nextMs !== undefined) this.changed(nextMs);
+  }
+
+  async #ask(text: string, kind: DefinitionKind): Promise<void> {
+    if (text.trim() === '') {
+      this.#set({ ...NOTHING, graph: undefined, status: 'checked' });
+      return;
+    }
+    if (text.length > MOST_CHECKED) {
+      const reason = `The text is longer than ${MOST_CHECKED / 1024} KiB, the most that the server checks and runs as a text.`;
+      this.#set({ status: 'refused', isOk: false, problems: [], isGraphCurrent: false, reason });
+      return;
+    }
+    const report = await this.#server.post<Report>(`/${kind}s/validate`, { yaml: text });
+    const { ok, problems } = report;
+    if (this.#isClosed) return;
+    if (!ok) {
+      this.#set({ status: 'checked', isOk: false, problems, isGraphCurrent: false, reason: '' });
+      return;
+    }
+    const graph =
+      kind === 'plan' && report.stats !== null
+        ? drawPlan(report.stats)
+        : await this.#server.post<Graph>('/pipelines/graph', { yaml: text });
+    this.#set({ status: 'checked', isOk: true, problems, graph, isGraphCurrent: true, reason: '' });
+  }
+
+  /** Returns after how many milliseconds to ask again. */
+  #onError(error: unknown): number | undefined {
+    const isLasting =
+      error instanceof ServerError && error.status >= 400 && error.status < 500 && error.status !== 429;
+    if (isLasting) {
+      this.#set({
+        status: 'refused',
+        isOk: false,
+        problems: [],
+        isGraphCurrent: false,
+        reason: error.message,
+      });
+      return undefined;
+    }
+    this.#set({ status: 'unreachable', reason: messageOf(error) });
+    const next = this.#retryMs;
+    this.#retryMs = Math.min(next * 2, LONGEST_RETRY_MS);
+    return next;
+  }
+}
+
+/** The sub-pipelines of a plan, and which of them reads what another one stores. */
+function drawPlan({ wave_ids, keys }: PlanStatistics): DrawnGraph {
+  const edges = new Map<string, Graph['edges'][number]>();
+  for (const { stored_by: from, read_by } of keys) {
+    if (from === null) continue;
+    for (const to of read_by) {
+      if (to !== from) edges.set(JSON.stringify([from, to]), { from, to, kind: 'template' });
+    }
+  }
+  const waves = wave_ids.map((ids) => ids.map((id) => ({ id, tool: 'pipeline', fan_out: false })));
+  return { waves, edges: [...edges.values()] };
+}

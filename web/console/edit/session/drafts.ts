@@ -1,0 +1,86 @@
+/** A text that was typed and not saved elsewhere. */
+interface Draft {
+  readonly text: string;
+  /** The tab that has written it. */
+  readonly tab: string;
+  /** In milliseconds since 1970. */
+  readonly savedAt: number;
+}
+
+type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+
+const PREFIX = 'wavetrain-draft:';
+
+/**
+ * Keeps what is typed in the storage of the browser, for each definition: a reload, a crash or a closed tab loses
+ * nothing. A second tab on the same definition is noticed, and neither overwrites the other unasked.
+ */
+export class Drafts {
+  readonly #store: Store;
+  readonly #tab: string;
+  readonly #now: () => number;
+  readonly #name: string;
+  /** The draft that this tab has read or written last. */
+  #known: string | null = null;
+
+  /**
+   * @param id of the definition, such as `pipeline:daily`; empty for a new one
+   * @param tab distinguishes this tab from others
+   */
+  constructor(store: Store, id: string, tab: string, now: () => number) {
+    this.#store = store;
+    this.#name = `${PREFIX}${id}`;
+    this.#tab = tab;
+    this.#now = now;
+  }
+
+  /** Returns the draft that was kept; undefined when there is none. */
+  open(): string | undefined {
+    this.#known = this.#store.getItem(this.#name);
+    return parse(this.#known)?.text;
+  }
+
+  /**
+   * Keeps the text. Returns `other_tab` and keeps nothing when another tab has kept a newer one, and `full` when the
+   * browser has no room for it.
+   *
+   * @param force replaces also what another tab has kept
+   */
+  keep(text: string, force = false): 'kept' | 'other_tab' | 'full' {
+    if (!force && this.findOther() !== undefined) return 'other_tab';
+    const draft: Draft = { text, tab: this.#tab, savedAt: this.#now() };
+    const written = JSON.stringify(draft);
+    try {
+      this.#store.setItem(this.#name, written);
+    } catch {
+      return 'full';
+    }
+    this.#known = written;
+    return 'kept';
+  }
+
+  /** Returns the text that another tab has kept since this one has last looked; undefined when there is none. */
+  findOther(): string | undefined {
+    const stored = this.#store.getItem(this.#name);
+    if (stored === this.#known) return undefined;
+    const draft = parse(stored);
+    return draft === undefined || draft.tab === this.#tab ? undefined : draft.text;
+  }
+
+  /** Forgets the draft: the text was saved elsewhere, or is given up. */
+  discard(): void {
+    this.#store.removeItem(this.#name);
+    this.#known = null;
+  }
+}
+
+function parse(stored: string | null): Draft | undefined {
+  if (stored === null) return undefined;
+  try {
+    const draft = JSON.parse(stored) as Partial<Draft> | null;
+    if (typeof draft?.text !== 'string' || typeof draft.tab !== 'string') return undefined;
+    return { text: draft.text, tab: draft.tab, savedAt: draft.savedAt ?? 0 };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { showDiff } from '../code/diff-view.js';
+
+interface DiffDialogProps {
+  readonly title: string;
+  /** What the choice means. */
+  readonly about: string;
+  readonly before: { readonly label: string; readonly text: string };
+  readonly after: { readonly label: string; readonly text: string };
+  /** What leaves everything as it is. */
+  readonly keep: string;
+  /** What takes the text on the right. */
+  readonly take: string;
+  readonly onKeep: () => void;
+  readonly onTake: () => void;
+  /** Decides later; default: as `onKeep`. */
+  readonly onClose?: () => void;
+}
+
+/** Two texts beside each other, and the choice between them. Nothing is replaced before it is made. */
+export function DiffDialog(props: DiffDialogProps) {
+  const { title, about, before, after, keep, take, onKeep, onTake, onClose = onKeep } = props;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  useEffect(() => {
+    if (box.current === null) return;
+    return showDiff({ parent: box.current, before, after });
+  }, [before.text, after.text]);
+  return (
+    <dialog ref={dialog} class="diff" aria-labelledby="diff-title" onCancel={onClose}>
+      <h2 id="diff-title">{title}</h2>
+      <p class="about">{about}</p>
+      <div class="sides" aria-hidden="true">
+        <span>{before.label}</span>
+        <span>{after.label}</span>
+      </div>
+      <div class="compared" ref={box} />
+      <p class="actions">
+        <button type="button" onClick={onKeep}>
+          {keep}
+        </button>
+        <button type="button" class="primary" onClick={onTake}>
+          {take}
+        </button>
+      </p>
+    </dialog>
+  );
+}

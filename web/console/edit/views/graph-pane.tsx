@@ -1,0 +1,99 @@
+import { useMemo } from 'preact/hooks';
+import { runToEnd } from '../../../../lib/common/steps.js';
+import { layoutWaves, type LayoutOptions } from '../../../../lib/pipelines/drawing/wave-layout.js';
+import type { DrawnGraph } from '../session/checker.js';
+import type { EditSession } from '../session/edit-session.js';
+
+const SIZES: LayoutOptions = {
+  boxWidth: 168,
+  boxHeight: 44,
+  columnGap: 48,
+  rowGap: 12,
+  headerHeight: 24,
+  margin: 16,
+  maxColumns: 1000,
+};
+
+/** More tasks are not drawn while they are written: the page of a run shows them all. */
+const MOST_DRAWN = 400;
+
+/** The waves of the definition, from the last text without errors. A click on a task leads to its text. */
+export function GraphPane({ session }: { readonly session: EditSession }) {
+  const { graph, isGraphCurrent, status, isOk } = session.checker.state.value;
+  if (graph === undefined) {
+    return (
+      <p class="empty">
+        {status === 'checked' && !isOk && session.text.trim() !== ''
+          ? 'The graph appears when the text has no errors.'
+          : 'The graph of the tasks appears here while you write.'}
+      </p>
+    );
+  }
+  const count = graph.waves.flat().length;
+  if (count > MOST_DRAWN) {
+    return (
+      <p class="empty">
+        {count.toLocaleString('en')} tasks in {graph.waves.length.toLocaleString('en')} waves: too many to
+        draw while you write. The page of a run shows them.
+      </p>
+    );
+  }
+  return (
+    <>
+      {!isGraphCurrent && <p class="outdated">As it was before the last errors</p>}
+      <Drawing session={session} graph={graph} isCurrent={isGraphCurrent} />
+    </>
+  );
+}
+
+interface DrawingProps {
+  readonly session: EditSession;
+  readonly graph: DrawnGraph;
+  readonly isCurrent: boolean;
+}
+
+function Drawing({ session, graph, isCurrent }: DrawingProps) {
+  const layout = useMemo(() => runToEnd(layoutWaves(graph, SIZES)), [graph]);
+  const tasks = useMemo(() => new Map(graph.waves.flat().map((task) => [task.id, task])), [graph]);
+  const selected = session.part.value;
+  return (
+    <div class={`edit-graph${isCurrent ? '' : ' dimmed'}`} role="group" aria-label="Tasks by wave">
+      <div class="space" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
+        <svg width={layout.width} height={layout.height} aria-hidden="true">
+          {layout.edges.map(({ index, path }) => {
+            const { from, to, kind } = graph.edges[index] ?? NO_EDGE;
+            const isNear = from === selected || to === selected;
+            return <path key={index} class={`${kind}${isNear ? ' near' : ''}`} d={path} />;
+          })}
+        </svg>
+        {layout.waves.map(({ x, y, width }, wave) => (
+          <span key={wave} class="wave" style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}>
+            Wave {wave + 1}
+          </span>
+        ))}
+        {layout.boxes.map(({ id, x, y, wave }) => {
+          const { tool = '', fan_out = false } = tasks.get(id) ?? {};
+          return (
+            <button
+              key={id}
+              type="button"
+              class={`task${fan_out ? ' fan-out' : ''}${id === selected ? ' selected' : ''}`}
+              style={{ left: `${x}px`, top: `${y}px` }}
+              aria-pressed={id === selected}
+              aria-label={`${id}, ${tool}${fan_out ? ', for each item' : ''}, wave ${wave + 1}`}
+              onClick={() => session.editor?.goToPart(id)}
+            >
+              <bdi class="id">{id}</bdi>
+              <span class="tool">
+                <bdi>{tool}</bdi>
+                {fan_out && <span class="each">each</span>}
+              </span>
+            </button>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+const NO_EDGE = { from: '', to: '', kind: 'template' };

@@ -1,0 +1,168 @@
+import { useState } from 'preact/hooks';
+import type { JsonObject } from '../../../../lib/common/json.js';
+import { messageOf, ServerError } from '../../../shared/server/server.js';
+import { findParamProblems, readJsonObject } from '../../shell/param-values.js';
+import { ParamsForm } from '../../shell/params-form.js';
+import type { EditSession } from '../session/edit-session.js';
+import { RerunPart } from './rerun-part.js';
+
+/** What the reader has typed for a run. */
+export interface RunValues {
+  readonly params: JsonObject;
+  /** As JSON; empty for none. */
+  readonly inputs: string;
+  readonly session: string;
+}
+
+interface RunPaneProps {
+  readonly session: EditSession;
+  readonly values: RunValues;
+  readonly onChange: (values: RunValues) => void;
+}
+
+/** What a run gets: params by a form, inputs and session values as JSON; and what starts it. */
+export function RunPane({ session, values, onChange }: RunPaneProps) {
+  const [problem, setProblem] = useState('');
+  const [isStarting, setStarting] = useState(false);
+  const { params, inputs } = session.defaults.value;
+  const isPlan = session.kind.value === 'plan';
+  const { isOk, status } = session.checker.state.value;
+  const texts = readTexts(values);
+  const known = findParamProblems(problem, Object.keys(params));
+  const isShownAtParam = Object.keys(known).length > 0;
+  const start = (send: () => Promise<string>): void => {
+    setStarting(true);
+    setProblem('');
+    send()
+      .then((runId) => {
+        session.keepNow();
+        window.location.assign(`/runs/${encodeURIComponent(runId)}`);
+      })
+      .catch((error: unknown) => {
+        setProblem(describe(error));
+        setStarting(false);
+      });
+  };
+  const names = Object.keys(params);
+  return (
+    <form
+      class="run-pane"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (texts.ok) start(() => session.run({ ...texts.values, params: values.params }));
+      }}
+    >
+      {!isPlan && names.length > 0 && (
+        <ParamsForm
+          id="edit-param"
+          params={params}
+          values={values.params}
+          problems={known}
+          onChange={(changed) => onChange({ ...values, params: changed })}
+        />
+      )}
+      {!isPlan && names.length === 0 && <p class="about">This pipeline declares no params.</p>}
+      <JsonText
+        id="edit-inputs"
+        name="Inputs"
+        about="Replace the default inputs of the definition."
+        value={values.inputs}
+        example={Object.keys(inputs).length === 0 ? '{}' : JSON.stringify(inputs)}
+        problem={texts.problems.inputs}
+        onChange={(text) => onChange({ ...values, inputs: text })}
+      />
+      <JsonText
+        id="edit-session"
+        name="Session"
+        about="Values that templates read as {{session.KEY}}."
+        value={values.session}
+        example="{}"
+        problem={texts.problems.session}
+        onChange={(text) => onChange({ ...values, session: text })}
+      />
+      {problem !== '' && !isShownAtParam && (
+        <p class="problem" role="alert">
+          <bdi>{problem}</bdi>
+        </p>
+      )}
+      {status === 'checked' && !isOk && (
+        <p class="about">It runs when the errors below the text are fixed.</p>
+      )}
+      {session.source.value !== undefined && texts.ok ? (
+        <RerunPart
+          session={session}
+          values={{ ...texts.values, params: values.params }}
+          isStarting={isStarting}
+          onStart={start}
+        />
+      ) : (
+        <p class="actions">
+          <button type="submit" class="primary" disabled={isStarting || !texts.ok || !isOk}>
+            {isStarting ? 'Starting…' : 'Run'}
+          </button>
+          <kbd>Ctrl Enter</kbd>
+        </p>
+      )}
+    </form>
+  );
+}
+
+interface JsonTextProps {
+  readonly id: string;
+  readonly name: string;
+  readonly about: string;
+  readonly value: string;
+  readonly example: string;
+  readonly problem: string | undefined;
+  readonly onChange: (text: string) => void;
+}
+
+function JsonText({ id, name, about, value, example, problem, onChange }: JsonTextProps) {
+  return (
+    <div class="param">
+      <label for={id}>
+        {name} <span class="src">JSON object</span>
+      </label>
+      <textarea
+        id={id}
+        rows={Math.min(8, Math.max(2, value.split('\n').length))}
+        spellcheck={false}
+        value={value}
+        placeholder={example}
+        aria-invalid={problem !== undefined}
+        aria-describedby={`${id}-about ${id}-problem`}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+      <p id={`${id}-about`} class="about">
+        {about}
+      </p>
+      <p id={`${id}-problem`} class="problem">
+        {problem}
+      </p>
+    </div>
+  );
+}
+
+interface Texts {
+  readonly ok: boolean;
+  readonly values: Readonly<Record<'inputs' | 'session', JsonObject>>;
+  readonly problems: Readonly<Partial<Record<'inputs' | 'session', string>>>;
+}
+
+function readTexts(values: RunValues): Texts {
+  const [inputs, session] = [readJsonObject(values.inputs), readJsonObject(values.session)];
+  const isText = (value: JsonObject | string): value is string => typeof value === 'string';
+  return {
+    ok: !isText(inputs) && !isText(session),
+    values: { inputs: isText(inputs) ? {} : inputs, session: isText(session) ? {} : session },
+    problems: { ...(isText(inputs) && { inputs }), ...(isText(session) && { session }) },
+  };
+}
+
+/** The problems of a definition are below the text already. */
+function describe(error: unknown): string {
+  if (error instanceof ServerError && error.code === 'invalid_definition') {
+    return 'The server has found errors in the text: they are listed below it.';
+  }
+  return messageOf(error);
+}

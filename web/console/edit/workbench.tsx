@@ -1,0 +1,240 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Server } from '../../shared/server/server.js';
+import { Notice } from '../shell/frame.js';
+import { CodeEditor } from './code/code-editor.js';
+import { START_TEMPLATE } from './model/snippets.js';
+import { EditSession, LOOK_MS, type Opened } from './session/edit-session.js';
+import { CompilePane } from './views/compile-pane.js';
+import { DiffDialog } from './views/diff-dialog.js';
+import { GraphPane } from './views/graph-pane.js';
+import { ProblemList } from './views/problem-list.js';
+import { RunPane, type RunValues } from './views/run-pane.js';
+import { Toolbar } from './views/toolbar.js';
+
+const TABS = [
+  { id: 'graph', title: 'Graph' },
+  { id: 'run', title: 'Run' },
+  { id: 'compile', title: 'Write with a model' },
+] as const;
+
+type Tab = (typeof TABS)[number]['id'];
+
+interface WorkbenchProps {
+  readonly server: Server;
+  readonly opened: Opened;
+}
+
+/** The text beside its graph, with its problems below, and what runs it. */
+export function Workbench({ server, opened }: WorkbenchProps) {
+  const session = useMemo(() => createSession(server, opened), [server, opened.pipeline, opened.run]);
+  const [tab, setTab] = useState<Tab>(opened.run === '' ? 'graph' : 'run');
+  const [values, setValues] = useState<RunValues>({ params: {}, inputs: '', session: '' });
+  const showRun = (): void => {
+    setTab('run');
+    // The pane may come into being only now.
+    window.requestAnimationFrame(() =>
+      document.querySelector<HTMLElement>('.run-pane input, .run-pane select, .run-pane textarea')?.focus(),
+    );
+  };
+  useKeeping(session);
+  const source = session.source.value;
+  useEffect(() => {
+    if (source === undefined) return;
+    const { params, inputs, session: sessionValues } = source;
+    setValues({ params, inputs: showObject(inputs), session: showObject(sessionValues) });
+  }, [source]);
+  return (
+    <main class="workbench">
+      <Toolbar session={session} onRun={showRun} />
+      <Messages session={session} />
+      <div class="halves">
+        <section class="text-half" aria-label="Text">
+          <Text session={session} onRun={showRun} />
+          <ProblemList session={session} />
+        </section>
+        <section class="side-half" aria-label="Graph and run">
+          <div
+            class="tabs"
+            role="tablist"
+            aria-label="Views"
+            onKeyDown={(event) => moveTab(event, tab, setTab)}
+          >
+            {TABS.map(({ id, title }) => (
+              <button
+                key={id}
+                type="button"
+                role="tab"
+                id={`edit-tab-${id}`}
+                aria-selected={id === tab}
+                aria-controls="edit-side"
+                tabIndex={id === tab ? 0 : -1}
+                onClick={() => setTab(id)}
+              >
+                {title}
+              </button>
+            ))}
+          </div>
+          <div class="side" id="edit-side" role="tabpanel" aria-labelledby={`edit-tab-${tab}`} tabIndex={0}>
+            {tab === 'graph' && <GraphPane session={session} />}
+            {tab === 'run' && <RunPane session={session} values={values} onChange={setValues} />}
+            <div class="kept-pane" hidden={tab !== 'compile'}>
+              <CompilePane session={session} />
+            </div>
+          </div>
+        </section>
+      </div>
+      <Conflict session={session} />
+    </main>
+  );
+}
+
+function createSession(server: Server, opened: Opened): EditSession {
+  const tab = window.crypto.getRandomValues(new Uint32Array(2)).join('-');
+  return new EditSession(server, opened, window.localStorage, tab);
+}
+
+function showObject(value: object): string {
+  return Object.keys(value).length === 0 ? '' : JSON.stringify(value, undefined, 2);
+}
+
+function moveTab(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): void {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  const index = TABS.findIndex(({ id }) => id === tab);
+  const next = TABS[(index + step + TABS.length) % TABS.length]?.id ?? 'graph';
+  setTab(next);
+  document.getElementById(`edit-tab-${next}`)?.focus();
+}
+
+/** Keeps drafts when the page goes, notices other tabs, and looks at the file of the server from time to time. */
+function useKeeping(session: EditSession): void {
+  useEffect(() => {
+    const keep = (): void => session.keepNow();
+    const look = (): void => session.lookForOther();
+    window.addEventListener('pagehide', keep);
+    window.addEventListener('storage', look);
+    // That the server is away, the checks of the text say.
+    const timer = window.setInterval(() => {
+      if (!document.hidden) void session.lookAtFile().catch(() => undefined);
+    }, LOOK_MS);
+    return () => {
+      window.removeEventListener('pagehide', keep);
+      window.removeEventListener('storage', look);
+      window.clearInterval(timer);
+      session.close();
+    };
+  }, [session]);
+}
+
+interface TextProps {
+  readonly session: EditSession;
+  readonly onRun: () => void;
+}
+
+/** The text editor. Preact draws only the box around it. */
+function Text({ session, onRun }: TextProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const { problems } = session.checker.state.value;
+  useEffect(() => {
+    let isGone = false;
+    void session.load().then((text) => {
+      const parent = box.current;
+      if (isGone || parent === null) return;
+      const editor = new CodeEditor({
+        parent,
+        text,
+        vocabulary: () => session.vocabulary,
+        onChange: () => session.changed(),
+        onPart: (id) => (session.part.value = id),
+        onSave: () => void session.save(),
+        onRun,
+      });
+      session.attach(editor);
+      editor.focus();
+    });
+    return () => {
+      isGone = true;
+    };
+  }, [session]);
+  useEffect(() => session.editor?.showProblems(problems), [session, problems]);
+  const isEmpty =
+    !session.isLoading.value && session.outline.value.root === undefined && !session.isChanged.value;
+  return (
+    <div class="code" ref={box}>
+      {session.isLoading.value && <p class="empty">Loading…</p>}
+      {isEmpty && (
+        <p class="start">
+          <button type="button" onClick={() => session.replaceText(START_TEMPLATE)}>
+            Start with a small example
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Messages({ session }: { readonly session: EditSession }) {
+  const notice = session.notice.value;
+  return (
+    <>
+      {notice !== undefined && (
+        <Notice {...(notice.tone && { tone: notice.tone })}>
+          {notice.text}{' '}
+          <button type="button" class="link" onClick={() => (session.notice.value = undefined)}>
+            Close
+          </button>
+        </Notice>
+      )}
+      {session.isRestored.value && (
+        <Notice>
+          What you had typed here was restored from this browser.{' '}
+          <button type="button" class="link" onClick={() => session.discardDraft()}>
+            Discard it
+          </button>
+        </Notice>
+      )}
+    </>
+  );
+}
+
+const CONFLICTS = {
+  tab: {
+    title: 'Another tab has a newer text',
+    about: 'This definition was changed in another tab of this browser. Nothing of it is lost yet.',
+    label: 'The other tab',
+    take: 'Take the text of the other tab',
+  },
+  file: {
+    title: 'The file has changed',
+    about:
+      'Somebody has saved this file since you opened it. With your text kept, the next save replaces it.',
+    label: 'The file now',
+    take: 'Take the file',
+  },
+  gone: {
+    title: 'The file is gone',
+    about: 'Somebody has deleted this file. With your text kept, the next save creates it again.',
+    label: 'The file now',
+    take: 'Empty the text',
+  },
+} as const;
+
+/** Offers the choice between the own text and another one, with what differs. */
+function Conflict({ session }: { readonly session: EditSession }) {
+  const conflict = session.conflict.value;
+  if (conflict === undefined) return null;
+  const { title, about, label, take } = CONFLICTS[conflict.kind];
+  return (
+    <DiffDialog
+      title={title}
+      about={about}
+      before={{ label: 'Your text', text: session.text }}
+      after={{ label, text: conflict.text }}
+      keep="Keep my text"
+      take={take}
+      onKeep={() => session.resolve('mine')}
+      onTake={() => session.resolve('theirs')}
+    />
+  );
+}
