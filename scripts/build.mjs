@@ -34,6 +34,7 @@ const URL_OF_THIS_FILE = "const __url=require('node:url').pathToFileURL(__filena
 
 const lazyPackages = [
   'ajv',
+  'croner',
   'csv-parse',
   'htmlparser2',
   'ipaddr.js',

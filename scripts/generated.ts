@@ -1,7 +1,8 @@
+import { drawExamples } from './example-graphs.js';
 import { drawStatecharts } from './statecharts/statecharts.js';
 import { generateValidators } from './validators.js';
 
 /** Generates all files: path to content. */
 export async function generateAll(): Promise<Record<string, string>> {
-  return { ...generateValidators(), ...(await drawStatecharts()) };
+  return { ...generateValidators(), ...drawExamples(), ...(await drawStatecharts()) };
 }

@@ -5,7 +5,7 @@ import { systemClock } from '../../lib/common/clock.js';
 import { TextParser } from '../../lib/definition/parsing/text-parser.js';
 import { createLog } from '../../lib/http/logging/log.js';
 import { startServer } from '../../lib/http/server.js';
-import { readServerConfig } from '../../lib/common/config.js';
+import { readServerConfig } from '../../lib/common/config/server-config.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { fileAccess } from '../../lib/tools/files/file-access.js';
 import { heapInUse } from '../measure.js';

@@ -40,6 +40,8 @@ const STATUS_BY_CODE: Record<ErrorCode, ExitStatus> = {
   task_not_found: EXIT.usage,
   artifact_not_found: EXIT.usage,
   nothing_to_rerun: EXIT.usage,
+  pipeline_not_found: EXIT.usage,
+  file_changed: EXIT.usage,
   idempotency_conflict: EXIT.usage,
   result_gone: EXIT.usage,
   queue_full: EXIT.failed,
@@ -60,6 +62,7 @@ const STATUS_BY_CODE: Record<ErrorCode, ExitStatus> = {
   header_too_large: EXIT.usage,
   unsupported_media_type: EXIT.usage,
   too_many_streams: EXIT.failed,
+  too_many_failures: EXIT.failed,
   internal: EXIT.failed,
   server_unreachable: EXIT.failed,
 };

@@ -26,6 +26,8 @@ export type ErrorCode =
   | 'task_not_found'
   | 'artifact_not_found'
   | 'nothing_to_rerun'
+  | 'pipeline_not_found'
+  | 'file_changed'
   | 'idempotency_conflict'
   | 'result_gone'
   | 'queue_full'
@@ -47,6 +49,7 @@ export type ErrorCode =
   | 'header_too_large'
   | 'unsupported_media_type'
   | 'too_many_streams'
+  | 'too_many_failures'
   | 'internal'
   // the client
   | 'server_unreachable';

@@ -378,3 +378,25 @@ export const REPORT_LIMITS = {
   valueLength: 64 * 1024,
   messageLength: 400,
 } as const;
+
+/** The limits of a server's folder of pipelines (D69). */
+export const LIBRARY_LIMITS = {
+  /** How deep folders may be nested. */
+  depth: 5,
+  /** Maximum number of files and folders in it, of any kind. */
+  entries: 10_000,
+  /** Maximum number of files with definitions. */
+  files: 1000,
+  /** Maximum length of one file, in bytes, when requests may be so long too. */
+  fileBytes: 2 ** 20,
+  /** Maximum length of all files together, and of those of one tenant, in bytes: their definitions stay in memory. */
+  bytes: 16 * 2 ** 20,
+  tenantBytes: 8 * 2 ** 20,
+  /** Maximum number of files of one tenant to which its editors can add. */
+  tenantFiles: 250,
+  /** Files that are read and checked at once. */
+  concurrency: 4,
+  /** Milliseconds between two looks at the folder; and after one that has found a change, which must not go on. */
+  pollMs: 2000,
+  settleMs: 300,
+} as const;

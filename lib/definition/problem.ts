@@ -58,6 +58,8 @@ export type ProblemCode =
   | 'missing_input'
   | 'invalid_input'
   | 'invalid_param'
+  | 'invalid_schedule'
+  | 'invalid_webhook'
   | 'cycle'
   | 'nested_too_deep'
   // of plans (Plan, rule 3; D44, D46)
@@ -73,6 +75,9 @@ export type ProblemCode =
   | 'templated_store'
   | 'hidden_read'
   | 'repeated_key'
+  // of files in the folder of a server (D69)
+  | 'unreadable_file'
+  | 'duplicate_id'
   // warnings (D9, D11)
   | 'no_effect'
   | 'output_omitted'

@@ -11,14 +11,16 @@ import { compileRoutes } from './routes/compile.js';
 import { eventRoutes } from './routes/following/events.js';
 import { healthRoutes, metricsRoutes } from './routes/health.js';
 import { consoleRoutes } from './routes/pages/console.js';
+import { libraryRoutes } from './routes/library/library.js';
 import { docsRoutes, documentRoutes } from './routes/pages/docs.js';
 import { inspectorRoutes } from './routes/pages/inspector.js';
 import { pipelineRoutes, pipelineRunRoutes } from './routes/pipelines.js';
 import { planRoutes } from './routes/plans.js';
 import { runActionRoutes, runRoutes } from './routes/runs/runs.js';
+import { submissionRoutes } from './routes/runs/submission.js';
 import { taskRoutes } from './routes/runs/tasks.js';
 import { createBodyReader } from './routing/body.js';
-import { countHeaders, Endpoint } from './routing/endpoint.js';
+import { countHeaders, Endpoint, UNKNOWN_TENANT } from './routing/endpoint.js';
 import type { Route } from './routing/route.js';
 import type { HttpServices } from './services.js';
 
@@ -28,8 +30,10 @@ export function createRoutes(services: HttpServices): Route[] {
     ...pipelineRoutes(services),
     ...compileRoutes(services),
     ...pipelineRunRoutes(services),
+    ...libraryRoutes(services),
     ...planRoutes(services),
     ...runRoutes(services),
+    ...submissionRoutes(services),
     ...taskRoutes(services),
     ...artifactRoutes(services),
     ...eventRoutes(services),
@@ -120,9 +124,6 @@ function recordRequest(ctx: Context, durationMs: number, { log, metrics }: HttpS
   log.info(facts, REQUEST_MESSAGE);
 }
 
-/** Of requests that were refused before their caller was known; no tenant has this id. */
-const UNKNOWN_TENANT = '';
-
 function errorHandler({ log, newId }: HttpServices, sender: ResponseSender): Middleware {
   return async (ctx, next) => {
     try {
@@ -169,12 +170,19 @@ function router(services: HttpServices, sender: ResponseSender): RouterMiddlewar
   const readBody = createBodyReader(services.bodyLimitBytes);
   for (const route of createRoutes(services)) {
     const endpoint = new Endpoint(route, services, readBody, sender);
-    table.register(route.path.replaceAll(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
+    const layer = table.register(route.path.replaceAll(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
       ctx.state['route'] = route.path;
       await endpoint.handle(ctx, ctx['params']);
     });
+    if (route.reserved) layer.regexp = exclude(layer.regexp as RegExp, route.path, route.reserved);
   }
   return table.routes();
+}
+
+/** Matches what an expression matches, unless the first parameter of the path is one of some words. */
+function exclude({ source, flags }: RegExp, path: string, words: Iterable<string>): RegExp {
+  const [before = ''] = path.split('{');
+  return new RegExp(`^(?!${before}(?:${[...words].join('|')})(?:/|$))${source.replace(/^\^/, '')}`, flags);
 }
 
 /** A context in which the router lists the routes whose path matches the request. */

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../common/clock.js';
-import type { ServerConfig } from '../common/config.js';
+import type { ServerConfig } from '../common/config/server-config.js';
 import { errorMessage, WavetrainError } from '../common/errors.js';
 import { countAllowedConnections, limitPipelining, MAX_HEADERS } from './security/connection-limits.js';
 import { handleMalformedRequests } from './errors/malformed-requests.js';

@@ -1,13 +1,16 @@
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Clock } from '../common/clock.js';
-import type { ServerConfig } from '../common/config.js';
+import type { ServerConfig } from '../common/config/server-config.js';
 import { errorMessage, WavetrainError } from '../common/errors.js';
 import { MemoryPool } from '../common/queues/memory-pool.js';
 import { type Limit, shareLimit } from '../common/queues/shared-limit.js';
 import { WorkInHand } from '../common/queues/work-in-hand.js';
 import type { ParseText } from '../execution/prepare/step-runner.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
+import { PipelineLibrary, type NamedRunValues } from '../library/library.js';
+import { Scheduler } from '../library/scheduler.js';
+import { Webhooks } from '../library/webhook.js';
 import { ValidationCache } from '../pipelines/validation-cache.js';
 import { type RestoredRuns, RunRegistry } from '../runs/registry.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
@@ -20,13 +23,13 @@ import type { ModelAccess } from '../models/models.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
 import type { FileAccess } from '../tools/tool.js';
 import { createApp } from './app.js';
-import { createAuthenticator } from './auth/authenticate.js';
+import { createAuthenticator, TENANT_ID_PATTERN } from './auth/authenticate.js';
 import type { ApiKey } from './auth/authenticate.js';
 import { readPipeline, readPlan } from './routes/definition-body.js';
 import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './listener.js';
 import { type Log, logFailedRun } from './logging/log.js';
-import type { HttpServices } from './services.js';
+import { countLibrary, type HttpServices, type LibraryCounts, type LibraryServices } from './services.js';
 import { ServerReadiness } from './routing/server-readiness.js';
 import { BrowserGuard, isLoopback } from './security/browser-guard.js';
 
@@ -64,6 +67,8 @@ export interface ServerOptions {
   readonly observer?: RunObserver | undefined;
   /** Keeps runs for the next process (D68). Default: none, runs end with the server. */
   readonly store?: RunStore | undefined;
+  /** Keeps how far the schedules of the folder of pipelines have come (D70). Default: that ends with the server. */
+  readonly scheduleFile?: string | undefined;
   /**
    * Compares every short response with its schema, and responds with an internal error instead of one that differs. For
    * tests: the comparison takes longer than creating the response. Default: false.
@@ -75,6 +80,8 @@ export interface RunningServer {
   /** The address that the server listens on, such as `http://127.0.0.1:8000`. */
   readonly url: string;
   readonly registry: RunRegistry;
+  /** The folder of pipelines; undefined when there is none. */
+  readonly library: { readonly folder: string; readonly counts: LibraryCounts } | undefined;
   /**
    * Resolves with the number of runs of the store, and of those that go on, when all of them can be found; with undefined
    * when the server was closed before. Rejects when the store cannot be read.
@@ -156,6 +163,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   metrics.watch(registry);
   metrics.watchMemory(memory);
+  const folder = await openLibrary(options, registry);
   const readiness = new ServerReadiness();
   const work = new WorkInHand(clock);
   const services: HttpServices = {
@@ -171,6 +179,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     memory,
     shareOf,
     bodyLimitBytes: config.bodyLimitBytes,
+    library: folder,
     checkResponses,
     work,
     readiness,
@@ -195,13 +204,24 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     config,
     clock,
   );
-  const restored = restoreRuns(services, store);
+  const restored = restoreRuns(services, store).then(async (runs) => {
+    if (runs !== undefined) await folder?.scheduler.start();
+    return runs;
+  });
   return {
     url: listener.url,
     registry,
+    library: folder && {
+      folder: config.pipelinesFolder ?? '',
+      get counts() {
+        return countLibrary(folder);
+      },
+    },
     restored,
     async close(graceMs) {
       readiness.begin('shutting_down');
+      folder?.library.close();
+      const isScheduleKept = folder?.scheduler.close();
       const hasEnded = work.close(graceMs);
       // Requests may change what the store has until they are answered.
       await registry.close(graceMs, async () => {
@@ -210,9 +230,54 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         sockets.close();
         await listener.close();
       });
+      await isScheduleKept;
     },
   };
 }
+
+/** Opens the folder of pipelines (D69); undefined when there is none. Rejects with `bad_usage` when it cannot be read. */
+async function openLibrary(
+  { config, catalog, clock, log, newId, secrets, scheduleFile }: ServerOptions,
+  registry: RunRegistry,
+): Promise<LibraryServices | undefined> {
+  const { pipelinesFolder, pipelinesWritable, bodyLimitBytes } = config;
+  if (pipelinesFolder === undefined) return undefined;
+  // With the values of a run, other things are wrong (D5).
+  const given = ({ inputs, session }: NamedRunValues): Pick<NamedRunValues, 'inputs' | 'session'> => ({
+    ...(inputs && { inputs }),
+    ...(session && { session }),
+  });
+  const checking = { registry, catalog, pipelines: new ValidationCache(catalog) };
+  const library = await PipelineLibrary.open({
+    folder: resolve(pipelinesFolder),
+    isWritable: pipelinesWritable,
+    limitBytes: bodyLimitBytes,
+    isTenant: (name) => TENANT_ID.test(name),
+    registry,
+    catalog,
+    prepare: {
+      pipeline: ({ definition }, values, tenantId) =>
+        readPipeline(
+          { yaml: undefined, body: { pipeline: definition, ...given(values) } },
+          checking,
+          tenantId,
+        ),
+      plan: ({ definition, pipelines }, values, tenantId) =>
+        readPlan(
+          { yaml: undefined, body: { plan: definition, pipelines, ...given(values) } },
+          checking,
+          tenantId,
+        ),
+    },
+    clock,
+    log,
+    newId,
+  });
+  const scheduler = new Scheduler({ library, registry, clock, log, file: scheduleFile });
+  return { library, scheduler, webhooks: new Webhooks(library, secrets, clock) };
+}
+
+const TENANT_ID = new RegExp(TENANT_ID_PATTERN);
 
 /** Rejects with `bad_usage` when the store cannot be read. */
 async function restoreRuns(

@@ -3,6 +3,9 @@ import type { Json } from '../common/json.js';
 import type { MemoryPool } from '../common/queues/memory-pool.js';
 import type { Limit } from '../common/queues/shared-limit.js';
 import type { WorkInHand } from '../common/queues/work-in-hand.js';
+import type { PipelineLibrary } from '../library/library.js';
+import type { Scheduler } from '../library/scheduler.js';
+import type { Webhooks } from '../library/webhook.js';
 import type { ValidationCache } from '../pipelines/validation-cache.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
@@ -12,6 +15,25 @@ import type { Authenticate } from './auth/authenticate.js';
 import type { Log } from './logging/log.js';
 import type { ServerReadiness } from './routing/server-readiness.js';
 import type { BrowserGuard } from './security/browser-guard.js';
+
+/** What a server with a folder of pipelines has. */
+export interface LibraryServices {
+  readonly library: PipelineLibrary;
+  readonly scheduler: Scheduler;
+  readonly webhooks: Webhooks;
+}
+
+/** What a folder of pipelines has. */
+export interface LibraryCounts {
+  readonly pipelines: number;
+  /** Those of the pipelines whose files have errors. */
+  readonly broken: number;
+  readonly schedules: number;
+}
+
+export function countLibrary({ library, scheduler }: LibraryServices): LibraryCounts {
+  return { ...library.counts, schedules: scheduler.count };
+}
 
 /** What the middleware and the routes depend on. */
 export interface HttpServices {
@@ -37,6 +59,8 @@ export interface HttpServices {
   /** Compilations, which end with the server. */
   readonly work: WorkInHand;
   readonly readiness: ServerReadiness;
+  /** The pipelines and plans of the folder of the server; undefined when it has none (D69). */
+  readonly library?: LibraryServices | undefined;
   /** Creates the id of an internal error. */
   readonly newId: () => string;
   /** Version of this package. */

@@ -8,7 +8,8 @@ import {
 } from '../definition/diagnostic.js';
 import { validate } from '../definition/generated/pipeline-validator.js';
 import { abbreviate } from '../definition/problem.js';
-import { PARAM_FIELDS, PIPELINE_FIELDS, TASK_FIELDS } from '../definition/schema/fields.js';
+import { checkStart } from '../definition/schedule/start.js';
+import { PARAM_FIELDS, PIPELINE_FIELDS, TASK_FIELDS, WEBHOOK_FIELDS } from '../definition/schema/fields.js';
 import { findRoot } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
@@ -30,14 +31,20 @@ import { checkTasks } from './rules/tasks.js';
 import { checkTemplateKeys } from './rules/template-keys.js';
 import { computeWaves, type Layering } from './waves.js';
 
+/** The fields of what is in a field. */
+const PART_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  tasks: TASK_FIELDS,
+  params: PARAM_FIELDS,
+  webhook: WEBHOOK_FIELDS,
+};
+
 /** The structure of a pipeline (Pipeline definition, D1-D4). */
 const PIPELINE_SHAPE: DefinitionShape = {
   validate,
   kind: 'pipeline',
   parts: 'tasks',
   part: 'task',
-  fieldsAt: ([first]) =>
-    first === 'tasks' ? TASK_FIELDS : first === 'params' ? PARAM_FIELDS : PIPELINE_FIELDS,
+  fieldsAt: ([first]) => PART_FIELDS[String(first)] ?? PIPELINE_FIELDS,
   keyLists: { reads: '', await: '' },
 };
 
@@ -115,6 +122,7 @@ function* applyRules(
   const inputs = inputKeys === undefined ? draft.usedInputs : new Set([...draft.inputKeys, ...inputKeys]);
   yield* checkStructure(definition, PIPELINE_SHAPE);
   yield* checkParamDefinitions(definition, paramBudget);
+  yield* checkStart(definition, 'pipeline');
   yield* checkTasks(draft, catalog, suggestions);
   yield* checkPipelineCalls(draft, depth);
   yield* draft.diagnostics;

@@ -1,3 +1,4 @@
+import { runToEnd, type Steps } from '../common/steps.js';
 import { getOrThrow } from '../definition/assert.js';
 import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from './drawing/chart.js';
 import type { Pipeline, Task } from './pipeline.js';
@@ -24,20 +25,30 @@ interface GraphEdge {
 }
 
 export function createGraph(pipeline: Pipeline): Graph {
-  const { definition, tasks, waves } = pipeline;
-  const toGraphTasks = (ids: readonly string[]): GraphTask[] =>
-    ids.map((id) => {
+  return runToEnd(createGraphInSteps(pipeline));
+}
+
+/** Tasks that are drawn in one step. */
+const TASKS_PER_STEP = 200;
+
+export function* createGraphInSteps({ definition, tasks, waves }: Pipeline): Steps<Graph> {
+  const graphWaves: GraphTask[][] = [];
+  let count = 0;
+  for (const wave of waves) {
+    const drawn: GraphTask[] = [];
+    for (const id of wave) {
       const { tool, parallelOver } = getOrThrow(tasks, id);
-      return { id, tool: tool.name, fan_out: parallelOver !== undefined };
-    });
-  return {
-    id: definition.id,
-    goal: definition.goal,
-    waves: waves.map(toGraphTasks),
-    edges: definition.tasks.flatMap(({ id, await: awaits = [] }) =>
-      listEdges(getOrThrow(tasks, id), new Set(awaits)),
-    ),
-  };
+      drawn.push({ id, tool: tool.name, fan_out: parallelOver !== undefined });
+      if (++count % TASKS_PER_STEP === 0) yield;
+    }
+    graphWaves.push(drawn);
+  }
+  const edges: GraphEdge[] = [];
+  for (const { id, await: awaits = [] } of definition.tasks) {
+    for (const edge of listEdges(getOrThrow(tasks, id), new Set(awaits))) edges.push(edge);
+    if (++count % TASKS_PER_STEP === 0) yield;
+  }
+  return { id: definition.id, goal: definition.goal, waves: graphWaves, edges };
 }
 
 function listEdges(task: Task, awaits: ReadonlySet<string>): GraphEdge[] {

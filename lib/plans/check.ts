@@ -11,7 +11,8 @@ import {
 } from '../definition/diagnostic.js';
 import { validate } from '../definition/generated/plan-validator.js';
 import type { Problem } from '../definition/problem.js';
-import { PLAN_FIELDS, SUB_PIPELINE_FIELDS } from '../definition/schema/fields.js';
+import { checkStart } from '../definition/schedule/start.js';
+import { PLAN_FIELDS, SUB_PIPELINE_FIELDS, WEBHOOK_FIELDS } from '../definition/schema/fields.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { findRoot } from '../definition/schema/root.js';
 import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
@@ -62,7 +63,8 @@ const PLAN_SHAPE: DefinitionShape = {
   kind: 'plan',
   parts: 'sub_pipelines',
   part: 'sub-pipeline',
-  fieldsAt: ([first]) => (first === 'sub_pipelines' ? SUB_PIPELINE_FIELDS : PLAN_FIELDS),
+  fieldsAt: ([first]) =>
+    first === 'sub_pipelines' ? SUB_PIPELINE_FIELDS : first === 'webhook' ? WEBHOOK_FIELDS : PLAN_FIELDS,
   keyLists: {
     reads: '',
     stores: '',
@@ -144,6 +146,7 @@ function* applyRules(
 ): Generator<Diagnostic | undefined> {
   const structure = checkStructure(definition, PLAN_SHAPE);
   yield* structure;
+  yield* checkStart(definition, 'plan');
   yield* checkKeys(draft, context);
   for (const { diagnostics } of checks) yield* diagnostics;
   yield* checkContracts(checks, structure, context);

@@ -1,3 +1,5 @@
+import { setOwn } from '../common/json.js';
+import type { Steps } from '../common/steps.js';
 import { groupBy } from '../definition/group-by.js';
 import { abbreviate } from '../definition/problem.js';
 import { getOrThrow } from '../definition/assert.js';
@@ -5,6 +7,8 @@ import { runToEnd } from '../common/steps.js';
 import { joinFirst } from '../common/text.js';
 import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from '../pipelines/drawing/chart.js';
 import { writeGraphSvg } from '../pipelines/drawing/graph-svg.js';
+import { createGraphInSteps, type Graph } from '../pipelines/graph.js';
+import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Plan } from './plan.js';
 
 /** A plan as waves of sub-pipelines and edges: the input of the renderers, and what `graph --json` prints. */
@@ -41,6 +45,30 @@ export function createPlanGraph({ definition, statistics, subPipelines }: Plan):
       listEdgesTo(to, getOrThrow(subPipelines, to).reads, writers),
     ),
   };
+}
+
+/** What a run executes, as data to draw: a pipeline, or a plan with the pipelines in it by sub-pipeline id. */
+export type DefinitionGraph =
+  | { readonly kind: 'pipeline'; readonly graph: Graph }
+  | {
+      readonly kind: 'plan';
+      readonly plan: PlanGraph;
+      readonly pipelines: Readonly<Record<string, Graph>>;
+    };
+
+/** Draws a checked definition in steps: it may have thousands of tasks. */
+export function* drawInSteps(
+  definition: { readonly pipeline: Pipeline } | { readonly plan: Plan },
+): Steps<DefinitionGraph> {
+  if ('pipeline' in definition) {
+    return { kind: 'pipeline', graph: yield* createGraphInSteps(definition.pipeline) };
+  }
+  const pipelines: Record<string, Graph> = {};
+  for (const [id, { pipeline }] of definition.plan.subPipelines) {
+    setOwn(pipelines, id, yield* createGraphInSteps(pipeline));
+    yield;
+  }
+  return { kind: 'plan', plan: createPlanGraph(definition.plan), pipelines };
 }
 
 function listEdgesTo(

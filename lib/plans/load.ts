@@ -47,7 +47,7 @@ export async function readPipelines(
 }
 
 /** Lists the sub-pipelines whose pipeline is not inline. */
-function listExternal({ value }: Pick<Source, 'value'>): DraftSubPipeline[] {
+export function listExternal({ value }: Pick<Source, 'value'>): DraftSubPipeline[] {
   const root = findRoot(value, 'plan');
   if (!root.ok) return [];
   return uniqueSubPipelines(runToEnd(readPlanDraft(root.definition))).filter(

@@ -27,7 +27,7 @@ export function toneOfCall({ status }: CallRecord): GraphTone {
 }
 
 /** Says in some words how far a call is: `succeeded in 1.2 s`, `3 of 10 items failed`. */
-export function describeCallState(call: CallRecord | TaskRecord): string {
+export function describeCallState(call: CallRecord | TaskRecord, withAttempts = true): string {
   const { status, reused, cached, started_at: begun, finished_at: ended, attempts } = call;
   const items = 'items' in call ? call.items : null;
   const took =
@@ -41,7 +41,9 @@ export function describeCallState(call: CallRecord | TaskRecord): string {
     return `${formatCount(items.total, 'item')}${failed}${took}`;
   }
   const tries =
-    attempts.length > 1 ? `, ${formatCount(attempts.at(-1)?.attempt ?? attempts.length, 'attempt')}` : '';
+    withAttempts && attempts.length > 1
+      ? `, ${formatCount(attempts.at(-1)?.attempt ?? attempts.length, 'attempt')}`
+      : '';
   return `${status}${took}${tries}`;
 }
 

@@ -2,14 +2,14 @@ import { ellipsize, escapeMarkup, formatDuration } from '../common/text.js';
 import type { Steps } from '../common/steps.js';
 import type { BarKind, Gantt, GanttBar, TimedCall } from './gantt.js';
 
-const LABEL_WIDTH = 230;
-const CHART_WIDTH = 760;
+const WIDTH = 1090;
 const END_WIDTH = 80;
 const ROW_HEIGHT = 22;
 const BAR_HEIGHT = 12;
 const AXIS_HEIGHT = 28;
 const MIN_BAR_WIDTH = 2;
-const LABEL_LETTERS = 29;
+const MAX_LABEL_LETTERS = 32;
+const LABEL_LETTER = 7.3;
 const ROWS_PER_STEP = 50;
 
 /** What the bars mean, in words. */
@@ -36,19 +36,22 @@ export function* writeGanttSvg<C extends TimedCall>(
   nameOf: (call: C) => string,
 ): Steps<string> {
   const span = Math.max(1, end - start);
-  const toX = (time: number): number => round(LABEL_WIDTH + ((time - start) / span) * CHART_WIDTH);
-  const width = LABEL_WIDTH + CHART_WIDTH + END_WIDTH;
+  const names = rows.map(({ call }) => nameOf(call));
+  const letters = names.reduce((most, { length }) => Math.max(most, length), 0);
+  const left = Math.ceil(Math.min(letters, MAX_LABEL_LETTERS) * LABEL_LETTER) + 20;
+  const chartWidth = WIDTH - left - END_WIDTH;
+  const toX = (time: number): number => round(left + ((time - start) / span) * chartWidth);
   const height = AXIS_HEIGHT + rows.length * ROW_HEIGHT + 6;
   const label = `A bar for each attempt, over ${formatDuration(end - start)}`;
   const parts = [
-    `<svg class="gantt" role="img" aria-label="${label}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    `<svg class="gantt" role="img" aria-label="${label}" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}">`,
     ...drawAxis(span, height, (offset) => toX(start + offset)),
   ];
   for (const [index, { call, bars }] of rows.entries()) {
     const y = AXIS_HEIGHT + index * ROW_HEIGHT;
-    const name = nameOf(call);
+    const name = names[index] ?? '';
     parts.push(
-      `<text class="name ${call.status}" x="${LABEL_WIDTH - 12}" y="${y + 15}"><title>${escapeMarkup(name)}</title>${escapeMarkup(ellipsize(name, LABEL_LETTERS))}</text>`,
+      `<text class="name ${call.status}" x="0" y="${y + 15}"><title>${escapeMarkup(name)}</title>${escapeMarkup(ellipsize(name, MAX_LABEL_LETTERS))}</text>`,
       ...bars.map((bar) => drawBar(bar, toX(bar.start), toX(bar.end), y + (ROW_HEIGHT - BAR_HEIGHT) / 2)),
     );
     const last = bars.at(-1);
@@ -104,7 +107,7 @@ function round(value: number): number {
 export const GANTT_STYLE = `
 .gantt{display:block}
 .gantt text{font:11px var(--sans);fill:var(--soft)}
-.gantt .name{font:12px var(--mono);fill:var(--text);text-anchor:end}
+.gantt .name{font:12px var(--mono);fill:var(--text)}
 .gantt .name.failed{fill:var(--failed);font-weight:600}
 .gantt .name.pending,.gantt .name.skipped{fill:var(--soft)}
 .gantt .time{text-anchor:middle}

@@ -8,9 +8,10 @@ import {
   toSvgEdge,
   writeGraphSvg,
 } from '../pipelines/drawing/graph-svg.js';
+import type { DefinitionGraph } from '../plans/graph.js';
 import type { TaskRecord } from '../runs/tasks/task-record.js';
 import { describeCallState, toneOfCall } from './calls.js';
-import type { ReportData, RunGraph } from './report-data.js';
+import type { ReportData } from './report-data.js';
 
 /** Columns of boxes that fit on the page. */
 const MAX_COLUMNS = 5;
@@ -52,7 +53,7 @@ function groupTasks(tasks: readonly TaskRecord[]): Map<string, TaskRecord[]> {
   return groups;
 }
 
-type PipelineGraph = Extract<RunGraph, { readonly kind: 'pipeline' }>['graph'];
+type PipelineGraph = Extract<DefinitionGraph, { readonly kind: 'pipeline' }>['graph'];
 
 function* writeTasks(
   id: string,
@@ -71,7 +72,7 @@ function* writeTasks(
       id: task.task_id,
       detail: task.tool,
       isStack: fanOuts.has(task.task_id),
-      state: { tone: toneOfCall(task), text: describeCallState(task) },
+      state: { tone: toneOfCall(task), text: describeCallState(task, false) },
     });
   }
   const shown = waves.filter((wave) => wave.length > 0);
@@ -88,7 +89,7 @@ const PART_TONES: Readonly<Record<string, GraphTone>> = {
 };
 
 function* writePlan(
-  { plan }: Extract<RunGraph, { readonly kind: 'plan' }>,
+  { plan }: Extract<DefinitionGraph, { readonly kind: 'plan' }>,
   statuses: NonNullable<ReportData['run']['sub_pipelines']>,
 ): Steps<string> {
   const waves = plan.waves.map((wave) =>

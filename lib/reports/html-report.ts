@@ -1,6 +1,14 @@
+import type { Json } from '../common/json.js';
 import { REPORT_LIMITS } from '../common/limits.js';
 import type { Steps } from '../common/steps.js';
-import { escapeMarkup, formatCost, formatCount, formatDuration, formatNumber } from '../common/text.js';
+import {
+  ellipsize,
+  escapeMarkup,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatNumber,
+} from '../common/text.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { TaskRecord } from '../runs/tasks/task-record.js';
 import { describeCallState, nameCall, toneOfCall, writeCall } from './calls.js';
@@ -22,6 +30,9 @@ interface ReportOptions {
 }
 
 const ROWS_PER_STEP = 50;
+
+/** Characters of the value of an item beside its name. */
+const MAX_PREVIEW = 44;
 
 /**
  * Writes a report of a run as one HTML document, in steps, and returns its parts in their order. It needs no network and
@@ -169,7 +180,7 @@ function* writeItems({ tasks, items }: ReportData, values: ValueWriter): Steps<s
   if (items.length === 0) return [];
   const parts = ['<section><h2>Items of fan-outs</h2>'];
   for (const item of items) {
-    parts.push(writeTask(item, `item ${item.item}`, writeCall(item, values)));
+    parts.push(writeTask(item, ellipsize(JSON.stringify(item.value), MAX_PREVIEW), writeCall(item, values)));
     yield;
   }
   const total = tasks.reduce((sum, task) => sum + (task.items?.total ?? 0), 0);
@@ -223,14 +234,29 @@ function writeFiles({ run: { artifacts, artifact_count: count } }: ReportData): 
   ];
 }
 
-function writeBlackboard({ run }: ReportData, values: ValueWriter): string[] {
-  const entries = Object.entries(run.result?.blackboard ?? {});
-  if (entries.length === 0) return [];
-  const shown = entries.slice(0, REPORT_LIMITS.blackboardKeys);
+/** The values at the end, and those that were others before. */
+function writeBlackboard({ run, blackboard }: ReportData, values: ValueWriter): string[] {
+  const { before = {}, after = run.result?.blackboard ?? {}, cut = [] } = blackboard ?? {};
+  const keys = Object.keys(after);
+  if (keys.length === 0) return [];
+  const shown = keys.slice(0, REPORT_LIMITS.blackboardKeys);
+  const write = (name: string, key: string, view: 'before' | 'after', value: Json): string =>
+    values.write(
+      name,
+      value,
+      cut.some((path) => `${path}/`.startsWith(`/${view}/${key}/`)),
+    );
   return [
     '<section><h2>Blackboard</h2>',
-    ...shown.map(([key, value]) => values.write(key, value)),
-    ...writeMore(entries.length - shown.length, 'key'),
+    ...shown.flatMap((key) => {
+      const [value = null, earlier] = [after[key], Object.hasOwn(before, key) ? before[key] : undefined];
+      const isNew = earlier === undefined || JSON.stringify(earlier) === JSON.stringify(value);
+      return [
+        write(key, key, 'after', value),
+        ...(isNew ? [] : [write(`${key}, before`, key, 'before', earlier)]),
+      ];
+    }),
+    ...writeMore(keys.length - shown.length, 'key'),
     '</section>',
   ];
 }

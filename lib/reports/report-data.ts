@@ -1,8 +1,7 @@
 import { REPORT_LIMITS } from '../common/limits.js';
 import type { TaskFailure } from '../common/errors.js';
 import type { LiveEvent } from '../execution/events/event.js';
-import type { Graph } from '../pipelines/graph.js';
-import type { PlanGraph } from '../plans/graph.js';
+import type { DefinitionGraph } from '../plans/graph.js';
 import type { RunRecord } from '../runs/record.js';
 import type {
   CallRecord,
@@ -13,21 +12,12 @@ import type {
   TaskQuery,
   TaskRecord,
 } from '../runs/tasks/task-record.js';
+import type { BlackboardView } from '../runs/views/submission-view.js';
 
 /** A record whose status may be one that only the history of the shell has: `interrupted`. */
 export type ReportedRun = Omit<RunRecord, 'status'> & {
   readonly status: RunRecord['status'] | 'interrupted';
 };
-
-/** The definition of a run as waves and edges. */
-export type RunGraph =
-  | { readonly kind: 'pipeline'; readonly graph: Graph }
-  | {
-      readonly kind: 'plan';
-      readonly plan: PlanGraph;
-      /** By the id of the sub-pipeline. */
-      readonly pipelines: Readonly<Record<string, Graph>>;
-    };
 
 /** The last events of a run. */
 interface EventsPage {
@@ -44,7 +34,9 @@ export interface ReportSource {
   item(taskId: string, item: number, options: TaskOptions): Promise<ItemRecord>;
   events(after: number, limit: number): Promise<EventsPage>;
   /** Default: the waves come from the tasks, and the edges are not known. */
-  graph?(): Promise<RunGraph | undefined>;
+  graph?(): Promise<DefinitionGraph>;
+  /** Default: what the result of a plan has. */
+  blackboard?(): Promise<BlackboardView>;
 }
 
 /** Failures that are the same but for their items. */
@@ -68,7 +60,8 @@ export interface ReportData {
   readonly events: readonly LiveEvent[];
   /** The number of events that were before these. */
   readonly earlierEvents: number;
-  readonly graph: RunGraph | undefined;
+  readonly graph: DefinitionGraph | undefined;
+  readonly blackboard: BlackboardView | undefined;
 }
 
 /** Reads what a report shows, page by page. Rejects as its source does. */
@@ -93,6 +86,7 @@ export async function readReportData(source: ReportSource): Promise<ReportData> 
     events,
     earlierEvents: Math.max(0, (events[0]?.seq ?? last + 1) - 1),
     graph: await source.graph?.(),
+    blackboard: await source.blackboard?.(),
   };
 }
 

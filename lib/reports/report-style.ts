@@ -15,13 +15,14 @@ export const REPORT_STYLE = `
 @media screen and (prefers-color-scheme:dark){:root{${DARK}}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--back);color:var(--text);font:14px/1.5 var(--sans)}
-main,header,footer{max-width:1160px;margin:0 auto;padding:0 20px}
+main,header,footer{max-width:1180px;margin:0 auto;padding:0 20px}
 header{padding-top:32px;padding-bottom:4px}
 h1,h2,h3,p,dl,dd,ol{margin:0;padding:0;font:inherit}
 h1{font:650 26px/1.2 var(--sans);overflow-wrap:anywhere;display:flex;flex-wrap:wrap;gap:12px;align-items:center}
 h2{font:650 16px/1.3 var(--sans);margin:0 0 12px}
 h3{font:600 13px/1.4 var(--mono);display:inline;overflow-wrap:anywhere}
-code{font:12.5px var(--mono)}
+code{font:12px var(--mono)}
+h2 code{font-size:15px}
 .goal{margin-top:6px;font-size:15px;overflow-wrap:anywhere}
 .soft{color:var(--soft)}
 .kicker{color:var(--soft);font-size:12px;margin-bottom:4px}
@@ -30,11 +31,12 @@ code{font:12.5px var(--mono)}
 .badge.succeeded{background:var(--done-back);color:var(--done)}
 .badge.running{background:var(--active-back);color:var(--active)}
 .badge.cancelled{color:var(--stopped)}
-dl.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(230px,1fr));gap:12px 24px;margin:20px 0 8px}
+dl.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(262px,1fr));gap:12px 16px;margin:20px 0 8px}
 dl.facts dt{color:var(--soft);font-size:12px}
 dl.facts dd{overflow-wrap:anywhere}
 section{background:var(--panel);border:1px solid var(--line);border-radius:10px;padding:18px 20px;margin:16px 0}
 section.cause{border-color:var(--failed)}
+section.cause pre{max-height:300px}
 section.cause h2{color:var(--failed)}
 .error{background:var(--failed-back);border-radius:6px;padding:10px 12px;margin:8px 0}
 .error .message{white-space:pre-wrap;overflow-wrap:anywhere;font-family:var(--mono);font-size:12.5px}
@@ -47,7 +49,7 @@ summary:focus-visible,[tabindex]:focus-visible,a:focus-visible{outline:2px solid
 a{color:var(--accent)}
 pre{margin:6px 0 8px;padding:10px 12px;background:var(--raised);border-radius:6px;font:12px/1.5 var(--mono);max-height:420px;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;tab-size:2}
 details.call{border-top:1px solid var(--line);margin:0;padding:7px 0}
-details.call>summary{display:grid;grid-template-columns:minmax(0,5fr) minmax(0,3fr) minmax(0,4fr);gap:4px 14px;align-items:baseline}
+details.call>summary{display:grid;grid-template-columns:minmax(0,4fr) minmax(0,4fr) minmax(0,3fr);gap:4px 14px;align-items:baseline}
 details.call>summary>span{overflow-wrap:anywhere}
 details.call>summary .name::before{content:"▸";display:inline-block;width:16px;color:var(--soft)}
 details.call[open]>summary .name::before{content:"▾"}
@@ -57,7 +59,7 @@ details.call>div{padding:4px 0 6px 16px}
 table{border-collapse:collapse;width:100%;font-size:13px}
 th{text-align:left;font-weight:600;color:var(--soft);font-size:12px}
 th,td{padding:4px 14px 4px 0;vertical-align:top;border-top:1px solid var(--line);overflow-wrap:anywhere}
-thead th{border-top:0}
+thead th{border-top:0;overflow-wrap:normal;white-space:nowrap}
 td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}
 td time,dd time{font-variant-numeric:tabular-nums}
 .events td,.events th{font:12px var(--mono)}
@@ -65,7 +67,7 @@ td time,dd time{font-variant-numeric:tabular-nums}
 .legend{display:flex;flex-wrap:wrap;gap:4px 18px;margin-bottom:10px;font-size:12px;color:var(--soft)}
 .legend svg{vertical-align:-1px;margin-right:6px}
 footer{padding-top:8px;padding-bottom:32px;font-size:12px;color:var(--soft)}
-@media (max-width:640px){main,header,footer{padding-left:12px;padding-right:12px}section{padding:14px 12px}details.call>summary{grid-template-columns:1fr}details.call>summary>span+span{padding-left:16px}h1{font-size:22px}}
+@media (max-width:640px){main,header,footer{padding-left:12px;padding-right:12px}section{padding:14px 12px}details.call>summary{grid-template-columns:1fr}details.call>summary>span+span{padding-left:16px}.scroll table{min-width:600px}h1{font-size:22px}dl.facts{grid-template-columns:1fr 1fr;gap:6px 12px;font-size:12px}dl.facts>div:first-child{grid-column:1/-1}header{padding-top:16px}}
 @media print{body{background:#fff;font-size:11px}section{border:0;padding:0;break-inside:auto}details.call,tr{break-inside:avoid}pre{max-height:none}.scroll{overflow:visible}.scroll svg{max-width:100%;height:auto}}
 ${GANTT_STYLE}${GRAPH_STYLE}
 `;

@@ -1,6 +1,6 @@
 import type { Json } from '../common/json.js';
 import { REPORT_LIMITS } from '../common/limits.js';
-import { ellipsize, escapeMarkup, formatNumber } from '../common/text.js';
+import { ellipsize, escapeMarkup, formatCount, formatNumber } from '../common/text.js';
 import { cutValue } from '../runs/tasks/cut-value.js';
 
 /** A value may grow by so much when it is indented. */
@@ -60,11 +60,11 @@ function isDeeper(value: Json, depth: number): boolean {
 }
 
 function describeSize(value: Json): string {
-  if (typeof value === 'string') return `text, ${formatNumber(value.length)} characters`;
+  if (typeof value === 'string') return `text, ${formatCount(value.length, 'character')}`;
   if (typeof value !== 'object' || value === null) return escapeMarkup(JSON.stringify(value));
   if (Array.isArray(value)) return `list of ${formatNumber(value.length)}`;
   const count = Object.keys(value).length;
-  return `${formatNumber(count)} ${count === 1 ? 'field' : 'fields'}`;
+  return formatCount(count, 'field');
 }
 
 /** One line of text of anybody, cut. */

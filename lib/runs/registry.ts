@@ -161,10 +161,7 @@ export class RunRegistry extends RunViews {
     return toRunRecord(run);
   }
 
-  /**
-   * Resolves when what can be seen of a run is kept. Rejects with `run_not_found`, and with `not_ready` when the store
-   * fails meanwhile; when it has failed before, resolves at once: runs can still be read.
-   */
+  /** Resolves when what can be seen of a run is kept, or the store has failed before. Rejects with `run_not_found`, `not_ready`. */
   async committed(runId: string): Promise<void> {
     const { run } = this.entry(runId);
     if (!this.#storeGuard.hasFailed) await this.#storeGuard.unlessFails(run.committed());

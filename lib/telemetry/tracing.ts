@@ -1,4 +1,4 @@
-import type { Environment } from '../common/config.js';
+import type { Environment } from '../common/config/environment.js';
 import { errorCode, WavetrainError } from '../common/errors.js';
 import type { SpanExport, TraceSettings, Tracing, TracingOptions } from './otlp.js';
 

@@ -8,6 +8,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const HEAVY = [
   'xstate',
   'yaml',
+  'croner',
   'typebox',
   'ajv',
   'jiti',

@@ -5,10 +5,9 @@ import {
   readConfig,
   readNetworkConfig,
   readProviderConfig,
-  readServerConfig,
-  readStoreFile,
-  systemEnvironment,
-} from '../../lib/common/config.js';
+} from '../../lib/common/config/config.js';
+import { systemEnvironment } from '../../lib/common/config/environment.js';
+import { readServerConfig, readStoreFile } from '../../lib/common/config/server-config.js';
 import { WavetrainError } from '../../lib/common/errors.js';
 
 describe('readConfig', () => {

@@ -162,6 +162,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     types: ['errors', 'execution', 'machines', 'plans'],
     reason: 'it writes what was read of a run as a page, and reads and runs nothing',
   },
+  library: {
+    may: ['clock', 'definition', 'errors', 'files', 'json', 'limits', 'pipelines', 'plans', 'tools'],
+    types: ['execution', 'machines', 'runs', 'steps'],
+    reason: 'it keeps definitions and starts them through the registry that it is given',
+  },
   'model-config': { may: ['errors', 'json'], reason: 'the variables of models are many' },
   config: { may: ['errors', 'model-config'], reason: 'it reads the environment for all others' },
   telemetry: {
@@ -179,6 +184,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'json',
       'json-schema',
       'json-writer',
+      'library',
       'limits',
       'pipelines',
       'plans',
@@ -207,6 +213,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'files',
       'http',
       'json',
+      'library',
       'limits',
       'model-config',
       'models',
@@ -248,6 +255,7 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
     types: ['runs'],
     reason: 'it defines the machines, and a run or a compilation starts one',
   },
+  croner: { rooms: ['definition'], reason: 'one file computes when schedules are due, on demand' },
   yaml: { rooms: ['definition'], reason: 'only definitions are YAML' },
   typebox: { rooms: ['definition', 'http'], reason: 'it declares schemas' },
   'fastest-levenshtein': { rooms: ['definition'], reason: 'one function suggests names' },
@@ -308,7 +316,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
   {
     what: 'the environment',
     pattern: /\bprocess\.env\b/,
-    only: { 'lib/common/config.ts': 'the only reader' },
+    only: { 'lib/common/config/environment.ts': 'the only reader' },
   },
   {
     what: 'the time',

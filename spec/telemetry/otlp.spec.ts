@@ -1,6 +1,6 @@
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'chai';
-import type { Environment } from '../../lib/common/config.js';
+import type { Environment } from '../../lib/common/config/environment.js';
 import type { SpanExport } from '../../lib/telemetry/otlp.js';
 import { openTracing, type Tracing } from '../../lib/telemetry/tracing.js';
 import { ControlledRuns } from '../runs/controlled-runs.js';

@@ -1,7 +1,7 @@
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
-import { readConfig } from '../../common/config.js';
+import { readConfig } from '../../common/config/config.js';
 import type { RequestError } from '../../client/errors.js';
 import type { CompileRequestOptions } from '../../client/requests.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';

@@ -2,14 +2,9 @@ import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
-import {
-  type Config,
-  type Environment,
-  readConfig,
-  readStoreFile,
-  type EnvironmentVariable,
-  VARIABLES,
-} from '../../common/config.js';
+import { type Config, readConfig, VARIABLES } from '../../common/config/config.js';
+import { type Environment, type EnvironmentVariable } from '../../common/config/environment.js';
+import { readStoreFile } from '../../common/config/server-config.js';
 import { errorMessage } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
 import { readModelConfig } from '../../common/model-config.js';
@@ -56,6 +51,7 @@ export class DoctorCommand extends Command<CliContext> {
       checkFileRoots(config, context.cwd),
       await checkTools(config, this.tools, context),
       await checkStore(context),
+      await checkPipelines(context),
       checkTerminal(context),
       await checkFolder(context.cwd),
     ];
@@ -212,6 +208,30 @@ async function checkStore({ env, cwd }: CliContext): Promise<DoctorFinding> {
       state: 'broken',
       found: errorMessage(error),
       advice: 'see docs/operation/durable-runs.md',
+    };
+  }
+}
+
+/** Says how many files a server started here finds in its folder of pipelines (D69). It checks them when it starts. */
+async function checkPipelines({ env, cwd }: CliContext): Promise<DoctorFinding> {
+  const name = 'pipelines';
+  const folder = env['SERVICE_PIPELINES']?.trim() ?? '';
+  if (folder === '') {
+    const advice =
+      'optional: SERVICE_PIPELINES=FOLDER lets a server know pipelines by id, and start them on schedules';
+    return { name, state: 'missing', found: 'no folder', advice };
+  }
+  try {
+    const { countDefinitionFiles } = await import('../lazy/library.js');
+    const { files, skipped } = await countDefinitionFiles(resolve(cwd, folder));
+    const left = skipped === 0 ? '' : `, ${skipped} left out`;
+    return { name, state: 'ok', found: `${folder}: ${formatCount(files, 'file')}${left}` };
+  } catch (error) {
+    return {
+      name,
+      state: 'broken',
+      found: `${folder}: ${describeErrno(error)}`,
+      advice: 'create the folder, or name another one in SERVICE_PIPELINES',
     };
   }
 }

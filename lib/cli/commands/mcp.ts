@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { Command, Option } from 'clipanion';
-import { readConfig } from '../../common/config.js';
+import { readConfig } from '../../common/config/config.js';
 import { errorMessage } from '../../common/errors.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';

@@ -1,5 +1,5 @@
 import { Command, Option } from 'clipanion';
-import { readConfig } from '../../common/config.js';
+import { readConfig } from '../../common/config/config.js';
 import type { CliContext } from '../context.js';
 import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';

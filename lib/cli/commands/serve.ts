@@ -3,14 +3,8 @@ import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { Command, Option } from 'clipanion';
 import { errorMessage } from '../../common/errors.js';
-import {
-  readCacheFolder,
-  readConfig,
-  readNetworkConfig,
-  readServerConfig,
-  type ServerConfig,
-  VARIABLES,
-} from '../../common/config.js';
+import { readCacheFolder, readConfig, readNetworkConfig, VARIABLES } from '../../common/config/config.js';
+import { readServerConfig, type ServerConfig } from '../../common/config/server-config.js';
 import { readModelConfig } from '../../common/model-config.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import { nearest } from '../../definition/suggest.js';
@@ -29,6 +23,7 @@ import { loadCatalog } from '../input/load-definition.js';
 import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
 import { distFile, PROGRAM, readPackageJson, readStatecharts } from '../package-info.js';
 import { detectTerminal } from '../render/terminal.js';
+import { formatCount } from '../../common/text.js';
 import { wrapLine } from '../render/text.js';
 import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 
@@ -58,6 +53,7 @@ export class ServeCommand extends Command<CliContext> {
       ['on another port', '$0 serve --port 8080'],
       ['with your own tools', '$0 serve --tools tools.ts'],
       ['with runs that outlive it', 'SERVICE_STORE=wavetrain.db $0 serve'],
+      ['with a folder of pipelines and their schedules', 'SERVICE_PIPELINES=pipelines $0 serve'],
       ['for other machines', 'SERVICE_API_KEYS_FILE=keys.yaml $0 serve --host 0.0.0.0'],
     ],
   });
@@ -119,6 +115,9 @@ export class ServeCommand extends Command<CliContext> {
         log,
         observer: tracing,
         store,
+        ...(config.storeFile !== undefined && {
+          scheduleFile: `${resolve(context.cwd, config.storeFile)}.schedules.json`,
+        }),
       });
       printAddress(server, config, log, this, context);
       warnAboutUnknownVariables(log, context);
@@ -327,10 +326,30 @@ async function printRestored(
 ): Promise<void> {
   const restored = await server.restored;
   if (restored === undefined) return;
+  printLibrary(server, log, quiet, { stdout, env });
   const terminal = detectTerminal(stdout, env);
   const text = describeStore(storeFile, restored);
   if (!terminal.interactive) log.info({}, text);
   else if (!quiet && storeFile !== undefined) stdout.write(`${wrapLine(text, terminal).join('\n')}\n\n`);
+}
+
+/** Prints how many pipelines the folder has, where there is one. */
+function printLibrary(
+  { library }: RunningServer,
+  log: Log,
+  quiet: boolean,
+  { stdout, env }: Pick<CliContext, 'stdout' | 'env'>,
+): void {
+  if (library === undefined) return;
+  const { pipelines, broken, schedules } = library.counts;
+  const text = [
+    `${formatCount(pipelines, 'pipeline')} in ${library.folder}`,
+    `${formatCount(schedules, 'schedule')}`,
+    ...(broken > 0 ? [`${broken} with errors: GET /pipelines lists them`] : []),
+  ].join(', ');
+  const terminal = detectTerminal(stdout, env);
+  if (!terminal.interactive) log.info({}, text);
+  else if (!quiet) stdout.write(`${wrapLine(text, terminal).join('\n')}\n\n`);
 }
 
 function describeStore(file: string | undefined, { kept, goingOn }: RestoredRuns): string {

@@ -1,5 +1,5 @@
 import { Command, Option } from 'clipanion';
-import { readConfig } from '../../common/config.js';
+import { readConfig } from '../../common/config/config.js';
 import { nearest } from '../../definition/suggest.js';
 import type { Catalog, FunctionMetadata, InputMetadata, ToolMetadata } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';

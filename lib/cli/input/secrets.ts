@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readSecretConfig } from '../../common/config.js';
+import { readSecretConfig } from '../../common/config/config.js';
 import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { SecretPlace, UsedSecrets } from '../../definition/secrets/sources.js';
 import type { CliContext } from '../context.js';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { resolve } from 'node:path';
-import { readConfig } from '../../common/config.js';
+import { readConfig } from '../../common/config/config.js';
 import { WavetrainError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json.js';
 import type { Catalog } from '../../tools/catalog.js';

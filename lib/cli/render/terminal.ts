@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import picocolors from 'picocolors';
-import type { Environment } from '../../common/config.js';
+import type { Environment } from '../../common/config/environment.js';
 
 /** What a stream can display. */
 export interface Terminal {

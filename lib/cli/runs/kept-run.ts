@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { WavetrainClient } from '../../client/client.js';
-import { readClientConfig, readServerConfig } from '../../common/config.js';
+import { readClientConfig } from '../../common/config/config.js';
+import { readServerConfig } from '../../common/config/server-config.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { RunningServer } from '../../http/server.js';

@@ -1,6 +1,6 @@
 import type { WavetrainClient } from '../../client/client.js';
 import type { ListQuery } from '../../client/requests.js';
-import { readClientConfig } from '../../common/config.js';
+import { readClientConfig } from '../../common/config/config.js';
 import { type ErrorCode, errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import type { RunSummary } from '../../runs/record.js';
 import type { CliContext } from '../context.js';

@@ -2,6 +2,10 @@
  * The names of the schema's fields, for hints. They are separate from the schema so that a run does not load the
  * library that builds it; a spec keeps the two equal.
  */
+const START_FIELDS = ['schedule', 'timezone', 'overlap', 'catch_up', 'webhook'] as const;
+
+export const WEBHOOK_FIELDS = ['secret', 'params', 'inputs'] as const;
+
 export const PIPELINE_FIELDS = [
   'id',
   'goal',
@@ -10,6 +14,7 @@ export const PIPELINE_FIELDS = [
   'params',
   'inputs',
   'reads',
+  ...START_FIELDS,
   'tasks',
 ] as const;
 
@@ -47,6 +52,7 @@ export const PLAN_FIELDS = [
   'version',
   'inputs',
   'plan_concurrency',
+  ...START_FIELDS,
   'sub_pipelines',
 ] as const;
 

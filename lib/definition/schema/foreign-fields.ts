@@ -14,8 +14,9 @@ type ForeignHint = string | { readonly name: string };
 
 const NO_CONDITIONS =
   'there are no conditions; parallel_over an empty list calls nothing, and a tool can decide what to do';
-const NO_SCHEDULER =
-  'there is no scheduler: let cron or another one call wavetrain run or POST /pipelines/run_async';
+const STARTS =
+  'write schedule: "0 6 * * 1-5" with timezone: ZONE, or webhook: {secret: NAME}; docs/operation/pipelines-folder.md says where they work';
+const STARTS_WHOLE = 'a task starts with its pipeline: write "schedule" or "webhook" beside "tasks"';
 const TASK_CACHE = 'write cache: true, or cache: {ttl: SECONDS}, in a task';
 const NO_HANDLERS = 'there are no handlers: read the record of the run, or follow its events';
 const NO_SECRETS =
@@ -33,7 +34,7 @@ const DEPENDENCIES = 'depends_on depends depend dependencies needs requires requ
 const STEPS = 'steps step jobs stages nodes activities states workflow dag';
 const HANDLERS =
   'on_failure on_success on_error on_exit on_complete handlers handler_on hooks finally always catch notify mail_on';
-const SCHEDULES = 'schedule schedules cron on trigger triggers start_at start_date catchup';
+const SCHEDULES = 'schedules cron on trigger triggers start_at start_date catchup';
 const CACHES = 'caching memoize cache_key cache_ttl';
 const PRIORITIES = 'priority priorities pool queue priority_class';
 const ENVIRONMENT = 'env environment env_from vars variables';
@@ -87,7 +88,7 @@ const TASK_HINTS = createHints([
   ],
   ['secret secrets', NO_SECRETS],
   [HANDLERS, NO_HANDLERS],
-  [SCHEDULES, NO_SCHEDULER],
+  [`schedule ${SCHEDULES}`, STARTS_WHOLE],
   [CACHES, TASK_CACHE],
   ['suspend pause approval approve wait wait_until signal sensor', NO_WAITING],
   [PRIORITIES, NO_PRIORITIES],
@@ -112,7 +113,7 @@ const PIPELINE_HINTS = createHints([
   ['secret secrets', NO_SECRETS],
   [CONDITIONS, NO_CONDITIONS],
   [HANDLERS, NO_HANDLERS],
-  [SCHEDULES, NO_SCHEDULER],
+  [SCHEDULES, STARTS],
   [`cache ${CACHES}`, TASK_CACHE],
   [PRIORITIES, NO_PRIORITIES],
 ]);
@@ -136,7 +137,7 @@ const PLAN_HINTS = createHints([
   [LABELS, NO_LABELS],
   [CONDITIONS, NO_CONDITIONS],
   [HANDLERS, NO_HANDLERS],
-  [SCHEDULES, NO_SCHEDULER],
+  [SCHEDULES, STARTS],
   [`cache ${CACHES}`, TASK_CACHE],
 ]);
 

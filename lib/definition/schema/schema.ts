@@ -120,6 +120,61 @@ export const TaskDefinition = Type.Object(
   { additionalProperties: false, description: 'A task: a tool and its inputs.' },
 );
 
+/** How many times of start one definition may have: each is checked, and computed, on its own. */
+const MAX_SCHEDULES = 10;
+
+const pointers = (description: string) =>
+  optionalField(Type.Record(Type.String(), Type.String(), { description }));
+
+export const WebhookDefinition = Type.Object(
+  {
+    secret: Type.String({ description: 'Name of the secret that a request must prove to know.' }),
+    params: pointers(
+      'Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan.',
+    ),
+    inputs: pointers('Inputs, each with the JSON Pointer of its value in the body; "" is the whole body.'),
+  },
+  { additionalProperties: false, description: 'Lets a request from elsewhere start it.' },
+);
+
+/** What makes a server start a definition of its folder by itself (D70, D71); anything else ignores these fields. */
+export const startFields = {
+  schedule: Type.Optional(
+    Type.Unsafe<string | readonly string[]>({
+      type: ['string', 'array', 'null'],
+      items: { type: 'string', maxLength: 200 },
+      minItems: 1,
+      maxItems: MAX_SCHEDULES,
+      maxLength: 200,
+      description:
+        'When a server that has the file in its folder starts it: the five fields of cron, as in "0 6 * * 1-5", or @daily and the like; or a list of them.',
+    }),
+  ),
+  timezone: optionalField(
+    Type.String({
+      maxLength: 100,
+      default: 'UTC',
+      description: 'Time zone of the schedule, as in Europe/Berlin.',
+    }),
+  ),
+  overlap: Type.Optional(
+    Type.Unsafe<'skip' | 'queue' | 'allow'>({
+      enum: ['skip', 'queue', 'allow', null],
+      default: 'skip',
+      description: 'What happens when a time of the schedule comes while its last run is at work.',
+    }),
+  ),
+  catch_up: optionalField(
+    Type.Boolean({
+      default: false,
+      description: 'Whether one run makes up for missed times of the schedule.',
+    }),
+  ),
+  webhook: Type.Optional(
+    Type.Unsafe<Static<typeof WebhookDefinition>>({ ...WebhookDefinition, type: ['object', 'null'] }),
+  ),
+};
+
 export const PipelineDefinition = Type.Object(
   {
     id: Type.String({ pattern: PIPELINE_ID, description: 'Names the pipeline.' }),
@@ -142,11 +197,13 @@ export const PipelineDefinition = Type.Object(
     reads: optionalField(
       Type.Array(Type.String(), { description: 'Blackboard keys that the session is limited to.' }),
     ),
+    ...startFields,
     tasks: Type.Array(TaskDefinition, { minItems: 1, description: 'The tasks, in any order.' }),
   },
   { additionalProperties: false, description: 'A pipeline.' },
 );
 
 export type ParamDefinition = Static<typeof ParamDefinition>;
+export type StartFields = Pick<PipelineDefinition, keyof typeof startFields>;
 export type TaskDefinition = Static<typeof TaskDefinition>;
 export type PipelineDefinition = Static<typeof PipelineDefinition>;

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../common/errors.js';
-import { type Json, type JsonObject, setOwn, toList } from '../../common/json.js';
+import { type Json, type JsonObject, toList } from '../../common/json.js';
 import type { Steps } from '../../common/steps.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
@@ -7,13 +7,10 @@ import type { Task } from '../../pipelines/pipeline.js';
 import { validateInputs } from '../../tools/inputs/validate.js';
 import { copyToJson } from '../invocation/json-output.js';
 import type { Write } from '../session/session-overrides.js';
+import { StoredValues } from '../session/stored-values.js';
 import type { PipelineRun } from './pipeline-run.js';
 
 const WRITES_PER_STEP = 5000;
-
-/** Memory of a key of the session, and of an element of an appended list, without its value. */
-const KEY_BYTES = 64;
-const ELEMENT_BYTES = 8;
 
 /** So many writes that are looked through count as a byte that was rendered, so that a page ends. */
 const WRITES_PER_BYTE = 4;
@@ -187,46 +184,4 @@ function listSessionKeys(template: Task['inputs'] | undefined): string[] {
     const [key] = path;
     return root === 'session' && key !== undefined ? [key.name ?? String(key.index)] : [];
   });
-}
-
-/** Session values to which writes are applied, as to a blackboard (D23): only those under keys that somebody reads. */
-class StoredValues {
-  readonly values: JsonObject = {};
-  readonly #keys: ReadonlySet<string>;
-  /** Those that were copied, and may be appended to. */
-  readonly #lists = new Map<string, Json[]>();
-
-  constructor(session: JsonObject, keys: ReadonlySet<string>) {
-    this.#keys = keys;
-    for (const key of keys) if (Object.hasOwn(session, key)) setOwn(this.values, key, session[key]);
-  }
-
-  /** Memory of the copies, without the values in them. */
-  get bytes(): number {
-    let bytes = KEY_BYTES * this.#keys.size;
-    for (const list of this.#lists.values()) bytes += ELEMENT_BYTES * list.length;
-    return bytes;
-  }
-
-  apply({ key, value, append }: Write): void {
-    if (!this.#keys.has(key)) return;
-    if (append) return this.#append(key, value);
-    this.#lists.delete(key);
-    setOwn(this.values, key, value);
-  }
-
-  #append(key: string, value: Json): void {
-    let list = this.#lists.get(key);
-    if (list === undefined) {
-      list = toAppendable(Object.hasOwn(this.values, key) ? this.values[key] : undefined);
-      this.#lists.set(key, list);
-      setOwn(this.values, key, list);
-    }
-    list.push(value);
-  }
-}
-
-function toAppendable(present: Json | undefined): Json[] {
-  if (present === undefined) return [];
-  return Array.isArray(present) ? [...present] : [present];
 }

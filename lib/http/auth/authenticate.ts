@@ -4,12 +4,12 @@ import { WavetrainError } from '../../common/errors.js';
 import type { RunRegistry } from '../../runs/registry.js';
 
 /**
- * What an API key permits: `read` shows runs; `run` starts, cancels, reruns and deletes them; `metrics` reads the
- * metrics of the whole server.
+ * What an API key permits: `read` shows runs; `run` starts, cancels, reruns and deletes them; `edit` saves files of the
+ * folder of pipelines (D72); `metrics` reads the metrics of the whole server.
  */
-export type KeyScope = 'read' | 'run' | 'metrics';
+export type KeyScope = 'read' | 'run' | 'edit' | 'metrics';
 
-export const KEY_SCOPES: readonly KeyScope[] = ['read', 'run', 'metrics'];
+export const KEY_SCOPES: readonly KeyScope[] = ['read', 'run', 'edit', 'metrics'];
 
 /** An entry of the keys file (D37). Only the owner knows the key itself. */
 export interface ApiKey {

@@ -1,6 +1,7 @@
 import { errorMessage, findCause, TaskFailedError, WavetrainError } from '../../common/errors.js';
 import { isObject } from '../../common/json.js';
 import { CompileFailedError } from '../../compile/result.js';
+import { FileChangedError } from '../../library/write-file.js';
 import { InvalidDefinitionError } from '../../pipelines/load.js';
 import { formatErrors } from '../../pipelines/report.js';
 import type { ErrorBody } from '../schemas/error.js';
@@ -54,6 +55,7 @@ function toDetail(error: WavetrainError): Detail {
   if (error instanceof InvalidDefinitionError) {
     return { code, message, errors: formatErrors(error.problems), problems: [...error.problems] };
   }
+  if (error instanceof FileChangedError) return { code, message, version: error.version };
   if (error instanceof TaskFailedError) {
     const { task_id, error: reason, failures, run_id } = error;
     const subPipeline = findCause(failures)?.sub_pipeline;

@@ -63,6 +63,11 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
     meaning: 'The run has no such task, the task no such item, or the plan no such sub-pipeline.',
   },
   artifact_not_found: { status: 404, meaning: 'The run has no file of this name.' },
+  pipeline_not_found: {
+    status: 404,
+    meaning:
+      'The folder of the server has no such pipeline or plan for this tenant, or none without errors; a webhook responds so to whatever it does not accept.',
+  },
   method_not_allowed: {
     status: 405,
     meaning: 'The path does not accept this method: the header `Allow` lists those that it accepts.',
@@ -76,6 +81,11 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   run_not_settled: { status: 409, meaning: 'The run is still active: wait for it, or cancel it.' },
   run_cancelled: { status: 409, meaning: 'The run was cancelled while the request waited for its result.' },
   idempotency_conflict: { status: 409, meaning: 'The idempotency key was used with another body.' },
+  file_changed: {
+    status: 409,
+    meaning:
+      'The file is not the version that the request names any more: `version` is the one that it has now. Or a file of that name is there already.',
+  },
   result_gone: {
     status: 410,
     meaning: 'The run of the idempotency key has ended, and its result is no longer kept.',
@@ -99,6 +109,12 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
     retryAfter: 5,
     meaning:
       'Too many event streams are open, or too many requests wait for runs. Try again after `Retry-After` seconds.',
+  },
+  too_many_failures: {
+    status: 429,
+    retryAfter: 60,
+    meaning:
+      'The address of the caller has sent too many requests to webhooks that were not accepted. Try again after `Retry-After` seconds.',
   },
   header_too_large: { status: 431, meaning: 'The headers are larger than the server accepts.' },
   task_failed: {

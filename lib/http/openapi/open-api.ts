@@ -16,6 +16,8 @@ const DESCRIPTION = [
 const TAGS: Readonly<Record<string, string>> = {
   Pipelines: 'Validate and draw pipelines, and list tools. Nothing is run.',
   Runs: 'Start, inspect, cancel, rerun and delete runs.',
+  Library:
+    'The pipelines and plans that the server has in its folder: list and run them, start them by webhooks, save their files.',
   Plans:
     'Validate and run plans: pipelines that pass values to each other. Their runs are listed among all runs.',
   Server: 'Health, readiness and metrics, for operators.',
@@ -61,7 +63,7 @@ export function createOpenApiDocument(routes: readonly Route[], version: string)
 }
 
 const API_KEY =
-  'An API key of the server. It has tenants, whose runs it can see and start, and scopes: `read`, `run` and `metrics`. By default, a server on a loopback address needs no keys.';
+  'An API key of the server. It has tenants, whose runs it can see and start, and scopes: `read`, `run`, `edit` and `metrics`. By default, a server on a loopback address needs no keys.';
 
 function listTags(routes: readonly Route[]): Schema[] {
   const names = [...new Set(routes.map(({ tag }) => tag))];

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { type Route, defineRoute } from '../routing/route.js';
 import { UNREADY_REASONS } from '../routing/server-readiness.js';
-import type { HttpServices } from '../services.js';
+import { countLibrary, type HttpServices } from '../services.js';
 
 /** Routes for the probes of a load balancer or an orchestrator. */
-export function healthRoutes({ readiness, registry, version }: HttpServices): Route[] {
+export function healthRoutes({ readiness, registry, version, library }: HttpServices): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -37,7 +37,13 @@ export function healthRoutes({ readiness, registry, version }: HttpServices): Ro
       handle: () => {
         const { reason } = readiness;
         const ready = reason === undefined;
-        const body = { ready, ...(!ready && { reason }), ...registry.load, version };
+        const body = {
+          ready,
+          ...(!ready && { reason }),
+          ...registry.load,
+          version,
+          ...(library && { library: countLibrary(library) }),
+        };
         return { status: ready ? 200 : 503, body };
       },
     }),
@@ -59,6 +65,16 @@ const ReadinessSchema = Type.Object(
     queued: Type.Integer({ minimum: 0, description: 'Number of runs that wait for a free slot.' }),
     running: Type.Integer({ minimum: 0, description: 'Number of running runs.' }),
     version: Type.String(),
+    library: Type.Optional(
+      Type.Object(
+        {
+          pipelines: Type.Integer({ minimum: 0 }),
+          broken: Type.Integer({ minimum: 0, description: 'Those whose files have errors.' }),
+          schedules: Type.Integer({ minimum: 0 }),
+        },
+        { description: 'The pipelines and plans in the folder of the server, where it has one.' },
+      ),
+    ),
   },
   { title: 'Readiness' },
 );

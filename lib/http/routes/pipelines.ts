@@ -131,7 +131,6 @@ export function pipelineRunRoutes(services: HttpServices): Route[] {
     runSchema: RunRequestSchema,
     runAsyncSchema: RunAsyncRequestSchema,
     resultSchema: RunResultSchema,
-    getTenant: (body) => body?.tenant_id,
     submit: async (request, tenantId, options) => {
       const { pipeline: _, yaml: __, ...inputs } = request.body ?? {};
       const pipeline = await readPipeline(request, services, tenantId);

@@ -64,7 +64,6 @@ export function planRoutes(services: HttpServices): Route[] {
       runSchema: PlanRunRequestSchema,
       runAsyncSchema: PlanRunAsyncRequestSchema,
       resultSchema: PlanResultSchema,
-      getTenant: (body) => body?.tenant_id,
       submit: async (request, tenantId, options) => {
         const { plan: _, yaml: __, pipelines: ___, ...inputs } = request.body ?? {};
         const plan = await readPlan(request, services, tenantId);

@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { RunStatus } from '../../../machines/types.js';
 import { createRunError, WavetrainError } from '../../common/errors.js';
+import { isObject } from '../../common/json.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { AcceptedRun, RunRecord } from '../../runs/record.js';
 import type { AcceptedRerun } from '../../runs/rerun/rerun-report.js';
@@ -9,6 +10,7 @@ import type { SubmissionOptions } from '../../runs/registry-options.js';
 import type { CallRecord } from '../../runs/tasks/task-record.js';
 import { resolveTenant } from '../auth/authenticate.js';
 import { errorResponse } from '../errors/error-response.js';
+import type { HttpErrorCode } from '../errors/error-statuses.js';
 import { type BodyDocument, defineRoute, type Route, type RouteResult } from '../routing/route.js';
 import type { ErrorBody } from '../schemas/error.js';
 import { AcceptedSchema } from '../schemas/run.js';
@@ -17,7 +19,13 @@ import { createFingerprint } from './fingerprint.js';
 
 /** The differences between pipelines and plans, for the two routes that run either. */
 interface Runnable<R extends TSchema, A extends TSchema> {
-  readonly kind: DefinitionKind;
+  /** Of the definition in the request; `named` when it is one of the folder of the server (D69). */
+  readonly kind: DefinitionKind | 'named';
+  /** Default: `/pipelines` or `/plans`. */
+  readonly path?: Pick<Route, 'path' | 'reserved' | 'params'>;
+  /** What distinguishes requests besides their bodies. Default: the kind. */
+  readonly describe?: (request: RunSubmission<unknown>) => string;
+  readonly errors?: readonly HttpErrorCode[];
   readonly tag: string;
   /** First sentences of the descriptions of the two routes. */
   readonly descriptions?: { readonly run: string; readonly runAsync: string };
@@ -25,18 +33,18 @@ interface Runnable<R extends TSchema, A extends TSchema> {
   readonly runSchema: R;
   readonly runAsyncSchema: A;
   readonly resultSchema: TSchema;
-  /** The tenant that the body of `run_async` names. */
-  readonly getTenant: (body: Static<A> | undefined) => string | undefined;
   /** Validates the definition, submits the run and returns its id. */
   readonly submit: (
-    request: RunRequest<Static<R> | Static<A>>,
+    request: RunSubmission<Static<R> | Static<A>>,
     tenantId: string,
     options?: SubmissionOptions,
   ) => Promise<string>;
 }
 
 /** The definition of a run and its values. */
-interface RunRequest<B> {
+export interface RunSubmission<B> {
+  /** Of the path. */
+  readonly params: object;
   readonly yaml: string | undefined;
   readonly body: B | undefined;
 }
@@ -68,16 +76,19 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
   services: HttpServices,
   runnable: Runnable<R, A>,
 ): Route[] {
-  const { kind, tag, descriptions, body, submit } = runnable;
+  const { kind, tag, descriptions, body, submit, errors = [] } = runnable;
   const submitOnce = createSubmitOnce(services.registry, runnable);
-  const name = kind === 'pipeline' ? 'Pipeline' : 'Plan';
+  const name = NAMES[kind];
+  const what = kind === 'named' ? 'pipeline or plan of the server' : kind;
+  const { path, ...parameters } = runnable.path ?? { path: `/${kind}s` };
   return [
     defineRoute({
       method: 'POST',
-      path: `/${kind}s/run`,
+      path: `${path}/run`,
+      ...parameters,
       id: `run${name}`,
       tag,
-      summary: `Run a ${kind} and wait for its result`,
+      summary: `Run a ${what} and wait for its result`,
       description: `${descriptions ? `${descriptions.run} ` : ''}${WAITING}`,
       access: 'run',
       headers: IdempotencyHeaders,
@@ -92,9 +103,16 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
           },
         },
       },
-      errors: [...SUBMISSION_ERRORS, 'task_failed', 'run_cancelled', 'idempotency_conflict', 'result_gone'],
+      errors: [
+        ...errors,
+        ...SUBMISSION_ERRORS,
+        'task_failed',
+        'run_cancelled',
+        'idempotency_conflict',
+        'result_gone',
+      ],
       handle: async (request) => {
-        const tenantId = resolveTenant(request.caller);
+        const tenantId = resolveTenant(request.caller, getTenant(request.body));
         const key = request.headers['idempotency-key'];
         const run = new AwaitedRun();
         if (key === undefined) {
@@ -109,10 +127,11 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
     }),
     defineRoute({
       method: 'POST',
-      path: `/${kind}s/run_async`,
+      path: `${path}/run_async`,
+      ...parameters,
       id: `submit${name}`,
       tag,
-      summary: `Submit a ${kind} and get its run id at once`,
+      summary: `Submit a ${what} and get its run id at once`,
       ...(descriptions && { description: descriptions.runAsync }),
       access: 'run',
       headers: IdempotencyHeaders,
@@ -127,9 +146,9 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
           },
         },
       },
-      errors: [...SUBMISSION_ERRORS, 'idempotency_conflict'],
+      errors: [...errors, ...SUBMISSION_ERRORS, 'idempotency_conflict'],
       handle: async (request) => {
-        const tenantId = resolveTenant(request.caller, runnable.getTenant(request.body));
+        const tenantId = resolveTenant(request.caller, getTenant(request.body));
         const key = request.headers['idempotency-key'];
         if (key === undefined)
           return acceptedResult(services.registry.accepted(await submit(request, tenantId)));
@@ -140,6 +159,14 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
   ];
 }
 
+/** The tenant that a body names, where its schema has one. */
+function getTenant(body: unknown): string | undefined {
+  const tenantId = isObject(body) ? body['tenant_id'] : undefined;
+  return typeof tenantId === 'string' ? tenantId : undefined;
+}
+
+const NAMES = { pipeline: 'Pipeline', plan: 'Plan', named: 'NamedPipeline' } as const;
+
 const WAITING =
   'The connection stays open until the run has settled. If the client disconnects, the run continues: `GET /pipelines/runs` lists it, and its record has the result. A run is deleted once its result was delivered; a failed or cancelled run is kept, to be inspected and rerun, and so is a run with an `Idempotency-Key`, with files in its result, or with collected errors.';
 
@@ -147,7 +174,7 @@ export const REPLAYED = '`true` when an earlier request with the same key has su
 export const REPLAYED_HEADERS = { 'Idempotent-Replayed': 'true' };
 
 type SubmitOnce<B> = (
-  request: RunRequest<B>,
+  request: RunSubmission<B>,
   tenantId: string,
   key: string,
   run?: AwaitedRun,
@@ -156,10 +183,10 @@ type SubmitOnce<B> = (
 /** Submits a run unless the key was used before; the same body sent to `run` and to `run_async` is one run (D36). */
 function createSubmitOnce<R extends TSchema, A extends TSchema>(
   registry: HttpServices['registry'],
-  { kind, submit }: Runnable<R, A>,
+  { kind, describe = () => kind, submit }: Runnable<R, A>,
 ): SubmitOnce<Static<R> | Static<A>> {
   return (request, tenantId, key, run) => {
-    const fingerprint = createFingerprint(kind, request.yaml ?? request.body);
+    const fingerprint = createFingerprint(describe(request), request.yaml ?? request.body);
     return registry.submitOnce(tenantId, { key, fingerprint }, ({ reservation }) =>
       submit(request, tenantId, { reservation, onAccepted: run?.onAccepted }),
     );

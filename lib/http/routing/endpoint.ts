@@ -65,7 +65,9 @@ export class Endpoint {
   async handle(ctx: Context, params: Record<string, string>): Promise<void> {
     if (!this.#route.isProbe) this.#services.readiness.assertRestored();
     const caller = this.#authenticate(ctx);
-    const tenantId = resolveTenant(caller);
+    // Nobody is known to pay for the body of a route that needs no key.
+    const isUnknown = this.#route.access === 'open' && this.#route.body !== undefined;
+    const tenantId = isUnknown ? UNKNOWN_TENANT : resolveTenant(caller);
     ctx.state['tenantId'] = tenantId;
     if (!this.#route.isProbe) await this.#services.registry.fairYield(tenantId);
     const mediaType = this.#negotiateMediaType(ctx);
@@ -84,6 +86,8 @@ export class Endpoint {
 
   /** Receives the body, whose memory counts until the handler has returned. */
   async #handle(ctx: Context, head: RequestHead, tenantId: string): Promise<RouteResult> {
+    const { admit } = this.#route;
+    if (admit !== undefined) await admit({ ...head, address: addressOf(ctx) });
     const memory = new BodyMemory(this.#services.memory, tenantId);
     try {
       const { json, yaml } = await this.#receiveBody(ctx, memory);
@@ -164,7 +168,7 @@ export class Endpoint {
 }
 
 /** The parts of a request that were checked before its body was received. */
-type RequestHead = Omit<EndpointRequest, 'body' | 'yaml' | 'disconnected' | 'releaseBody'>;
+type RequestHead = Pick<EndpointRequest, 'params' | 'query' | 'headers' | 'caller' | 'mediaType'>;
 
 /** A request as handlers receive it. A class, because most handlers use none of its functions. */
 class EndpointRequest implements RouteRequest<TObject, TObject, TObject, TSchema> {
@@ -197,7 +201,22 @@ class EndpointRequest implements RouteRequest<TObject, TObject, TObject, TSchema
   releaseBody(): void {
     this.#memory.release();
   }
+
+  get rawText(): string {
+    return (this.#ctx.request as { readonly rawBody?: string }).rawBody ?? '';
+  }
+
+  get address(): string {
+    return addressOf(this.#ctx);
+  }
 }
+
+function addressOf({ req }: Context): string {
+  return req.socket.remoteAddress ?? '';
+}
+
+/** Of requests whose caller is not known; no tenant has this id. */
+export const UNKNOWN_TENANT = '';
 
 /** Headers that may be sent several times. */
 const LIST_HEADERS = new Set(['if-none-match']);

@@ -19,9 +19,19 @@ export interface RouteRequest<P extends TObject, Q extends TObject, H extends TO
   readonly mediaType: string;
   /** Creates a signal that aborts when the client disconnects before the response was sent. */
   disconnected(): AbortSignal;
+  /** The body as it was sent; empty when there is none. */
+  readonly rawText: string;
+  /** The IP address that the request came from. */
+  readonly address: string;
   /** To be called once the body is part of a run, which counts its memory from then on. */
   releaseBody(): void;
 }
+
+/** What is known of a request before its body was received. */
+export type RequestStart<P extends TObject, Q extends TObject, H extends TObject> = Pick<
+  RouteRequest<P, Q, H, TSchema>,
+  'params' | 'query' | 'headers' | 'address'
+>;
 
 /** A text that is made while it is sent: each chunk when the connection has accepted the one before. */
 export interface TextChunks {
@@ -83,9 +93,11 @@ export interface BodyDocument<B extends TSchema> {
 }
 
 interface RouteDeclaration<P extends TObject, Q extends TObject, H extends TObject, B extends TSchema> {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With parameters written as `{name}`. */
   readonly path: string;
+  /** Words that its first parameter cannot be, because other routes have them there. */
+  readonly reserved?: Iterable<string>;
   /** The operation id, after which generated clients name their method. */
   readonly id: string;
   readonly tag: string;
@@ -101,6 +113,8 @@ interface RouteDeclaration<P extends TObject, Q extends TObject, H extends TObje
   readonly query?: Q;
   readonly headers?: H;
   readonly body?: BodyDocument<B>;
+  /** Refuses a request before its body is received. Rejects with the error to answer. */
+  readonly admit?: (request: RequestStart<P, Q, H>) => Promise<void>;
   /** Media type of the response for callers that accept any; default JSON. */
   readonly defaultMediaType?: string;
   /** By status; the first is the default. */

@@ -3,7 +3,7 @@ import type { ErrorCode, FailedTask, TaskFailure } from '../../common/errors.js'
 import { ERROR_STATUSES } from '../errors/error-statuses.js';
 import { RepairStepSchema, TokenCountsSchema } from './compile.js';
 import { ProblemSchema } from './report.js';
-import { anyJsonObject, count, schemaFor } from './wire.js';
+import { anyJsonObject, count, nullable, schemaFor } from './wire.js';
 
 export const TaskFailureSchema = schemaFor<TaskFailure>()(
   Type.Object(
@@ -100,6 +100,13 @@ export const ErrorBodySchema = Type.Object(
         ),
         usage: Type.Optional(TokenCountsSchema),
         model: Type.Optional(Type.String({ description: 'Of a failed compilation: `provider/model`.' })),
+        version: Type.Optional(
+          nullable(
+            Type.String({
+              description: 'Of a file that has changed: its version now; null when it cannot be read.',
+            }),
+          ),
+        ),
         run_id: Type.Optional(Type.String({ description: 'The run that the error is about.' })),
         id: Type.Optional(
           Type.String({ description: 'Of an internal error: the id under which the log has the details.' }),

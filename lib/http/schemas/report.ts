@@ -3,6 +3,7 @@ import type { Problem, ProblemCode } from '../../definition/problem.js';
 import type { Graph } from '../../pipelines/graph.js';
 import type { ValidationReport } from '../../pipelines/report.js';
 import type { Statistics } from '../../pipelines/statistics.js';
+import type { DefinitionGraph, PlanGraph } from '../../plans/graph.js';
 import type { PlanReport } from '../../plans/report.js';
 import type { PlanStatistics } from '../../plans/statistics.js';
 import type { ToolMetadata } from '../../tools/catalog.js';
@@ -105,6 +106,40 @@ export const GraphSchema = schemaFor<Graph>()(
     },
     { title: 'Graph' },
   ),
+);
+
+export const PlanGraphSchema = schemaFor<PlanGraph>()(
+  Type.Object(
+    {
+      id: Type.String(),
+      goal: Type.String({ description: 'Empty for a plan without a goal.' }),
+      waves: Type.Array(
+        Type.Array(Type.Object({ id: Type.String(), tasks: count('Number of tasks of the sub-pipeline.') })),
+      ),
+      edges: Type.Array(
+        Type.Object({
+          from: Type.String(),
+          to: Type.String(),
+          keys: Type.Array(Type.String(), { description: 'What `to` reads and `from` stores.' }),
+        }),
+      ),
+    },
+    { title: 'PlanGraph' },
+  ),
+);
+
+export const DefinitionGraphSchema = schemaFor<DefinitionGraph>()(
+  Type.Union([
+    Type.Object({ kind: Type.Literal('pipeline'), graph: GraphSchema }, { title: 'GraphOfPipeline' }),
+    Type.Object(
+      {
+        kind: Type.Literal('plan'),
+        plan: PlanGraphSchema,
+        pipelines: Type.Record(Type.String(), GraphSchema, { description: 'By sub-pipeline id.' }),
+      },
+      { title: 'GraphOfPlan' },
+    ),
+  ]),
 );
 
 const PlanStatisticsSchema = schemaFor<PlanStatistics>()(

@@ -158,6 +158,16 @@ export function pageFields(limitDescription: string) {
   };
 }
 
+/** The query parameter of routes that cut large values. */
+export const WholeQuery = {
+  whole: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Show values whole, however large they are. Otherwise `cut` lists what was cut.',
+    }),
+  ),
+};
+
 /** Any text: the response to a malformed id is `run_not_found`, not `invalid_request` (Errors). */
 export const RunIdParams = Type.Object({
   run_id: Type.String({ description: 'The run id, a UUIDv7 in lower case.' }),
@@ -231,6 +241,14 @@ export const PlanRunAsyncRequestSchema = Type.Object(
   { ...planRunFields, tenant_id: optionalField(TenantId) },
   { title: 'PlanRunAsyncRequest', additionalProperties: false },
 );
+
+/** A run of a pipeline or a plan that the server has in its folder (D69). */
+export const NamedRunFields = {
+  params: optionalField(anyJsonObject('Values of the params of a pipeline; the others have their defaults.')),
+  inputs: optionalField(anyJsonObject('Values that override its inputs.')),
+  ...runFields,
+  plan_concurrency: planRunFields.plan_concurrency,
+} satisfies TProperties;
 
 /** A plan as an object or as YAML text (D33), with the other fields of a run (D56). */
 export const PlanRequestSchema = Type.Object(

@@ -5,7 +5,7 @@ import type { ArtifactPage } from '../../runs/tasks/run-files.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';
 import type { RunCounts, RunPage, RunStatusFilter } from '../../runs/views/run-listing.js';
 import type { RunQueue } from '../../runs/admission.js';
-import type { AcceptedRerun } from '../../runs/rerun/rerun-report.js';
+import type { AcceptedRerun, RerunReport } from '../../runs/rerun/rerun-report.js';
 import { FailedTaskSchema, TaskFailureSchema } from './error.js';
 import { ModelUsageSchema, TaskEventSchema } from './event.js';
 import { ProblemSchema } from './report.js';
@@ -234,39 +234,42 @@ const rerunTask = {
   task_id: Type.String(),
 };
 
+export const RerunReportSchema = schemaFor<RerunReport>()(
+  Type.Object(
+    {
+      reused: Type.Array(Type.Object(rerunTask), {
+        description: 'The tasks whose earlier output is used; their tools are not called.',
+      }),
+      runs: Type.Array(
+        Type.Object({
+          ...rerunTask,
+          reason: Type.String({
+            description: 'Why, as the end of a sentence that begins with the task.',
+          }),
+          reusable_items: count('The largest number of items of a fan-out that are reused.'),
+        }),
+        {
+          description:
+            'The tasks that run. One that only depends on another is reused after all if that gives what it gave before.',
+        },
+      ),
+      warnings: Type.Array(ProblemSchema, { description: 'Warnings about a changed definition.' }),
+    },
+    { title: 'RerunReport', description: 'What a rerun reuses and what it runs.' },
+  ),
+);
+
 export const AcceptedRerunSchema = schemaFor<AcceptedRerun>()(
   Type.Object(
     {
       run_id: RunId,
       status: RunStatusSchema,
-      rerun: nullable(
-        Type.Object(
-          {
-            reused: Type.Array(Type.Object(rerunTask), {
-              description: 'The tasks whose earlier output is used; their tools are not called.',
-            }),
-            runs: Type.Array(
-              Type.Object({
-                ...rerunTask,
-                reason: Type.String({
-                  description: 'Why, as the end of a sentence that begins with the task.',
-                }),
-                reusable_items: count('The largest number of items of a fan-out that are reused.'),
-              }),
-              {
-                description:
-                  'The tasks that run. One that only depends on another is reused after all if that gives what it gave before.',
-              },
-            ),
-            warnings: Type.Array(ProblemSchema, { description: 'Warnings about a changed definition.' }),
-          },
-          { description: 'What the rerun does; null for a repeated request whose run is no longer kept.' },
-        ),
-      ),
+      rerun: nullable(RerunReportSchema),
     },
     {
       title: 'AcceptedRerun',
-      description: 'A rerun was accepted. Poll its record, wait for it, or read its events.',
+      description:
+        'A rerun was accepted. Poll its record, wait for it, or read its events. `rerun` is null for a repeated request whose run is no longer kept.',
     },
   ),
 );

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import type { ServerConfig } from '../../common/config.js';
+import type { ServerConfig } from '../../common/config/server-config.js';
 import { WavetrainError } from '../../common/errors.js';
 import { ellipsize } from '../../common/text.js';
 

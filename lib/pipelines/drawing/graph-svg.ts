@@ -47,6 +47,8 @@ const MAX_DRAWN_EDGES = 10_000;
 
 const MIN_BOX_WIDTH = 116;
 const MAX_BOX_WIDTH = 216;
+/** Of five columns that fit on a page. */
+const MAX_BOX_WIDTH_ON_PAGE = 172;
 const PADDING = 14;
 /** Of a letter, in px: of the monospaced font of the ids, and about that of the other. */
 const ID_LETTER = 7.3;
@@ -86,7 +88,7 @@ export function* writeGraphSvg(graph: SvgGraph, options: SvgOptions = {}): Steps
   const { isAlone = true, maxColumns } = options;
   const waves = limitBoxes(graph.waves);
   const edges = graph.edges.slice(0, MAX_DRAWN_EDGES);
-  const sizes = chooseSizes(waves, edges);
+  const sizes = chooseSizes(waves, edges, isAlone);
   const layout = yield* layoutWaves({ waves, edges }, { ...sizes, maxColumns });
   const notes = describeRest(graph, waves, edges);
   const height = layout.height + notes.length * LINE_HEIGHT;
@@ -168,7 +170,8 @@ function drawBox(
   ].join('');
 }
 
-function chooseSizes(waves: SvgGraph['waves'], edges: SvgGraph['edges']): LayoutOptions {
+/** @param isAlone nothing limits the width */
+function chooseSizes(waves: SvgGraph['waves'], edges: SvgGraph['edges'], isAlone: boolean): LayoutOptions {
   let letters = 0;
   let hasStates = false;
   for (const { id, detail, state } of waves.flat()) {
@@ -180,9 +183,14 @@ function chooseSizes(waves: SvgGraph['waves'], edges: SvgGraph['edges']): Layout
   }
   const hasLabels = edges.some(({ label }) => label !== undefined);
   return {
-    boxWidth: Math.ceil(Math.min(MAX_BOX_WIDTH, Math.max(MIN_BOX_WIDTH, letters + 2 * PADDING))),
+    boxWidth: Math.ceil(
+      Math.min(
+        isAlone ? MAX_BOX_WIDTH : MAX_BOX_WIDTH_ON_PAGE,
+        Math.max(MIN_BOX_WIDTH, letters + 2 * PADDING),
+      ),
+    ),
     boxHeight: hasStates ? 62 : 46,
-    columnGap: hasLabels ? 150 : 64,
+    columnGap: hasLabels ? 150 : isAlone ? 64 : 48,
     rowGap: 20,
     headerHeight: 30,
     margin: 20,

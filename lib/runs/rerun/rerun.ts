@@ -17,7 +17,7 @@ import type { BaseRun } from '../../execution/run/base-run.js';
 import type { PipelineRun } from '../../execution/run/pipeline-run.js';
 import type { PlanInputs, RunInputs } from '../../execution/run-inputs.js';
 import type { SecretSource } from '../../definition/secrets/run-secrets.js';
-import { describeDependency, hasRunningTask } from './rerun-report.js';
+import { describeDependency, describeRerun, hasRunningTask, type RerunReport } from './rerun-report.js';
 import { collectRerunSource } from './collect-rerun-source.js';
 
 /** What a rerun does differently from the run that it repeats (D60). */
@@ -81,13 +81,33 @@ export function* prepareRerun(run: AnyRun, request: RerunRequest, secrets?: Secr
 
 /** @throws WavetrainError `nothing_to_rerun` when no task is, and none reads, anything that has changed */
 function* assertRuns(id: string, rerun: Rerun, secrets?: SecretSource): Steps<void> {
-  const prepared =
-    rerun.kind === 'plan'
-      ? preparePlan(rerun.inputs, rerun.source, undefined, id, secrets)
-      : prepareRun(rerun.inputs, rerun.source, undefined, id, secrets);
+  const prepared = prepareAgain(id, rerun, secrets);
   if (yield* hasRunningTask(prepared)) return;
   const message = `run ${id} succeeded, and nothing that its tasks are or read has changed: name a task in "from", or rerun it without changes`;
   throw new WavetrainError('nothing_to_rerun', message);
+}
+
+function prepareAgain(id: string, rerun: Rerun, secrets?: SecretSource): AnyRun['prepared'] {
+  return rerun.kind === 'plan'
+    ? preparePlan(rerun.inputs, rerun.source, undefined, id, secrets)
+    : prepareRun(rerun.inputs, rerun.source, undefined, id, secrets);
+}
+
+/**
+ * Describes what a rerun would do, in steps.
+ *
+ * @param hold takes the memory that the rerun would take before it begins, in bytes
+ * @throws WavetrainError as `prepareRerun`, `prepareRun` and `hold`
+ */
+export function* previewRerun(
+  run: AnyRun,
+  request: RerunRequest,
+  secrets: SecretSource | undefined,
+  hold: (bytes: number) => void,
+): Steps<RerunReport> {
+  const prepared = prepareAgain(run.id, yield* prepareRerun(run, request, secrets), secrets);
+  hold(prepared.sizeBytes);
+  return yield* describeRerun(prepared);
 }
 
 /** @throws WavetrainError `run_not_settled` */

@@ -20,8 +20,8 @@ import { ITEMS_PER_STEP, type PipelineView, TaskView } from './task-view.js';
 
 /** Characters of each value that are shown: on a page, of one task or item, and when everything is asked for. */
 const PAGE_VALUE_LENGTH = 2048;
-const VALUE_LENGTH = 64 * 1024;
-const WHOLE = Number.POSITIVE_INFINITY;
+export const VALUE_LENGTH = 64 * 1024;
+export const WHOLE = Number.POSITIVE_INFINITY;
 const NO_VALUES = 0;
 
 /** A page ends when it has about so many characters, or when so much was rendered for it. */

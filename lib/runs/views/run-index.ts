@@ -104,6 +104,10 @@ export class RunIndex {
     ]);
   }
 
+  newestFirst(): Iterable<RunEntry> {
+    return this.#entries.backwards();
+  }
+
   countByStatus(): ReadonlyMap<RunStatus, number> {
     return countStatuses(this.#entries);
   }

@@ -200,3 +200,34 @@ export function countStatuses(entries: Iterable<ListedRun>): Map<RunStatus, numb
   for (const { run } of entries) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
   return counts;
 }
+
+/** Names a pipeline or a plan of a tenant. */
+export interface DefinitionOfTenant {
+  readonly tenantId: string;
+  readonly id: string;
+}
+
+/** The last runs of each of some definitions, in one walk, in steps. @param entries the newest first */
+export function* collectLastRuns<D extends DefinitionOfTenant>(
+  entries: Iterable<ListedRun>,
+  definitions: readonly D[],
+  most: number,
+): Steps<Map<D, RunSummary[]>> {
+  const found = new Map<D, RunSummary[]>(definitions.map((definition) => [definition, []]));
+  const byTenant = new Map<string, Map<string, RunSummary[]>>();
+  for (const [{ tenantId, id }, runs] of found) {
+    const ofTenant = byTenant.get(tenantId) ?? new Map<string, RunSummary[]>();
+    byTenant.set(tenantId, ofTenant.set(id, runs));
+  }
+  let missing = definitions.length * most;
+  let looked = 0;
+  for (const { run } of entries) {
+    if (missing === 0) break;
+    if (++looked % STEP_COST === 0) yield;
+    const runs = byTenant.get(run.tenantId)?.get(run.definitionId);
+    if (runs === undefined || runs.length === most) continue;
+    runs.push(toRunSummary(run));
+    missing--;
+  }
+  return found;
+}

@@ -1,4 +1,5 @@
 import type { Clock } from '../../common/clock.js';
+import type { JsonObject } from '../../common/json.js';
 import type { Steps } from '../../common/steps.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { AnyRun, LocalExecutor } from '../../execution/local-executor.js';
@@ -9,8 +10,14 @@ import type { OpenInspection } from '../inspection/inspection.js';
 import { StatelyFeed, type StatelyMessage } from '../inspection/stately-feed.js';
 import { INITIAL_STATUS } from '../../../machines/status.js';
 import type { RunStatus } from '../../../machines/types.js';
-import { type AcceptedRun, type RunRecord, toRunRecord } from '../record.js';
-import { mergeValues, type RerunChanges, type RerunValues } from '../rerun/rerun.js';
+import { type AcceptedRun, type RunRecord, type RunSummary, toRunRecord } from '../record.js';
+import {
+  mergeValues,
+  previewRerun,
+  type RerunChanges,
+  type RerunRequest,
+  type RerunValues,
+} from '../rerun/rerun.js';
 import { describeRerun, type RerunReport } from '../rerun/rerun-report.js';
 import type { StepRunner } from '../../execution/prepare/step-runner.js';
 import type { RegistryOptions } from '../registry-options.js';
@@ -27,8 +34,17 @@ import type {
   TaskQuery,
   TaskRecord,
 } from '../tasks/task-record.js';
-import type { RunPage, RunQuery } from './run-listing.js';
+import { collectLastRuns, type DefinitionOfTenant, type RunPage, type RunQuery } from './run-listing.js';
 import { RunIndex } from './run-index.js';
+import {
+  type BlackboardOptions,
+  type BlackboardView,
+  definitionOf,
+  type EditableDefinition,
+  type DefinitionOfRun,
+  showBlackboard,
+  showDefinition,
+} from './submission-view.js';
 
 /** What can be seen of the runs of a registry. */
 export abstract class RunViews {
@@ -77,6 +93,15 @@ export abstract class RunViews {
   /** A text that changes whenever the page may. Throws `shutting_down`. */
   listVersion(query: RunQuery): string {
     return this.#listable.version(query);
+  }
+
+  /** The last runs of each of some pipelines and plans, the newest first, in steps; of one without runs, none. */
+  lastRunsInSteps<D extends DefinitionOfTenant>(
+    definitions: readonly D[],
+    most: number,
+  ): Steps<ReadonlyMap<D, RunSummary[]>> {
+    this.sweep();
+    return collectLastRuns(this.runs.newestFirst(), definitions, most);
   }
 
   get #listable(): RunIndex {
@@ -152,6 +177,31 @@ export abstract class RunViews {
     return this.#inspectInSteps(runId, (run, hold) => getItem(run, taskId, item, options, hold));
   }
 
+  /** Looks at the checked definition of a run, in turns with other requests. Rejects with `run_not_found`. */
+  async inspectDefinition<T>(
+    runId: string,
+    createSteps: (definition: DefinitionOfRun) => Steps<T>,
+  ): Promise<T> {
+    return this.#inspectInSteps(runId, (run) => createSteps(definitionOf(run)));
+  }
+
+  /**
+   * What a run was submitted with, to be changed and run again (D59, D60). Rejects with `run_not_found` and `memory_full`.
+   *
+   * @param writeYaml writes the definition
+   */
+  async definition(
+    runId: string,
+    writeYaml: (definition: JsonObject) => Steps<string>,
+  ): Promise<EditableDefinition> {
+    return this.#inspectInSteps(runId, (run, hold) => showDefinition(run, writeYaml, hold));
+  }
+
+  /** The session values with which a run began, and those that it has now (D59). Rejects as `definition`. */
+  async blackboard(runId: string, options: BlackboardOptions = {}): Promise<BlackboardView> {
+    return this.#inspectInSteps(runId, (run, hold) => showBlackboard(run, options, hold));
+  }
+
   /** Why the task failed that failed a run; undefined when no task did. Throws `run_not_found`. */
   failure(runId: string): ErrorRecord | undefined {
     return findError(this.entry(runId).run);
@@ -174,6 +224,15 @@ export abstract class RunViews {
   async rerunReport(runId: string): Promise<RerunReport | null> {
     const run = this.runs.get(runId)?.run;
     return run === undefined ? null : this.stepRunner.run(describeRerun(run.prepared), run.tenantId);
+  }
+
+  /**
+   * What a rerun would reuse and what it would run, without running anything (D60). Rejects as `RunRegistry.rerun` does
+   * before a run exists, but for `queue_full`.
+   */
+  async previewRerun(runId: string, request: RerunRequest): Promise<RerunReport> {
+    const { secrets } = this.options;
+    return this.#inspectInSteps(runId, (run, hold) => previewRerun(run, request, secrets, hold));
   }
 
   /** The values with which the changed definition of a rerun is to be checked. Rejects with `run_not_found`. */

@@ -11,7 +11,7 @@ const PLAN = `plan:
 `;
 
 describe('graph', () => {
-  it('draws text by default, and Mermaid or dot with --format', async () => {
+  it('draws text by default, and Mermaid, dot or SVG with --format', async () => {
     expect((await invoke(['graph', '-'], { input: INPUT })).stdout).to.match(/^wave 1 +wave 2\n/);
     expect((await invoke(['graph', '-', '--format', 'mermaid'], { input: INPUT })).stdout).to.contain(
       'flowchart LR',
@@ -19,6 +19,8 @@ describe('graph', () => {
     expect((await invoke(['graph', '-', '--format', 'dot'], { input: INPUT })).stdout).to.match(
       /^digraph "p"/,
     );
+    const svg = await invoke(['graph', '-', '--format', 'svg'], { input: INPUT });
+    expect(svg.stdout).to.match(/^<svg xmlns=[^]*<\/svg>\n$/);
   });
 
   it('prints waves and edges as one JSON document with --json (D41)', async () => {
@@ -37,6 +39,10 @@ describe('graph', () => {
     expect(chart.stdout).to.contain('p0 -->|"k"| p1');
     const digraph = await invoke(['graph', '-', '--format', 'dot'], { input: PLAN });
     expect(digraph.stdout).to.contain('"a" -> "b" [label="k"]');
+    const svg = await invoke(['graph', '-', '--format', 'svg'], { input: PLAN });
+    expect(svg.stdout)
+      .to.contain('<title>b reads from a: k</title>')
+      .and.to.match(/class="label"[^>]*>k</);
     const json: object = JSON.parse((await invoke(['graph', '-', '--json'], { input: PLAN })).stdout);
     expect(json).to.have.all.keys('id', 'goal', 'waves', 'edges');
   });
@@ -60,7 +66,7 @@ describe('graph', () => {
     for (const format of ['png', 'toString']) {
       const { status, stderr } = await invoke(['graph', '-', '--format', format], { input: INPUT });
       expect(status).to.equal(2);
-      expect(stderr).to.contain('--format must be one of text, mermaid, dot');
+      expect(stderr).to.contain('--format must be one of text, mermaid, dot, svg');
     }
   });
 

@@ -5,12 +5,14 @@ import {
   PLAN_FIELDS,
   SUB_PIPELINE_FIELDS,
   TASK_FIELDS,
+  WEBHOOK_FIELDS,
 } from '../../../lib/definition/schema/fields.js';
 import { PlanDefinition, SubPipelineDefinition } from '../../../lib/definition/schema/plan-schema.js';
 import {
   ParamDefinition,
   PipelineDefinition,
   TaskDefinition,
+  WebhookDefinition,
 } from '../../../lib/definition/schema/schema.js';
 
 describe('The field names', () => {
@@ -19,6 +21,7 @@ describe('The field names', () => {
     expect([...TASK_FIELDS]).to.have.members(Object.keys(TaskDefinition.properties));
     expect([...PARAM_FIELDS]).to.have.members(Object.keys(ParamDefinition.properties));
     expect([...PLAN_FIELDS]).to.have.members(Object.keys(PlanDefinition.properties));
+    expect([...WEBHOOK_FIELDS]).to.have.members(Object.keys(WebhookDefinition.properties));
     expect([...SUB_PIPELINE_FIELDS]).to.have.members(Object.keys(SubPipelineDefinition.properties));
   });
 });

@@ -44,7 +44,7 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['params: {x: 1}', /"inputs"/],
     ['env: {A: 1}', /no environment.*"inputs"/],
     ['steps: []', /run_pipeline/],
-    ['schedule: "* * * * *"', /no scheduler.*cron/],
+    ['schedule: "* * * * *"', /beside "tasks"/],
     ['memoize: true', /^write cache: true, or cache: {ttl: SECONDS}/],
     ['name: b', /"id"/],
     ['uses: mock', /"tool"/],
@@ -73,8 +73,8 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['steps: []', /^the tasks are under "tasks"$/],
     ['jobs: {}', /^the tasks are under "tasks"$/],
     ['name: x', /"id"/],
-    ['schedule: "* * * * *"', /no scheduler.*cron/],
-    ['on: push', /no scheduler/],
+    ['cron: "* * * * *"', /^write schedule: .*timezone: ZONE/],
+    ['on: push', /webhook: {secret: NAME}/],
     ['env: {A: 1}', /"params".*"inputs"/],
     ['variables: {A: 1}', /"params".*"inputs"/],
     ['timeout: 5', /options of the run/],
@@ -100,7 +100,7 @@ describe('The hint for a field of another product (D2, D8)', () => {
   it('is also given beside the key "pipeline"', () => {
     const check = checkPipelineText(`schedule: "* * * * *"\n${wrapTasks('- {id: a, tool: mock}')}`);
     expect(onlyProblem(check)).to.include({ code: 'unknown_field', path: '/schedule' });
-    expect(onlyProblem(check).hint).to.match(/no scheduler/);
+    expect(onlyProblem(check).hint).to.match(/^move it under "pipeline" or remove it$/);
   });
 
   const START = 'start with "pipeline:"';

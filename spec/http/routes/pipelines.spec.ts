@@ -168,7 +168,7 @@ describe('The /pipelines routes that run nothing', () => {
     expect(body['tools']).to.include.members(['mock', 'store', 'sleep', 'fail']);
   });
 
-  it('return the graph as data, as Mermaid and as Graphviz (D35)', async () => {
+  it('return the graph as data, as Mermaid, as Graphviz and as SVG (D35)', async () => {
     const draw = (format: string) =>
       server.request<string>('POST', `/pipelines/graph${format}`, { pipeline: PIPELINE });
     const graph = await draw('');
@@ -194,6 +194,12 @@ describe('The /pipelines routes that run nothing', () => {
     const dot = await draw('?format=dot');
     expect(dot.headers.get('content-type')).to.match(/^text\/vnd\.graphviz/);
     expect(dot.body).to.match(/^digraph "p" \{\n/);
+    const svg = await draw('?format=svg');
+    expect(svg.headers.get('content-type')).to.equal('image/svg+xml');
+    expect(svg.headers.get('content-security-policy')).to.match(
+      /^default-src 'none'; style-src 'unsafe-inline'; .*sandbox$/,
+    );
+    expect(svg.body).to.match(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" .*aria-label="p: /);
     expect((await draw('?format=png')).status).to.equal(400);
   });
 

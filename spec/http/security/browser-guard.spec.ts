@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { expect } from 'chai';
-import { readServerConfig } from '../../../lib/common/config.js';
+import { readServerConfig } from '../../../lib/common/config/server-config.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import { type GuardedRequest, BrowserGuard } from '../../../lib/http/security/browser-guard.js';
 import { type TestServer, startTestServer } from '../../support/http/test-server.js';

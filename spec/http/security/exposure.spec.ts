@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import { assertAuthenticatedBinding } from '../../../lib/http/server.js';
-import { readServerConfig } from '../../../lib/common/config.js';
+import { readServerConfig } from '../../../lib/common/config/server-config.js';
 import { catchRejection } from '../../support/rejection.js';
 import { startTestServer } from '../../support/http/test-server.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { VARIABLES } from '../../../lib/common/config.js';
+import { VARIABLES } from '../../../lib/common/config/config.js';
 import { COMMANDS } from '../../../lib/cli/commands/index.js';
 import { RunCommand } from '../../../lib/cli/commands/run.js';
 import { proseOf, tableRows } from './markdown.js';

@@ -9,7 +9,7 @@ import { compileTemplate } from '../../../lib/definition/template/template.js';
 import type { TemplateScope } from '../../../lib/definition/template/scope.js';
 import { ERROR_STATUSES } from '../../../lib/http/errors/error-statuses.js';
 import type { JsonObject } from '../../../lib/common/json.js';
-import { SERVER_VARIABLES } from '../../../lib/common/config.js';
+import { SERVER_VARIABLES } from '../../../lib/common/config/server-config.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { defineFunction } from '../../../lib/tools/functions/function.js';
 import { type CatalogEntry, defineTool } from '../../../lib/tools/tool.js';

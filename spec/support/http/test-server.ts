@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../../lib/common/clock.js';
-import { type Environment, readServerConfig } from '../../../lib/common/config.js';
+import { type Environment } from '../../../lib/common/config/environment.js';
+import { readServerConfig } from '../../../lib/common/config/server-config.js';
 import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
 import {
   type RunningServer,

@@ -1,11 +1,233 @@
+import { useState } from 'preact/hooks';
+import type { NamedPipeline } from '../../../lib/library/named-pipeline.js';
+import { formatAgo, formatTime } from '../../shared/model/format.js';
+import { toneOf } from '../../shared/model/tones.js';
 import type { Server } from '../../shared/server/server.js';
-import { Frame } from '../shell/frame.js';
+import { useJson } from '../../shared/server/use-json.js';
+import { Frame, Notice } from '../shell/frame.js';
+import { useNow } from '../shell/use-now.js';
+import { RunForm } from './run-form.js';
+
+/** What the server answers for the pipelines of its folder. */
+interface LibraryPageAnswer {
+  readonly enabled: boolean;
+  readonly writable: boolean;
+  readonly pipelines: readonly NamedPipeline[];
+  readonly next_cursor: string | null;
+}
+
+/** The list is read again after so many milliseconds. */
+const REFRESH_MS = 3000;
+
+/** As many as one request may read; more are found by their names. */
+const MOST = 500;
 
 /** The pipelines of the server's folder, with their schedules and their last runs. */
 export function LibraryPage({ server }: { readonly server: Server }) {
+  const { value, problem } = useJson<LibraryPageAnswer>(server, `/pipelines?limit=${MOST}`, {
+    refreshMs: REFRESH_MS,
+    keep: true,
+  });
+  const [text, setText] = useState('');
+  const wanted = text.trim().toLowerCase();
+  const shown = value?.pipelines.filter((named) => nameOf(named).toLowerCase().includes(wanted)) ?? [];
   return (
     <Frame server={server} section="library" title="Pipelines">
-      <main class="page" />
+      <main class="page library">
+        <h1>Pipelines</h1>
+        {problem !== '' && (
+          <Notice tone="bad">
+            <bdi>{problem}</bdi> It is tried again.
+          </Notice>
+        )}
+        {value === undefined ? (
+          problem === '' && <p class="empty">Loading the pipelines…</p>
+        ) : !value.enabled ? (
+          <NoFolder />
+        ) : (
+          <>
+            <div class="filters">
+              <input
+                type="search"
+                aria-label="Search the pipelines"
+                placeholder="Search the pipelines"
+                value={text}
+                onInput={(event) => setText(event.currentTarget.value)}
+              />
+              {value.writable && (
+                <a class="button" href="/edit">
+                  New pipeline
+                </a>
+              )}
+            </div>
+            {shown.length === 0 && (
+              <p class="empty">
+                {wanted === '' ? 'The folder has no pipeline yet.' : 'No pipeline matches.'}
+              </p>
+            )}
+            {shown.map((named) => (
+              <Entry key={`${named.tenant_id}/${named.file}`} server={server} named={named} />
+            ))}
+            {value.next_cursor !== null && <p class="src">The first {MOST} pipelines are shown.</p>}
+          </>
+        )}
+      </main>
     </Frame>
+  );
+}
+
+function nameOf({ id, file, goal }: NamedPipeline): string {
+  return `${id} ${file} ${goal}`;
+}
+
+function NoFolder() {
+  return (
+    <div class="empty first-steps">
+      <p>This server has no folder of pipelines.</p>
+      <p>
+        Start it with one, and the pipelines in it are listed here, run by their ids, on schedules and by
+        webhooks:
+      </p>
+      <pre class="code">SERVICE_PIPELINES=pipelines wavetrain serve</pre>
+    </div>
+  );
+}
+
+function Entry({ server, named }: { readonly server: Server; readonly named: NamedPipeline }) {
+  const [isRunning, setRunning] = useState(false);
+  const { id, kind, file, goal, description, ok, stale, problems, tenant_id } = named;
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  return (
+    <section class="entry" aria-label={`Pipeline ${id}`}>
+      <header>
+        <h2>
+          <bdi>{id}</bdi>
+        </h2>
+        {kind === 'plan' && <span class="src">plan</span>}
+        {tenant_id !== 'default' && (
+          <span class="src">
+            tenant <bdi>{tenant_id}</bdi>
+          </span>
+        )}
+        {!ok && <span class="badge failed">{stale ? 'an earlier version is in use' : 'cannot run'}</span>}
+        <span class="tools">
+          <button
+            type="button"
+            class="primary"
+            aria-expanded={isRunning}
+            disabled={!ok && !stale}
+            onClick={() => setRunning(!isRunning)}
+          >
+            Run…
+          </button>
+          <a
+            class="button"
+            href={`/edit?pipeline=${encodeURIComponent(id)}${tenant_id === 'default' ? '' : `&tenant=${encodeURIComponent(tenant_id)}`}`}
+          >
+            Edit
+          </a>
+          <a class="button" href={`/?pipeline=${encodeURIComponent(id)}`}>
+            Runs
+          </a>
+        </span>
+      </header>
+      <p class="about">
+        <bdi>{description ?? goal}</bdi> <code class="src">{file}</code>
+      </p>
+      {errors.length > 0 && (
+        <ul class="problems">
+          {errors.slice(0, MOST_PROBLEMS).map(({ message, line, hint }) => (
+            <li key={`${line}${message}`}>
+              {line !== undefined && <span class="src">line {line}: </span>}
+              <bdi>{message}</bdi>
+              {hint !== undefined && <span class="src"> ({hint})</span>}
+            </li>
+          ))}
+          {errors.length > MOST_PROBLEMS && <li>and {errors.length - MOST_PROBLEMS} more</li>}
+        </ul>
+      )}
+      <Starts named={named} />
+      <LastRuns named={named} />
+      {isRunning && <RunForm server={server} named={named} />}
+    </section>
+  );
+}
+
+const MOST_PROBLEMS = 5;
+
+/** What starts it besides people: its schedule and its webhook. */
+function Starts({ named: { schedule, webhook } }: { readonly named: NamedPipeline }) {
+  const now = useNow();
+  if (schedule === null && webhook === null) return null;
+  return (
+    <dl class="line-facts">
+      {schedule !== null && (
+        <>
+          <div>
+            <dt>Schedule</dt>
+            <dd>
+              <code>{schedule.cron.join(', ')}</code> {schedule.timezone}
+              {schedule.overlap !== 'skip' && `, overlap: ${schedule.overlap}`}
+            </dd>
+          </div>
+          <div>
+            <dt>Next</dt>
+            <dd>
+              {schedule.next_runs[0] === undefined ? (
+                'never'
+              ) : (
+                <time dateTime={schedule.next_runs[0]} title={schedule.next_runs.map(formatTime).join('\n')}>
+                  {formatTime(schedule.next_runs[0])}
+                </time>
+              )}
+            </dd>
+          </div>
+          {schedule.last !== null && (
+            <div>
+              <dt>Last due</dt>
+              <dd>
+                {formatAgo(schedule.last.due_at, now)}:{' '}
+                {schedule.last.run_id === null ? (
+                  schedule.last.outcome
+                ) : (
+                  <a href={`/runs/${encodeURIComponent(schedule.last.run_id)}`}>{schedule.last.outcome}</a>
+                )}
+                {schedule.last.reason !== undefined && <span class="src"> {schedule.last.reason}</span>}
+                {schedule.last.missed !== undefined && schedule.last.missed > 1 && (
+                  <span class="src"> {schedule.last.missed} times</span>
+                )}
+              </dd>
+            </div>
+          )}
+        </>
+      )}
+      {webhook !== null && (
+        <div>
+          <dt>Webhook</dt>
+          <dd>
+            <code>POST {webhook.path}</code>
+            {!webhook.ready && <span class="failed"> the server does not have its secret</span>}
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+function LastRuns({ named: { last_runs } }: { readonly named: NamedPipeline }) {
+  const now = useNow();
+  if (last_runs.length === 0) return null;
+  return (
+    <p class="last-runs">
+      <span class="src">Last runs</span>
+      {last_runs.map(({ run_id, status, created_at }) => (
+        <a key={run_id} href={`/runs/${encodeURIComponent(run_id)}`}>
+          <span class={`dot ${toneOf(status)}`} aria-hidden="true" /> {status}{' '}
+          <time class="src" dateTime={created_at} title={formatTime(created_at)}>
+            {formatAgo(created_at, now)}
+          </time>
+        </a>
+      ))}
+    </p>
   );
 }

@@ -1,6 +1,6 @@
 import { formatCount } from '../../shared/model/format.js';
 import { type Period, PERIODS, type RunFilters } from './run-filters.js';
-import type { RunListing } from './run-listing.js';
+import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 
 const STATUSES = ['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled'] as const;
 
@@ -14,7 +14,7 @@ const PERIOD_TITLES: Readonly<Record<Period, string>> = {
 interface FilterBarProps {
   readonly filters: RunFilters;
   /** Numbers of runs by status; undefined until they are known. */
-  readonly counts: RunListing['counts'];
+  readonly counts: RunPage['counts'];
   readonly onChange: (changed: Partial<RunFilters>) => void;
 }
 

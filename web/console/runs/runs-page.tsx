@@ -16,7 +16,7 @@ import {
   writeFilters,
 } from './run-filters.js';
 import { RunTable } from './run-table.js';
-import type { RunListing } from './run-listing.js';
+import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 
 /** The first page of the list is read again after so many milliseconds. */
 const REFRESH_MS = 2000;
@@ -27,7 +27,7 @@ export function RunsPage({ server }: { readonly server: Server }) {
   const now = useNow();
   const [range, setRange] = useState(FIRST_RANGE);
   const path = listPath(filters, now, range);
-  const list = useJson<RunListing>(server, path, { refreshMs: REFRESH_MS, keep: true });
+  const list = useJson<RunPage>(server, path, { refreshMs: REFRESH_MS, keep: true });
   useEffect(() => {
     const back = (): void => setFilters(readFilters(window.location.search));
     window.addEventListener('popstate', back);
@@ -97,7 +97,7 @@ function Pages({ range, next, onChange }: PagesProps) {
   );
 }
 
-function QueueNotice({ queue }: { readonly queue: NonNullable<RunListing['queue']> }) {
+function QueueNotice({ queue }: { readonly queue: NonNullable<RunPage['queue']> }) {
   const { queued, waits_for } = queue;
   const runs = queued === 1 ? '1 run waits' : `${formatCount(queued)} runs wait`;
   return (

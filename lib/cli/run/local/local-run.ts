@@ -1,4 +1,4 @@
-import { readConfig } from '../../../common/config.js';
+import { readConfig } from '../../../common/config/config.js';
 import type { ShellRun } from '../../../runs/store/run-folders.js';
 import type { CliContext, RegistryApi } from '../../context.js';
 import type { CheckedDefinition, DefinitionFile } from '../../input/load-definition.js';

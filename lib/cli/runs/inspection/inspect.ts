@@ -9,7 +9,7 @@ import { formatCall } from '../../render/failures.js';
 import { toSingleLine } from '../../render/text.js';
 import { type FoundRun, withRun } from '../kept-run.js';
 import type { ServerFlags } from '../server-client.js';
-import { readClientConfig } from '../../../common/config.js';
+import { readClientConfig } from '../../../common/config/config.js';
 import { cutText, formatNumber } from '../../../common/text.js';
 import type { RunRecord } from '../../../runs/record.js';
 import type { FailedCall } from '../../../runs/tasks/task-record.js';

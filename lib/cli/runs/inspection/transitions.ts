@@ -1,4 +1,4 @@
-import type { Environment } from '../../../common/config.js';
+import type { Environment } from '../../../common/config/environment.js';
 import { isObject } from '../../../common/json.js';
 import { cutText } from '../../../common/text.js';
 import type { InspectionEntry } from '../../../runs/inspection/entry.js';

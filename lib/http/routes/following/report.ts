@@ -1,5 +1,6 @@
 import { estimateBytesInSteps } from '../../../common/json.js';
 import { CHUNK_LENGTH } from '../../../common/json-writer.js';
+import { drawInSteps } from '../../../plans/graph.js';
 import { REPORT_POLICY, writeHtmlReport } from '../../../reports/html-report.js';
 import { readReportData, type ReportSource } from '../../../reports/report-data.js';
 import { runInTurns } from '../../../runs/registry.js';
@@ -8,7 +9,7 @@ import { defineRoute, type Route, type TextChunks } from '../../routing/route.js
 import { RunIdParams } from '../../schemas/request.js';
 import type { HttpServices } from '../../services.js';
 import type { EventStreams } from '../../sse/streams.js';
-import { showTo } from '../tasks.js';
+import { showTo } from '../runs/tasks.js';
 
 const REPORT_TYPE = 'text/html';
 
@@ -129,6 +130,8 @@ function createSource(
       const log = registry.events(runId);
       return { events: log.readAfter(after, limit).events, last_seq: log.lastSeq };
     },
+    graph: () => held(registry.inspectDefinition(runId, drawInSteps)),
+    blackboard: () => held(registry.blackboard(runId)),
   };
 }
 

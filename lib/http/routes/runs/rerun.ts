@@ -4,7 +4,7 @@ import type { RerunRequest } from '../../../runs/rerun/rerun.js';
 import { authorizeRun } from '../../auth/authenticate.js';
 import { defineRoute, type Route } from '../../routing/route.js';
 import { RerunRequestSchema, RunIdParams } from '../../schemas/request.js';
-import { AcceptedRerunSchema } from '../../schemas/run.js';
+import { AcceptedRerunSchema, RerunReportSchema } from '../../schemas/run.js';
 import type { HttpServices } from '../../services.js';
 import { readPipeline, readPlan } from '../definition-body.js';
 import { EXAMPLE_PIPELINE, EXAMPLE_YAML } from '../examples.js';
@@ -16,6 +16,16 @@ import {
   REPLAYED_HEADERS,
   SUBMISSION_ERRORS,
 } from '../submit.js';
+
+const RERUN_BODY = {
+  schema: RerunRequestSchema,
+  required: false,
+  yaml: EXAMPLE_YAML,
+  examples: {
+    failed: { from: 'failed' },
+    changed: { pipeline: EXAMPLE_PIPELINE, params: { name: 'Grace' } },
+  },
+};
 
 type RerunBody = Static<typeof RerunRequestSchema>;
 
@@ -33,15 +43,7 @@ export function rerunRoute(services: HttpServices): Route {
     access: 'run',
     params: RunIdParams,
     headers: IdempotencyHeaders,
-    body: {
-      schema: RerunRequestSchema,
-      required: false,
-      yaml: EXAMPLE_YAML,
-      examples: {
-        failed: { from: 'failed' },
-        changed: { pipeline: EXAMPLE_PIPELINE, params: { name: 'Grace' } },
-      },
-    },
+    body: RERUN_BODY,
     responses: {
       202: {
         description: 'The new run was accepted.',
@@ -75,6 +77,36 @@ export function rerunRoute(services: HttpServices): Route {
       );
       const acceptance = { run_id, status, rerun: await registry.rerunReport(run_id) };
       return acceptedResult(acceptance, isReplayed ? REPLAYED_HEADERS : {});
+    },
+  });
+}
+
+/** `POST /pipelines/runs/{run_id}/rerun/preview` (D60) */
+export function rerunPreviewRoute(services: HttpServices): Route {
+  const { registry } = services;
+  return defineRoute({
+    method: 'POST',
+    path: '/pipelines/runs/{run_id}/rerun/preview',
+    id: 'previewRerun',
+    tag: 'Runs',
+    summary: 'Say what a rerun would reuse and what it would run',
+    description:
+      'Takes the body of a rerun and checks it in the same way. Runs nothing. A task that only depends on another one is reused after all if that gives what it gave before.',
+    access: 'run',
+    params: RunIdParams,
+    body: RERUN_BODY,
+    responses: { 200: { description: 'What the rerun would do.', schema: RerunReportSchema } },
+    errors: [
+      'run_not_found',
+      'run_not_settled',
+      'nothing_to_rerun',
+      ...SUBMISSION_ERRORS.filter((code) => code !== 'queue_full'),
+    ],
+    handle: async ({ params, yaml, body: json = {}, caller }) => {
+      const body = yaml === undefined ? json : { yaml };
+      const runId = authorizeRun(registry, caller, params.run_id);
+      const request = await readRerun(runId, body, services);
+      return { body: await registry.previewRerun(runId, request), runId };
     },
   });
 }

@@ -9,7 +9,7 @@ import type { HttpServices } from '../../services.js';
 import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
 import { LongPolls } from '../following/long-poll.js';
 import { listRunsRoute } from './list-runs.js';
-import { rerunRoute } from './rerun.js';
+import { rerunPreviewRoute, rerunRoute } from './rerun.js';
 
 /** Routes that read runs. */
 export function runRoutes(services: HttpServices): Route[] {
@@ -106,6 +106,7 @@ export function runActionRoutes(services: HttpServices): Route[] {
     resume(services, 'continue'),
     resume(services, 'step'),
     rerunRoute(services),
+    rerunPreviewRoute(services),
     remove(services),
   ];
 }

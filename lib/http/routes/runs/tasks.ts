@@ -3,7 +3,7 @@ import { WavetrainError } from '../../../common/errors.js';
 import type { CallRecord } from '../../../runs/tasks/task-record.js';
 import { authorizeRun, type Caller } from '../../auth/authenticate.js';
 import { defineRoute, type Route } from '../../routing/route.js';
-import { pageFields, RunIdParams } from '../../schemas/request.js';
+import { pageFields, RunIdParams, WholeQuery } from '../../schemas/request.js';
 import {
   ItemPageSchema,
   ItemRecordSchema,
@@ -31,12 +31,7 @@ const valueFields = {
         'The sub-pipeline of the task. Required for a run of a plan, except in a list of its tasks.',
     }),
   ),
-  whole: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: 'Show values whole, however large they are. Otherwise `cut` lists what was cut.',
-    }),
-  ),
+  ...WholeQuery,
 };
 
 const ValueQuery = Type.Object(valueFields, { additionalProperties: false });

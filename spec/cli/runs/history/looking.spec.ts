@@ -114,6 +114,25 @@ describe('the history of the shell: the runs commands without a server (D68)', (
     expect(readFileSync(project.folder.at('report.md'), 'utf8')).to.equal(stdout);
   });
 
+  it('runs report writes HTML, which a browser opens from disk, by the name of the file or by --format', async () => {
+    const { status, stderr } = await project.invoke(['runs', 'report', id, '--output', 'report.html']);
+    expect([status, stderr]).to.deep.equal([0, 'wrote report.html\n']);
+    const html = readFileSync(project.folder.at('report.html'), 'utf8');
+    expect(html)
+      .to.match(/^<!DOCTYPE html>\n/)
+      .and.to.match(/<\/html>\n$/);
+    expect(html).to.contain('<title>two: failed</title>').and.to.contain('no way').and.to.contain('Oslo');
+    expect((await project.invoke(['runs', 'report', id, '--format', 'html'])).stdout).to.contain(
+      '<h2>Tasks</h2>',
+    );
+    const markdown = await project.invoke(['runs', 'report', id, '--format', 'markdown', '-o', 'x.html']);
+    expect(markdown.status).to.equal(0);
+    expect(readFileSync(project.folder.at('x.html'), 'utf8')).to.match(/^# two: failed\n/);
+    const refused = await project.invoke(['runs', 'report', id, '--format', 'pdf']);
+    expect(refused.status).to.equal(2);
+    expect(refused.stderr).to.contain('--format must be one of markdown, html, not "pdf"');
+  });
+
   it('a run whose process was killed is shown as interrupted, and nothing of it is called again', async () => {
     loseEnd();
     const listed = await project.invoke(['runs', 'list', '--status', 'interrupted']);
@@ -130,6 +149,9 @@ describe('the history of the shell: the runs commands without a server (D68)', (
     expect((await project.invoke(['runs', 'report', id])).stdout)
       .to.contain('\n- status: interrupted: its process has ended;')
       .and.not.contain('finished:');
+    expect((await project.invoke(['runs', 'report', id, '--format', 'html'])).stdout)
+      .to.contain('<title>two: interrupted</title>')
+      .and.not.contain('<dt>Finished</dt>');
     expect(project.noted).to.deep.equal(['first']);
     project.folder.write('p.yaml', twoTasks('note'));
     expect((await project.invoke(['rerun'])).status).to.equal(0);

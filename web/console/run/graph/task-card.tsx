@@ -24,6 +24,7 @@ interface TaskCardProps {
 export function TaskCard(props: TaskCardProps) {
   const { id, task, placed, links, isSelected, isActive, near, onShow, onHover, onFocus } = props;
   const { taskId, tool, status, items } = task;
+  const now = useNow(status === 'running');
   const label = task.retryAt === null ? status : 'waiting';
   const tone = toneOf(status === 'running' && task.retryAt !== null ? 'paused' : status);
   const classes = [
@@ -41,7 +42,6 @@ export function TaskCard(props: TaskCardProps) {
       style={{ left: `${placed.x}px`, top: `${placed.y}px` }}
       tabIndex={isActive ? 0 : -1}
       aria-pressed={isSelected}
-      aria-label={`${taskId}, ${tool}, ${label}, wave ${placed.wave + 1}, ${links}`}
       title={task.error ?? `${taskId}: ${tool}`}
       onClick={onShow}
       onMouseEnter={() => onHover(true)}
@@ -55,7 +55,10 @@ export function TaskCard(props: TaskCardProps) {
       </span>
       <span class="line">
         <bdi class="tool">{tool}</bdi>
-        <State task={task} />
+        <span class="card-state">{formatState(task, now)}</span>
+      </span>
+      <span class="hidden-text">
+        , {label}, wave {placed.wave + 1}, {links}
       </span>
       {items !== null && items.total > 0 && (
         <span class="items-bar" aria-hidden="true">
@@ -67,9 +70,8 @@ export function TaskCard(props: TaskCardProps) {
   );
 }
 
-function State({ task }: { readonly task: TaskState }) {
+function formatState(task: TaskState, now: number): string {
   const { status, items, isReused, isCached, startedAt, finishedAt, attempts, retryAt } = task;
-  const now = useNow(status === 'running');
   const parts: string[] = [];
   if (items !== null) {
     parts.push(`${formatCount(items.succeeded + items.failed)}/${formatCount(items.total)}`);
@@ -81,5 +83,5 @@ function State({ task }: { readonly task: TaskState }) {
   else if (startedAt !== null) parts.push(formatTook((finishedAt ?? now) - startedAt));
   if (attempts.length > 1 && items === null) parts.push(`attempt ${attempts.length}`);
   if (status === 'skipped') parts.push('skipped');
-  return <span class="facts">{parts.join(' · ')}</span>;
+  return parts.join(' · ');
 }

@@ -5,6 +5,7 @@ import {
   type PlacedBox,
   type WaveLayout,
 } from '../../../../lib/pipelines/drawing/wave-layout.js';
+import { runToEnd } from '../../../../lib/common/steps.js';
 import type { Graph } from '../../../../lib/pipelines/graph.js';
 import { type RunPart, taskKey } from '../model/task-states.js';
 import type { RunSession } from '../run-session.js';
@@ -38,7 +39,7 @@ interface WaveCanvasProps {
  */
 export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) {
   const { graph, subPipeline } = part;
-  const layout = useMemo(() => layoutWaves(graph, SIZES), [graph]);
+  const layout = useMemo(() => runToEnd(layoutWaves(graph, SIZES)), [graph]);
   const links = useMemo(() => new Links(graph), [graph]);
   const [hovered, setHovered] = useState<string | undefined>(undefined);
   const [focused, setFocused] = useState<string | undefined>(undefined);

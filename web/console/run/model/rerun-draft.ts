@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../../lib/common/json.js';
+import { readJsonObject } from '../../shell/param-values.js';
 
 /** What the reader has chosen for a rerun. */
 export interface RerunDraft {
@@ -23,20 +24,9 @@ export function describeChanges(draft: RerunDraft): RerunBody {
   for (const field of ['params', 'inputs'] as const) {
     const text = draft[field];
     if (text === undefined) continue;
-    const value = readObject(text);
+    const value = readJsonObject(text);
     if (typeof value === 'string') problems[field] = value;
     else body[field] = value;
   }
   return Object.keys(problems).length > 0 ? { ok: false, problems } : { ok: true, body };
-}
-
-/** Returns what is wrong, as a sentence, when the text is no JSON object. */
-function readObject(text: string): JsonObject | string {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
-    return 'It must be a JSON object, as in {"name": "Ada"}.';
-  } catch (error) {
-    return `This is no JSON: ${error instanceof Error ? error.message : String(error)}`;
-  }
 }

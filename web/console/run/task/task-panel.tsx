@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { Json } from '../../../../lib/common/json.js';
 import type { ItemRecord, TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
 import { formatTime, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
@@ -186,7 +185,7 @@ function Values({ found, onWhole }: ValuesProps) {
           </p>
         </>
       )}
-      {hasOutput && <ValueView title="Output" value={output as Json} name={`${name}-output`} />}
+      {hasOutput && <ValueView title="Output" value={output} name={`${name}-output`} />}
       {cut.length > 0 && (
         <p class="about">
           {cut.length === 1 ? 'One value is cut.' : `${cut.length} values are cut.`}{' '}

@@ -1,14 +1,8 @@
 import { useState } from 'preact/hooks';
-import type { Json } from '../../../../lib/common/json.js';
+import type { BlackboardView as Blackboard } from '../../../../lib/runs/views/submission-view.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
 import type { RunSession } from '../run-session.js';
-
-interface Blackboard {
-  readonly before: Readonly<Record<string, Json>>;
-  readonly after: Readonly<Record<string, Json>>;
-  readonly cut: readonly string[];
-}
 
 /** The values of the blackboard now, with marks on what differs from when the run began. */
 export function BlackboardView({ session }: { readonly session: RunSession }) {

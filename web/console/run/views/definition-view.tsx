@@ -1,16 +1,16 @@
 import { useJson } from '../../../shared/server/use-json.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
-import type { RunDefinition } from '../model/run-definition.js';
+import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import type { RunSession } from '../run-session.js';
 import { CopyButton } from './copy-button.js';
 
 /** What the run was submitted with. */
 export function DefinitionView({ session }: { readonly session: RunSession }) {
-  const { value, problem } = useJson<RunDefinition>(session.server, session.path('/definition'));
+  const { value, problem } = useJson<EditableDefinition>(session.server, session.path('/definition'));
   if (problem !== '') return <p class="empty">The definition cannot be read: {problem}</p>;
   if (value === undefined) return <p class="empty">Reading the definition…</p>;
   const { yaml, params, inputs, session: values, options } = value;
-  const given = { params, inputs, session: values, options };
+  const given = { params, inputs, session: values, options: { ...options } };
   return (
     <div class="content">
       <p class="about">

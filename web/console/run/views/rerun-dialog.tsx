@@ -5,7 +5,7 @@ import { formatCount } from '../../../shared/model/format.js';
 import { messageOf, ServerError } from '../../../shared/server/server.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { formatSelection } from '../model/addresses.js';
-import type { RunDefinition } from '../model/run-definition.js';
+import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import { describeChanges, type RerunDraft } from '../model/rerun-draft.js';
 import type { RunSession } from '../run-session.js';
 
@@ -26,7 +26,7 @@ const PAUSE_MS = 350;
 export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const record = session.record.value;
-  const definition = useJson<RunDefinition>(session.server, session.path('/definition')).value;
+  const definition = useJson<EditableDefinition>(session.server, session.path('/definition')).value;
   const [draft, setDraft] = useState<RerunDraft>({
     from: from ?? (record?.status === 'succeeded' ? '' : 'failed'),
     params: undefined,

@@ -66,7 +66,6 @@ export function TimelineView({ session }: { readonly session: RunSession }) {
                 id={rowId('bar', index)}
                 role="option"
                 aria-selected={isSelected(task)}
-                aria-label={describe(task, now)}
                 class={`row bar-row${isSelected(task) ? ' selected' : ''}${index === active ? ' active' : ''}`}
                 onClick={() => {
                   setActive(index);
@@ -76,6 +75,7 @@ export function TimelineView({ session }: { readonly session: RunSession }) {
                 <span class="bar-name">
                   <span class={`dot ${toneOf(task.status)}`} aria-hidden="true" />
                   <bdi>{formatSelection(toSelection(task))}</bdi>
+                  <span class="hidden-text">, {task.status}, </span>
                 </span>
                 <Bars task={task} scale={scale} now={now} />
               </div>
@@ -105,6 +105,11 @@ interface BarsProps {
 function Bars({ task, scale, now }: BarsProps) {
   const bars = barsOf(task, now);
   const last = bars.at(-1);
+  const percent = (time: number): number => (100 * (time - scale.start)) / scale.length;
+  const first = percent(bars[0]?.start ?? 0);
+  const isLate = last !== undefined && percent(last.end) > LABEL_FITS && first > 100 - LABEL_FITS;
+  const before = { right: `${100 - first}%` };
+  const after = { left: `${percent(last?.end ?? 0)}%` };
   return (
     <span class="bars">
       {bars.map(({ kind, start, end }) => (
@@ -112,16 +117,13 @@ function Bars({ task, scale, now }: BarsProps) {
           key={`${kind}${start}`}
           class={`bar ${kind}`}
           style={{
-            left: `${(100 * (start - scale.start)) / scale.length}%`,
-            width: `${(100 * (end - start)) / scale.length}%`,
+            left: `${percent(start)}%`,
+            width: `${percent(end) - percent(start)}%`,
           }}
         />
       ))}
       {last !== undefined && (
-        <span
-          class={`bar-label${last.end - scale.start > scale.length * LABEL_FITS ? ' before' : ''}`}
-          style={{ left: `${(100 * (last.end - scale.start)) / scale.length}%` }}
-        >
+        <span class={isLate ? 'bar-label before' : 'bar-label'} style={isLate ? before : after}>
           {labelOf(task, now)}
         </span>
       )}
@@ -130,7 +132,7 @@ function Bars({ task, scale, now }: BarsProps) {
 }
 
 /** A bar that ends further right has its label on its left side. */
-const LABEL_FITS = 0.8;
+const LABEL_FITS = 80;
 
 function labelOf(
   { startedAt, finishedAt, isReused, isCached, items, attempts }: TaskState,
@@ -142,10 +144,6 @@ function labelOf(
   if (items !== null)
     return `${took} · ${formatCount(items.succeeded + items.failed)}/${formatCount(items.total)}`;
   return attempts.length > 1 ? `${took} · ${attempts.length} attempts` : took;
-}
-
-function describe(task: TaskState, now: number): string {
-  return `${formatSelection(toSelection(task))}, ${task.status}, ${labelOf(task, now)}`;
 }
 
 function toSelection({ taskId, subPipeline }: TaskState): Selection {

@@ -1,21 +1,4 @@
-import { delimiter } from 'node:path';
-import { WavetrainError } from './errors.js';
-import { MODEL_VARIABLES } from './model-config.js';
-
-/** Environment variables by name. */
-export type Environment = Record<string, string | undefined>;
-
-/** Returns the variables of this process. Changing the object changes what tools see. */
-export function systemEnvironment(): Environment {
-  return process.env;
-}
-
-/** Describes an environment variable; the value of a secret one is never printed. */
-export interface EnvironmentVariable {
-  readonly name: string;
-  readonly description: string;
-  readonly secret: boolean;
-}
+import { type Environment, type EnvironmentVariable, invalidVariable } from './environment.js';
 
 interface ServerVariable extends EnvironmentVariable {
   readonly fallback: string;
@@ -52,6 +35,16 @@ const SERVER = {
     'folder for the files of runs; default the folder for temporary files',
   ),
   store: serverVariable('SERVICE_STORE', '', 'file that keeps runs for the next start; default memory'),
+  pipelines: serverVariable(
+    'SERVICE_PIPELINES',
+    '',
+    'folder whose pipelines and plans the server knows by id',
+  ),
+  pipelinesWritable: serverVariable(
+    'SERVICE_PIPELINES_WRITABLE',
+    'false',
+    'true lets keys with the scope "edit" save files of that folder',
+  ),
   pause: serverVariable(
     'SERVICE_PAUSE_SECONDS',
     '3600',
@@ -79,207 +72,6 @@ const SERVER = {
 /** The variables that only the server reads, in the order in which `doctor` lists them. */
 export const SERVER_VARIABLES: readonly EnvironmentVariable[] = Object.values(SERVER);
 
-const SEPARATED = `separated by "${delimiter}"`;
-
-/** All variables that Wavetrain reads, in the order in which `doctor` lists them. */
-export const VARIABLES: readonly EnvironmentVariable[] = [
-  {
-    name: 'SERVICE_FILE_ROOTS',
-    description: `folders that tools may read from, ${SEPARATED}`,
-    secret: false,
-  },
-  {
-    name: 'SERVICE_TOOLS',
-    description: `tool files or packages to load, ${SEPARATED}`,
-    secret: false,
-  },
-  {
-    name: 'SERVICE_MCP_FILE',
-    description: 'JSON file with the MCP servers whose tools tasks may call',
-    secret: false,
-  },
-  {
-    name: 'SERVICE_ALLOW_PRIVATE_NETWORK',
-    description: 'true lets tools reach private, loopback and link-local addresses; default false',
-    secret: false,
-  },
-  {
-    name: 'SERVICE_CACHE',
-    description:
-      'folder for the outputs of tasks with "cache"; by default a server keeps them in memory, and the command line in the cache folder of its user',
-    secret: false,
-  },
-  {
-    name: 'SERVICE_SECRETS_FILE',
-    description: 'YAML file with the secrets of each tenant; without it, variables SECRET_NAME are secrets',
-    secret: false,
-  },
-  {
-    name: 'SEC_USER_AGENT',
-    description: 'name and address that the source sec_edgar sends, as the SEC asks',
-    secret: false,
-  },
-  {
-    name: 'SERVICE_SEARCH_PROVIDER',
-    description:
-      'who answers search_web: duckduckgo, brave, serpapi, or a URL with {query} that gives JSON; default duckduckgo',
-    secret: false,
-  },
-  { name: 'BRAVE_API_KEY', description: 'key of the search provider brave', secret: true },
-  { name: 'SERPAPI_API_KEY', description: 'key of the search provider serpapi', secret: true },
-  ...MODEL_VARIABLES,
-  { name: 'WAVETRAIN_DEBUG', description: 'prints the stack trace of a bug in Wavetrain', secret: false },
-  {
-    name: 'WAVETRAIN_SERVER',
-    description: 'server of the runs commands; default http://127.0.0.1:8000',
-    secret: false,
-  },
-  { name: 'WAVETRAIN_API_KEY', description: 'API key for that server', secret: true },
-  ...SERVER_VARIABLES,
-];
-
-/**
- * The configuration of tools. Only this file reads the environment (law L5). Other code receives a {@link Config};
- * code for terminals receives the variables.
- */
-export interface Config {
-  /** Folders that tools may read from, besides those that the command line adds (D51). */
-  readonly fileRoots: readonly string[];
-  /** Tool files and packages to load beside the built-in tools (D48). */
-  readonly tools: readonly string[];
-  /** The file with the MCP servers; absent when none is named. */
-  readonly mcpFile?: string;
-}
-
-/** Reads the configuration of tools. @throws WavetrainError `bad_usage` with the variable and an example */
-export function readConfig(env: Environment): Config {
-  const mcpFile = env['SERVICE_MCP_FILE']?.trim() || undefined;
-  return {
-    fileRoots: readList(env, 'SERVICE_FILE_ROOTS', 'data:/srv/data'),
-    tools: readList(env, 'SERVICE_TOOLS', 'tools.ts:@acme/tools'),
-    ...(mcpFile !== undefined && { mcpFile }),
-  };
-}
-
-/** Reads the folder for outputs of tasks with `cache` from SERVICE_CACHE (D65); undefined when none is named. */
-export function readCacheFolder({ SERVICE_CACHE: folder = '' }: Environment): string | undefined {
-  return folder === '' ? undefined : folder;
-}
-
-/** Where secrets come from (D61). */
-export interface SecretConfig {
-  /** The YAML file of all tenants; undefined when none is named. */
-  readonly file: string | undefined;
-  /** The values of the variables `SECRET_NAME`, by `NAME`. */
-  readonly variables: Readonly<Record<string, string>>;
-}
-
-const SECRET_PREFIX = 'SECRET_';
-
-/** Reads where secrets come from. An empty variable counts as missing. */
-export function readSecretConfig(env: Environment): SecretConfig {
-  const variables: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) {
-    if (!name.startsWith(SECRET_PREFIX) || value === undefined || value === '') continue;
-    variables[name.slice(SECRET_PREFIX.length)] = value;
-  }
-  return { file: env['SERVICE_SECRETS_FILE']?.trim() || undefined, variables };
-}
-
-/** Reads the file that keeps the runs of a server (D68); undefined when they are kept in memory. */
-export function readStoreFile({ SERVICE_STORE: file = '' }: Environment): string | undefined {
-  const name = file.trim();
-  if (/^(:memory:|file:.*|\w+:\/\/.*)$/.test(name))
-    throw invalidVariable('SERVICE_STORE', 'must be the path of a file');
-  // The default, as the table of variables calls it.
-  return name === '' || name === 'memory' ? undefined : name;
-}
-
-/** The services that tools use on the network. */
-export interface ProviderConfig {
-  /** Of the source `sec_edgar`. */
-  readonly secUserAgent: string | undefined;
-  /** A name, or a URL with `{query}`. */
-  readonly searchProvider: string | undefined;
-  readonly braveKey: string | undefined;
-  readonly serpapiKey: string | undefined;
-}
-
-/**
- * Reads the services that tools use on the network from environment variables.
- *
- * @throws WavetrainError `bad_usage` with the variable and its valid values
- */
-export function readProviderConfig(env: Environment): ProviderConfig {
-  const read = (name: string): string | undefined => env[name]?.trim() || undefined;
-  const searchProvider = read('SERVICE_SEARCH_PROVIDER');
-  if (
-    searchProvider !== undefined &&
-    !/^(duckduckgo|brave|serpapi|https?:.*\{query\}.*)$/.test(searchProvider)
-  ) {
-    throw invalidVariable(
-      'SERVICE_SEARCH_PROVIDER',
-      'must be duckduckgo, brave, serpapi, or a URL with {query}, as in https://search.example/?q={query}&format=json',
-    );
-  }
-  return {
-    secUserAgent: read('SEC_USER_AGENT'),
-    searchProvider,
-    braveKey: read('BRAVE_API_KEY'),
-    serpapiKey: read('SERPAPI_API_KEY'),
-  };
-}
-
-/** What tools may reach on the network (D51). */
-export interface NetworkConfig {
-  /** Also private, loopback and link-local addresses. */
-  readonly allowPrivate: boolean;
-}
-
-/**
- * Reads what tools may reach from environment variables.
- *
- * @throws WavetrainError `bad_usage` with the variable and its valid values
- */
-export function readNetworkConfig(env: Environment): NetworkConfig {
-  const name = 'SERVICE_ALLOW_PRIVATE_NETWORK';
-  const value = env[name]?.trim().toLowerCase() || 'false';
-  if (value !== 'true' && value !== 'false')
-    throw invalidVariable(name, `must be true or false, not "${value}"`);
-  return { allowPrivate: value === 'true' };
-}
-
-function readList(env: Environment, name: string, example: string): string[] {
-  const parts = (env[name] ?? '').split(delimiter).map((part) => part.trim());
-  for (const part of parts) {
-    const problem = findPathProblem(part);
-    if (problem === undefined) continue;
-    throw invalidVariable(name, `${problem}, as in ${name}=${example.replaceAll(':', delimiter)}`);
-  }
-  return parts.filter((part) => part !== '');
-}
-
-function findPathProblem(path: string): string | undefined {
-  if (path.includes('\0')) return 'contains a NUL character';
-  if (path !== '~' && !path.startsWith('~/')) return undefined;
-  return `contains "${path}", but "~" is not expanded here: write the whole path`;
-}
-
-function invalidVariable(name: string, problem: string): WavetrainError {
-  return new WavetrainError('bad_usage', `the environment variable ${name} ${problem}`);
-}
-
-/** Reads the address of the server and the API key for commands; undefined when a variable is not set. */
-export function readClientConfig(env: Environment): {
-  readonly url: string | undefined;
-  readonly key: string | undefined;
-} {
-  return {
-    url: env['WAVETRAIN_SERVER']?.trim() || undefined,
-    key: env['WAVETRAIN_API_KEY']?.trim() || undefined,
-  };
-}
-
 /** The configuration of the server (Server configuration; D25, D26, D37, D38). */
 export interface ServerConfig {
   readonly host: string;
@@ -302,6 +94,10 @@ export interface ServerConfig {
   readonly artifactFolder: string | undefined;
   /** File that keeps runs (D68); undefined: they end with the server. */
   readonly storeFile: string | undefined;
+  /** Folder of pipelines and plans (D69); undefined: the server knows none by itself. */
+  readonly pipelinesFolder: string | undefined;
+  /** Requests may save its files (D72). */
+  readonly pipelinesWritable: boolean;
   /** A run that waits at a breakpoint for longer is cancelled (D42). */
   readonly pauseMs: number;
   /** Grace period for runs when the server shuts down. */
@@ -390,6 +186,8 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
     eventBuffer: integer(SERVER.eventBuffer, 100, 1_000_000),
     artifactFolder: text(SERVER.artifacts) || undefined,
     storeFile: readStoreFile(env),
+    pipelinesFolder: text(SERVER.pipelines) || undefined,
+    pipelinesWritable: oneOf(SERVER.pipelinesWritable, ['true', 'false']) === 'true',
     pauseMs: integer(SERVER.pause, 1, 7 * 86_400) * 1000,
     shutdownMs: integer(SERVER.shutdown, 0, 3600) * 1000,
     memoryBytes: readMemory(isMemorySet ? memory : undefined, tenantShare, heapLimitBytes),
@@ -397,4 +195,13 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
     idempotencyTtlMs: integer(SERVER.idempotencyTtl, 1, 10 * 365 * 86_400) * 1000,
     logLevel: oneOf(SERVER.logLevel, LOG_LEVELS),
   };
+}
+
+/** Reads the file that keeps the runs of a server (D68); undefined when they are kept in memory. */
+export function readStoreFile({ SERVICE_STORE: file = '' }: Environment): string | undefined {
+  const name = file.trim();
+  if (/^(:memory:|file:.*|\w+:\/\/.*)$/.test(name))
+    throw invalidVariable('SERVICE_STORE', 'must be the path of a file');
+  // The default, as the table of variables calls it.
+  return name === '' || name === 'memory' ? undefined : name;
 }

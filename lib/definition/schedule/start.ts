@@ -1,0 +1,116 @@
+import { isObject } from '../../common/json.js';
+import type { Diagnostic } from '../diagnostic.js';
+import type { DefinitionKind } from '../schema/root.js';
+import type { StartFields } from '../schema/schema.js';
+import { type Hint, hintRename } from '../hint.js';
+import { nearest } from '../suggest.js';
+import { SECRET_NAME } from '../template/reference.js';
+import { findCronProblem, isTimeZone, listTimeZones } from './cron.js';
+
+/** When a server starts a definition by itself (D70). */
+export interface Schedule {
+  readonly cron: readonly string[];
+  readonly timezone: string;
+  readonly overlap: 'skip' | 'queue' | 'allow';
+  readonly catchUp: boolean;
+}
+
+/** The schedule of a checked definition; undefined when it has none. */
+export function readSchedule(definition: StartFields): Schedule | undefined {
+  const { schedule, timezone = 'UTC', overlap = 'skip', catch_up: catchUp = false } = definition;
+  if (schedule === undefined) return undefined;
+  return { cron: typeof schedule === 'string' ? [schedule] : schedule, timezone, overlap, catchUp };
+}
+
+/** Checks the fields that make a server start a definition, beyond what their schema says (D70, D71). */
+export function* checkStart(definition: unknown, kind: DefinitionKind): Generator<Diagnostic | undefined> {
+  if (!isObject(definition)) return;
+  const { schedule, timezone, webhook } = definition;
+  if (typeof schedule === 'string') yield toDiagnostic(schedule, ['schedule']);
+  if (Array.isArray(schedule)) {
+    // More are a problem of their own.
+    for (const [index, text] of schedule.slice(0, 10).entries()) {
+      yield typeof text === 'string' ? toDiagnostic(text, ['schedule', index]) : undefined;
+    }
+  }
+  if (typeof timezone === 'string') yield checkTimeZone(timezone);
+  if (schedule === undefined) yield* findIdleFields(definition);
+  if (isObject(webhook)) yield* checkWebhook(webhook, definition, kind);
+}
+
+function toDiagnostic(text: string, path: Diagnostic['path']): Diagnostic | undefined {
+  const problem = findCronProblem(text.slice(0, 200));
+  return problem && { code: 'invalid_schedule', path, ...problem };
+}
+
+function checkTimeZone(name: string): Diagnostic | undefined {
+  if (isTimeZone(name.slice(0, 100))) return undefined;
+  const meant = nearest(name, listTimeZones());
+  return {
+    code: 'invalid_schedule',
+    path: ['timezone'],
+    message: `there is no time zone "${name.slice(0, 100)}"`,
+    hint:
+      meant === undefined
+        ? 'write a name of the IANA database, as in Europe/Berlin'
+        : hintRename(name, meant),
+  };
+}
+
+function* findIdleFields(definition: Record<string, unknown>): Generator<Diagnostic> {
+  for (const field of ['timezone', 'overlap', 'catch_up']) {
+    if (definition[field] === undefined) continue;
+    yield {
+      code: 'no_effect',
+      path: [field],
+      at: 'key',
+      severity: 'warning',
+      message: `"${field}" has no effect without "schedule"`,
+    };
+  }
+}
+
+const POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
+
+function* checkWebhook(
+  webhook: Record<string, unknown>,
+  definition: Record<string, unknown>,
+  kind: DefinitionKind,
+): Generator<Diagnostic | undefined> {
+  const { secret, params, inputs } = webhook;
+  if (typeof secret === 'string' && !SECRET_NAME.test(secret)) {
+    yield invalidWebhook(
+      ['secret'],
+      `"${secret.slice(0, 100)}" is not the name of a secret`,
+      'write the name alone, in capital letters: NAME is the secret of SECRET_NAME, or NAME in the secrets file',
+    );
+  }
+  for (const [field, mapping] of Object.entries({ params, inputs })) {
+    if (!isObject(mapping)) continue;
+    for (const [name, pointer] of Object.entries(mapping)) {
+      if (typeof pointer !== 'string' || POINTER.test(pointer)) continue;
+      const hint = 'write where the value is in the body, as in /repository/name; "" is the whole body';
+      yield invalidWebhook([field, name], `"${pointer.slice(0, 100)}" is not a JSON Pointer`, hint);
+    }
+  }
+  if (!isObject(params)) return;
+  if (kind === 'plan') {
+    yield invalidWebhook(
+      ['params'],
+      'a plan has no params',
+      'write the values under "inputs" of the webhook',
+    );
+    return;
+  }
+  const declared = isObject(definition['params']) ? Object.keys(definition['params']) : [];
+  for (const name of Object.keys(params)) {
+    if (declared.includes(name)) continue;
+    const meant = nearest(name, declared);
+    const hint = meant === undefined ? 'declare it under "params" of the pipeline' : hintRename(name, meant);
+    yield invalidWebhook(['params', name], `the pipeline has no param "${name.slice(0, 100)}"`, hint);
+  }
+}
+
+function invalidWebhook(path: Diagnostic['path'], message: string, hint: Hint): Diagnostic {
+  return { code: 'invalid_webhook', path: ['webhook', ...path], message, hint };
+}

@@ -1,0 +1,111 @@
+import Type, { type Static } from 'typebox';
+import { toRunValues, type WebhookRequest } from '../../../library/webhook.js';
+import { resolveTenant, ANONYMOUS } from '../../auth/authenticate.js';
+import { defineRoute, type RequestStart, type Route } from '../../routing/route.js';
+import { TenantId } from '../../schemas/request.js';
+import { AcceptedSchema } from '../../schemas/run.js';
+import { anyJsonObject } from '../../schemas/wire.js';
+import type { HttpServices } from '../../services.js';
+import { createFingerprint } from '../fingerprint.js';
+import { acceptedResult, REPLAYED, REPLAYED_HEADERS, SUBMISSION_ERRORS } from '../submit.js';
+import { type NAMED_PATH, requireLibrary } from './named-path.js';
+
+const WebhookQuery = Type.Object(
+  {
+    token: Type.Optional(
+      Type.String({ maxLength: 4096, description: 'The secret, for senders that can only be given a URL.' }),
+    ),
+    tenant_id: Type.Optional(TenantId),
+  },
+  { additionalProperties: false },
+);
+
+const WebhookHeaders = Type.Object({
+  'x-webhook-token': Type.Optional(Type.String({ maxLength: 4096, description: 'The secret.' })),
+  'x-hub-signature-256': Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: '`sha256=` and the HMAC of the body with the secret, in hexadecimal, as GitHub sends it.',
+    }),
+  ),
+  'idempotency-key': Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'The same key never starts a second run.' }),
+  ),
+  'x-github-delivery': Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'The same, as GitHub calls it.' }),
+  ),
+});
+
+type Params = typeof NAMED_PATH.params;
+type Start = RequestStart<Params, typeof WebhookQuery, typeof WebhookHeaders>;
+
+/** `POST /pipelines/{id}/webhook` (D71). */
+export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): Route {
+  const { registry } = services;
+  return defineRoute({
+    ...path,
+    path: `${path.path}/webhook`,
+    method: 'POST',
+    id: 'startByWebhook',
+    tag: 'Library',
+    summary: 'Start a pipeline or a plan of the server from elsewhere, with the secret of its webhook',
+    description:
+      'For definitions with `webhook: {secret: NAME}`. The request proves to know the secret by a header, by `token` in the query, or by a signature of the body. Whatever is wrong with it, the response is the same.',
+    access: 'open',
+    query: WebhookQuery,
+    headers: WebhookHeaders,
+    body: {
+      schema: anyJsonObject('Its fields become params, or as `webhook` of the definition says.'),
+      required: false,
+      examples: { push: { name: 'Ada' } },
+    },
+    responses: {
+      202: {
+        description: 'The run was accepted.',
+        schema: AcceptedSchema,
+        headers: { Location: 'The path of the run record.', 'Idempotent-Replayed': REPLAYED },
+      },
+    },
+    errors: [
+      'pipeline_not_found',
+      'too_many_failures',
+      'memory_full',
+      ...SUBMISSION_ERRORS,
+      'secret_missing',
+      'idempotency_conflict',
+    ],
+    admit: async (start) => {
+      const request = toWebhookRequest(start);
+      await requireLibrary(services, request.id).webhooks.admit(request);
+    },
+    handle: async (request) => {
+      const start = toWebhookRequest(request);
+      const { library, webhooks } = requireLibrary(services, start.id);
+      const entry = await webhooks.authorize(start, request.rawText);
+      const values = toRunValues(entry, request.body);
+      const delivery = request.headers['idempotency-key'] ?? request.headers['x-github-delivery'];
+      if (delivery === undefined) {
+        return acceptedResult(registry.accepted(await library.submit(entry, values)));
+      }
+      // No header has a line break, so that it is not the key of another request.
+      const key = `webhook\n${start.id}\n${delivery}`;
+      const fingerprint = createFingerprint('webhook', request.body);
+      const { run_id, status, isReplayed } = await registry.submitOnce(
+        start.tenantId,
+        { key, fingerprint },
+        ({ reservation }) => library.submit(entry, values, { reservation }),
+      );
+      return acceptedResult({ run_id, status }, isReplayed ? REPLAYED_HEADERS : {});
+    },
+  });
+}
+
+function toWebhookRequest({ params, query, headers, address }: Start): WebhookRequest {
+  return {
+    id: (params as Static<Params>).id,
+    tenantId: resolveTenant(ANONYMOUS, query.tenant_id),
+    token: headers['x-webhook-token'] ?? query.token,
+    signature: headers['x-hub-signature-256'],
+    address,
+  };
+}

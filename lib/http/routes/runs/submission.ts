@@ -1,0 +1,77 @@
+import Type from 'typebox';
+import { writeYamlInSteps } from '../../../definition/text/write-yaml.js';
+import { drawInSteps } from '../../../plans/graph.js';
+import { authorizeRun } from '../../auth/authenticate.js';
+import { defineRoute, type Route } from '../../routing/route.js';
+import { DefinitionGraphSchema } from '../../schemas/report.js';
+import { RunIdParams, WholeQuery } from '../../schemas/request.js';
+import { BlackboardSchema, EditableDefinitionSchema } from '../../schemas/submission.js';
+import type { HttpServices } from '../../services.js';
+
+const ERRORS = ['run_not_found', 'memory_full'] as const;
+
+/** Routes that show what a run was submitted with, and what it has made of its session (D59, D60). */
+export function submissionRoutes(services: HttpServices): Route[] {
+  return [graph(services), definition(services), blackboard(services)];
+}
+
+function graph({ registry }: HttpServices): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/pipelines/runs/{run_id}/graph',
+    id: 'getRunGraph',
+    tag: 'Runs',
+    summary: 'Get the waves and dependencies of a run',
+    description:
+      'The same data as of `POST /pipelines/graph`; of a plan, its sub-pipelines and the graph of each. It is there before anything has run.',
+    access: 'read',
+    params: RunIdParams,
+    responses: { 200: { description: 'The graph.', schema: DefinitionGraphSchema } },
+    errors: ERRORS,
+    handle: async ({ params, caller }) => {
+      const runId = authorizeRun(registry, caller, params.run_id);
+      return { body: await registry.inspectDefinition(runId, drawInSteps), runId };
+    },
+  });
+}
+
+function definition({ registry }: HttpServices): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/pipelines/runs/{run_id}/definition',
+    id: 'getRunDefinition',
+    tag: 'Runs',
+    summary: 'Get what a run was submitted with, to change it and run it again',
+    description:
+      'Send `definition` to the rerun of the run in `pipeline` or `plan`, or the text in `yaml`; longer YAML than 256 KiB has to be sent as JSON. References to secrets stay; values of secrets are masked.',
+    access: 'read',
+    params: RunIdParams,
+    responses: { 200: { description: 'The definition and the values.', schema: EditableDefinitionSchema } },
+    errors: ERRORS,
+    handle: async ({ params, caller }) => {
+      const runId = authorizeRun(registry, caller, params.run_id);
+      return { body: await registry.definition(runId, writeYamlInSteps), runId };
+    },
+  });
+}
+
+function blackboard({ registry }: HttpServices): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/pipelines/runs/{run_id}/blackboard',
+    id: 'getRunBlackboard',
+    tag: 'Runs',
+    summary: 'Get the session values with which a run began, and those that it has now',
+    description:
+      'Of a plan, those of all its sub-pipelines. More than about 64 KiB of values are cut; `cut` has JSON pointers to what was cut, and `whole=true` shows it.',
+    access: 'read',
+    params: RunIdParams,
+    query: Type.Object(WholeQuery, { additionalProperties: false }),
+    responses: { 200: { description: 'The values.', schema: BlackboardSchema } },
+    errors: ERRORS,
+    handle: async ({ params, query, caller }) => {
+      const runId = authorizeRun(registry, caller, params.run_id);
+      return { body: await registry.blackboard(runId, query), runId };
+    },
+  });
+}

@@ -1,0 +1,46 @@
+import Type from 'typebox';
+import type { ExecutionOptions } from '../../execution/run-inputs.js';
+import type { BlackboardView, EditableDefinition } from '../../runs/views/submission-view.js';
+import { anyJsonObject, schemaFor } from './wire.js';
+
+export const EditableDefinitionSchema = schemaFor<EditableDefinition>()(
+  Type.Object(
+    {
+      kind: Type.Enum(['pipeline', 'plan']),
+      definition: anyJsonObject(
+        'The definition, as a rerun takes it in `pipeline` or `plan`; that of a plan has its pipelines in it.',
+      ),
+      yaml: Type.String({
+        description: 'The same as YAML, in the order of its keys; comments are not kept.',
+      }),
+      params: anyJsonObject('The params that were sent; the others have their defaults. Empty for a plan.'),
+      inputs: anyJsonObject('The inputs that were sent; the others have their defaults.'),
+      session: anyJsonObject('The session values that were sent.'),
+      options: Type.Unsafe<ExecutionOptions>({ type: 'object', title: 'ExecutionOptions' }),
+      plan_concurrency: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          description:
+            'How many sub-pipelines of a plan run at once; only when it is not what the plan says.',
+        }),
+      ),
+    },
+    {
+      title: 'EditableDefinition',
+      description: 'What a run was submitted with. The values of secrets are masked.',
+    },
+  ),
+);
+
+export const BlackboardSchema = schemaFor<BlackboardView>()(
+  Type.Object(
+    {
+      before: anyJsonObject('The session values that the run was submitted with.'),
+      after: anyJsonObject('The same, with what its tasks have stored until now.'),
+      cut: Type.Array(Type.String(), {
+        description: 'JSON pointers, within this response, to what was cut; empty when everything is whole.',
+      }),
+    },
+    { title: 'Blackboard', description: 'The session of a run, before and after.' },
+  ),
+);

@@ -1,0 +1,390 @@
+import { ToolError, WavetrainError } from '../common/errors.js';
+import type { JsonObject } from '../common/json.js';
+import type { Clock } from '../common/clock.js';
+import { LIBRARY_LIMITS } from '../common/limits.js';
+import type { Steps } from '../common/steps.js';
+import type { Problem } from '../definition/problem.js';
+import { assertDefined } from '../definition/assert.js';
+import { PIPELINE_ID } from '../definition/schema/schema.js';
+import type { ExecutionOptions, Breakpoints } from '../execution/run-inputs.js';
+import type { Graph } from '../pipelines/graph.js';
+import type { Pipeline } from '../pipelines/pipeline.js';
+import type { PlanGraph } from '../plans/graph.js';
+import type { Plan } from '../plans/plan.js';
+import type { SubmissionOptions } from '../runs/registry-options.js';
+import type { RunRegistry } from '../runs/registry.js';
+import type { Catalog } from '../tools/catalog.js';
+import { compareText, ROOT_TENANT, TENANTS_FOLDER } from './list-files.js';
+import { type NamedPipeline, type ShownStart, toNamedPipeline } from './named-pipeline.js';
+import { type FolderEntry, type LibraryLog, PipelineFolder } from './pipeline-folder.js';
+import {
+  checkDefinitionText,
+  drawGraph,
+  type GoodVersion,
+  pipelineNotFound,
+  type FileReading,
+} from './read-definition.js';
+import {
+  createFile,
+  type FileContent,
+  FileChangedError,
+  readFileContent,
+  replaceFile,
+} from './write-file.js';
+
+/** The values of a run of a named pipeline or plan. */
+export interface NamedRunValues {
+  readonly params?: JsonObject;
+  readonly inputs?: JsonObject;
+  readonly session?: JsonObject;
+  readonly options?: ExecutionOptions;
+  readonly breakpoints?: Breakpoints;
+  readonly collect_events?: boolean;
+  readonly plan_concurrency?: number;
+}
+
+/** Checks a definition of the folder with the values of a run, as the server checks those of requests. */
+export interface PrepareNamed {
+  pipeline(
+    good: GoodVersion & { kind: 'pipeline' },
+    values: NamedRunValues,
+    tenantId: string,
+  ): Promise<Pipeline>;
+  plan(good: GoodVersion & { kind: 'plan' }, values: NamedRunValues, tenantId: string): Promise<Plan>;
+}
+
+export interface LibraryOptions {
+  /** Absolute. */
+  readonly folder: string;
+  readonly isWritable: boolean;
+  /** Of one file. */
+  readonly limitBytes: number;
+  readonly isTenant: (name: string) => boolean;
+  readonly registry: RunRegistry;
+  readonly catalog: Catalog;
+  readonly prepare: PrepareNamed;
+  readonly clock: Clock;
+  readonly log: LibraryLog;
+  /** Makes names of unfinished files. */
+  readonly newId: () => string;
+}
+
+/** Which of the pipelines are asked for. */
+export interface NamedQuery {
+  /** Undefined: of all tenants. */
+  readonly tenants: readonly string[] | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+export interface NamedPage {
+  readonly pipelines: readonly NamedPipeline[];
+  readonly next_cursor: string | null;
+}
+
+/** How a file was saved. */
+export interface SavedFile {
+  readonly file: string;
+  readonly version: string;
+  readonly ok: boolean;
+  readonly problems: readonly Problem[];
+}
+
+/** A page ends early rather than being larger than this. */
+const MAX_PAGE_BYTES = 2 ** 20;
+
+const MAX_LAST_RUNS = 5;
+
+/** The pipelines and plans that a server has in its folder (D69). */
+export class PipelineLibrary {
+  readonly isWritable: boolean;
+  /** Resolves when all files have been read for the first time. */
+  readonly loaded: Promise<void>;
+  readonly #folder: PipelineFolder;
+  readonly #options: LibraryOptions;
+  readonly #reading: FileReading;
+  readonly #listeners: (() => void)[] = [];
+  /** Files are written one after another, so that none is created or replaced twice. */
+  #writing: Promise<unknown> = Promise.resolve();
+
+  private constructor(options: LibraryOptions, folder: PipelineFolder, reading: FileReading) {
+    this.isWritable = options.isWritable;
+    this.#options = options;
+    this.#folder = folder;
+    this.#reading = reading;
+    this.loaded = folder.watch(() => {
+      for (const listener of this.#listeners) listener();
+    });
+  }
+
+  /** Opens the folder, and begins to read it. Rejects with `bad_usage` when there is none. */
+  static async open(options: LibraryOptions): Promise<PipelineLibrary> {
+    const { catalog, registry, limitBytes } = options;
+    const reading: FileReading = {
+      catalog,
+      limitBytes: Math.min(limitBytes, LIBRARY_LIMITS.fileBytes),
+      check: (steps, tenantId) => registry.stepRunner.check(steps, tenantId),
+    };
+    const folder = await PipelineFolder.open({ ...options, path: options.folder, reading });
+    return new PipelineLibrary(options, folder, reading);
+  }
+
+  /** Calls a listener after each change of the folder. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Looks at the folder now, as it does by itself every 2 seconds. */
+  lookAgain(): Promise<void> {
+    return this.#folder.look();
+  }
+
+  get entries(): readonly FolderEntry[] {
+    return this.#folder.entries;
+  }
+
+  /** How many definitions there are, and how many of them have problems. */
+  get counts(): { readonly pipelines: number; readonly broken: number } {
+    const { entries } = this.#folder;
+    return { pipelines: entries.length, broken: entries.filter(({ isValid }) => !isValid).length };
+  }
+
+  /** One page, by tenant, id and file. Rejects with `invalid_request` for a malformed cursor. */
+  async list({ tenants, limit, cursor }: NamedQuery, showStart: ShowStart): Promise<NamedPage> {
+    await this.loaded;
+    const after = cursor === undefined ? undefined : decodeCursor(cursor);
+    const seen = this.entries.filter(
+      (entry) =>
+        (tenants === undefined || tenants.includes(entry.listed.tenantId)) &&
+        (after === undefined || comparePlace(toPlace(entry), after) > 0),
+    );
+    const entries = seen.slice(0, limit);
+    const shown = await this.#show(entries, showStart);
+    let bytes = 0;
+    let count = 0;
+    for (const pipeline of shown) {
+      bytes += Buffer.byteLength(JSON.stringify(pipeline));
+      if (bytes > MAX_PAGE_BYTES && count > 0) break;
+      count++;
+    }
+    const last = entries[count - 1];
+    const hasMore = count < seen.length && last !== undefined;
+    return { pipelines: shown.slice(0, count), next_cursor: hasMore ? encodeCursor(toPlace(last)) : null };
+  }
+
+  /** One of them, with its last runs. */
+  async show(entry: FolderEntry, showStart: ShowStart): Promise<NamedPipeline> {
+    const [shown] = await this.#show([entry], showStart);
+    return assertDefined(shown, 'the entry that was given');
+  }
+
+  #show(entries: readonly FolderEntry[], showStart: ShowStart): Promise<NamedPipeline[]> {
+    const { registry } = this.#options;
+    const payer = entries[0]?.listed.tenantId ?? ROOT_TENANT;
+    return registry.stepRunner.run(showInSteps(entries, showStart, registry), payer);
+  }
+
+  /** The entry of an id, as far as files have been read. */
+  find(tenantId: string, id: string): FolderEntry | undefined {
+    return this.#folder.find(tenantId, id);
+  }
+
+  /** Rejects with `pipeline_not_found`. */
+  async entry(tenantId: string, id: string): Promise<FolderEntry> {
+    await this.loaded;
+    const entry = this.#folder.find(tenantId, id);
+    if (entry === undefined) throw pipelineNotFound(id);
+    return entry;
+  }
+
+  /** The graph of the definition that is in use; null when there is none. Rejects with its problems when a tool has gone. */
+  async graph({ good, listed }: FolderEntry): Promise<Graph | PlanGraph | null> {
+    return good === undefined ? null : drawGraph(good, listed.tenantId, this.#reading);
+  }
+
+  /** The definition that is in use. Rejects with `pipeline_not_found` when no version was without errors. */
+  async #prepare(
+    { good, id, listed: { tenantId } }: FolderEntry,
+    values: NamedRunValues,
+  ): Promise<
+    | { readonly kind: 'pipeline'; readonly pipeline: Pipeline }
+    | { readonly kind: 'plan'; readonly plan: Plan }
+  > {
+    if (good === undefined) {
+      const message = `"${id}" has errors, and no version without any is known: GET /pipelines/${id} lists them`;
+      throw new WavetrainError('pipeline_not_found', message);
+    }
+    const { prepare } = this.#options;
+    if (good.kind === 'plan') return { kind: 'plan', plan: await prepare.plan(good, values, tenantId) };
+    return { kind: 'pipeline', pipeline: await prepare.pipeline(good, values, tenantId) };
+  }
+
+  /** Submits a run of the definition that is in use, for its tenant. Rejects as the registry does. */
+  async submit(entry: FolderEntry, values: NamedRunValues, submission?: SubmissionOptions): Promise<string> {
+    const { registry } = this.#options;
+    const { tenantId: tenant_id } = entry.listed;
+    const { params, plan_concurrency, ...others } = values;
+    const prepared = await this.#prepare(entry, values);
+    if (prepared.kind === 'plan') {
+      if (params !== undefined && Object.keys(params).length > 0)
+        throw new WavetrainError('invalid_request', NO_PARAMS);
+      const concurrency = plan_concurrency === undefined ? {} : { plan_concurrency };
+      return registry.submitPlan({ ...others, ...concurrency, plan: prepared.plan, tenant_id }, submission);
+    }
+    if (plan_concurrency !== undefined) throw new WavetrainError('invalid_request', NO_CONCURRENCY);
+    return registry.submit(
+      { ...others, ...(params && { params }), pipeline: prepared.pipeline, tenant_id },
+      submission,
+    );
+  }
+
+  /** The text of a file. Rejects with `pipeline_not_found`, also when it cannot be read. */
+  async read(tenantId: string, id: string): Promise<FileContent & { readonly file: string }> {
+    const { listed } = await this.entry(tenantId, id);
+    const { file, realPath } = listed;
+    try {
+      return { file, ...(await readFileContent(realPath, file, this.#reading.limitBytes)) };
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      throw new WavetrainError('pipeline_not_found', error.message, { cause: error });
+    }
+  }
+
+  /**
+   * Saves the text of a definition, also one with errors: then the last version without any stays in use (D72). Rejects with
+   * `forbidden`, `invalid_request`, `body_too_large`, `pipeline_not_found` or `file_changed`.
+   *
+   * @param expected the version that is replaced; null creates a file
+   */
+  save(tenantId: string, id: string, text: string, expected: string | null): Promise<SavedFile> {
+    const saved = this.#writing.then(() => this.#save(tenantId, id, text, expected));
+    this.#writing = saved.catch(() => undefined);
+    return saved;
+  }
+
+  async #save(tenantId: string, id: string, text: string, expected: string | null): Promise<SavedFile> {
+    await this.loaded;
+    this.assertWritable();
+    const { limitBytes } = this.#reading;
+    if (Buffer.byteLength(text) > limitBytes) {
+      const message = `a file may have ${limitBytes.toLocaleString('en')} bytes`;
+      throw new WavetrainError('body_too_large', message);
+    }
+    const entry = this.#folder.find(tenantId, id);
+    const file = expected === null ? newFile(tenantId, id) : entry?.listed.file;
+    if (file === undefined) throw pipelineNotFound(id);
+    if (expected === null && entry !== undefined) {
+      throw new FileChangedError(
+        `${entry.listed.file} has the id "${id}" already: open it, or choose another id`,
+        null,
+      );
+    }
+    const { root, files } = this.#folder;
+    const read = await checkDefinitionText(text, { file, tenantId }, files, this.#reading);
+    if (read.id !== undefined && read.id !== id) {
+      throw new WavetrainError(
+        'invalid_request',
+        `the id in the text is "${read.id}", not "${id}": save it under its own id`,
+      );
+    }
+    if (expected === null && !ID.test(id)) throw new WavetrainError('invalid_request', INVALID_ID);
+    const target = { root, file, text, id: this.#options.newId() };
+    let version: string;
+    if (expected === null) {
+      this.#assertRoom(tenantId);
+      version = await createFile(target);
+    } else {
+      if (entry?.listed.isLink === true) {
+        throw new WavetrainError(
+          'forbidden',
+          `${file} is a symbolic link, which is not written through: edit the file itself`,
+        );
+      }
+      version = await replaceFile(target, expected, limitBytes);
+    }
+    this.#options.log.info({ file, tenant: tenantId }, 'a file of SERVICE_PIPELINES was saved');
+    await this.#folder.look(file);
+    const now = this.#folder.find(tenantId, id);
+    const ownProblems = now?.listed.file === file ? now.problems : read.problems;
+    return { file, version, ok: read.good !== undefined && now?.isValid === true, problems: ownProblems };
+  }
+
+  /** @throws WavetrainError `forbidden` */
+  assertWritable(): void {
+    if (this.isWritable) return;
+    throw new WavetrainError(
+      'forbidden',
+      'this server only reads its folder: SERVICE_PIPELINES_WRITABLE=true lets keys with the scope "edit" save files',
+    );
+  }
+
+  /** The folder is shared: no tenant may take all of it. */
+  #assertRoom(tenantId: string): void {
+    const { files } = this.#folder;
+    const own = [...files.values()].filter((listed) => listed.tenantId === tenantId).length;
+    if (own < LIBRARY_LIMITS.tenantFiles && files.size < LIBRARY_LIMITS.files) return;
+    const limit = own < LIBRARY_LIMITS.tenantFiles ? 'the folder' : `tenant "${tenantId}"`;
+    throw new WavetrainError('forbidden', `${limit} has as many files as it may have: remove some first`);
+  }
+
+  close(): void {
+    this.#folder.close();
+  }
+}
+
+function* showInSteps(
+  entries: readonly FolderEntry[],
+  showStart: ShowStart,
+  registry: RunRegistry,
+): Steps<NamedPipeline[]> {
+  const definitions = entries.map(({ listed: { tenantId }, id }) => ({ tenantId, id }));
+  const runs = yield* registry.lastRunsInSteps(definitions, MAX_LAST_RUNS);
+  const shown: NamedPipeline[] = [];
+  for (const [index, entry] of entries.entries()) {
+    yield;
+    const definition = definitions[index];
+    shown.push(toNamedPipeline(entry, showStart(entry), (definition && runs.get(definition)) ?? []));
+  }
+  return shown;
+}
+
+/** Shows what starts an entry. */
+export type ShowStart = (entry: FolderEntry) => ShownStart;
+
+const ID = new RegExp(PIPELINE_ID);
+const INVALID_ID =
+  'an id has up to 128 letters, digits, _, - and dots, and does not begin with a dot or a hyphen';
+
+const NO_PARAMS = 'a plan has no params: send values in "inputs"';
+const NO_CONCURRENCY = '"plan_concurrency" is an option of plans, and this is a pipeline';
+
+function newFile(tenantId: string, id: string): string {
+  return tenantId === ROOT_TENANT ? `${id}.yaml` : `${TENANTS_FOLDER}/${tenantId}/${id}.yaml`;
+}
+
+/** Where an entry is in the list. */
+type Place = readonly [tenantId: string, id: string, file: string];
+
+function toPlace({ id, listed: { tenantId, file } }: FolderEntry): Place {
+  return [tenantId, id, file];
+}
+
+function comparePlace(a: Place, b: Place): number {
+  return compareText(a[0], b[0]) || compareText(a[1], b[1]) || compareText(a[2], b[2]);
+}
+
+function encodeCursor(place: Place): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+function decodeCursor(cursor: string): Place {
+  try {
+    const place: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    if (Array.isArray(place) && place.length === 3 && place.every((part) => typeof part === 'string')) {
+      return place as unknown as Place;
+    }
+  } catch {
+    // It is none of ours.
+  }
+  throw new WavetrainError('invalid_request', 'cursor must be the next_cursor of an earlier page');
+}

@@ -1,0 +1,125 @@
+import type { Json, JsonObject } from '../common/json.js';
+import type { RunStatus } from '../../machines/types.js';
+import { toIsoTime } from '../common/clock.js';
+import type { Problem } from '../definition/problem.js';
+import type { DefinitionKind } from '../definition/schema/root.js';
+import type { PipelineDefinition } from '../definition/schema/schema.js';
+import type { RunSummary } from '../runs/record.js';
+import { ROOT_TENANT } from './list-files.js';
+import type { FolderEntry } from './pipeline-folder.js';
+
+/** What became of a time at which a schedule was due. */
+export interface LastDue {
+  readonly due_at: string;
+  /** Null when it started none. */
+  readonly run_id: string | null;
+  readonly outcome: 'started' | 'skipped' | 'queued' | 'missed' | 'failed';
+  /** Why it started none, or not in time. */
+  readonly reason?: string;
+  /** How many times were missed, this one included; 100 stands for all above. */
+  readonly missed?: number;
+}
+
+/** A schedule as the API shows it (D70). */
+export interface ShownSchedule {
+  readonly cron: readonly string[];
+  readonly timezone: string;
+  readonly overlap: 'skip' | 'queue' | 'allow';
+  readonly catch_up: boolean;
+  /** The next three times, in ISO 8601. */
+  readonly next_runs: readonly string[];
+  /** Null before the first one since the schedule is known. */
+  readonly last: LastDue | null;
+}
+
+/** The last of its runs. */
+export interface LastRun {
+  readonly run_id: string;
+  readonly status: RunStatus;
+  readonly created_at: string;
+  readonly finished_at: string | null;
+}
+
+/** A pipeline or a plan of the folder (D69). */
+export interface NamedPipeline {
+  readonly id: string;
+  readonly kind: DefinitionKind;
+  readonly tenant_id: string;
+  /** Relative to the folder. */
+  readonly file: string;
+  readonly goal: string;
+  readonly description: string | null;
+  /** As the definition declares them, each with `required`. */
+  readonly params: Readonly<Record<string, JsonObject>>;
+  /** The default values. */
+  readonly inputs: Readonly<Record<string, Json>>;
+  /** The file as it is now can run. */
+  readonly ok: boolean;
+  /** It cannot, and an earlier version stays in use. */
+  readonly stale: boolean;
+  /** Of the file as it is now. */
+  readonly problems: readonly Problem[];
+  /** When the file has changed, in ISO 8601. */
+  readonly updated_at: string;
+  readonly schedule: ShownSchedule | null;
+  readonly webhook: {
+    readonly path: string /** The server has its secret. */;
+    readonly ready: boolean;
+  } | null;
+  /** The newest first. */
+  readonly last_runs: readonly LastRun[];
+}
+
+/** What starts an entry. */
+export interface ShownStart {
+  /** Null when it has none. */
+  readonly schedule: ShownSchedule | null;
+  readonly isWebhookReady: boolean;
+}
+
+/** Shows an entry; its schedule and its runs are kept elsewhere. */
+export function toNamedPipeline(
+  entry: FolderEntry,
+  { schedule, isWebhookReady }: ShownStart,
+  runs: readonly RunSummary[],
+): NamedPipeline {
+  const { id, kind, listed, good, isValid, problems } = entry;
+  const { tenantId, file, changedAt } = listed;
+  const definition = good?.definition;
+  return {
+    id,
+    kind,
+    tenant_id: tenantId,
+    file,
+    goal: definition?.goal ?? '',
+    description: definition?.description ?? null,
+    params: good?.kind === 'pipeline' ? showParams(good.definition.params) : {},
+    inputs: (definition?.inputs ?? {}) as Record<string, Json>,
+    ok: isValid,
+    stale: !isValid && good !== undefined,
+    problems,
+    updated_at: toIsoTime(changedAt),
+    schedule,
+    webhook:
+      definition?.webhook === undefined ? null : { path: webhookPath(tenantId, id), ready: isWebhookReady },
+    last_runs: runs.map(({ run_id, status, created_at, finished_at }) => ({
+      run_id,
+      status,
+      created_at,
+      finished_at,
+    })),
+  };
+}
+
+function showParams(declared: PipelineDefinition['params'] = {}): Record<string, JsonObject> {
+  const shown = Object.entries(declared).map(([name, param]): [string, JsonObject] => [
+    name,
+    { ...(param as JsonObject), required: param.default === undefined },
+  ]);
+  return Object.fromEntries(shown);
+}
+
+function webhookPath(tenantId: string, id: string): string {
+  const query = tenantId === ROOT_TENANT ? '' : `?tenant_id=${encodeURIComponent(tenantId)}`;
+  return `/pipelines/${id}/webhook${query}`;
+}

@@ -1,0 +1,385 @@
+import { type Clock, toIsoTime } from '../common/clock.js';
+import { errorMessage, WavetrainError } from '../common/errors.js';
+import { ScheduleTimes } from '../definition/schedule/cron.js';
+import { readSchedule, type Schedule } from '../definition/schedule/start.js';
+import type { RunRegistry } from '../runs/registry.js';
+import type { Steps } from '../common/steps.js';
+import { findDueTimes, MAX_COUNTED } from './due-times.js';
+import type { PipelineLibrary } from './library.js';
+import { ROOT_TENANT } from './list-files.js';
+import type { LastDue, ShownSchedule } from './named-pipeline.js';
+import type { FolderEntry, LibraryLog } from './pipeline-folder.js';
+import { type KeptSchedule, ScheduleFile } from './schedule-file.js';
+
+/** The wall clock is looked at so often at least: it may be set, and a machine may sleep. */
+const CHECK_MS = 30_000;
+
+/** A time that is noticed within so long is not missed. */
+const GRACE_MS = 120_000;
+
+/** A wall clock that goes back further is not waited for. */
+const MAX_BACK_MS = 3_600_000;
+
+const SHOWN_TIMES = 3;
+
+export interface SchedulerOptions {
+  readonly library: PipelineLibrary;
+  readonly registry: RunRegistry;
+  readonly clock: Clock;
+  readonly log: LibraryLog;
+  /** Keeps how far each schedule has come; undefined: that ends with the process, as the runs do. */
+  readonly file?: string | undefined;
+}
+
+/** A schedule at work. */
+interface ActiveSchedule {
+  readonly tenantId: string;
+  readonly id: string;
+  schedule: Schedule;
+  /** Changes with its times. */
+  signature: string;
+  times: ScheduleTimes;
+  handledAt: number;
+  nextDue: number | undefined;
+  last: LastDue | null;
+  /** The last run that it has started. */
+  runId: string | null;
+  waiting: number | null;
+  /** Its times are being looked at. */
+  isBusy: boolean;
+  /** The next times, until the first of them has come. */
+  shown: readonly number[];
+}
+
+/**
+ * Starts the definitions of the folder when they are due (D70). A run has a key made of the time at which it was due, so that
+ * no time starts two, whatever the clock does, and whenever the process ends.
+ */
+export class Scheduler {
+  readonly #options: SchedulerOptions;
+  readonly #active = new Map<string, ActiveSchedule>();
+  readonly #file: ScheduleFile | undefined;
+  /** Of another process. */
+  #kept = new Map<string, KeptSchedule>();
+  #timer: unknown;
+  #isAtWork = false;
+  #isClosed = false;
+  #following: Promise<void> = Promise.resolve();
+  /** The schedules that are being looked at. */
+  readonly #handling = new Set<Promise<void>>();
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+    const { file, log } = options;
+    this.#file = file === undefined ? undefined : new ScheduleFile(file, log, () => this.#collectKept());
+  }
+
+  get count(): number {
+    return this.#active.size;
+  }
+
+  /** Begins, when the runs of the store are there. Rejects with `bad_usage` when what was kept cannot be read. */
+  async start(): Promise<void> {
+    const { library, file } = this.#options;
+    const kept = file === undefined ? [] : await ScheduleFile.read(file);
+    this.#kept = new Map(kept.map((each) => [toKey(each.tenant_id, each.id), each]));
+    await library.loaded;
+    if (this.#isClosed) return;
+    this.#isAtWork = true;
+    library.onChange(() => void this.#follow());
+    await this.#follow();
+    // Those that are not in the folder any more begin anew when they are again.
+    this.#kept.clear();
+  }
+
+  /** The schedule of an entry; null when it has none. */
+  readonly show = (entry: FolderEntry): ShownSchedule | null => {
+    const schedule = entry.good && readSchedule(entry.good.definition);
+    if (schedule === undefined) return null;
+    const active = this.#active.get(toKey(entry.listed.tenantId, entry.id));
+    return {
+      cron: schedule.cron,
+      timezone: schedule.timezone,
+      overlap: schedule.overlap,
+      catch_up: schedule.catchUp,
+      next_runs: active === undefined ? [] : this.#nextTimes(active).map(toIsoTime),
+      last: active?.last ?? null,
+    };
+  };
+
+  /** Resolves when no schedule is being looked at, and how far they have come is kept. */
+  async idle(): Promise<void> {
+    while (this.#handling.size > 0) await Promise.all(this.#handling);
+    await this.#file?.idle();
+  }
+
+  /** Starts nothing any more. Resolves when what was started is kept. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#isAtWork = false;
+    this.#options.clock.clearTimeout(this.#timer);
+    await this.idle();
+  }
+
+  #nextTimes(active: ActiveSchedule): readonly number[] {
+    const now = this.#options.clock.now();
+    const [first] = active.shown;
+    if (first !== undefined && first > now && first === active.nextDue) return active.shown;
+    const times: number[] = [];
+    let next = active.nextDue ?? active.times.next(now);
+    while (next !== undefined && times.length < SHOWN_TIMES) {
+      times.push(next);
+      next = active.times.next(next);
+    }
+    return (active.shown = times);
+  }
+
+  /** Takes over the schedules of the folder as they are now, after those that it had before. */
+  #follow(): Promise<void> {
+    const { registry } = this.#options;
+    this.#following = this.#following.then(async () => {
+      if (this.#isAtWork) await registry.stepRunner.run(this.#takeAll(), ROOT_TENANT);
+      this.#look();
+    });
+    return this.#following;
+  }
+
+  /** Computing when a schedule is due next takes a while: that of very many must not hold the event loop. */
+  *#takeAll(): Steps<void> {
+    const seen = new Set<string>();
+    for (const entry of this.#options.library.entries) {
+      const schedule = entry.good && readSchedule(entry.good.definition);
+      if (schedule === undefined) continue;
+      const key = toKey(entry.listed.tenantId, entry.id);
+      seen.add(key);
+      this.#take(key, entry, schedule);
+      yield;
+    }
+    for (const key of this.#active.keys()) if (!seen.has(key)) this.#active.delete(key);
+  }
+
+  #take(key: string, { id, listed: { tenantId } }: FolderEntry, schedule: Schedule): void {
+    const now = this.#options.clock.now();
+    const signature = JSON.stringify([schedule.cron, schedule.timezone]);
+    const active = this.#active.get(key);
+    if (active?.signature === signature) {
+      active.schedule = schedule;
+      return;
+    }
+    const times = new ScheduleTimes(schedule.cron, schedule.timezone);
+    if (active !== undefined) {
+      // What the new times would have been before now was never due.
+      const handledAt = Math.max(active.handledAt, now);
+      Object.assign(active, {
+        schedule,
+        signature,
+        times,
+        handledAt,
+        nextDue: times.next(handledAt),
+        shown: [],
+      });
+      return;
+    }
+    const kept = this.#kept.get(key);
+    const isSame = kept?.schedule === signature;
+    const handledAt = isSame ? kept.handled_at : now;
+    this.#active.set(key, {
+      tenantId,
+      id,
+      schedule,
+      signature,
+      times,
+      handledAt,
+      nextDue: times.next(handledAt),
+      last: kept?.last ?? null,
+      runId: kept?.run_id ?? null,
+      waiting: isSame ? kept.waiting : null,
+      isBusy: false,
+      shown: [],
+    });
+  }
+
+  /** Looks at every schedule, and again when the next one is due. */
+  #look(): void {
+    if (!this.#isAtWork) return;
+    const now = this.#options.clock.now();
+    for (const active of this.#active.values()) {
+      this.#followClock(active, now);
+      const { nextDue = Number.POSITIVE_INFINITY, waiting, isBusy } = active;
+      if (isBusy || (nextDue > now && waiting === null)) continue;
+      const handled = this.#handle(active, now).finally(() => this.#handling.delete(handled));
+      this.#handling.add(handled);
+    }
+    this.#arm();
+  }
+
+  #arm(): void {
+    if (!this.#isAtWork) return;
+    const { clock } = this.#options;
+    const now = clock.now();
+    let delayMs = CHECK_MS;
+    for (const { nextDue = now } of this.#active.values()) {
+      if (nextDue > now) delayMs = Math.min(delayMs, nextDue - now);
+    }
+    clock.clearTimeout(this.#timer);
+    this.#timer = clock.setTimeout(() => this.#look(), delayMs);
+  }
+
+  /** A clock that was far ahead would keep a schedule from starting anything until then. */
+  #followClock(active: ActiveSchedule, now: number): void {
+    if (active.handledAt - now <= MAX_BACK_MS) return;
+    this.#options.log.warn(
+      describe(active),
+      'the clock was set back: the schedule goes on from the time that it shows',
+    );
+    active.handledAt = now;
+    active.nextDue = active.times.next(now);
+  }
+
+  async #handle(active: ActiveSchedule, now: number): Promise<void> {
+    active.isBusy = true;
+    try {
+      if (active.nextDue !== undefined && active.nextDue <= now) await this.#handleDue(active, now);
+      if (active.waiting !== null) await this.#startWaiting(active);
+    } catch (error) {
+      this.#options.log.warn(describe(active), `a schedule could not be looked at: ${errorMessage(error)}`);
+    } finally {
+      active.isBusy = false;
+      this.#file?.save();
+      this.#arm();
+    }
+  }
+
+  async #handleDue(active: ActiveSchedule, now: number): Promise<void> {
+    const { registry, log } = this.#options;
+    const { times, handledAt, schedule } = active;
+    const steps = findDueTimes(times, handledAt, now);
+    const { latest, count } = await registry.stepRunner.run(steps, active.tenantId);
+    // It may have been changed or removed, or the server may be closing.
+    if (latest === undefined || active.times !== times || !this.#isCurrent(active)) return;
+    active.handledAt = latest;
+    active.nextDue = times.next(latest);
+    const isInTime = now - latest <= GRACE_MS;
+    const missed = isInTime ? count - 1 : count;
+    if (missed > 0) {
+      log.warn({ ...describe(active), missed }, `a schedule has missed ${formatMissed(missed)}`);
+    }
+    if (isInTime) {
+      const earlier = `${formatMissed(missed)} before were missed`;
+      return this.#start(active, latest, missed === 0 ? {} : { reason: earlier, missed });
+    }
+    const reason = `the server was not at work, or its clock was set: ${formatMissed(missed)} missed`;
+    if (schedule.catchUp) return this.#start(active, latest, { reason: `made up for: ${reason}`, missed });
+    active.last = { due_at: toIsoTime(latest), run_id: null, outcome: 'missed', reason, missed };
+  }
+
+  /** Starts the run of a time, unless the one before is still at work. */
+  async #start(active: ActiveSchedule, due: number, more: Pick<LastDue, 'reason' | 'missed'>): Promise<void> {
+    const { overlap } = active.schedule;
+    const { runId } = active;
+    if (overlap === 'allow' || runId === null || this.#hasSettled(runId))
+      return this.#submit(active, due, more);
+    const isWaiting = active.waiting !== null;
+    if (overlap === 'queue' && !isWaiting) {
+      active.waiting = due;
+      this.#end(active, due, { outcome: 'queued', reason: `run ${runId} has not settled yet` });
+      void this.#options.registry.settled(runId).then(
+        () => this.#look(),
+        () => this.#look(),
+      );
+      return;
+    }
+    const reason = `run ${runId} has not settled yet${isWaiting ? ', and another one waits for that' : ''}`;
+    this.#end(active, due, { outcome: 'skipped', reason });
+  }
+
+  async #startWaiting(active: ActiveSchedule): Promise<void> {
+    const { waiting, runId, schedule } = active;
+    if (waiting === null || !this.#isCurrent(active)) return;
+    if (schedule.overlap !== 'allow' && runId !== null && !this.#hasSettled(runId)) return;
+    active.waiting = null;
+    await this.#submit(active, waiting, {});
+  }
+
+  async #submit(
+    active: ActiveSchedule,
+    due: number,
+    more: Pick<LastDue, 'reason' | 'missed'>,
+  ): Promise<void> {
+    const { library, registry } = this.#options;
+    const { tenantId, id } = active;
+    // No header has a line break, so that no caller can take this key.
+    const key = { key: `schedule\n${id}\n${toIsoTime(due)}`, fingerprint: 'schedule' };
+    try {
+      const entry = await library.entry(tenantId, id);
+      const { run_id } = await registry.submitOnce(tenantId, key, ({ reservation }) =>
+        library.submit(entry, {}, { reservation }),
+      );
+      active.runId = run_id;
+      this.#end(active, due, { outcome: 'started', run_id, ...more });
+    } catch (error) {
+      const code = error instanceof WavetrainError ? error.code : 'internal';
+      if (code === 'shutting_down' || code === 'not_ready') {
+        // The next process does it.
+        active.handledAt = Math.min(active.handledAt, due - 1);
+        return;
+      }
+      const reason = errorMessage(error);
+      if (code === 'queue_full' || code === 'memory_full') {
+        active.waiting = due;
+        this.#end(active, due, { outcome: 'queued', reason });
+      } else this.#end(active, due, { outcome: 'failed', reason });
+    }
+  }
+
+  #end(active: ActiveSchedule, due: number, end: Partial<LastDue> & Pick<LastDue, 'outcome'>): void {
+    const { log } = this.#options;
+    const { outcome, run_id = null, reason } = end;
+    active.last = { ...end, due_at: toIsoTime(due), run_id };
+    const facts = { ...describe(active), due_at: toIsoTime(due), ...(run_id !== null && { run_id }) };
+    if (outcome === 'started' && reason === undefined) log.info(facts, 'a schedule has started a run');
+    else if (outcome === 'failed') log.warn(facts, `a schedule could start no run: ${reason}`);
+    else log.info(facts, `a schedule: ${outcome}: ${reason}`);
+  }
+
+  #isCurrent(active: ActiveSchedule): boolean {
+    return this.#isAtWork && this.#active.get(toKey(active.tenantId, active.id)) === active;
+  }
+
+  #hasSettled(runId: string): boolean {
+    try {
+      return this.#options.registry.record(runId).settled;
+    } catch (error) {
+      // It is not kept any more.
+      if (error instanceof WavetrainError) return true;
+      throw error;
+    }
+  }
+
+  *#collectKept(): Iterable<KeptSchedule> {
+    for (const { tenantId, id, signature, handledAt, last, runId, waiting } of this.#active.values()) {
+      yield {
+        tenant_id: tenantId,
+        id,
+        schedule: signature,
+        handled_at: handledAt,
+        last,
+        run_id: runId,
+        waiting,
+      };
+    }
+  }
+}
+
+function formatMissed(count: number): string {
+  if (count >= MAX_COUNTED) return `${MAX_COUNTED} times or more`;
+  return count === 1 ? 'one time' : `${count} times`;
+}
+
+function describe({ tenantId, id }: ActiveSchedule): object {
+  return { tenant: tenantId, pipeline: id };
+}
+
+function toKey(tenantId: string, id: string): string {
+  return JSON.stringify([tenantId, id]);
+}

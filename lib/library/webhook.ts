@@ -1,0 +1,175 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../common/clock.js';
+import { WavetrainError } from '../common/errors.js';
+import { isObject, type Json, type JsonObject, setOwn } from '../common/json.js';
+import type { SecretSource } from '../definition/secrets/run-secrets.js';
+import type { PipelineLibrary, NamedRunValues } from './library.js';
+import type { FolderEntry } from './pipeline-folder.js';
+import { pipelineNotFound } from './read-definition.js';
+
+/** How a request proves to know the secret: with one of these. */
+export interface WebhookProof {
+  /** The secret itself, of a header or of the query. */
+  readonly token: string | undefined;
+  /** `sha256=` and the HMAC of the body, in hexadecimal, as GitHub sends it. */
+  readonly signature: string | undefined;
+}
+
+/** A request to a webhook. */
+export interface WebhookRequest extends WebhookProof {
+  readonly tenantId: string;
+  readonly id: string;
+  /** The IP address that it came from. */
+  readonly address: string;
+}
+
+/** A shorter secret could be guessed. */
+const MIN_SECRET_LENGTH = 16;
+
+/** Requests of one address that fail within this time; more are not looked at. */
+const FAILURES = { perMinute: 60, windowMs: 60_000, addresses: 10_000 } as const;
+
+/**
+ * Lets requests without a key start what declares a `webhook` (D71). Whatever is wrong, the response is the same: it does not
+ * say which pipelines, webhooks and secrets there are.
+ */
+export class Webhooks {
+  readonly #library: PipelineLibrary;
+  readonly #secrets: SecretSource | undefined;
+  readonly #clock: Clock;
+  /** By address, those that failed in the current window. */
+  readonly #failures = new Map<string, number>();
+  #windowEndsAt = Number.NEGATIVE_INFINITY;
+
+  constructor(library: PipelineLibrary, secrets: SecretSource | undefined, clock: Clock) {
+    this.#library = library;
+    this.#secrets = secrets;
+    this.#clock = clock;
+  }
+
+  /**
+   * Looks at what can be told before the body is received. Rejects with `pipeline_not_found`, and with `too_many_failures` for
+   * a signature from an address that has sent too many wrong ones: it would have to be computed.
+   */
+  async admit(request: WebhookRequest): Promise<void> {
+    const { token, signature, address } = request;
+    if (token !== undefined) {
+      const found = await this.#find(request);
+      if (!isEqual(token, found?.secret)) throw this.#fail(request);
+      return;
+    }
+    if (signature === undefined || !SIGNATURE.test(signature)) throw this.#fail(request);
+    this.#forgetOld();
+    if ((this.#failures.get(address) ?? 0) < FAILURES.perMinute) return;
+    throw new WavetrainError(
+      'too_many_failures',
+      'too many requests of this address to webhooks have failed',
+    );
+  }
+
+  /** The entry of a request, when that proves to know the secret. Rejects with `pipeline_not_found`. */
+  async authorize(request: WebhookRequest, body: string): Promise<FolderEntry> {
+    const { token, signature = '' } = request;
+    const found = await this.#find(request);
+    // Computed also when there is no secret, which would be known from the time otherwise.
+    const computed = `sha256=${createHmac('sha256', found?.secret ?? '')
+      .update(body, 'utf8')
+      .digest('hex')}`;
+    const isProved =
+      token === undefined
+        ? isEqual(signature.toLowerCase(), found && computed)
+        : isEqual(token, found?.secret);
+    if (found === undefined || !isProved) throw this.#fail(request);
+    return found.entry;
+  }
+
+  async #find({
+    tenantId,
+    id,
+  }: WebhookRequest): Promise<{ readonly entry: FolderEntry; readonly secret: string } | undefined> {
+    await this.#library.loaded;
+    const entry = this.#library.find(tenantId, id);
+    const secret = entry && this.#findSecret(entry);
+    return entry === undefined || secret === undefined ? undefined : { entry, secret };
+  }
+
+  /** Whether the server has the secret of a webhook. */
+  isReady(entry: FolderEntry): boolean {
+    return this.#findSecret(entry) !== undefined;
+  }
+
+  #findSecret({ good, listed: { tenantId } }: FolderEntry): string | undefined {
+    const name = good?.definition.webhook?.secret;
+    const secret = name === undefined ? undefined : this.#secrets?.find(tenantId, name);
+    return secret !== undefined && secret.length >= MIN_SECRET_LENGTH ? secret : undefined;
+  }
+
+  #fail({ address, id }: WebhookRequest): WavetrainError {
+    this.#forgetOld();
+    const known = this.#failures.get(address);
+    if (known !== undefined || this.#failures.size < FAILURES.addresses) {
+      this.#failures.set(address, (known ?? 0) + 1);
+    }
+    return pipelineNotFound(id);
+  }
+
+  #forgetOld(): void {
+    const now = this.#clock.monotonicNow();
+    if (now < this.#windowEndsAt) return;
+    this.#failures.clear();
+    this.#windowEndsAt = now + FAILURES.windowMs;
+  }
+}
+
+const SIGNATURE = /^sha256=[0-9a-f]{64}$/i;
+
+/** Compares in a time that says nothing about either. */
+function isEqual(given: string, expected: string | undefined): boolean {
+  const [a, b] = [given, expected ?? ''].map((text) => createHash('sha256').update(text, 'utf8').digest());
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b) && expected !== undefined;
+}
+
+/**
+ * Makes the values of a run from the body of a request: the fields that the definition maps, or else those that are params.
+ * What the body lacks is left out.
+ *
+ * @throws WavetrainError `invalid_request` for a body that is no object
+ */
+export function toRunValues({ good }: FolderEntry, body: unknown): NamedRunValues {
+  if (body !== undefined && !isObject(body)) {
+    throw new WavetrainError('invalid_request', 'the body of a webhook must be a JSON object, or none');
+  }
+  const { webhook } = good?.definition ?? {};
+  const declared = good?.kind === 'pipeline' ? Object.keys(good.definition.params ?? {}) : [];
+  const mapping =
+    webhook?.params ?? Object.fromEntries(declared.map((name) => [name, `/${escapePointer(name)}`]));
+  const params = pick(mapping, body);
+  const inputs = pick(webhook?.inputs ?? {}, body);
+  return {
+    ...(Object.keys(params).length > 0 && { params }),
+    ...(Object.keys(inputs).length > 0 && { inputs }),
+  };
+}
+
+function pick(mapping: Readonly<Record<string, string>>, body: unknown): JsonObject {
+  const values: JsonObject = {};
+  for (const [name, pointer] of Object.entries(mapping)) {
+    const value = resolvePointer(body, pointer);
+    if (value !== undefined) setOwn(values, name, value as Json);
+  }
+  return values;
+}
+
+function resolvePointer(value: unknown, pointer: string): unknown {
+  let found = value;
+  for (const part of pointer.split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = (found as Record<string, unknown>)[key];
+  }
+  return found;
+}
+
+function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,140 @@
+import { type JsonObject, setOwn } from '../../common/json.js';
+import type { Steps } from '../../common/steps.js';
+import type { AnyRun } from '../../execution/local-executor.js';
+import { copyToJsonInSteps } from '../../execution/invocation/json-output.js';
+import { StoredValues } from '../../execution/session/stored-values.js';
+import type { Write } from '../../execution/session/session-overrides.js';
+import type { ExecutionOptions, PlanInputs, RunInputs } from '../../execution/run-inputs.js';
+import { cutValue } from '../tasks/cut-value.js';
+import { VALUE_LENGTH, WHOLE } from '../tasks/task-pages.js';
+
+/** Takes memory for what is shown, in bytes. @throws WavetrainError `memory_full` */
+type HoldMemory = (bytes: number) => void;
+
+/** The checked definition of a run. */
+export type DefinitionOfRun = Pick<RunInputs, 'pipeline'> | Pick<PlanInputs, 'plan'>;
+
+/** What a run was submitted with, as a rerun takes it: of a plan, with its pipelines in it (D60). */
+export interface EditableDefinition {
+  readonly kind: 'pipeline' | 'plan';
+  readonly definition: JsonObject;
+  /** The same as text, in the order of its keys; comments are not kept. */
+  readonly yaml: string;
+  /** Those that were sent; the others have their defaults. Empty for a plan. */
+  readonly params: JsonObject;
+  /** Those that were sent. */
+  readonly inputs: JsonObject;
+  readonly session: JsonObject;
+  readonly options: ExecutionOptions;
+  /** How many sub-pipelines of a plan run at once; only when it is not what the plan says. */
+  readonly plan_concurrency?: number;
+}
+
+/** The session values with which a run began, and those that it has now (D59). */
+export interface BlackboardView {
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+  /** JSON pointers, within this view, to what was cut; empty when everything is whole. */
+  readonly cut: readonly string[];
+}
+
+export interface BlackboardOptions {
+  /** Shows everything; otherwise large values are cut, and `cut` says where. */
+  readonly whole?: boolean | undefined;
+}
+
+export function definitionOf({ prepared }: AnyRun): DefinitionOfRun {
+  return 'plan' in prepared ? { plan: prepared.plan } : { pipeline: prepared.pipeline };
+}
+
+/**
+ * What a run was submitted with, in steps. Values of secrets are masked (D61).
+ *
+ * @param writeYaml writes the definition
+ */
+export function* showDefinition(
+  run: AnyRun,
+  writeYaml: (definition: JsonObject) => Steps<string>,
+  hold: HoldMemory,
+): Steps<EditableDefinition> {
+  const { prepared } = run;
+  const { inputs, session, submittedKeys, submittedOptions: options } = prepared;
+  const definition = yield* mask(run, yield* toDefinition(run), hold);
+  const yaml = yield* writeYaml(definition);
+  hold(2 * yaml.length);
+  const isPlan = 'plan' in prepared;
+  const ownConcurrency = isPlan ? (prepared.plan.definition.plan_concurrency ?? 1) : undefined;
+  return {
+    kind: run.kind,
+    definition,
+    yaml,
+    params: isPlan ? {} : yield* mask(run, pick(prepared.params, submittedKeys.params), hold),
+    inputs: yield* mask(run, pick(inputs, submittedKeys.inputs), hold),
+    session: yield* mask(run, session, hold),
+    options,
+    ...(isPlan && prepared.concurrency !== ownConcurrency && { plan_concurrency: prepared.concurrency }),
+  };
+}
+
+function pick(values: JsonObject, keys: readonly string[]): JsonObject {
+  const picked: JsonObject = {};
+  for (const key of keys) if (Object.hasOwn(values, key)) setOwn(picked, key, values[key]);
+  return picked;
+}
+
+/** Sub-pipelines that are copied in one step. */
+const PARTS_PER_STEP = 200;
+
+/** The definition in one piece: the pipelines of a plan that came from elsewhere are put in their places. */
+function* toDefinition({ prepared }: AnyRun): Steps<JsonObject> {
+  if (!('plan' in prepared)) return prepared.pipeline.definition as unknown as JsonObject;
+  const { definition, subPipelines } = prepared.plan;
+  const parts: object[] = [];
+  for (const { file: _, ...part } of definition.sub_pipelines) {
+    parts.push({ ...part, pipeline: subPipelines.get(part.id)?.pipeline.definition });
+    if (parts.length % PARTS_PER_STEP === 0) yield;
+  }
+  return { ...definition, sub_pipelines: parts } as unknown as JsonObject;
+}
+
+/** The session of a run before and after, in steps: its tasks may have stored very much. */
+export function* showBlackboard(
+  run: AnyRun,
+  { whole = false }: BlackboardOptions,
+  hold: HoldMemory,
+): Steps<BlackboardView> {
+  const limit = whole ? WHOLE : VALUE_LENGTH;
+  const before = yield* mask(run, run.prepared.session, hold);
+  const stored = new StoredValues(before, undefined);
+  let count = 0;
+  for (const write of listWrites(run)) {
+    stored.apply(write);
+    if (++count % WRITES_PER_STEP === 0) yield;
+  }
+  hold(stored.bytes);
+  const cut: string[] = [];
+  return {
+    before: cutValue(before, limit, '/before', cut) as JsonObject,
+    after: cutValue(stored.values, limit, '/after', cut) as JsonObject,
+    cut,
+  };
+}
+
+const WRITES_PER_STEP = 5000;
+
+/** In order: no two sub-pipelines of a plan store the same key. */
+function* listWrites(run: AnyRun): Iterable<Write> {
+  const runs = run.kind === 'plan' ? run.subRuns.begun.values() : [run];
+  for (const { work } of runs) {
+    for (const writes of work.writesBefore(Number.POSITIVE_INFINITY)) yield* writes;
+  }
+}
+
+/** A run may have been given the value of a secret in another way, such as in its params. */
+function* mask(run: AnyRun, values: JsonObject, hold: HoldMemory): Steps<JsonObject> {
+  const { masker } = run.prepared.secrets;
+  if (masker === undefined) return values;
+  const { json, sizeBytes } = yield* copyToJsonInSteps(values, masker);
+  hold(sizeBytes);
+  return json as JsonObject;
+}

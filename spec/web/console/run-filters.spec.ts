@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import {
+  FIRST_RANGE,
+  isFiltered,
+  listPath,
+  readFilters,
+  writeFilters,
+} from '../../../web/console/runs/run-filters.js';
+
+describe('The filters of the list of runs', () => {
+  it('are in the address of the page, and lead back from there', () => {
+    const filters = { status: 'failed', pipeline: 'p 1', tenant: 't', text: 'a&b', period: 'day' } as const;
+    expect(readFilters(new URL(writeFilters(filters), 'http://x').search)).to.deep.equal(filters);
+    expect(writeFilters(readFilters(''))).to.equal('/');
+    expect(isFiltered(readFilters('?period=nonsense'))).to.equal(false);
+  });
+
+  it('ask the server for the same minute as long as it lasts', () => {
+    const filters = readFilters('?period=hour&text=%20disk%20&status=failed');
+    const path = listPath(filters, Date.parse('2026-11-23T10:30:59.000Z'), FIRST_RANGE);
+    expect(path).to.equal(listPath(filters, Date.parse('2026-11-23T10:30:01.000Z'), FIRST_RANGE));
+    const query = new URL(path, 'http://x').searchParams;
+    expect(Object.fromEntries(query)).to.deep.equal({
+      counts: 'true',
+      limit: '50',
+      status: 'failed',
+      text: 'disk',
+      created_after: '2026-11-23T09:30:00.000Z',
+    });
+  });
+});

@@ -1,0 +1,104 @@
+import { useState } from 'preact/hooks';
+import type { JsonObject } from '../../../lib/common/json.js';
+import type { Graph } from '../../../lib/pipelines/graph.js';
+import type { NamedPipeline } from '../../../lib/library/named-pipeline.js';
+import type { PlanGraph } from '../../../lib/plans/graph.js';
+import { messageOf, type Server } from '../../shared/server/server.js';
+import { useJson } from '../../shared/server/use-json.js';
+import { ParamsForm } from '../shell/params-form.js';
+import { findParamProblems, type ParamDeclaration, readJsonObject } from '../shell/param-values.js';
+
+interface RunFormProps {
+  readonly server: Server;
+  readonly named: NamedPipeline;
+}
+
+/** Asks for the params of a pipeline of the folder, shows its waves, and runs it. */
+export function RunForm({ server, named }: RunFormProps) {
+  const { id, kind, inputs, tenant_id } = named;
+  const params = named.params as Readonly<Record<string, ParamDeclaration>>;
+  const [values, setValues] = useState<JsonObject>({});
+  const [inputsText, setInputsText] = useState<string | undefined>(undefined);
+  const [problem, setProblem] = useState('');
+  const [isStarting, setStarting] = useState(false);
+  const given = inputsText === undefined ? undefined : readJsonObject(inputsText);
+  const problems = findParamProblems(problem, Object.keys(params));
+  const tenant = tenant_id === 'default' ? {} : { tenant_id };
+  const start = (event: Event): void => {
+    event.preventDefault();
+    if (typeof given === 'string') return;
+    setStarting(true);
+    setProblem('');
+    const body = {
+      ...tenant,
+      ...(kind === 'pipeline' && { params: values }),
+      ...(given !== undefined && { inputs: given }),
+    };
+    server
+      .post<{ run_id: string }>(`/pipelines/${encodeURIComponent(id)}/run_async`, body)
+      .then(({ run_id }) => window.location.assign(`/runs/${encodeURIComponent(run_id)}`))
+      .catch((error: unknown) => {
+        setProblem(messageOf(error));
+        setStarting(false);
+      });
+  };
+  const inputsJson = inputsText ?? JSON.stringify(inputs, undefined, 2);
+  return (
+    <form class="run-form" onSubmit={start}>
+      <ParamsForm id={`run-${id}`} params={params} values={values} problems={problems} onChange={setValues} />
+      {(Object.keys(inputs).length > 0 || kind === 'plan') && (
+        <div class="param">
+          <label for={`run-${id}-inputs`}>
+            Inputs <span class="src">a JSON object</span>
+          </label>
+          <textarea
+            id={`run-${id}-inputs`}
+            rows={Math.min(8, inputsJson.split('\n').length + 1)}
+            spellcheck={false}
+            value={inputsJson}
+            aria-invalid={typeof given === 'string'}
+            onInput={(event) => setInputsText(event.currentTarget.value)}
+          />
+          {typeof given === 'string' && <span class="problem">{given}</span>}
+        </div>
+      )}
+      <Outline server={server} named={named} />
+      {problem !== '' && (
+        <p class="problem" role="alert">
+          <bdi>{problem}</bdi>
+        </p>
+      )}
+      <button type="submit" class="primary" disabled={isStarting || typeof given === 'string'}>
+        {isStarting ? 'Starting…' : 'Run it now'}
+      </button>
+    </form>
+  );
+}
+
+/** The waves in words; the page of the run draws them. */
+function Outline({ server, named: { id, tenant_id } }: RunFormProps) {
+  const query = tenant_id === 'default' ? '' : `?${new URLSearchParams({ tenant_id })}`;
+  const { value } = useJson<{ graph: Graph | PlanGraph | null }>(
+    server,
+    `/pipelines/${encodeURIComponent(id)}${query}`,
+  );
+  const waves = value?.graph?.waves ?? [];
+  if (waves.length === 0) return null;
+  return (
+    <ol class="outline" aria-label="Waves">
+      {waves.map((wave, index) => (
+        <li key={index}>
+          <bdi>
+            {wave
+              .slice(0, MOST_NAMED)
+              .map((task) => task.id)
+              .join(', ')}
+          </bdi>
+          {wave.length > MOST_NAMED && ` and ${wave.length - MOST_NAMED} more`}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const MOST_NAMED = 8;
