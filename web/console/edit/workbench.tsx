@@ -3,13 +3,12 @@ import type { Server } from '../../shared/server/server.js';
 import { Notice } from '../shell/frame.js';
 import { CodeEditor } from './code/code-editor.js';
 import { START_TEMPLATE } from './model/snippets.js';
-import { NO_VALUES, type RunValues, showValues } from './model/run-values.js';
 import { EditSession, LOOK_MS, type Opened } from './session/edit-session.js';
 import { CompilePane } from './views/compile-pane.js';
 import { DiffDialog } from './views/diff-dialog.js';
 import { GraphPane } from './views/graph-pane.js';
 import { ProblemList } from './views/problem-list.js';
-import { RunPane } from './views/run-pane.js';
+import { RunPane, type RunValues } from './views/run-pane.js';
 import { Toolbar } from './views/toolbar.js';
 
 const TABS = [
@@ -29,7 +28,7 @@ interface WorkbenchProps {
 export function Workbench({ server, opened }: WorkbenchProps) {
   const session = useMemo(() => createSession(server, opened), [server, opened.pipeline, opened.run]);
   const [tab, setTab] = useState<Tab>(opened.run === '' ? 'graph' : 'run');
-  const [values, setValues] = useState<RunValues>(NO_VALUES);
+  const [values, setValues] = useState<RunValues>({ params: {}, inputs: '', session: '' });
   const showRun = (): void => {
     setTab('run');
     // The pane may come into being only now.
@@ -40,7 +39,9 @@ export function Workbench({ server, opened }: WorkbenchProps) {
   useKeeping(session);
   const source = session.source.value;
   useEffect(() => {
-    if (source !== undefined) setValues(showValues(source));
+    if (source === undefined) return;
+    const { params, inputs, session: sessionValues } = source;
+    setValues({ params, inputs: showObject(inputs), session: showObject(sessionValues) });
   }, [source]);
   return (
     <main class="workbench">
@@ -90,6 +91,10 @@ export function Workbench({ server, opened }: WorkbenchProps) {
 function createSession(server: Server, opened: Opened): EditSession {
   const tab = window.crypto.getRandomValues(new Uint32Array(2)).join('-');
   return new EditSession(server, opened, window.localStorage, tab);
+}
+
+function showObject(value: object): string {
+  return Object.keys(value).length === 0 ? '' : JSON.stringify(value, undefined, 2);
 }
 
 function moveTab(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): void {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/common/json.js';
-import type { ParamDeclaration } from '../../shell/params.js';
+import type { ParamDeclaration } from '../../shell/param-values.js';
 import { child, namesIn, toJson, type YamlNode } from './yaml-tree.js';
 
 /** What a definition declares, as far as it is written. */
@@ -102,11 +102,13 @@ export function readDefaults({ root }: Outline): {
   };
 }
 
+const TYPES: readonly unknown[] = ['string', 'integer', 'number', 'boolean', 'list', 'object'];
+
 function toDeclaration(value: unknown): ParamDeclaration {
   if (!isObject(value)) return {};
   const { type, description, default: usual, enum: choices } = value as JsonObject;
   return {
-    ...(typeof type === 'string' && { type }),
+    ...(TYPES.includes(type) && { type: type as NonNullable<ParamDeclaration['type']> }),
     ...(typeof description === 'string' && { description }),
     ...(usual !== undefined && { default: usual }),
     ...(Array.isArray(choices) && { enum: choices }),

@@ -1,11 +1,18 @@
 import { useState } from 'preact/hooks';
 import type { JsonObject } from '../../../../lib/common/json.js';
 import { messageOf, ServerError } from '../../../shared/server/server.js';
+import { findParamProblems, readJsonObject } from '../../shell/param-values.js';
 import { ParamsForm } from '../../shell/params-form.js';
-import { readParams } from '../../shell/params.js';
-import { findParamProblems, readJsonObject, type RunValues } from '../model/run-values.js';
 import type { EditSession } from '../session/edit-session.js';
 import { RerunPart } from './rerun-part.js';
+
+/** What the reader has typed for a run. */
+export interface RunValues {
+  readonly params: JsonObject;
+  /** As JSON; empty for none. */
+  readonly inputs: string;
+  readonly session: string;
+}
 
 interface RunPaneProps {
   readonly session: EditSession;
@@ -21,7 +28,6 @@ export function RunPane({ session, values, onChange }: RunPaneProps) {
   const isPlan = session.kind.value === 'plan';
   const { isOk, status } = session.checker.state.value;
   const texts = readTexts(values);
-  const given = isPlan ? {} : readParams(params, values.params);
   const known = findParamProblems(problem, Object.keys(params));
   const isShownAtParam = Object.keys(known).length > 0;
   const start = (send: () => Promise<string>): void => {
@@ -43,14 +49,14 @@ export function RunPane({ session, values, onChange }: RunPaneProps) {
       class="run-pane"
       onSubmit={(event) => {
         event.preventDefault();
-        if (texts.ok && given !== undefined) start(() => session.run({ ...texts.values, params: given }));
+        if (texts.ok) start(() => session.run({ ...texts.values, params: values.params }));
       }}
     >
       {!isPlan && names.length > 0 && (
         <ParamsForm
-          name="edit-param"
+          id="edit-param"
           params={params}
-          texts={values.params}
+          values={values.params}
           problems={known}
           onChange={(changed) => onChange({ ...values, params: changed })}
         />
@@ -82,20 +88,16 @@ export function RunPane({ session, values, onChange }: RunPaneProps) {
       {status === 'checked' && !isOk && (
         <p class="about">It runs when the errors below the text are fixed.</p>
       )}
-      {session.source.value !== undefined && texts.ok && given !== undefined ? (
+      {session.source.value !== undefined && texts.ok ? (
         <RerunPart
           session={session}
-          values={{ ...texts.values, params: given }}
+          values={{ ...texts.values, params: values.params }}
           isStarting={isStarting}
           onStart={start}
         />
       ) : (
         <p class="actions">
-          <button
-            type="submit"
-            class="primary"
-            disabled={isStarting || !texts.ok || given === undefined || !isOk}
-          >
+          <button type="submit" class="primary" disabled={isStarting || !texts.ok || !isOk}>
             {isStarting ? 'Starting…' : 'Run'}
           </button>
           <kbd>Ctrl Enter</kbd>
