@@ -3,13 +3,15 @@ import type { PlanResult, RunResult } from '../execution/results.js';
 import type { CompileResult } from '../compile/result.js';
 import type { Graph } from '../pipelines/graph.js';
 import type { ValidationReport } from '../pipelines/report.js';
+import type { DefinitionGraph } from '../plans/graph.js';
 import type { PlanReport } from '../plans/report.js';
 import type { InspectionList } from '../runs/inspection/entry.js';
 import type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
 import type { RunPage } from '../runs/views/run-listing.js';
-import type { AcceptedRerun } from '../runs/rerun/rerun-report.js';
+import type { AcceptedRerun, RerunReport } from '../runs/rerun/rerun-report.js';
 import type { ArtifactPage } from '../runs/tasks/run-files.js';
 import type { ItemPage, ItemRecord, TaskPage, TaskRecord } from '../runs/tasks/task-record.js';
+import type { BlackboardView, EditableDefinition } from '../runs/views/submission-view.js';
 import { requestCompilation } from './compilation.js';
 import { parseJsonBody } from './errors.js';
 import { EventFeed, type EventOptions, MAX_FAILURES, type StreamedEvent } from './event-feed.js';
@@ -31,6 +33,7 @@ import type {
   ArtifactListQuery,
   AsyncPlanRunRequest,
   AsyncRunRequest,
+  BlackboardRequest,
   CancelOptions,
   ChangeOptions,
   CompileRequestOptions,
@@ -226,6 +229,21 @@ export class WavetrainClient {
     }
   }
 
+  /** Returns the waves and dependencies of a run; of a plan, of its sub-pipelines and the tasks of each. */
+  async runGraph(runId: string, options: RequestOptions = {}): Promise<DefinitionGraph> {
+    return this.#get(`${runPath(runId)}/graph`, options);
+  }
+
+  /** Returns what a run was submitted with, as data and as YAML: change it, and run it again with {@link rerun}. */
+  async definition(runId: string, options: RequestOptions = {}): Promise<EditableDefinition> {
+    return this.#get(`${runPath(runId)}/definition`, options);
+  }
+
+  /** Returns the session values with which a run began, and those that it has now (D59). */
+  async blackboard(runId: string, { signal, ...query }: BlackboardRequest = {}): Promise<BlackboardView> {
+    return this.#get(`${runPath(runId)}/blackboard${formatQuery(query)}`, { signal });
+  }
+
   /**
    * Returns one page of the tasks of a run, with their inputs, outputs, attempts and errors (D59). In a run of a plan,
    * `sub_pipeline` selects the tasks of one sub-pipeline.
@@ -316,6 +334,14 @@ export class WavetrainClient {
     { idempotencyKey, signal, ...request }: RerunOptions = {},
   ): Promise<AcceptedRerun> {
     return this.#transport.json(runRequest(`${runPath(runId)}/rerun`, request, { idempotencyKey, signal }));
+  }
+
+  /** Says what {@link rerun} would reuse and what it would run. Runs nothing, and rejects as that does. */
+  async previewRerun(
+    runId: string,
+    { signal, ...request }: Omit<RerunOptions, 'idempotencyKey'> = {},
+  ): Promise<RerunReport> {
+    return this.#transport.json(runRequest(`${runPath(runId)}/rerun/preview`, request, { signal }));
   }
 
   /** Deletes a settled run. */

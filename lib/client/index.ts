@@ -8,6 +8,7 @@ export type {
   ArtifactListQuery,
   AsyncPlanRunRequest,
   AsyncRunRequest,
+  BlackboardRequest,
   CancelOptions,
   ChangeOptions,
   CompileRequestOptions,
@@ -40,6 +41,7 @@ export type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from
 export type { ExecutionOptions } from '../execution/run-inputs.js';
 export type { Graph } from '../pipelines/graph.js';
 export type { ValidationReport } from '../pipelines/report.js';
+export type { DefinitionGraph, PlanGraph } from '../plans/graph.js';
 export type { PlanReport } from '../plans/report.js';
 export type { PlanStatistics } from '../plans/statistics.js';
 export type {
@@ -50,6 +52,7 @@ export type {
 } from '../runs/inspection/entry.js';
 export type { RunQueue } from '../runs/admission.js';
 export type { RunCounts, RunPage, RunStatusFilter } from '../runs/views/run-listing.js';
+export type { BlackboardView, EditableDefinition } from '../runs/views/submission-view.js';
 export type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
 export type { ArtifactPage } from '../runs/tasks/run-files.js';
 export type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../runs/rerun/rerun-report.js';

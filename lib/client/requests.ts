@@ -5,6 +5,7 @@ import type { RunRecord } from '../runs/record.js';
 import type { RunStatusFilter } from '../runs/views/run-listing.js';
 import type { ArtifactQuery } from '../runs/tasks/run-files.js';
 import type { TaskOptions, TaskQuery } from '../runs/tasks/task-record.js';
+import type { BlackboardOptions } from '../runs/views/submission-view.js';
 import type { ToolMetadata } from '../tools/catalog.js';
 
 export interface RequestOptions {
@@ -110,6 +111,8 @@ export interface ListQuery extends RequestOptions {
 export interface TaskListQuery extends RequestOptions, TaskQuery {}
 
 export interface TaskRequestOptions extends RequestOptions, TaskOptions {}
+
+export interface BlackboardRequest extends RequestOptions, BlackboardOptions {}
 
 /** Pages the files of a run. */
 export interface ArtifactListQuery extends RequestOptions, ArtifactQuery {}

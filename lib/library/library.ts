@@ -1,4 +1,4 @@
-import { WavetrainError } from '../common/errors.js';
+import { ToolError, WavetrainError } from '../common/errors.js';
 import type { JsonObject } from '../common/json.js';
 import type { Clock } from '../common/clock.js';
 import { LIBRARY_LIMITS } from '../common/limits.js';
@@ -134,6 +134,11 @@ export class PipelineLibrary {
     this.#listeners.push(listener);
   }
 
+  /** Looks at the folder now, as it does by itself every 2 seconds. */
+  lookAgain(): Promise<void> {
+    return this.#folder.look();
+  }
+
   get entries(): readonly FolderEntry[] {
     return this.#folder.entries;
   }
@@ -237,7 +242,12 @@ export class PipelineLibrary {
   async read(tenantId: string, id: string): Promise<FileContent & { readonly file: string }> {
     const { listed } = await this.entry(tenantId, id);
     const { file, realPath } = listed;
-    return { file, ...(await readFileContent(realPath, file, this.#reading.limitBytes)) };
+    try {
+      return { file, ...(await readFileContent(realPath, file, this.#reading.limitBytes)) };
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      throw new WavetrainError('pipeline_not_found', error.message, { cause: error });
+    }
   }
 
   /**

@@ -65,6 +65,8 @@ export class Scheduler {
   #isAtWork = false;
   #isClosed = false;
   #following: Promise<void> = Promise.resolve();
+  /** The schedules that are being looked at. */
+  readonly #handling = new Set<Promise<void>>();
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -105,12 +107,18 @@ export class Scheduler {
     };
   };
 
+  /** Resolves when no schedule is being looked at, and how far they have come is kept. */
+  async idle(): Promise<void> {
+    while (this.#handling.size > 0) await Promise.all(this.#handling);
+    await this.#file?.idle();
+  }
+
   /** Starts nothing any more. Resolves when what was started is kept. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#isAtWork = false;
     this.#options.clock.clearTimeout(this.#timer);
-    await this.#file?.idle();
+    await this.idle();
   }
 
   #nextTimes(active: ActiveSchedule): readonly number[] {
@@ -198,7 +206,9 @@ export class Scheduler {
     for (const active of this.#active.values()) {
       this.#followClock(active, now);
       const { nextDue = Number.POSITIVE_INFINITY, waiting, isBusy } = active;
-      if (!isBusy && (nextDue <= now || waiting !== null)) void this.#handle(active, now);
+      if (isBusy || (nextDue > now && waiting === null)) continue;
+      const handled = this.#handle(active, now).finally(() => this.#handling.delete(handled));
+      this.#handling.add(handled);
     }
     this.#arm();
   }

@@ -68,9 +68,12 @@ export async function replaceFile(target: Target, expected: string, limitBytes: 
 /** Creates a file. Rejects with a FileChangedError when there is one of its name, in whatever capitals. */
 export async function createFile(target: Target): Promise<string> {
   const folder = join(target.root, dirname(target.file));
-  await makeFolders(folder).catch((error: unknown) => {
+  try {
+    // A link that leads out of the folder must not be followed to create a folder there.
+    if (isPathInside(await realFolder(folder), target.root)) await makeFolders(folder);
+  } catch (error) {
     throw cannotWrite(target, error);
-  });
+  }
   const path = await resolveInside(target);
   const name = basename(path).toLowerCase();
   const taken = (await readdir(dirname(path))).find((other) => other.toLowerCase() === name);
@@ -98,6 +101,16 @@ async function assertVersion(
   const what =
     version === null ? 'cannot be read, or is not there any more' : 'has changed since it was opened';
   throw new FileChangedError(`${file} ${what}: look at what it has now before you save`, version);
+}
+
+/** What of a path is there, with all links followed. */
+async function realFolder(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    return realFolder(dirname(path));
+  }
 }
 
 /** The path with all links of its folder followed: none may lead out of the folder, and the file may be none. */

@@ -167,6 +167,28 @@ describe('WavetrainClient against a server', () => {
     expect(await catchRejection(client.record(run_id))).to.include({ code: 'run_not_found', status: 404 });
   });
 
+  it('shows the graph, the definition and the session of a run, and what a rerun would do (D59, D60)', async () => {
+    const tasks = [{ id: 'keep', tool: 'store', inputs: { key: 'k', value: 'v' } }];
+    const pipeline = { id: 'p', goal: 'g', tasks };
+    const { run_id } = await client.submit({ pipeline, session: { s: 1 } });
+    await client.settled(run_id);
+    expect(await client.runGraph(run_id)).to.deep.equal({
+      kind: 'pipeline',
+      graph: await client.graph(pipeline),
+    });
+    const { yaml, definition, session } = await client.definition(run_id);
+    expect([definition, session]).to.deep.equal([pipeline, { s: 1 }]);
+    expect((await client.blackboard(run_id, { whole: true })).after).to.deep.equal({ s: 1, k: 'v' });
+    const mended = yaml.replace('value: v', 'value: w');
+    expect(await client.previewRerun(run_id, { pipeline: mended })).to.deep.include({ reused: [] });
+    expect(await catchRejection(client.previewRerun(run_id, { pipeline: yaml }))).to.include({
+      code: 'nothing_to_rerun',
+    });
+    const found = await client.list({ text: run_id, counts: true, created_after: '2020-01-01T00:00Z' });
+    expect(found.runs.map((run) => run.run_id)).to.deep.equal([run_id]);
+    expect([found.counts?.succeeded, found.queue]).to.deep.equal([1, { queued: 0, waits_for: null }]);
+  });
+
   it('reruns a run with a changed definition, as an object or as text, and with other values (D60)', async () => {
     const task = (name: string, tool: string): object => ({
       id: name,

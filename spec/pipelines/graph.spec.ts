@@ -1,7 +1,14 @@
 import { expect } from 'chai';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { defineTool } from '../../lib/tools/tool.js';
-import { renderDot, type Graph, createGraph, renderMermaid, renderText } from '../../lib/pipelines/graph.js';
+import {
+  createGraph,
+  createGraphInSteps,
+  type Graph,
+  renderDot,
+  renderMermaid,
+  renderText,
+} from '../../lib/pipelines/graph.js';
 
 const PIPELINE = `id: demo
 goal: draw
@@ -32,6 +39,14 @@ describe('The graph of a pipeline', () => {
       { from: 'other', to: 'each', kind: 'await' },
       { from: 'each', to: 'end', kind: 'template' },
     ]);
+  });
+
+  it('is made in steps of at most 200 tasks, because a definition may have thousands', () => {
+    const tasks = Array.from({ length: 2000 }, (_, index) => `{id: t${index}, tool: mock}`);
+    const steps = createGraphInSteps(parsePipeline(`{id: many, goal: g, tasks: [${tasks.join()}]}`));
+    let count = 0;
+    while (steps.next().done !== true) count++;
+    expect(count).to.equal(20);
   });
 
   it('is plain JSON', () => expect(JSON.parse(JSON.stringify(graph))).to.deep.equal(graph));

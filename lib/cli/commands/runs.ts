@@ -12,7 +12,7 @@ import { showArtifacts } from '../runs/artifacts.js';
 import { deleteRuns } from '../runs/delete.js';
 import { assertOnServer } from '../runs/kept-run.js';
 import { listRuns } from '../runs/list.js';
-import { rerun } from '../runs/rerun.js';
+import { dryRunRerun, rerun } from '../runs/rerun.js';
 import { callServer, resolveRunId, type ServerFlags } from '../runs/server-client.js';
 import { showTask } from '../runs/show-task.js';
 import { showRun } from '../runs/show.js';
@@ -271,7 +271,7 @@ export class RunsRerunCommand extends RunValuesCommand {
 
       What the options do not change is as it was. The server validates a changed file first, and runs nothing if it has
       errors. A task is reused if its definition, its tool and what it reads are as they were, and so is an item of a
-      fan-out.
+      fan-out. --dry-run says what would be reused and what would run, and runs nothing.
 
       A server reads its tool files when it starts. After a change of a tool file, restart it; its runs are then lost
       unless it has SERVICE_STORE: submit again.`,
@@ -284,6 +284,7 @@ export class RunsRerunCommand extends RunValuesCommand {
       ['with another param', `$0 runs rerun 3f9c1a --params '{"city": "Oslo"}'`],
       ['a task and its dependents', '$0 runs rerun 3f9c1a --from summary'],
       ['a sub-pipeline of a plan and its dependents', '$0 runs rerun 3f9c1a --from extract'],
+      ['what a changed file would run', '$0 runs rerun 3f9c1a --file pipeline.yaml --dry-run'],
     ],
   });
 
@@ -295,8 +296,12 @@ export class RunsRerunCommand extends RunValuesCommand {
   file = Option.String('--file', { description: '<FILE> the changed pipeline or plan' });
   server = Option.String('--server', { description: SERVER_OPTION });
   watch = Option.Boolean('--watch', false, { description: 'watch the new run, like runs watch' });
+  dryRun = Option.Boolean('--dry-run', false, {
+    description: 'print what would be reused and what would run, and run nothing',
+  });
   json = Option.Boolean('--json', false, {
-    description: 'print the accepted run as one JSON document; with --watch, print the outputs',
+    description:
+      'print the accepted run as one JSON document; with --watch, print the outputs; with --dry-run, what would be reused and run',
   });
   verbose = Option.Boolean('--verbose', false, { description: `with --watch: ${VERBOSE_OPTION}` });
   quiet = Option.Boolean('--quiet', false, {
@@ -311,6 +316,7 @@ export class RunsRerunCommand extends RunValuesCommand {
     const { context } = this;
     await assertOnServer(this, 'runs rerun', (id) => `${PROGRAM} rerun ${id} goes on from there`, context);
     return callServer(this, context, async (client) => {
+      if (this.dryRun) return dryRunRerun(this, client, context);
       const accepted = await rerun(this, client, context);
       return typeof accepted === 'number' ? accepted : showAccepted(accepted, this, client, context);
     });

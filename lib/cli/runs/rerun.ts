@@ -15,6 +15,7 @@ import type {
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type DefinitionFile, readDefinition, readValues } from '../input/load-definition.js';
+import { printJson } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
 import { assertFlagsFit, type ParsedValues, readRunValues, type RunValueFlags } from '../run/run-flags.js';
@@ -38,11 +39,46 @@ interface RerunFlags extends RunIdFlags, RunValueFlags {
  *
  * @returns the accepted run, or the exit status of an invalid definition
  */
-export async function rerun(
+export function rerun(
   flags: RerunFlags,
   client: WavetrainClient,
   context: CliContext,
 ): Promise<AcceptedRerun | ExitStatus> {
+  return sendRerun(flags, client, context, async (runId, request, definition) => {
+    const accepted = await client.rerun(runId, { ...request, idempotencyKey: context.newId() });
+    const { from, ...changes } = request;
+    const { rerun: report } = accepted;
+    if (report === null) return accepted;
+    printWarnings(definition, report, flags, context);
+    const isComplete = from === undefined && Object.keys(changes).length === 0;
+    if (!isComplete && !flags.json && !flags.quiet)
+      printLines(rerunReportLines(report), context.stderr, context);
+    return accepted;
+  });
+}
+
+/** Prints what a rerun would reuse and what it would run, and has nothing run. */
+export async function dryRunRerun(
+  flags: RerunFlags,
+  client: WavetrainClient,
+  context: CliContext,
+): Promise<ExitStatus> {
+  return sendRerun(flags, client, context, async (runId, request, definition) => {
+    const report = await client.previewRerun(runId, request);
+    printWarnings(definition, report, flags, context);
+    if (flags.json) printJson(report, context);
+    else printLines(rerunReportLines(report), context.stdout, context);
+    return EXIT.done;
+  });
+}
+
+/** Reads the changes, and explains why the server rejects them. @param send sends them */
+async function sendRerun<T>(
+  flags: RerunFlags,
+  client: WavetrainClient,
+  context: CliContext,
+  send: (runId: string, request: RerunOptions, definition: DefinitionFile | undefined) => Promise<T>,
+): Promise<T | ExitStatus> {
   const { file, from } = flags;
   const values = await readRunValues(flags, context);
   const definition = file === undefined ? undefined : await readDefinition({ ...flags, file }, context);
@@ -52,17 +88,9 @@ export async function rerun(
     ...(definition && (await toChange(definition))),
     ...collectChanges(values, valuesGiven),
   };
-  const request: RerunOptions = { from, ...changes, idempotencyKey: context.newId() };
   const runId = await resolveRunId(client, flags.runId);
   try {
-    const accepted = await client.rerun(runId, request);
-    const { rerun: report } = accepted;
-    if (definition !== undefined && report !== null) {
-      printReport(definition, { ok: true, problems: report.warnings }, flags, context);
-    }
-    const isComplete = from === undefined && Object.keys(changes).length === 0;
-    if (report !== null && !isComplete && !flags.json && !flags.quiet) printRerun(report, context);
-    return accepted;
+    return await send(runId, { from, ...changes }, definition);
   } catch (error) {
     const { detail } = error as RequestError;
     if (
@@ -75,6 +103,15 @@ export async function rerun(
     printReport(definition, { ok: false, problems: detail.problems }, flags, context);
     return EXIT.invalid;
   }
+}
+
+function printWarnings(
+  definition: DefinitionFile | undefined,
+  { warnings }: RerunReport,
+  flags: RerunFlags,
+  context: CliContext,
+): void {
+  if (definition !== undefined) printReport(definition, { ok: true, problems: warnings }, flags, context);
 }
 
 /** The changes of values that flags name. */
@@ -137,10 +174,9 @@ async function toChange(
     : { pipeline: toSend(definition, definition.text.length) };
 }
 
-function printRerun(report: RerunReport, { stderr, env }: CliContext): void {
-  const terminal = detectTerminal(stderr, env);
-  const lines = rerunReportLines(report).flatMap((line) => wrapLine(line, terminal));
-  stderr.write(`${lines.join('\n')}\n`);
+function printLines(lines: readonly string[], stream: CliContext['stderr'], { env }: CliContext): void {
+  const terminal = detectTerminal(stream, env);
+  stream.write(`${lines.flatMap((line) => wrapLine(line, terminal)).join('\n')}\n`);
 }
 
 /** Maximum number of tasks that are named. */

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, setOwn } from '../../common/json.js';
+import { type JsonObject, setOwn } from '../../common/json.js';
 import type { Steps } from '../../common/steps.js';
 import type { AnyRun } from '../../execution/local-executor.js';
 import { copyToJsonInSteps } from '../../execution/invocation/json-output.js';
@@ -134,7 +134,7 @@ function* listWrites(run: AnyRun): Iterable<Write> {
 function* mask(run: AnyRun, values: JsonObject, hold: HoldMemory): Steps<JsonObject> {
   const { masker } = run.prepared.secrets;
   if (masker === undefined) return values;
-  const { json, sizeBytes } = yield* copyToJsonInSteps(values as Json, masker);
+  const { json, sizeBytes } = yield* copyToJsonInSteps(values, masker);
   hold(sizeBytes);
   return json as JsonObject;
 }

@@ -48,6 +48,22 @@ describe('wavetrain runs rerun with changes (D60)', () => {
     expect(record.result).to.include({ tasks_executed: 3 });
   });
 
+  it('says with --dry-run what it would reuse and run, and runs nothing', async () => {
+    const before = server.registry.list({ limit: 500 }).runs.length;
+    const dry = await rerun('--file mended.json --dry-run');
+    expect([dry.status, dry.stdout, dry.stderr]).to.deep.equal([
+      0,
+      'reuses 2 of 4 tasks: kept, greet\nruns broken: calls another tool\nruns end: has not run\n',
+      '',
+    ]);
+    const json = await rerun('--from kept --dry-run --json');
+    expect(JSON.parse(json.stdout)).to.deep.include({ reused: [{ task_id: 'greet' }], warnings: [] });
+    const refused = await rerun('--from kepd --dry-run');
+    expect([refused.status, refused.stdout]).to.deep.equal([2, '']);
+    expect(refused.stderr).to.include('did you mean --from kept?');
+    expect(server.registry.list({ limit: 500 }).runs).to.have.length(before);
+  });
+
   it('names what has changed first, and in one line what had not run', async () => {
     const late = Array.from({ length: 14 }, (_, n) => ({
       id: `late_${n}`,

@@ -43,6 +43,20 @@ describe('The memory of reruns (D25, D60)', () => {
     expect(memory.usedBytes).to.equal(0);
   });
 
+  it('counts what a rerun would take while it is previewed, and refuses to preview one that does not fit', async () => {
+    const memory = new MemoryPool({ total: 4 * MIB });
+    const registry = new RunRegistry({ memory });
+    const failing = await registry.submit({
+      pipeline: parsePipeline(text, { tools: [much(new Set([0, 1, 2]))] }),
+    });
+    await registry.settled(failing);
+    const others = memory.usedBytes;
+    const mend = (size: number) => registry.previewRerun(failing, { session: { s: 'x'.repeat(size) } });
+    expect((await mend(MIB)).runs).to.have.length(1);
+    expect(await catchRejection(mend(5 * MIB))).to.include({ code: 'memory_full' });
+    expect(memory.usedBytes).to.equal(others);
+  });
+
   it('counts what the earlier run was given, for as long as a rerun with changes compares with it', async () => {
     const memory = new MemoryPool({ total: 16 * MIB });
     const registry = new RunRegistry({ memory });

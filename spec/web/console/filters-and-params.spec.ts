@@ -6,8 +6,7 @@ import {
   readFilters,
   writeFilters,
 } from '../../../web/console/runs/run-filters.js';
-import { readParams } from '../../../web/console/shell/params-form.js';
-import { initialText, readParam } from '../../../web/console/shell/params.js';
+import { initialText, readParam, readParams } from '../../../web/console/shell/params.js';
 
 describe('The filters of the list of runs', () => {
   it('are in the address of the page, and lead back from there', () => {

@@ -5,8 +5,8 @@ import type { NamedPipeline } from '../../../lib/library/named-pipeline.js';
 import type { PlanGraph } from '../../../lib/plans/graph.js';
 import { messageOf, type Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
-import { ParamsForm, readParams } from '../shell/params-form.js';
-import { type ParamTexts, readParam } from '../shell/params.js';
+import { ParamsForm } from '../shell/params-form.js';
+import { type ParamTexts, readParam, readParams } from '../shell/params.js';
 
 interface RunFormProps {
   readonly server: Server;

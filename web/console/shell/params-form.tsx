@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json.js';
 import { initialText, type ParamDeclaration, type ParamTexts, readParam } from './params.js';
 
 interface ParamsFormProps {
@@ -96,21 +96,4 @@ function Control({ id, declaration, text, isInvalid, onInput }: ControlProps) {
       onInput={(event) => onInput(event.currentTarget.value)}
     />
   );
-}
-
-/** Reads all params that were typed or have a default; undefined when one is missing or wrong. */
-export function readParams(
-  params: Readonly<Record<string, ParamDeclaration>>,
-  texts: ParamTexts,
-): JsonObject | undefined {
-  const values: JsonObject = {};
-  for (const [param, declaration] of Object.entries(params)) {
-    const text = texts[param];
-    if (text === undefined && declaration.default === undefined) return undefined;
-    if (text === undefined) continue;
-    const read = readParam(declaration, text);
-    if (!read.ok) return undefined;
-    if (read.value !== undefined) values[param] = read.value;
-  }
-  return values;
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json.js';
 
 /** The declaration of a param (D4), as definitions and the server have it. */
 export interface ParamDeclaration {
@@ -67,4 +67,21 @@ function readJson(text: string, type: 'list' | 'object'): ReadParam {
   } catch {
     return { ok: false, problem: `It must be JSON such as ${example}.` };
   }
+}
+
+/** Reads all params that were typed or have a default; undefined when one is missing or wrong. */
+export function readParams(
+  params: Readonly<Record<string, ParamDeclaration>>,
+  texts: ParamTexts,
+): JsonObject | undefined {
+  const values: JsonObject = {};
+  for (const [param, declaration] of Object.entries(params)) {
+    const text = texts[param];
+    if (text === undefined && declaration.default === undefined) return undefined;
+    if (text === undefined) continue;
+    const read = readParam(declaration, text);
+    if (!read.ok) return undefined;
+    if (read.value !== undefined) values[param] = read.value;
+  }
+  return values;
 }

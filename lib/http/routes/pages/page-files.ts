@@ -18,6 +18,9 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** What a page shows may stand in its address, which only its script reads. */
+const AnyQuery = Type.Object({});
+
 /** A page for browsers. Everybody may load it; what it shows comes from the other routes, with the key of its reader. */
 export function pageRoute(files: PageFiles, named: Pick<Route, 'path' | 'id' | 'summary'>): Route {
   return defineRoute({
@@ -26,6 +29,7 @@ export function pageRoute(files: PageFiles, named: Pick<Route, 'path' | 'id' | '
     tag: 'Documents',
     isPage: true,
     access: 'open',
+    query: AnyQuery,
     headers: IfNoneMatch,
     responses: {
       200: { description: 'The page.', media: { 'text/html': '<!DOCTYPE html>' } },

@@ -42,7 +42,6 @@ export function TaskCard(props: TaskCardProps) {
       style={{ left: `${placed.x}px`, top: `${placed.y}px` }}
       tabIndex={isActive ? 0 : -1}
       aria-pressed={isSelected}
-      aria-label={`${taskId}, ${tool}, ${label}, wave ${placed.wave + 1}, ${links}`}
       title={task.error ?? `${taskId}: ${tool}`}
       onClick={onShow}
       onMouseEnter={() => onHover(true)}
@@ -57,6 +56,9 @@ export function TaskCard(props: TaskCardProps) {
       <span class="line">
         <bdi class="tool">{tool}</bdi>
         <span class="card-state">{formatState(task, now)}</span>
+      </span>
+      <span class="hidden-text">
+        , {label}, wave {placed.wave + 1}, {links}
       </span>
       {items !== null && items.total > 0 && (
         <span class="items-bar" aria-hidden="true">

@@ -66,7 +66,6 @@ export function TimelineView({ session }: { readonly session: RunSession }) {
                 id={rowId('bar', index)}
                 role="option"
                 aria-selected={isSelected(task)}
-                aria-label={describe(task, now)}
                 class={`row bar-row${isSelected(task) ? ' selected' : ''}${index === active ? ' active' : ''}`}
                 onClick={() => {
                   setActive(index);
@@ -76,6 +75,7 @@ export function TimelineView({ session }: { readonly session: RunSession }) {
                 <span class="bar-name">
                   <span class={`dot ${toneOf(task.status)}`} aria-hidden="true" />
                   <bdi>{formatSelection(toSelection(task))}</bdi>
+                  <span class="hidden-text">, {task.status}, </span>
                 </span>
                 <Bars task={task} scale={scale} now={now} />
               </div>
@@ -144,10 +144,6 @@ function labelOf(
   if (items !== null)
     return `${took} · ${formatCount(items.succeeded + items.failed)}/${formatCount(items.total)}`;
   return attempts.length > 1 ? `${took} · ${attempts.length} attempts` : took;
-}
-
-function describe(task: TaskState, now: number): string {
-  return `${formatSelection(toSelection(task))}, ${task.status}, ${labelOf(task, now)}`;
 }
 
 function toSelection({ taskId, subPipeline }: TaskState): Selection {

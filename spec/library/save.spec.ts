@@ -1,0 +1,223 @@
+import { expect } from 'chai';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { errorMessage } from '../../lib/common/errors.js';
+import { LIBRARY_LIMITS } from '../../lib/common/limits.js';
+import type { SavedFile } from '../../lib/library/library.js';
+import type { FileChangedError } from '../../lib/library/write-file.js';
+import { TemporaryFolder } from '../support/temporary-folder.js';
+import { pipelineText, TestLibrary } from './test-library.js';
+
+describe('Saving files of the folder (D72)', () => {
+  let folder: TemporaryFolder;
+  let opened: TestLibrary | undefined;
+  beforeEach(() => {
+    folder = new TemporaryFolder();
+  });
+  afterEach(async () => {
+    await opened?.close();
+    opened = undefined;
+    folder.remove();
+  });
+
+  const write = (file: string, text: string): string => folder.write(`pipelines/${file}`, text);
+  const read = (file: string): string => readFileSync(folder.at(`pipelines/${file}`), 'utf8');
+  const open = async (isWritable = true): Promise<TestLibrary> =>
+    (opened = await TestLibrary.open(folder, { isWritable }));
+  const save = (
+    id: string,
+    text: string,
+    expected: string | null,
+    tenantId = 'default',
+  ): Promise<SavedFile> => {
+    if (opened === undefined) throw new Error('the library is not open');
+    return opened.library.save(tenantId, id, text, expected);
+  };
+  const refuse = async (saving: Promise<unknown>): Promise<FileChangedError> => {
+    try {
+      await saving;
+    } catch (error) {
+      return error as FileChangedError;
+    }
+    throw new Error('it was not refused');
+  };
+  const versionOf = async (id: string): Promise<string> =>
+    (await opened?.library.read('default', id))?.version ?? '';
+
+  it('replaces the version that was opened, wherever its file is, and uses it at once', async () => {
+    write('deep/a.yaml', pipelineText('a', '', 'old'));
+    const library = await open();
+    const saved = await save('a', pipelineText('a', '', 'new'), await versionOf('a'));
+    expect(saved).to.deep.equal({
+      file: 'deep/a.yaml',
+      version: await versionOf('a'),
+      ok: true,
+      problems: [],
+    });
+    expect(read('deep/a.yaml')).to.equal(pipelineText('a', '', 'new'));
+    expect((await library.show('a')).goal).to.equal('new');
+    expect(readdirSync(folder.at('pipelines/deep'))).to.deep.equal(['a.yaml']);
+  });
+
+  it('saves a text with errors, and keeps the last version without any in use', async () => {
+    write('a.yaml', pipelineText('a', '', 'good'));
+    const library = await open();
+    const saved = await save('a', 'pipeline: {id: a', await versionOf('a'));
+    expect(saved).to.include({ ok: false });
+    expect(saved.problems[0]).to.include({ code: 'syntax', line: 1 });
+    expect(read('a.yaml')).to.equal('pipeline: {id: a');
+    expect(await library.show('a')).to.include({ goal: 'good', stale: true });
+  });
+
+  it('refuses a version that is not the last one: of two who edit a file, the second is told', async () => {
+    write('a.yaml', pipelineText('a', '', 'old'));
+    await open();
+    const both = await versionOf('a');
+    const first = await save('a', pipelineText('a', '', 'first'), both);
+    const error = await refuse(save('a', pipelineText('a', '', 'second'), both));
+    expect(error).to.include({ code: 'file_changed', version: first.version });
+    expect(read('a.yaml')).to.equal(pipelineText('a', '', 'first'));
+    await save('a', pipelineText('a', '', 'second'), first.version);
+    expect(read('a.yaml')).to.equal(pipelineText('a', '', 'second'));
+  });
+
+  it('lets one of many succeed who save the same version at once', async () => {
+    write('a.yaml', pipelineText('a', '', 'old'));
+    await open();
+    const version = await versionOf('a');
+    const results = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, index) => save('a', pipelineText('a', '', `g${index}`), version)),
+    );
+    expect(results.map(({ status }) => status).sort()).to.deep.equal([
+      'fulfilled',
+      ...Array(9).fill('rejected'),
+    ]);
+    expect(read('a.yaml')).to.equal(pipelineText('a', '', 'g0'));
+    expect(readdirSync(folder.at('pipelines'))).to.deep.equal(['a.yaml']);
+  });
+
+  it('refuses when the file has changed on the disk, also when nobody has looked at it since', async () => {
+    const file = write('a.yaml', pipelineText('a', '', 'old'));
+    await open();
+    const version = await versionOf('a');
+    writeFileSync(file, pipelineText('a', '', 'elsewhere'));
+    const error = await refuse(save('a', pipelineText('a', '', 'here'), version));
+    expect(error).to.include({ code: 'file_changed', version: await versionOf('a') });
+    expect(read('a.yaml')).to.equal(pipelineText('a', '', 'elsewhere'));
+  });
+
+  it('keeps the permissions of a file', async () => {
+    const file = write('a.yaml', pipelineText('a', ''));
+    chmodSync(file, 0o640);
+    await open();
+    await save('a', pipelineText('a', '', 'new'), await versionOf('a'));
+    expect(statSync(file).mode & 0o777).to.equal(0o640);
+  });
+
+  it('creates a file named after its id, of another tenant in the folder of that', async () => {
+    const library = await open();
+    expect(await save('new.one', pipelineText('new.one', ''), null)).to.include({
+      file: 'new.one.yaml',
+      ok: true,
+    });
+    expect(await save('new.one', pipelineText('new.one', ''), null, 'acme')).to.include({
+      file: 'tenants/acme/new.one.yaml',
+    });
+    expect((await library.show('new.one', 'acme')).tenant_id).to.equal('acme');
+  });
+
+  it('creates no file where there is one, of this id or of this name in other capitals', async () => {
+    write('deep/taken.yaml', pipelineText('taken', ''));
+    write('Name.yaml', pipelineText('other', ''));
+    await open();
+    for (const id of ['taken', 'other', 'name']) {
+      const error = await refuse(save(id, pipelineText(id, ''), null));
+      expect(error, id).to.include({ code: 'file_changed', version: null });
+    }
+    expect(read('Name.yaml')).to.equal(pipelineText('other', ''));
+  });
+
+  it('creates nothing for an id that is none, and nothing outside of the folder', async () => {
+    await open();
+    for (const id of ['..', '../x', 'a/b', '/etc/x', '.hidden', '', 'a\0b', 'x'.repeat(129)]) {
+      expect(await refuse(save(id, pipelineText('x', ''), null)), id).to.have.property(
+        'code',
+        'invalid_request',
+      );
+      expect(await refuse(save(id, 'no definition', null)), id).to.have.property('code', 'invalid_request');
+    }
+    expect(readdirSync(folder.path)).to.deep.equal(['pipelines']);
+    expect(readdirSync(folder.at('pipelines'))).to.deep.equal([]);
+  });
+
+  it('writes through no symbolic link', async () => {
+    const outside = folder.write('outside/a.yaml', 'untouched');
+    write('.real.yaml', pipelineText('linked', ''));
+    symlinkSync('.real.yaml', folder.at('pipelines/linked.yaml'));
+    symlinkSync(folder.at('outside'), folder.at('pipelines/tenants'));
+    await open();
+    const linked = await refuse(save('linked', pipelineText('linked', '', 'x'), await versionOf('linked')));
+    expect(linked).to.include({ code: 'forbidden' });
+    expect(read('.real.yaml')).to.equal(pipelineText('linked', ''));
+    const error = await refuse(save('a', pipelineText('a', ''), null, 'acme'));
+    expect(error).to.include({ code: 'forbidden' });
+    expect(readFileSync(outside, 'utf8')).to.equal('untouched');
+    expect(existsSync(folder.at('outside/acme/a.yaml'))).to.equal(false);
+  });
+
+  it('keeps the id of a definition', async () => {
+    write('a.yaml', pipelineText('a', ''));
+    await open();
+    const error = await refuse(save('a', pipelineText('b', ''), await versionOf('a')));
+    expect(error.message).to.match(/^the id in the text is "b", not "a"/);
+    expect(read('a.yaml')).to.equal(pipelineText('a', ''));
+  });
+
+  it('saves nothing longer than a file may be, and a definition of that length', async () => {
+    await open();
+    const longest = (extra: number): string => {
+      const text = pipelineText('a', '');
+      return `${text}# ${'x'.repeat(2 ** 20 - text.length - 2 + extra)}`;
+    };
+    expect(await refuse(save('a', longest(1), null))).to.have.property('code', 'body_too_large');
+    expect(await save('a', longest(0), null)).to.include({ ok: true });
+  });
+
+  it('lets one tenant add only so many files', async () => {
+    for (let index = 0; index < LIBRARY_LIMITS.tenantFiles; index++) {
+      write(`tenants/acme/p${index}.yaml`, pipelineText(`p${index}`, ''));
+    }
+    await open();
+    const error = await refuse(save('more', pipelineText('more', ''), null, 'acme'));
+    expect(errorMessage(error)).to.match(/^tenant "acme" has as many files as it may have/);
+    expect(await save('more', pipelineText('more', ''), null)).to.include({ ok: true });
+  });
+
+  it('changes nothing unless the server may', async () => {
+    write('a.yaml', pipelineText('a', ''));
+    await open(false);
+    const error = await refuse(save('a', pipelineText('a', '', 'new'), await versionOf('a')));
+    expect(error).to.include({ code: 'forbidden' });
+    expect(error.message).to.match(/SERVICE_PIPELINES_WRITABLE=true/);
+  });
+
+  it('says why a file cannot be read or written', async () => {
+    write('bytes.yaml', '');
+    writeFileSync(folder.at('pipelines/bytes.yaml'), Buffer.from([0xff, 0xfe, 0x61, 0x00]));
+    await open();
+    const error = await refuse(opened?.library.read('default', 'bytes') ?? Promise.resolve());
+    expect(error).to.include({ code: 'pipeline_not_found' });
+    expect(error.message).to.match(/UTF-8/);
+    expect(await refuse(opened?.library.read('default', 'none') ?? Promise.resolve())).to.have.property(
+      'code',
+      'pipeline_not_found',
+    );
+  });
+});

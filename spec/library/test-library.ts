@@ -1,0 +1,157 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { PipelineLibrary } from '../../lib/library/library.js';
+import type { NamedPipeline } from '../../lib/library/named-pipeline.js';
+import { Scheduler } from '../../lib/library/scheduler.js';
+import { parsePipeline } from '../../lib/pipelines/load.js';
+import { RunRegistry } from '../../lib/runs/registry.js';
+import type { RegistryOptions } from '../../lib/runs/registry-options.js';
+import type { RunSummary } from '../../lib/runs/record.js';
+import { builtinCatalog } from '../../lib/tools/catalog.js';
+import type { Tool } from '../../lib/tools/tool.js';
+import { ControlledTool } from '../support/controlled-tool.js';
+import { settle } from '../support/deferred.js';
+import { ManualClock } from '../support/manual-clock.js';
+import type { TemporaryFolder } from '../support/temporary-folder.js';
+
+export interface TestLibraryOptions extends Pick<RegistryOptions, 'store' | 'admission'> {
+  readonly clock?: ManualClock;
+  readonly isWritable?: boolean;
+  readonly scheduleFile?: string;
+}
+
+/** Steps that are shorter than what a scheduler waits for. */
+const STEP_MS = 15_000;
+
+/** What one process has of the folder `pipelines`, with the tool `wait`, which the spec ends. */
+export class TestLibrary {
+  readonly log: string[] = [];
+  readonly controlled = new ControlledTool('wait');
+  readonly clock: ManualClock;
+  readonly registry: RunRegistry;
+  readonly #tools: readonly Tool[] = [this.controlled.tool];
+  readonly #options: TestLibraryOptions;
+  #library: PipelineLibrary | undefined;
+  #scheduler: Scheduler | undefined;
+
+  private constructor(options: TestLibraryOptions) {
+    this.#options = options;
+    const { clock = new ManualClock(), store, admission } = options;
+    this.clock = clock;
+    this.registry = new RunRegistry({ clock, store, ...(admission && { admission }) });
+  }
+
+  /** Opens the folder, and waits until its files were read. */
+  static async open(folder: TemporaryFolder, options: TestLibraryOptions = {}): Promise<TestLibrary> {
+    const opened = new TestLibrary(options);
+    await opened.#open(join(folder.path, 'pipelines'));
+    return opened;
+  }
+
+  async #open(folder: string): Promise<void> {
+    mkdirSync(folder, { recursive: true });
+    const { registry, clock } = this;
+    let ids = 0;
+    this.#library = await PipelineLibrary.open({
+      folder,
+      isWritable: this.#options.isWritable ?? false,
+      limitBytes: 2 ** 20,
+      isTenant: (name) => /^[a-z]+$/.test(name),
+      registry,
+      catalog: builtinCatalog().with(this.#tools),
+      prepare: {
+        pipeline: async ({ definition }) => this.#parse(definition),
+        plan: () => Promise.reject(new Error('no spec runs a plan here')),
+      },
+      clock,
+      log: {
+        info: (_facts, message) => void this.log.push(message),
+        warn: (facts, message) => void this.log.push(`warning: ${message} ${JSON.stringify(facts)}`),
+      },
+      newId: () => `id${++ids}`,
+    });
+    await this.#library.loaded;
+  }
+
+  #parse(definition: unknown): ReturnType<typeof parsePipeline> {
+    return parsePipeline(JSON.stringify({ pipeline: definition }), { tools: this.#tools });
+  }
+
+  get library(): PipelineLibrary {
+    if (this.#library === undefined) throw new Error('the library is not open');
+    return this.#library;
+  }
+
+  get scheduler(): Scheduler {
+    if (this.#scheduler === undefined) throw new Error('the schedules are not at work');
+    return this.#scheduler;
+  }
+
+  /** Restores the runs of the store, then lets schedules start others. */
+  async startSchedules(): Promise<void> {
+    const { library, registry, clock } = this;
+    await registry.restore({
+      pipeline: async (definition) => this.#parse(definition),
+      plan: () => Promise.reject(new Error('no spec keeps a plan')),
+    });
+    const log = {
+      info: (_facts: object, message: string) => void this.log.push(message),
+      warn: (facts: object, message: string) =>
+        void this.log.push(`warning: ${message} ${JSON.stringify(facts)}`),
+    };
+    this.#scheduler = new Scheduler({ library, registry, clock, log, file: this.#options.scheduleFile });
+    await this.#scheduler.start();
+    await settle(10);
+  }
+
+  /** Lets time pass in short steps, as it does. */
+  async pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= STEP_MS) {
+      this.clock.advance(Math.min(left, STEP_MS));
+      await settle(3);
+      await this.#scheduler?.idle();
+    }
+  }
+
+  /** Looks at the folder so often that changes count. */
+  async look(): Promise<void> {
+    // Its timers may look at it too; each look comes after the others.
+    for (let times = 0; times < 3; times++) {
+      this.clock.advance(2000);
+      await this.library.lookAgain();
+    }
+    await settle(5);
+  }
+
+  async show(id: string, tenantId = 'default'): Promise<NamedPipeline> {
+    const entry = await this.library.entry(tenantId, id);
+    const schedule = this.#scheduler;
+    return this.library.show(entry, () => ({
+      schedule: schedule === undefined ? null : schedule.show(entry),
+      isWebhookReady: false,
+    }));
+  }
+
+  /** All runs, the oldest first. */
+  get runs(): readonly RunSummary[] {
+    return this.registry.list({ limit: 500 }).runs.toReversed();
+  }
+
+  /** Ends the process without letting it do anything more, as far as that can be done here. */
+  async close(): Promise<void> {
+    const isKept = this.#scheduler?.close();
+    this.#library?.close();
+    const closed = this.registry.close(0);
+    // The end of the time that running runs have.
+    this.clock.advance(1);
+    await settle();
+    for (const call of this.controlled.calls) call.resolve('ended');
+    await closed;
+    await isKept;
+  }
+}
+
+/** The text of a pipeline with one task, which waits for the spec. @param fields further ones, as `schedule: …` */
+export function pipelineText(id: string, fields: string, goal = 'wait'): string {
+  return `pipeline: {id: ${id}, goal: ${goal}, ${fields === '' ? '' : `${fields}, `}tasks: [{id: a, tool: wait}]}\n`;
+}

@@ -1,0 +1,321 @@
+import { expect } from 'chai';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { systemClock } from '../../../lib/common/clock.js';
+import { ControlledServer, TWO_WAVES } from '../../http/support/controlled-server.js';
+import { openBrowser, type Witness, witness } from '../../project/open-browser.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { findViolations } from '../accessibility.js';
+import { eventually, expectText } from '../waiting.js';
+
+/** Fails after a fan-out of which one item fails, and stores something. */
+const CITIES = {
+  id: 'cities',
+  goal: 'Fetch {{params.count}} cities',
+  params: { count: { type: 'integer', default: 3 } },
+  tasks: [
+    { id: 'list', tool: 'mock', inputs: { names: ['Rome', 'Oslo', 'Bern'] } },
+    { id: 'keep', tool: 'store', inputs: { key: 'names', value: '{{list.output.inputs.names}}' } },
+    {
+      id: 'each',
+      tool: 'controlled',
+      parallel_over: '{{list.output.inputs.names}}',
+      inputs: { city: '{{item}}' },
+    },
+    { id: 'last', tool: 'mock', inputs: { all: '{{each.output}}' } },
+  ],
+};
+
+const PLAN = {
+  id: 'both',
+  goal: 'do two things',
+  sub_pipelines: [
+    {
+      id: 'east',
+      stores: ['x'],
+      pipeline: {
+        id: 'east',
+        goal: 'g',
+        tasks: [{ id: 'a', tool: 'store', inputs: { key: 'x', value: 1 } }],
+      },
+    },
+    {
+      id: 'west',
+      reads: ['x'],
+      pipeline: {
+        id: 'west',
+        goal: 'g',
+        tasks: [{ id: 'b', tool: 'controlled', inputs: { x: '{{session.x}}' } }],
+      },
+    },
+  ],
+};
+
+const SCHEDULED = `pipeline:
+  id: nightly
+  goal: Greet {{params.name}}
+  schedule: "0 6 * * 1-5"
+  timezone: Europe/Berlin
+  params:
+    name: { type: string }
+  tasks:
+    - id: hello
+      tool: mock
+      inputs: { to: "{{params.name}}" }
+`;
+
+describe('The run console on a real server, in a browser without network', function () {
+  this.timeout(90_000);
+  const fixture = new ControlledServer();
+  const { controlled } = fixture;
+  let folder: TemporaryFolder;
+  let browser: Browser;
+  let page: Page;
+  let seen: Witness;
+  let url: string;
+
+  before(async function () {
+    browser = await openBrowser(this);
+    folder = new TemporaryFolder();
+    folder.write('nightly.yaml', SCHEDULED);
+    folder.write(
+      'broken.yaml',
+      'pipeline:\n  id: broken\n  goal: g\n  tasks:\n    - id: a\n      tool: mokc\n',
+    );
+    await fixture.open({
+      clock: systemClock,
+      env: { SERVICE_MAX_RUNNING: '2', SERVICE_PIPELINES: folder.path },
+    });
+    ({ url } = fixture.server);
+  });
+
+  beforeEach(async () => {
+    page = await browser.newPage({ viewport: { width: 1360, height: 850 } });
+    page.setDefaultTimeout(20_000);
+    seen = witness(page);
+  });
+
+  afterEach(async () => {
+    const foreign = seen.requests.filter(
+      (asked) => !asked.startsWith(url) && !/^(?:data|about|blob):/.test(asked),
+    );
+    expect(foreign).to.deep.equal([]);
+    expect(seen.complaints).to.deep.equal([]);
+    await page.close();
+    await fixture.clear();
+  });
+
+  after(async () => {
+    await browser?.close();
+    await fixture.close();
+    folder.remove();
+  });
+
+  const button = (name: string | RegExp): Locator => page.getByRole('button', { name });
+  const card = (name: string): Locator => page.locator(`#task--${name}`);
+  const panel = (): Locator => page.locator('.task-panel');
+
+  async function runFailing(): Promise<string> {
+    const runId = await fixture.submit(CITIES);
+    await controlled.started(3);
+    for (const [index, call] of controlled.calls.entries()) {
+      if (index === 1) call.reject(new TypeError('fetch failed', { cause: new Error('connection refused') }));
+      else call.resolve({ ok: true });
+    }
+    await fixture.server.registry.settled(runId);
+    return runId;
+  }
+
+  it('lists runs with their counts, follows them, and filters by status, text and pipeline', async () => {
+    await runFailing();
+    const held = await fixture.submit(TWO_WAVES);
+    await page.goto(url);
+    await expectText(page.getByRole('button', { name: /^failed/ }), 'failed 1');
+    await page.getByRole('row').filter({ hasText: 'running' }).waitFor();
+    await button(/^failed/).click();
+    await eventually(async () => (await page.getByRole('row').count()) === 2);
+    expect(new URL(page.url()).search).to.equal('?status=failed');
+    await button('All').click();
+    await page.getByRole('searchbox').fill('HELD');
+    await eventually(async () => (await page.getByRole('row').count()) === 2);
+    await fixture.complete(held);
+    await controlled.started(5);
+    await fixture.complete(held);
+    await page.getByRole('row').filter({ hasText: 'succeeded' }).waitFor();
+    await page.getByRole('searchbox').fill('nothing like that');
+    await button('Show all runs').click();
+    await page.getByRole('button', { name: 'cities' }).click();
+    await eventually(async () => (await page.getByRole('row').count()) === 2);
+    await page.reload();
+    await eventually(async () => (await page.getByRole('row').count()) === 2);
+  });
+
+  it('says why runs wait in the queue', async () => {
+    for (let index = 0; index < 3; index++) await fixture.submit(TWO_WAVES);
+    await page.goto(url);
+    await expectText(
+      page.locator('.notice'),
+      /^1 run waits in the queue: all places of the server are taken/,
+    );
+  });
+
+  it('leads from the error of a failed run to its task, the item, its inputs and the causes', async () => {
+    const runId = await runFailing();
+    await page.goto(`${url}/runs/${runId}`);
+    await expectText(page.locator('.failure-box h2'), 'each[1] has failed');
+    await expectText(page.locator('.failure-box pre'), /fetch failed/);
+    await page.locator('.failure-box').getByRole('button', { name: 'each[1]' }).click();
+    await expectText(panel().locator('h2'), 'each[1]');
+    await expectText(
+      panel().getByRole('region', { name: 'Error' }),
+      /fetch failed.*caused by Error: connection refused/s,
+    );
+    await expectText(panel().getByRole('group', { name: 'Inputs' }), /city:\s*"Oslo"/);
+    await button('← all items').click();
+    await panel()
+      .getByRole('button', { name: /^failed 1/ })
+      .waitFor();
+    expect(await panel().locator('.item-row').count()).to.equal(1);
+    expect(new URL(page.url()).hash).to.equal('#task=each');
+  });
+
+  it('draws all waves before they run, and follows the tasks, their times and the events', async () => {
+    const runId = await fixture.submit(TWO_WAVES);
+    await controlled.started(1);
+    await page.goto(`${url}/runs/${runId}`);
+    await eventually(async () => (await page.locator('.task-card').count()) === 2);
+    expect(await card('b').getAttribute('class')).to.include('waiting');
+    await eventually(async () => (await card('a').getAttribute('class'))?.includes('active') === true);
+    await card('b').hover();
+    await eventually(async () => (await card('a').getAttribute('class'))?.includes('near before') === true);
+    await fixture.complete(runId);
+    await controlled.started(2);
+    await eventually(async () => (await card('a').getAttribute('class'))?.includes('done') === true);
+    await page.getByRole('tab', { name: 'Timeline' }).click();
+    await page.getByRole('option', { name: /^a\s*, succeeded/ }).waitFor();
+    await page.getByRole('tab', { name: 'Events' }).click();
+    await page.getByRole('combobox', { name: 'Kind of event' }).selectOption('start');
+    await eventually(async () => (await page.getByRole('option').filter({ hasText: 'start' }).count()) >= 2);
+    await fixture.complete(runId);
+    await expectText(page.locator('.badge'), 'succeeded');
+  });
+
+  it('moves from card to card by the arrow keys, and shows the task with Enter', async () => {
+    const runId = await runFailing();
+    await page.goto(`${url}/runs/${runId}`);
+    await card('list').focus();
+    await page.keyboard.press('ArrowRight');
+    await eventually(() => page.evaluate("['task--keep', 'task--each'].includes(document.activeElement.id)"));
+    await page.keyboard.press('Enter');
+    await panel().waitFor();
+    await button('Close the task').click();
+    await eventually(async () => (await panel().count()) === 0);
+  });
+
+  it('cancels a run, and aborts its tools when that is wanted', async () => {
+    const runId = await fixture.submit(TWO_WAVES);
+    await controlled.started(1);
+    await page.goto(`${url}/runs/${runId}`);
+    await button('Cancel').first().click();
+    await expectText(page.locator('.badge'), 'cancelled');
+    await button('Abort the tools').click();
+    await button('Rerun…').waitFor();
+    expect((await fixture.poll(runId)).settled).to.equal(true);
+  });
+
+  it('shows what a rerun would run and reuse before it starts it, and compares both runs', async () => {
+    const runId = await runFailing();
+    await page.goto(`${url}/runs/${runId}`);
+    await button('Rerun…').click();
+    const dialog = page.getByRole('dialog');
+    await expectText(dialog.locator('.preview'), /2 tasks run.*each.*last.*2 tasks are reused.*list, keep/s);
+    await dialog.getByRole('combobox').selectOption('');
+    await expectText(dialog.locator('.preview'), /4 tasks run/);
+    await dialog.getByRole('combobox').selectOption('failed');
+    await expectText(dialog.locator('.preview'), /2 tasks run/);
+    await dialog.getByRole('button', { name: 'Run again' }).click();
+    await controlled.started(4);
+    controlled.calls[3]?.resolve({ ok: true });
+    await expectText(page.locator('.badge'), 'succeeded');
+    expect(page.url()).to.not.include(runId);
+    await button('compare').click();
+    await page.getByRole('row').filter({ hasText: 'each' }).filter({ hasText: 'state' }).waitFor();
+  });
+
+  it('shows the blackboard, the definition and the values of the run', async () => {
+    const runId = await runFailing();
+    await page.goto(`${url}/runs/${runId}#tab=blackboard`);
+    await expectText(page.getByRole('group', { name: 'Blackboard' }), /names:.*Rome/s);
+    await page.getByRole('tab', { name: 'Definition' }).click();
+    await expectText(page.locator('pre.code'), /id: cities/);
+  });
+
+  it('nests the sub-pipelines of a plan, each with its state and its waves', async () => {
+    const runId = await fixture.submitPlan(PLAN);
+    await controlled.started(1);
+    await page.goto(`${url}/runs/${runId}`);
+    await expectText(page.getByRole('region', { name: 'Sub-pipeline east' }), /succeeded.*1 of 1 tasks/s);
+    await expectText(page.getByRole('region', { name: 'Sub-pipeline west' }), /running.*after east/s);
+    await page.getByRole('region', { name: 'Sub-pipeline west' }).locator('.task-card').click();
+    await expectText(panel().locator('h2'), 'west/b');
+    await expectText(panel().getByRole('group', { name: 'Inputs' }), /x:\s*1/);
+    await fixture.complete(runId);
+    await expectText(page.locator('.run-header .badge'), 'succeeded');
+  });
+
+  it('says when there is no such run', async () => {
+    await page.goto(`${url}/runs/nothing`);
+    await expectText(page.locator('h1'), 'There is no such run');
+    // The browser complains of each request that was answered with 404.
+    expect(seen.complaints.every((complaint) => complaint.includes('404'))).to.equal(true);
+    await page.close();
+    page = await browser.newPage();
+    seen = witness(page);
+  });
+
+  it('lists the pipelines of the folder with the next time of their schedule, and runs one with its params', async () => {
+    await page.goto(`${url}/library`);
+    const entry = page.getByRole('region', { name: 'Pipeline nightly' });
+    await expectText(entry, /0 6 \* \* 1-5.*Europe\/Berlin.*Next/s);
+    await expectText(
+      page.getByRole('region', { name: 'Pipeline broken' }),
+      /cannot run.*there is no tool "mokc"/s,
+    );
+    await entry.getByRole('button', { name: 'Run…' }).click();
+    await entry.getByLabel(/^name/).fill('Ada');
+    await entry.getByRole('button', { name: 'Run it now' }).click();
+    await expectText(page.locator('.run-header .badge'), 'succeeded');
+    await expectText(page.locator('.goal'), 'Greet Ada');
+  });
+
+  for (const [name, options] of [
+    ['light', { colorScheme: 'light' }],
+    ['dark', { colorScheme: 'dark' }],
+    ['narrow', { viewport: { width: 420, height: 900 } }],
+  ] as const) {
+    it(`has no serious problem of accessibility on any page (${name})`, async () => {
+      const runId = await runFailing();
+      const tab = await browser.newPage(options);
+      for (const path of [
+        '/',
+        '/library',
+        `/runs/${runId}`,
+        `/runs/${runId}#task=each`,
+        `/runs/${runId}#tab=timeline&task=each&item=1`,
+        `/runs/${runId}#tab=events`,
+        `/runs/${runId}#tab=blackboard`,
+      ]) {
+        await tab.goto('about:blank');
+        await tab.goto(url + path);
+        await tab.waitForLoadState('networkidle');
+        expect(await findViolations(tab), path).to.deep.equal([]);
+        if (name === 'narrow') {
+          expect(
+            await tab.evaluate('document.documentElement.scrollWidth <= window.innerWidth'),
+            path,
+          ).to.equal(true);
+        }
+      }
+      await tab.close();
+    });
+  }
+});
