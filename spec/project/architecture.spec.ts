@@ -70,16 +70,25 @@ describe('The architecture', () => {
   describe('web/ runs in the browser and talks to the server by HTTP alone', () => {
     const found = pageFiles().flatMap((file) => file.imports.map((one): [SourceFile, Import] => [file, one]));
 
-    it('imports types of lib, and no code of it: the page must stay small', () => {
+    it('imports types of lib, and of its code only the layout of graphs: the page must stay small', () => {
+      const shared = ['lib/common/steps.ts', 'lib/pipelines/drawing/wave-layout.ts'];
       const foreign = found.filter(([, { target, isPackage, isType }]) => {
-        return !isPackage && roomOf(target) !== 'web' && !(isType && target.startsWith('lib/'));
+        if (isPackage || roomOf(target) === 'web' || shared.includes(target)) return false;
+        return !(isType && target.startsWith('lib/'));
       });
       expect(foreign.map(shown)).to.deep.equal([]);
     });
 
-    it('imports no package but preact and its signals', () => {
-      const packages = found.filter(([, { isPackage }]) => isPackage).map(([, { target }]) => target);
+    it('imports no package but preact and its signals, and CodeMirror where texts are edited', () => {
+      const packages = found
+        .filter(([{ path }, { isPackage }]) => isPackage && !path.startsWith('web/console/edit/'))
+        .map(([, { target }]) => target);
       expect([...new Set(packages)].sort()).to.deep.equal(['@preact/signals', 'preact']);
+      const editing = found
+        .filter(([{ path }, { isPackage }]) => isPackage && path.startsWith('web/console/edit/'))
+        .map(([, { target }]) => target)
+        .filter((target) => !/^(?:@preact\/signals|preact|@codemirror\/[\w-]+|@lezer\/[\w-]+)$/.test(target));
+      expect(editing).to.deep.equal([]);
     });
 
     it('has no import cycle, and sets no HTML', () => {

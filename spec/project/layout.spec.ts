@@ -19,6 +19,7 @@ const ENTRY_POINTS = [
   'lib/testing/index.ts',
   'lib/tools/documents/document-process.ts',
   'lib/tools/expressions/expression-process.ts',
+  'web/console/main.tsx',
   'web/inspect/main.tsx',
   'web/stately/main.ts',
 ];

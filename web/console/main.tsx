@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { Server } from '../shared/server/server.js';
 import { EditorPage } from './edit/editor-page.js';
 import { LibraryPage } from './library/library-page.js';
-import { RunPage } from './run/run-page.js';
+import { RunConsole } from './run/run-page.js';
 import { RunsPage } from './runs/runs-page.js';
 
 const page = document.getElementById('page');
@@ -13,7 +13,7 @@ function createPage() {
   const [, name = '', id = ''] = window.location.pathname.split('/');
   switch (name) {
     case 'runs':
-      return <RunPage server={server} runId={decodePart(id)} />;
+      return <RunConsole server={server} runId={decodePart(id)} />;
     case 'library':
       return <LibraryPage server={server} />;
     case 'edit':

@@ -19,12 +19,6 @@ describe('The documentation page (D39)', () => {
 
   after(() => server.close(0));
 
-  it('is the target of the redirect at /', async () => {
-    const response = await fetch(`${server.url}/`, { redirect: 'manual' });
-    expect(response.status).to.equal(302);
-    expect(response.headers.get('location')).to.equal('/docs');
-  });
-
   it('loads nothing from other hosts', () => {
     expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');
     expect(html).to.include('<title>Wavetrain API</title>');

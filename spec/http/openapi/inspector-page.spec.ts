@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { inspectorRoutes } from '../../../lib/http/routes/pages/inspector.js';
+import { inspectorRoutes } from '../../../lib/http/routes/pages/web-apps.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { catchRejection } from '../../support/rejection.js';

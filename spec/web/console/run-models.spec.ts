@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import type { TaskRecord } from '../../../lib/runs/tasks/task-record.js';
-import { compareTasks } from '../../../web/console/run/model/compare-tasks.js';
+import { compareTasks } from '../../../web/console/run/model/values.js';
 import { readView, valuesPath, writeView } from '../../../web/console/run/model/addresses.js';
-import { EventList, filterEvents } from '../../../web/console/run/model/event-list.js';
-import { describeChanges } from '../../../web/console/run/model/rerun-draft.js';
-import { searchJson } from '../../../web/console/run/model/search-json.js';
+import { RunEvents, filterEvents } from '../../../web/console/run/model/event-list.js';
+import { describeChanges } from '../../../web/console/run/model/values.js';
+import { searchJson } from '../../../web/console/run/model/values.js';
 import { type TaskState, TaskStates } from '../../../web/console/run/model/task-states.js';
-import { barsOf, listTicks } from '../../../web/console/run/model/timeline-bars.js';
+import { barsOf, listTimeTicks } from '../../../web/console/run/model/timeline-bars.js';
 
 const START = Date.parse('2026-11-23T10:00:00.000Z');
 
@@ -131,9 +131,9 @@ describe('The tasks of a run page', () => {
 
 describe('The time axis of a run page', () => {
   it('has about six lines at round numbers', () => {
-    expect(listTicks({ start: 0, length: 1000 })).to.deep.equal([0, 200, 400, 600, 800]);
-    expect(listTicks({ start: 0, length: 7 })).to.have.length.within(2, 8);
-    expect(listTicks({ start: 0, length: 86_400_000 })).to.have.length.within(3, 8);
+    expect(listTimeTicks({ start: 0, length: 1000 })).to.deep.equal([0, 200, 400, 600, 800]);
+    expect(listTimeTicks({ start: 0, length: 7 })).to.have.length.within(2, 8);
+    expect(listTimeTicks({ start: 0, length: 86_400_000 })).to.have.length.within(3, 8);
   });
 });
 
@@ -150,7 +150,7 @@ describe('The events of a run page', () => {
   });
 
   it('join the text of a model, which begins again with another request', () => {
-    const list = new EventList();
+    const list = new RunEvents();
     const text = (request: number, part: string): void =>
       list.add(event(0, { kind: 'text', task_id: 'a', request, text: part }));
     text(1, 'Hel');
@@ -162,7 +162,7 @@ describe('The events of a run page', () => {
   });
 
   it('keep the last 20,000 and count what was dropped', () => {
-    const list = new EventList();
+    const list = new RunEvents();
     for (let index = 0; index < 20_001; index++)
       list.add(event(index, { kind: 'log', task_id: 'a', message: 'x' }));
     expect(list.events.length + list.dropped).to.equal(20_001);

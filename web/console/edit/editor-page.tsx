@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { messageOf, type Server } from '../../shared/server/server.js';
-import { Frame, Notice } from '../shell/frame.js';
+import { PageFrame, Notice } from '../shell/frame.js';
 import type { Opened } from './session/edit-session.js';
 
 type WorkbenchType = ComponentType<{ readonly server: Server; readonly opened: Opened }>;
@@ -14,7 +14,7 @@ export function EditorPage({ server }: { readonly server: Server }) {
     import('./workbench.js').then(setLoaded, (error: unknown) => setProblem(messageOf(error)));
   }, []);
   return (
-    <Frame server={server} section="edit" title="Editor">
+    <PageFrame server={server} section="edit" title="Editor">
       {loaded === undefined ? (
         <main class="page">
           {problem === '' ? (
@@ -29,7 +29,7 @@ export function EditorPage({ server }: { readonly server: Server }) {
       ) : (
         <loaded.Workbench server={server} opened={readAddress(window.location.search)} />
       )}
-    </Frame>
+    </PageFrame>
   );
 }
 

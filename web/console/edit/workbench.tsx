@@ -7,8 +7,8 @@ import { EditSession, LOOK_MS, type Opened } from './session/edit-session.js';
 import { CompilePane } from './views/compile-pane.js';
 import { DiffDialog } from './views/diff-dialog.js';
 import { GraphPane } from './views/graph-pane.js';
-import { ProblemList } from './views/problem-list.js';
-import { RunPane, type RunValues } from './views/run-pane.js';
+import { ProblemsPane } from './views/problem-list.js';
+import { RunPane, type TypedValues } from './views/run-pane.js';
 import { Toolbar } from './views/toolbar.js';
 
 const TABS = [
@@ -28,7 +28,7 @@ interface WorkbenchProps {
 export function Workbench({ server, opened }: WorkbenchProps) {
   const session = useMemo(() => createSession(server, opened), [server, opened.pipeline, opened.run]);
   const [tab, setTab] = useState<Tab>(opened.run === '' ? 'graph' : 'run');
-  const [values, setValues] = useState<RunValues>({ params: {}, inputs: '', session: '' });
+  const [values, setValues] = useState<TypedValues>({ params: {}, inputs: '', session: '' });
   const showRun = (): void => {
     setTab('run');
     // The pane may come into being only now.
@@ -50,7 +50,7 @@ export function Workbench({ server, opened }: WorkbenchProps) {
       <div class="halves">
         <section class="text-half" aria-label="Text">
           <Text session={session} onRun={showRun} />
-          <ProblemList session={session} />
+          <ProblemsPane session={session} />
         </section>
         <section class="side-half" aria-label="Graph and run">
           <div
@@ -233,8 +233,8 @@ function Conflict({ session }: { readonly session: EditSession }) {
       after={{ label, text: conflict.text }}
       keep="Keep my text"
       take={take}
-      onKeep={() => session.resolve('mine')}
-      onTake={() => session.resolve('theirs')}
+      onKeep={() => session.choose('mine')}
+      onTake={() => session.choose('theirs')}
     />
   );
 }

@@ -4,7 +4,7 @@ import { formatAgo, formatTime } from '../../shared/model/format.js';
 import { toneOf } from '../../shared/model/tones.js';
 import type { Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
-import { Frame, Notice } from '../shell/frame.js';
+import { PageFrame, Notice } from '../shell/frame.js';
 import { useNow } from '../shell/use-now.js';
 import { RunForm } from './run-form.js';
 
@@ -32,7 +32,7 @@ export function LibraryPage({ server }: { readonly server: Server }) {
   const wanted = text.trim().toLowerCase();
   const shown = value?.pipelines.filter((named) => nameOf(named).toLowerCase().includes(wanted)) ?? [];
   return (
-    <Frame server={server} section="library" title="Pipelines">
+    <PageFrame server={server} section="library" title="Pipelines">
       <main class="page library">
         <h1>Pipelines</h1>
         {problem !== '' && (
@@ -72,7 +72,7 @@ export function LibraryPage({ server }: { readonly server: Server }) {
           </>
         )}
       </main>
-    </Frame>
+    </PageFrame>
   );
 }
 

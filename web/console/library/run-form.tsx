@@ -6,7 +6,7 @@ import type { PlanGraph } from '../../../lib/plans/graph.js';
 import { messageOf, type Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
 import { ParamsForm } from '../shell/params-form.js';
-import { findParamProblems, type ParamDeclaration, readJsonObject } from '../shell/param-values.js';
+import { findParamProblems, type ParamDeclaration, parseJsonObject } from '../shell/param-values.js';
 
 interface RunFormProps {
   readonly server: Server;
@@ -21,7 +21,7 @@ export function RunForm({ server, named }: RunFormProps) {
   const [inputsText, setInputsText] = useState<string | undefined>(undefined);
   const [problem, setProblem] = useState('');
   const [isStarting, setStarting] = useState(false);
-  const given = inputsText === undefined ? undefined : readJsonObject(inputsText);
+  const given = inputsText === undefined ? undefined : parseJsonObject(inputsText);
   const problems = findParamProblems(problem, Object.keys(params));
   const tenant = tenant_id === 'default' ? {} : { tenant_id };
   const start = (event: Event): void => {

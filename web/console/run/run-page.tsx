@@ -1,17 +1,17 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { BrowserFrames } from '../../shared/server/frame-loop.js';
 import type { Server } from '../../shared/server/server.js';
-import { Frame, Notice } from '../shell/frame.js';
-import { RunSession } from './run-session.js';
+import { PageFrame, Notice } from '../shell/frame.js';
+import { ShownRun } from './run-session.js';
 import { FailureBox } from './views/failure-box.js';
-import { RunHeader } from './views/run-header.js';
+import { RunTitle } from './views/run-header.js';
 import { RunTabs } from './views/run-tabs.js';
 import { TaskPanel } from './task/task-panel.js';
 
 /** One run: its waves, its times, its values, and what can be done with it. */
-export function RunPage({ server, runId }: { readonly server: Server; readonly runId: string }) {
+export function RunConsole({ server, runId }: { readonly server: Server; readonly runId: string }) {
   const session = useMemo(
-    () => new RunSession(server, runId, new BrowserFrames(), window.location.hash),
+    () => new ShownRun(server, runId, new BrowserFrames(), window.location.hash),
     [server, runId],
   );
   const needsKey = server.needsKey.value;
@@ -30,12 +30,12 @@ export function RunPage({ server, runId }: { readonly server: Server; readonly r
   const title =
     record === undefined ? 'Run' : `${record.paused ? 'paused' : record.status}: ${record.pipeline_id}`;
   return (
-    <Frame server={server} section="runs" title={title}>
+    <PageFrame server={server} section="runs" title={title}>
       {session.feed.value.kind === 'missing' ? (
         <MissingRun runId={runId} />
       ) : (
         <main class="run-page">
-          <RunHeader session={session} />
+          <RunTitle session={session} />
           <ConnectionNotice session={session} />
           <FailureBox session={session} />
           <div class={selection === undefined ? 'body' : 'body split'}>
@@ -46,11 +46,11 @@ export function RunPage({ server, runId }: { readonly server: Server; readonly r
           </div>
         </main>
       )}
-    </Frame>
+    </PageFrame>
   );
 }
 
-function ConnectionNotice({ session }: { readonly session: RunSession }) {
+function ConnectionNotice({ session }: { readonly session: ShownRun }) {
   const feed = session.feed.value;
   const problem = session.problem.value;
   return (

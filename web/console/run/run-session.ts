@@ -7,8 +7,8 @@ import type { TaskPage } from '../../../lib/runs/tasks/task-record.js';
 import { Feed, type FeedState } from '../../shared/server/feed.js';
 import type { Frames } from '../../shared/server/frame-loop.js';
 import { messageOf, type Server, ServerError } from '../../shared/server/server.js';
-import { readView, type Selection, type Tab, type View, writeView } from './model/addresses.js';
-import { EventList } from './model/event-list.js';
+import { readView, type TaskSelection, type Tab, type View, writeView } from './model/addresses.js';
+import { RunEvents } from './model/event-list.js';
 import { type RunPart, TaskStates } from './model/task-states.js';
 
 /** Events that wait to be shown before the feed waits for the page. */
@@ -35,7 +35,7 @@ export type RunGraph =
  * What the page of one run shows: its record, its tasks and its events. Events are taken in once a frame and never for
  * long, so that the page stays quick however many come.
  */
-export class RunSession {
+export class ShownRun {
   readonly server: Server;
   readonly runId: string;
   readonly record = signal<RunRecord | undefined>(undefined);
@@ -49,7 +49,7 @@ export class RunSession {
   /** Counts changes of what a settled task has: its values are read again. */
   readonly settledCount = signal(0);
   readonly tasks = new TaskStates();
-  readonly events = new EventList();
+  readonly events = new RunEvents();
   readonly #frames: Frames;
   #waiting: string[] = [];
   #onRoom: (() => void) | undefined;
@@ -95,7 +95,7 @@ export class RunSession {
   }
 
   /** Shows a tab, a task or an item. */
-  show({ tab, selection }: { readonly tab?: Tab; readonly selection?: Selection | undefined }): void {
+  show({ tab, selection }: { readonly tab?: Tab; readonly selection?: TaskSelection | undefined }): void {
     const view = this.view.value;
     this.view.value = { tab: tab ?? view.tab, selection };
     const hash = writeView(this.view.value);

@@ -1,4 +1,4 @@
-import { formatCount } from '../../shared/model/format.js';
+import { formatInteger } from '../../shared/model/format.js';
 import { type Period, PERIODS, type RunFilters } from './run-filters.js';
 import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 
@@ -39,7 +39,7 @@ export function FilterBar({ filters, counts, onChange }: FilterBarProps) {
             >
               {status}{' '}
               <span class={`count${count > 0 && status === 'failed' ? ' failed' : ''}`}>
-                {formatCount(count)}
+                {formatInteger(count)}
               </span>
             </button>
           );

@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../../lib/runs/record.js';
-import { formatAgo, formatCount, formatTime, formatTook } from '../../shared/model/format.js';
+import { formatAgo, formatInteger, formatTime, formatTook } from '../../shared/model/format.js';
 import { toneOf } from '../../shared/model/tones.js';
 import type { RunFilters } from './run-filters.js';
 
@@ -118,7 +118,7 @@ function Progress({ run: { progress, status } }: { readonly run: RunSummary }) {
         aria-label={`${tasks_settled} of ${tasks} tasks have settled`}
       />
       <span class="number">
-        {formatCount(tasks_settled)}/{formatCount(tasks)}
+        {formatInteger(tasks_settled)}/{formatInteger(tasks)}
       </span>
     </span>
   );

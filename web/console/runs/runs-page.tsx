@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { formatCount } from '../../shared/model/format.js';
+import { formatInteger } from '../../shared/model/format.js';
 import type { Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
-import { Frame, Notice } from '../shell/frame.js';
+import { PageFrame, Notice } from '../shell/frame.js';
 import { useNow } from '../shell/use-now.js';
 import { FilterBar } from './filter-bar.js';
 import {
@@ -43,7 +43,7 @@ export function RunsPage({ server }: { readonly server: Server }) {
   };
   const { value: listing, problem } = list;
   return (
-    <Frame server={server} section="runs" title="Runs">
+    <PageFrame server={server} section="runs" title="Runs">
       <main class="page runs">
         <h1>Runs</h1>
         <FilterBar filters={filters} counts={listing?.counts} onChange={change} />
@@ -62,7 +62,7 @@ export function RunsPage({ server }: { readonly server: Server }) {
         )}
         <Pages range={range} next={listing?.next_cursor ?? null} onChange={setRange} />
       </main>
-    </Frame>
+    </PageFrame>
   );
 }
 
@@ -99,7 +99,7 @@ function Pages({ range, next, onChange }: PagesProps) {
 
 function QueueNotice({ queue }: { readonly queue: NonNullable<RunPage['queue']> }) {
   const { queued, waits_for } = queue;
-  const runs = queued === 1 ? '1 run waits' : `${formatCount(queued)} runs wait`;
+  const runs = queued === 1 ? '1 run waits' : `${formatInteger(queued)} runs wait`;
   return (
     <Notice>
       {runs} in the queue

@@ -18,7 +18,7 @@ interface FrameProps {
 }
 
 /** What every page of the console has: its sections, and the form for a key where the server needs one. */
-export function Frame({ server, section, title, children }: FrameProps) {
+export function PageFrame({ server, section, title, children }: FrameProps) {
   useEffect(() => {
     document.title = `${title} · Wavetrain`;
   }, [title]);

@@ -47,7 +47,7 @@ export function findParamProblems(message: string, names: readonly string[]): Re
 }
 
 /** Reads a JSON object that was typed. Returns what is wrong, as a sentence, when it is none. */
-export function readJsonObject(text: string): JsonObject | string {
+export function parseJsonObject(text: string): JsonObject | string {
   if (text.trim() === '') return {};
   try {
     const value: unknown = JSON.parse(text);

@@ -35,6 +35,6 @@ export function formatBytes(bytes: number): string {
 }
 
 /** Formats a whole number with separators. */
-export function formatCount(count: number): string {
+export function formatInteger(count: number): string {
   return count.toLocaleString('en');
 }

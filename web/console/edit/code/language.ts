@@ -23,7 +23,7 @@ import type { Vocabulary } from '../model/vocabulary.js';
 import { readYaml } from '../model/yaml-tree.js';
 
 /** A longer text is neither completed nor explained nor outlined: it would be felt while typing. */
-export const MOST_ANALYSED = 256 * 1024;
+const MOST_ANALYSED = 256 * 1024;
 
 /** Outlines by text, so that several readers of one state share the work. */
 let last:

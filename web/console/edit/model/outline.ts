@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../../../lib/common/json.js';
+import type { JsonObject } from '../../../../lib/common/json.js';
 import type { ParamDeclaration } from '../../shell/param-values.js';
 import { child, namesIn, toJson, type YamlNode } from './yaml-tree.js';
 
@@ -113,4 +113,8 @@ function toDeclaration(value: unknown): ParamDeclaration {
     ...(usual !== undefined && { default: usual }),
     ...(Array.isArray(choices) && { enum: choices }),
   };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

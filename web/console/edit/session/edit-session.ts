@@ -7,7 +7,7 @@ import { EMPTY_OUTLINE, type Outline, readDefaults } from '../model/outline.js';
 import type { JsonSchema, Vocabulary } from '../model/vocabulary.js';
 import { Checker } from './checker.js';
 import { Drafts } from './drafts.js';
-import { type DefinitionFile, Files, type Folder } from './files.js';
+import { type OpenedFile, Files, type Folder } from './files.js';
 
 /** What the page was opened for, from its address. */
 export interface Opened {
@@ -63,7 +63,7 @@ export class EditSession {
   readonly defaults = computed(() => readDefaults(this.outline.value));
   vocabulary: Vocabulary | undefined;
   #drafts: Drafts;
-  #base: DefinitionFile | undefined;
+  #base: OpenedFile | undefined;
   #baseText = '';
   #editor: CodeEditor | undefined;
   #timer = 0;
@@ -232,14 +232,14 @@ export class EditSession {
     else this.conflict.value = { kind: 'file', text: current.text, version: current.version };
   }
 
-  #rebase(file: DefinitionFile): void {
+  #rebase(file: OpenedFile): void {
     this.#base = file;
     this.#baseText = file.text;
     this.isChanged.value = this.text !== file.text;
   }
 
   /** Ends a conflict: with the other text in place of the own one, or with the own one. */
-  resolve(choice: 'theirs' | 'mine'): void {
+  choose(choice: 'theirs' | 'mine'): void {
     const { value: conflict } = this.conflict;
     if (conflict === undefined) return;
     this.conflict.value = undefined;

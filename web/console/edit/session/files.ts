@@ -2,7 +2,7 @@ import type { Problem } from '../../../../lib/definition/problem.js';
 import { type Server, ServerError } from '../../../shared/server/server.js';
 
 /** A file of the folder of the server (SERVICE_PIPELINES). */
-export interface DefinitionFile {
+export interface OpenedFile {
   readonly file: string;
   readonly text: string;
   /** Names this content. */
@@ -23,7 +23,7 @@ export interface Folder {
 type SaveResult =
   | { readonly kind: 'saved'; readonly version: string; readonly problems: readonly Problem[] }
   /** The file is another one than the text was made from; undefined when it is gone. */
-  | { readonly kind: 'changed'; readonly current: DefinitionFile | undefined };
+  | { readonly kind: 'changed'; readonly current: OpenedFile | undefined };
 
 const NO_FOLDER: Folder = { enabled: false, writable: false, pipelines: [] };
 
@@ -46,9 +46,9 @@ export class Files {
   }
 
   /** Returns undefined when there is no such file. */
-  async read(id: string): Promise<DefinitionFile | undefined> {
+  async read(id: string): Promise<OpenedFile | undefined> {
     try {
-      return await this.#server.getJson<DefinitionFile>(pathOf(id));
+      return await this.#server.getJson<OpenedFile>(pathOf(id));
     } catch (error) {
       if (error instanceof ServerError && error.status === 404) return undefined;
       throw error;

@@ -5,7 +5,7 @@ import type { EditSession } from '../session/edit-session.js';
 const MOST_LISTED = 200;
 
 /** What is wrong with the text, each with its place, a hint, and a button that fixes it. */
-export function ProblemList({ session }: { readonly session: EditSession }) {
+export function ProblemsPane({ session }: { readonly session: EditSession }) {
   const { problems } = session.checker.state.value;
   return (
     <section class="problems" aria-label="Problems">

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { JsonObject } from '../../../../lib/common/json.js';
 import { messageOf, ServerError } from '../../../shared/server/server.js';
-import { findParamProblems, readJsonObject } from '../../shell/param-values.js';
+import { findParamProblems, parseJsonObject } from '../../shell/param-values.js';
 import { ParamsForm } from '../../shell/params-form.js';
 import type { EditSession } from '../session/edit-session.js';
 import { RerunPart } from './rerun-part.js';
 
 /** What the reader has typed for a run. */
-export interface RunValues {
+export interface TypedValues {
   readonly params: JsonObject;
   /** As JSON; empty for none. */
   readonly inputs: string;
@@ -16,8 +16,8 @@ export interface RunValues {
 
 interface RunPaneProps {
   readonly session: EditSession;
-  readonly values: RunValues;
-  readonly onChange: (values: RunValues) => void;
+  readonly values: TypedValues;
+  readonly onChange: (values: TypedValues) => void;
 }
 
 /** What a run gets: params by a form, inputs and session values as JSON; and what starts it. */
@@ -149,8 +149,8 @@ interface Texts {
   readonly problems: Readonly<Partial<Record<'inputs' | 'session', string>>>;
 }
 
-function readTexts(values: RunValues): Texts {
-  const [inputs, session] = [readJsonObject(values.inputs), readJsonObject(values.session)];
+function readTexts(values: TypedValues): Texts {
+  const [inputs, session] = [parseJsonObject(values.inputs), parseJsonObject(values.session)];
   const isText = (value: JsonObject | string): value is string => typeof value === 'string';
   return {
     ok: !isText(inputs) && !isText(session),

@@ -1,15 +1,15 @@
 import { useMemo, useState } from 'preact/hooks';
-import { formatCount } from '../../../shared/model/format.js';
+import { formatInteger } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import type { RunPart, TaskState } from '../model/task-states.js';
-import type { RunSession } from '../run-session.js';
+import type { ShownRun } from '../run-session.js';
 import { WaveCanvas } from './wave-canvas.js';
 
 /** From this many sub-pipelines on, those that need no attention are folded at first. */
 const FOLD_FROM = 5;
 
 /** The whole run by waves, from its definition: of a plan, its sub-pipelines one below the other. */
-export function GraphView({ session }: { readonly session: RunSession }) {
+export function GraphView({ session }: { readonly session: ShownRun }) {
   const graph = session.graph.value;
   const parts = useMemo(() => session.parts(), [session, graph]);
   if (graph === undefined) return <p class="empty">Loading the definition…</p>;
@@ -38,7 +38,7 @@ export function GraphView({ session }: { readonly session: RunSession }) {
 }
 
 interface SubPipelineProps {
-  readonly session: RunSession;
+  readonly session: ShownRun;
   readonly part: RunPart;
   /** Ids of the sub-pipelines whose keys it reads. */
   readonly readsFrom: readonly string[];
@@ -63,7 +63,7 @@ function SubPipeline({ session, part, readsFrom, isFolded }: SubPipelineProps) {
         </button>
         <span class={`badge ${toneOf(status ?? 'waiting')}`}>{status ?? 'not started'}</span>
         <span class="src">
-          {formatCount(settled)} of {formatCount(tasks.length)} tasks
+          {formatInteger(settled)} of {formatInteger(tasks.length)} tasks
           {readsFrom.length > 0 && `, after ${readsFrom.join(', ')}`}
         </span>
       </h3>

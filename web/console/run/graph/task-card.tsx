@@ -1,9 +1,11 @@
 import type { PlacedBox } from '../../../../lib/pipelines/drawing/wave-layout.js';
-import { formatCount, formatTook } from '../../../shared/model/format.js';
+import { formatInteger, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { useNow } from '../../shell/use-now.js';
 import type { TaskState } from '../model/task-states.js';
-import type { Nearness } from './wave-canvas.js';
+
+/** How a task is linked with the one that the reader looks at. */
+export type Nearness = 'before' | 'after';
 
 interface TaskCardProps {
   readonly id: string;
@@ -74,8 +76,8 @@ function formatState(task: TaskState, now: number): string {
   const { status, items, isReused, isCached, startedAt, finishedAt, attempts, retryAt } = task;
   const parts: string[] = [];
   if (items !== null) {
-    parts.push(`${formatCount(items.succeeded + items.failed)}/${formatCount(items.total)}`);
-    if (items.failed > 0) parts.push(`${formatCount(items.failed)} failed`);
+    parts.push(`${formatInteger(items.succeeded + items.failed)}/${formatInteger(items.total)}`);
+    if (items.failed > 0) parts.push(`${formatInteger(items.failed)} failed`);
   }
   if (isReused) parts.push('reused');
   else if (isCached) parts.push('cached');

@@ -7,9 +7,9 @@ import {
 } from '../../../../lib/pipelines/drawing/wave-layout.js';
 import { runToEnd } from '../../../../lib/common/steps.js';
 import type { Graph } from '../../../../lib/pipelines/graph.js';
-import { type RunPart, taskKey } from '../model/task-states.js';
-import type { RunSession } from '../run-session.js';
-import { TaskCard } from './task-card.js';
+import { type RunPart, keyOfTask } from '../model/task-states.js';
+import type { ShownRun } from '../run-session.js';
+import { type Nearness, TaskCard } from './task-card.js';
 
 const SIZES: LayoutOptions = {
   boxWidth: 204,
@@ -27,7 +27,7 @@ const MOST_EDGES = 500;
 const MARGIN = 300;
 
 interface WaveCanvasProps {
-  readonly session: RunSession;
+  readonly session: ShownRun;
   readonly part: RunPart;
   /** It is all there is on the tab, and takes its height. */
   readonly isWhole?: boolean;
@@ -101,7 +101,7 @@ export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) 
         {layout.boxes.map((placed) => {
           const { id, x, y } = placed;
           const isKept = id === active || isVisible(x, y, SIZES.boxWidth, SIZES.boxHeight);
-          const task = isKept ? session.tasks.get(taskKey(id, subPipeline)) : undefined;
+          const task = isKept ? session.tasks.get(keyOfTask(id, subPipeline)) : undefined;
           if (task === undefined) return null;
           return (
             <TaskCard
@@ -125,9 +125,6 @@ export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) 
 }
 
 const NO_EDGE = { from: '', to: '', kind: 'template' };
-
-/** How a task is linked with the one that the reader looks at. */
-export type Nearness = 'before' | 'after';
 
 const NOTHING: ReadonlyMap<string, Nearness> = new Map();
 

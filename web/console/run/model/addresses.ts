@@ -4,7 +4,7 @@ export const TABS = ['graph', 'timeline', 'events', 'blackboard', 'files', 'defi
 export type Tab = (typeof TABS)[number];
 
 /** A task of the run, or an item of it. */
-export interface Selection {
+export interface TaskSelection {
   readonly taskId: string;
   readonly subPipeline?: string;
   /** Of a fan-out, from 0. */
@@ -14,7 +14,7 @@ export interface Selection {
 /** What the page of a run shows: its address says so, and leads there again. */
 export interface View {
   readonly tab: Tab;
-  readonly selection: Selection | undefined;
+  readonly selection: TaskSelection | undefined;
 }
 
 /** Reads the hash of the address. */
@@ -47,7 +47,7 @@ export function writeView({ tab, selection }: View): string {
 
 /** The path of the API to the values of a task or an item, below that of the run. */
 export function valuesPath(
-  { taskId, subPipeline, item }: Selection,
+  { taskId, subPipeline, item }: TaskSelection,
   more: Record<string, string> = {},
 ): string {
   const query = new URLSearchParams({
@@ -59,7 +59,7 @@ export function valuesPath(
 }
 
 /** How messages name a task or an item, as in `draft/fetch[3]`. */
-export function formatSelection({ taskId, subPipeline, item }: Selection): string {
+export function formatSelection({ taskId, subPipeline, item }: TaskSelection): string {
   const task = subPipeline === undefined ? taskId : `${subPipeline}/${taskId}`;
   return item === undefined ? task : `${task}[${item}]`;
 }

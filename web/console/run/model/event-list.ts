@@ -21,7 +21,7 @@ export interface EventFilter {
 }
 
 /** The last events of a run, and the texts with which models are answering. */
-export class EventList {
+export class RunEvents {
   readonly events: LiveEvent[] = [];
   /** Numbers of events by kind. */
   readonly kinds = new Map<string, number>();

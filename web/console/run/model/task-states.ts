@@ -1,10 +1,11 @@
-import type { TaskStatus } from '../../../../machines/types.js';
 import type { LiveEvent, TaskEvent } from '../../../../lib/execution/events/event.js';
 import type { Graph } from '../../../../lib/pipelines/graph.js';
 import type { TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
 
+type TaskStatus = TaskRecord['status'];
+
 /** One attempt of a task. Times are in milliseconds since 1970. */
-export interface Attempt {
+export interface AttemptTime {
   readonly attempt: number;
   readonly start: number;
   /** Null while it is under way. */
@@ -33,7 +34,7 @@ export interface TaskState {
   startedAt: number | null;
   finishedAt: number | null;
   /** The oldest first; of a fan-out its items have them. */
-  attempts: Attempt[];
+  attempts: AttemptTime[];
   /** When the next attempt begins; null when none waits. */
   retryAt: number | null;
   items: ItemProgress | null;
@@ -60,7 +61,7 @@ const RANK: Readonly<Record<TaskStatus, number>> = {
 };
 
 /** The name of a task in the run; those of two sub-pipelines may have the same id. */
-export function taskKey(taskId: string, subPipeline?: string): string {
+export function keyOfTask(taskId: string, subPipeline?: string): string {
   return subPipeline === undefined ? taskId : `${subPipeline}/${taskId}`;
 }
 
@@ -85,7 +86,7 @@ export class TaskStates {
   addPart({ subPipeline, graph }: RunPart): void {
     for (const [wave, tasks] of graph.waves.entries()) {
       for (const { id, tool, fan_out } of tasks) {
-        const key = taskKey(id, subPipeline);
+        const key = keyOfTask(id, subPipeline);
         if (!this.#tasks.has(key))
           this.#tasks.set(key, createState(key, id, subPipeline, tool, wave, fan_out));
       }
@@ -95,7 +96,7 @@ export class TaskStates {
   /** Takes what the server knows of a task. */
   addRecord(record: TaskRecord): void {
     const { task_id, sub_pipeline, tool, wave, status, items, attempts, error } = record;
-    const key = taskKey(task_id, sub_pipeline);
+    const key = keyOfTask(task_id, sub_pipeline);
     const task = this.#tasks.get(key) ?? createState(key, task_id, sub_pipeline, tool, wave, items !== null);
     this.#tasks.set(key, task);
     if (RANK[status] < RANK[task.status]) return;
@@ -113,7 +114,7 @@ export class TaskStates {
   /** Takes an event in. Those of nested runs belong to the task that runs them, and change nothing of it. */
   addEvent(event: LiveEvent): void {
     if (!('task_id' in event) || event.within !== undefined) return;
-    const task = this.#tasks.get(taskKey(event.task_id, event.sub_pipeline));
+    const task = this.#tasks.get(keyOfTask(event.task_id, event.sub_pipeline));
     if (task === undefined) return;
     const time = Date.parse(event.time);
     switch (event.kind) {
@@ -211,7 +212,12 @@ function settle(task: TaskState, event: TaskEvent, time: number): void {
   }
 }
 
-function toAttempt({ attempt, started_at, finished_at, error }: TaskRecord['attempts'][number]): Attempt[] {
+function toAttempt({
+  attempt,
+  started_at,
+  finished_at,
+  error,
+}: TaskRecord['attempts'][number]): AttemptTime[] {
   const start = toMs(started_at);
   return start === null ? [] : [{ attempt, start, end: toMs(finished_at), error }];
 }

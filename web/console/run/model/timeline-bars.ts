@@ -48,7 +48,7 @@ const KINDS: Readonly<Record<TaskState['status'], Bar['kind']>> = {
 const FACTORS = [1, 2, 5, 10];
 
 /** Offsets from the start at which a chart has a line: about six of them, at round numbers of milliseconds. */
-export function listTicks({ length }: TimeScale): number[] {
+export function listTimeTicks({ length }: TimeScale): number[] {
   const wanted = length / 6;
   const power = 10 ** Math.floor(Math.log10(Math.max(1, wanted)));
   const step = (FACTORS.find((factor) => factor * power >= wanted) ?? 10) * power;

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ItemCounts, ItemPage, ItemRecord } from '../../../../lib/runs/tasks/task-record.js';
-import { formatCount, formatTook } from '../../../shared/model/format.js';
+import { formatInteger, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';
 import { useJson } from '../../../shared/server/use-json.js';
-import { type Selection, valuesPath } from '../model/addresses.js';
-import type { RunSession } from '../run-session.js';
+import { type TaskSelection, valuesPath } from '../model/addresses.js';
+import type { ShownRun } from '../run-session.js';
 
 const STATUSES = ['failed', 'running', 'pending', 'skipped', 'succeeded'] as const;
 
@@ -15,8 +15,8 @@ const PER_PAGE = 100;
 const REFRESH_MS = 2000;
 
 interface ItemListProps {
-  readonly session: RunSession;
-  readonly selection: Selection;
+  readonly session: ShownRun;
+  readonly selection: TaskSelection;
   readonly counts: ItemCounts;
 }
 
@@ -26,7 +26,7 @@ export function ItemList({ session, selection, counts }: ItemListProps) {
   const status = chosen ?? (counts.failed > 0 ? 'failed' : '');
   const query = { values: 'false', limit: String(PER_PAGE), ...(status !== '' && { status }) };
   const { subPipeline, taskId } = selection;
-  const task: Selection = { taskId, ...(subPipeline !== undefined && { subPipeline }) };
+  const task: TaskSelection = { taskId, ...(subPipeline !== undefined && { subPipeline }) };
   const pathOf = (more: Record<string, string>): string => {
     const [path, search] = valuesPath(task, { ...query, ...more }).split('?');
     return session.path(`${path}/items?${search}`);
@@ -45,11 +45,11 @@ export function ItemList({ session, selection, counts }: ItemListProps) {
         Items
         <span class="statuses" role="group" aria-label="Status of the items">
           <button type="button" aria-pressed={status === ''} onClick={() => setChosen('')}>
-            all {formatCount(counts.total)}
+            all {formatInteger(counts.total)}
           </button>
           {STATUSES.filter((name) => counts[name] > 0).map((name) => (
             <button key={name} type="button" aria-pressed={status === name} onClick={() => setChosen(name)}>
-              {name} {formatCount(counts[name])}
+              {name} {formatInteger(counts[name])}
             </button>
           ))}
         </span>
@@ -103,7 +103,7 @@ function ItemRow({ item, onShow }: { readonly item: ItemRecord; readonly onShow:
 }
 
 /** The pages after the first one. */
-function useMore(session: RunSession, pathOf: (more: Record<string, string>) => string, status: string) {
+function useMore(session: ShownRun, pathOf: (more: Record<string, string>) => string, status: string) {
   const [items, setItems] = useState<readonly ItemRecord[]>([]);
   /** Undefined until a further page was read. */
   const [cursor, setCursor] = useState<string | null | undefined>(undefined);

@@ -3,9 +3,9 @@ import type { ItemRecord, TaskRecord } from '../../../../lib/runs/tasks/task-rec
 import { formatTime, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { useJson } from '../../../shared/server/use-json.js';
-import { formatSelection, type Selection, valuesPath } from '../model/addresses.js';
-import { taskKey } from '../model/task-states.js';
-import type { RunSession } from '../run-session.js';
+import { formatSelection, type TaskSelection, valuesPath } from '../model/addresses.js';
+import { keyOfTask } from '../model/task-states.js';
+import type { ShownRun } from '../run-session.js';
 import { ErrorDetails } from './error-details.js';
 import { ItemList } from './item-list.js';
 import { RerunDialog } from '../views/rerun-dialog.js';
@@ -15,8 +15,8 @@ import { ValueView } from './value-view.js';
 const REFRESH_MS = 1500;
 
 interface TaskPanelProps {
-  readonly session: RunSession;
-  readonly selection: Selection;
+  readonly session: ShownRun;
+  readonly selection: TaskSelection;
 }
 
 /** One task or item: how it stands, why it failed, with what its tool was called, and what came of it. */
@@ -24,7 +24,7 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
   const { subPipeline, taskId, item } = selection;
   const [isWhole, setWhole] = useState(false);
   const [isRerunning, setRerunning] = useState(false);
-  const key = taskKey(taskId, subPipeline);
+  const key = keyOfTask(taskId, subPipeline);
   void session.version.value;
   const status = session.tasks.get(key)?.status;
   const isOver = status !== undefined && status !== 'running' && status !== 'pending';

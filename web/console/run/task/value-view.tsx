@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Json } from '../../../../lib/common/json.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
-import { searchJson } from '../model/search-json.js';
+import { searchJson } from '../model/values.js';
 import { CopyButton } from '../views/copy-button.js';
 import { saveFile } from '../views/file-link.js';
 

@@ -1,14 +1,14 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { LiveEvent } from '../../../../lib/execution/events/event.js';
-import { formatCount, formatOffset } from '../../../shared/model/format.js';
+import { formatInteger, formatOffset } from '../../../shared/model/format.js';
 import { moveByKey, rowId, VirtualList } from '../../../shared/views/virtual-list.js';
 import { describeEvent, type EventFilter, filterEvents, nameOfEvent } from '../model/event-list.js';
-import type { RunSession } from '../run-session.js';
+import type { ShownRun } from '../run-session.js';
 
 const ROW_HEIGHT = 22;
 
 /** What has happened in the run, in order; it follows what happens until it is paused. */
-export function EventsView({ session }: { readonly session: RunSession }) {
+export function EventsView({ session }: { readonly session: ShownRun }) {
   const version = session.version.value;
   const [filter, setFilter] = useState<EventFilter>({ text: '', kind: '' });
   /** The events as they were when the reader paused the list. */
@@ -37,7 +37,7 @@ export function EventsView({ session }: { readonly session: RunSession }) {
           <option value="">all kinds</option>
           {[...session.events.kinds].map(([kind, count]) => (
             <option key={kind} value={kind}>
-              {kind} ({formatCount(count)})
+              {kind} ({formatInteger(count)})
             </option>
           ))}
         </select>
@@ -49,9 +49,9 @@ export function EventsView({ session }: { readonly session: RunSession }) {
           {isLive ? 'Pause' : 'Follow again'}
         </button>
         <span class="src">
-          {formatCount(events.length)} events
+          {formatInteger(events.length)} events
           {session.events.dropped > 0 &&
-            `; ${formatCount(session.events.dropped)} older ones are not kept by the page`}
+            `; ${formatInteger(session.events.dropped)} older ones are not kept by the page`}
         </span>
       </div>
       {events.length === 0 ? (
@@ -107,7 +107,7 @@ export function EventsView({ session }: { readonly session: RunSession }) {
 
 const MOST_CHARACTERS = 400;
 
-function showTask(session: RunSession, event: LiveEvent): void {
+function showTask(session: ShownRun, event: LiveEvent): void {
   if (!('task_id' in event) || event.within !== undefined) return;
   const { task_id: taskId, sub_pipeline: subPipeline } = event;
   const item = 'item' in event ? event.item : undefined;

@@ -1,6 +1,6 @@
-import { formatSelection, type Selection } from '../model/addresses.js';
-import { formatCount } from '../../../shared/model/format.js';
-import type { RunSession } from '../run-session.js';
+import { formatSelection, type TaskSelection } from '../model/addresses.js';
+import { formatInteger } from '../../../shared/model/format.js';
+import type { ShownRun } from '../run-session.js';
 
 /** Failures that are listed; the graph and the timeline show all. */
 const MOST_LISTED = 8;
@@ -8,7 +8,7 @@ const MOST_LISTED = 8;
 const MOST_CHARACTERS = 1500;
 
 /** Why a run has failed, before anything else: which task, why, and where to see with which inputs. */
-export function FailureBox({ session }: { readonly session: RunSession }) {
+export function FailureBox({ session }: { readonly session: ShownRun }) {
   const record = session.record.value;
   if (record === undefined || record.status !== 'failed') return null;
   const { error, failed_task: first, failures } = record;
@@ -31,7 +31,7 @@ export function FailureBox({ session }: { readonly session: RunSession }) {
       {others.length > 0 && (
         <details>
           <summary>
-            {others.length === 1 ? '1 more failure' : `${formatCount(others.length)} more failures`}
+            {others.length === 1 ? '1 more failure' : `${formatInteger(others.length)} more failures`}
           </summary>
           <ul>
             {others.slice(0, MOST_LISTED).map((failure) => (
@@ -41,14 +41,14 @@ export function FailureBox({ session }: { readonly session: RunSession }) {
               </li>
             ))}
           </ul>
-          {others.length > MOST_LISTED && <p>and {formatCount(others.length - MOST_LISTED)} more</p>}
+          {others.length > MOST_LISTED && <p>and {formatInteger(others.length - MOST_LISTED)} more</p>}
         </details>
       )}
     </section>
   );
 }
 
-function TaskLink({ session, selection }: { readonly session: RunSession; readonly selection: Selection }) {
+function TaskLink({ session, selection }: { readonly session: ShownRun; readonly selection: TaskSelection }) {
   return (
     <button
       type="button"
@@ -67,7 +67,7 @@ interface Located {
   readonly item?: number;
 }
 
-function toSelection({ task_id, sub_pipeline, item }: Located): Selection {
+function toSelection({ task_id, sub_pipeline, item }: Located): TaskSelection {
   return {
     taskId: task_id,
     ...(sub_pipeline !== undefined && { subPipeline: sub_pipeline }),

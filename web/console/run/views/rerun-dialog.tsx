@@ -1,16 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { JsonObject } from '../../../../lib/common/json.js';
 import type { RerunReport, RerunTask } from '../../../../lib/runs/rerun/rerun-report.js';
-import { formatCount } from '../../../shared/model/format.js';
-import { messageOf, ServerError } from '../../../shared/server/server.js';
+import { formatInteger } from '../../../shared/model/format.js';
+import { messageOf } from '../../../shared/server/server.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { formatSelection } from '../model/addresses.js';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
-import { describeChanges, type RerunDraft } from '../model/rerun-draft.js';
-import type { RunSession } from '../run-session.js';
+import { describeChanges, type RerunDraft } from '../model/values.js';
+import type { ShownRun } from '../run-session.js';
 
 interface RerunDialogProps {
-  readonly session: RunSession;
+  readonly session: ShownRun;
   /** The task, or of a plan the sub-pipeline, that the reader wants to run again. */
   readonly from?: string;
   readonly onClose: () => void;
@@ -18,9 +18,6 @@ interface RerunDialogProps {
 
 /** Tasks of each list that are shown. */
 const MOST_LISTED = 12;
-
-/** What is typed is looked at after a pause of so many milliseconds. */
-const PAUSE_MS = 350;
 
 /** Asks what to run again, and with which values; says before it starts what will run and what is reused (D60). */
 export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
@@ -147,12 +144,17 @@ function JsonField({ name, value, original, problem, onChange }: JsonFieldProps)
   );
 }
 
+/** What a rerun would do, or why it cannot be said. */
 interface PreviewState {
   readonly report: RerunReport | undefined;
   readonly problem: string;
 }
 
-function usePreview(session: RunSession, body: object | undefined): PreviewState {
+/** What is typed is looked at after a pause of so many milliseconds. */
+const PAUSE_MS = 350;
+
+/** Asks the server what a rerun would do, each time that its request changes. */
+function usePreview(session: ShownRun, body: object | undefined): PreviewState {
   const [state, setState] = useState<PreviewState>({ report: undefined, problem: '' });
   const text = body === undefined ? undefined : JSON.stringify(body);
   useEffect(() => {
@@ -168,7 +170,7 @@ function usePreview(session: RunSession, body: object | undefined): PreviewState
           if (!isOld)
             setState({
               report: undefined,
-              problem: error instanceof ServerError ? error.message : String(error),
+              problem: messageOf(error),
             });
         });
     }, PAUSE_MS);
@@ -193,21 +195,21 @@ function Preview({ preview: { report, problem } }: { readonly preview: PreviewSt
   return (
     <div class="preview" role="status">
       <h3>
-        {formatCount(runs.length)} {runs.length === 1 ? 'task runs' : 'tasks run'}
+        {formatInteger(runs.length)} {runs.length === 1 ? 'task runs' : 'tasks run'}
       </h3>
       <ul>
         {runs.slice(0, MOST_LISTED).map((task) => (
           <li key={nameOf(task)}>
             <bdi class="name">{nameOf(task)}</bdi> <span class="src">{task.reason}</span>
             {task.reusable_items > 0 && (
-              <span class="src">; {formatCount(task.reusable_items)} of its items are reused</span>
+              <span class="src">; {formatInteger(task.reusable_items)} of its items are reused</span>
             )}
           </li>
         ))}
       </ul>
       <More hidden={runs.length - MOST_LISTED} />
       <h3>
-        {formatCount(reused.length)} {reused.length === 1 ? 'task is' : 'tasks are'} reused
+        {formatInteger(reused.length)} {reused.length === 1 ? 'task is' : 'tasks are'} reused
       </h3>
       <p class="src">
         <bdi>{reused.slice(0, MOST_LISTED).map(nameOf).join(', ')}</bdi>
@@ -223,7 +225,7 @@ function Preview({ preview: { report, problem } }: { readonly preview: PreviewSt
 }
 
 function More({ hidden }: { readonly hidden: number }) {
-  return hidden > 0 ? <p class="src">and {formatCount(hidden)} more</p> : null;
+  return hidden > 0 ? <p class="src">and {formatInteger(hidden)} more</p> : null;
 }
 
 function nameOf({ sub_pipeline, task_id }: RerunTask): string {

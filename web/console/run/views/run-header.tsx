@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
 import type { RunRecord } from '../../../../lib/runs/record.js';
-import { formatCount, formatTime, formatTook } from '../../../shared/model/format.js';
+import { formatInteger, formatTime, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';
 import { useNow } from '../../shell/use-now.js';
-import type { RunSession } from '../run-session.js';
+import type { ShownRun } from '../run-session.js';
 import { FileLink } from './file-link.js';
 import { RerunDialog } from './rerun-dialog.js';
 
 /** Which run it is, how it stands, and what can be done with it. */
-export function RunHeader({ session }: { readonly session: RunSession }) {
+export function RunTitle({ session }: { readonly session: ShownRun }) {
   const record = session.record.value;
   return (
     <header class="run-header">
@@ -44,7 +44,7 @@ function Status({ record }: { readonly record: RunRecord }) {
   );
 }
 
-function Facts({ session, record }: { readonly session: RunSession; readonly record: RunRecord }) {
+function Facts({ session, record }: { readonly session: ShownRun; readonly record: RunRecord }) {
   const now = useNow(record.finished_at === null);
   const { created_at, started_at, finished_at, progress, tenant_id, rerun_of, usage, cost, kind } = record;
   const end = finished_at === null ? now : Date.parse(finished_at);
@@ -61,12 +61,12 @@ function Facts({ session, record }: { readonly session: RunSession; readonly rec
         <Fact name="Waited">{formatTook(Date.parse(started_at) - Date.parse(created_at))}</Fact>
       )}
       <Fact name="Tasks">
-        {formatCount(progress.tasks_settled)} of {formatCount(progress.tasks)}
+        {formatInteger(progress.tasks_settled)} of {formatInteger(progress.tasks)}
       </Fact>
       <Fact name="Waves">
-        {formatCount(progress.waves_executed)} of {formatCount(progress.waves)}
+        {formatInteger(progress.waves_executed)} of {formatInteger(progress.waves)}
       </Fact>
-      <Fact name="Calls">{formatCount(progress.invocations)}</Fact>
+      <Fact name="Calls">{formatInteger(progress.invocations)}</Fact>
       {tenant_id !== 'default' && (
         <Fact name="Tenant">
           <bdi>{tenant_id}</bdi>
@@ -74,8 +74,8 @@ function Facts({ session, record }: { readonly session: RunSession; readonly rec
       )}
       {usage.map(({ model, requests, input_tokens, output_tokens }) => (
         <Fact key={model} name="Model">
-          <bdi>{model}</bdi> {formatCount(requests)} requests, {formatCount(input_tokens)} tokens in,{' '}
-          {formatCount(output_tokens)} out
+          <bdi>{model}</bdi> {formatInteger(requests)} requests, {formatInteger(input_tokens)} tokens in,{' '}
+          {formatInteger(output_tokens)} out
         </Fact>
       ))}
       {cost !== undefined && <Fact name="Cost">${cost.toFixed(4)}</Fact>}
@@ -108,7 +108,7 @@ function Fact({ name, children }: FactProps) {
   );
 }
 
-function Actions({ session, record }: { readonly session: RunSession; readonly record: RunRecord }) {
+function Actions({ session, record }: { readonly session: ShownRun; readonly record: RunRecord }) {
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [isRerunning, setRerunning] = useState(false);

@@ -1,9 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { type Tab, TABS } from '../model/addresses.js';
-import type { RunSession } from '../run-session.js';
-import { BlackboardView } from './blackboard-view.js';
+import type { ShownRun } from '../run-session.js';
 import { CompareView } from './compare-view.js';
-import { DefinitionView } from './definition-view.js';
+import { BlackboardTab, DefinitionTab } from './submission-tabs.js';
 import { EventsView } from './events-view.js';
 import { FilesView } from './files-view.js';
 import { GraphView } from '../graph/graph-view.js';
@@ -20,7 +19,7 @@ const TITLES: Readonly<Record<Tab, string>> = {
 };
 
 /** What there is to see of the run as a whole, a tab each. */
-export function RunTabs({ session }: { readonly session: RunSession }) {
+export function RunTabs({ session }: { readonly session: ShownRun }) {
   const { tab } = session.view.value;
   const record = session.record.value;
   const tabs = TABS.filter((name) => {
@@ -63,7 +62,7 @@ export function RunTabs({ session }: { readonly session: RunSession }) {
   );
 }
 
-function showTab(tab: Tab, session: RunSession): ComponentChildren {
+function showTab(tab: Tab, session: ShownRun): ComponentChildren {
   switch (tab) {
     case 'graph':
       return <GraphView session={session} />;
@@ -72,11 +71,11 @@ function showTab(tab: Tab, session: RunSession): ComponentChildren {
     case 'events':
       return <EventsView session={session} />;
     case 'blackboard':
-      return <BlackboardView session={session} />;
+      return <BlackboardTab session={session} />;
     case 'files':
       return <FilesView session={session} />;
     case 'definition':
-      return <DefinitionView session={session} />;
+      return <DefinitionTab session={session} />;
     case 'compare':
       return <CompareView session={session} />;
   }

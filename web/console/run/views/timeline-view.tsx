@@ -1,17 +1,17 @@
 import { useMemo, useState } from 'preact/hooks';
-import { formatCount, formatTook } from '../../../shared/model/format.js';
+import { formatInteger, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { moveByKey, rowId, VirtualList } from '../../../shared/views/virtual-list.js';
 import { useNow } from '../../shell/use-now.js';
-import { formatSelection, type Selection } from '../model/addresses.js';
-import { barsOf, listTicks, type TimeScale } from '../model/timeline-bars.js';
+import { formatSelection, type TaskSelection } from '../model/addresses.js';
+import { barsOf, listTimeTicks, type TimeScale } from '../model/timeline-bars.js';
 import type { TaskState } from '../model/task-states.js';
-import type { RunSession } from '../run-session.js';
+import type { ShownRun } from '../run-session.js';
 
 const ROW_HEIGHT = 26;
 
 /** When each task ran: a bar for each attempt, pale while it waits for the next one, red when it failed. */
-export function TimelineView({ session }: { readonly session: RunSession }) {
+export function TimelineView({ session }: { readonly session: ShownRun }) {
   const record = session.record.value;
   const now = useNow(record?.finished_at == null);
   const version = session.version.value;
@@ -37,9 +37,9 @@ export function TimelineView({ session }: { readonly session: RunSession }) {
           <input type="checkbox" checked={onlyFailed} onChange={() => setOnlyFailed(!onlyFailed)} /> Only
           failed
         </label>
-        <span class="src">{formatCount(tasks.length)} tasks</span>
+        <span class="src">{formatInteger(tasks.length)} tasks</span>
         <div class="ticks" aria-hidden="true">
-          {listTicks(scale).map((at) => (
+          {listTimeTicks(scale).map((at) => (
             <span key={at} style={{ left: `${(100 * at) / scale.length}%` }}>
               {formatTook(at)}
             </span>
@@ -142,10 +142,10 @@ function labelOf(
   if (isCached) return 'cached';
   const took = startedAt === null ? '' : formatTook((finishedAt ?? now) - startedAt);
   if (items !== null)
-    return `${took} · ${formatCount(items.succeeded + items.failed)}/${formatCount(items.total)}`;
+    return `${took} · ${formatInteger(items.succeeded + items.failed)}/${formatInteger(items.total)}`;
   return attempts.length > 1 ? `${took} · ${attempts.length} attempts` : took;
 }
 
-function toSelection({ taskId, subPipeline }: TaskState): Selection {
+function toSelection({ taskId, subPipeline }: TaskState): TaskSelection {
   return { taskId, ...(subPipeline !== undefined && { subPipeline }) };
 }

@@ -1,11 +1,15 @@
-import { useState } from 'preact/hooks';
-import type { BlackboardView as Blackboard } from '../../../../lib/runs/views/submission-view.js';
+import type {
+  BlackboardView as Blackboard,
+  EditableDefinition,
+} from '../../../../lib/runs/views/submission-view.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
-import type { RunSession } from '../run-session.js';
+import type { ShownRun } from '../run-session.js';
+import { CopyButton } from './copy-button.js';
+import { useState } from 'preact/hooks';
 
 /** The values of the blackboard now, with marks on what differs from when the run began. */
-export function BlackboardView({ session }: { readonly session: RunSession }) {
+export function BlackboardTab({ session }: { readonly session: ShownRun }) {
   const [whole, setWhole] = useState(false);
   const [showsBefore, setShowsBefore] = useState(false);
   // What has settled may have stored something.
@@ -40,6 +44,35 @@ export function BlackboardView({ session }: { readonly session: RunSession }) {
       ) : (
         <JsonTree value={after} before={{ value: before }} label="Blackboard" />
       )}
+    </div>
+  );
+}
+
+/** What the run was submitted with. */
+export function DefinitionTab({ session }: { readonly session: ShownRun }) {
+  const { value, problem } = useJson<EditableDefinition>(session.server, session.path('/definition'));
+  if (problem !== '') return <p class="empty">The definition cannot be read: {problem}</p>;
+  if (value === undefined) return <p class="empty">Reading the definition…</p>;
+  const { yaml, params, inputs, session: values, options } = value;
+  const given = { params, inputs, session: values, options: { ...options } };
+  return (
+    <div class="content">
+      <p class="about">
+        <a class="button" href={`/edit?run=${encodeURIComponent(session.runId)}`}>
+          Mend it in the editor
+        </a>{' '}
+        <CopyButton text={yaml}>Copy the YAML</CopyButton>
+      </p>
+      {Object.values(given).some((part) => Object.keys(part ?? {}).length > 0) && (
+        <>
+          <h3>Values of the run</h3>
+          <JsonTree value={given} label="Values of the run" />
+        </>
+      )}
+      <h3>Definition</h3>
+      <pre class="code" tabIndex={0}>
+        {yaml}
+      </pre>
     </div>
   );
 }
