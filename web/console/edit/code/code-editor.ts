@@ -20,7 +20,7 @@ import type { Fix, Position, Problem } from '../../../../lib/definition/problem.
 import { type Outline, type OutlinePart, partAt } from '../model/outline.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 import { assist, outlineOf } from './language.js';
-import { THEME } from './theme.js';
+import { openShadow, THEME } from './theme.js';
 
 interface EditorOptions {
   readonly parent: HTMLElement;
@@ -37,12 +37,16 @@ interface EditorOptions {
 export class CodeEditor {
   readonly #view: EditorView;
   readonly #onPart: EditorOptions['onPart'];
+  readonly #closeShadow: () => void;
   #part: string | undefined;
 
   constructor(options: EditorOptions) {
     this.#onPart = options.onPart;
+    const shadow = openShadow(options.parent);
+    this.#closeShadow = shadow.close;
     this.#view = new EditorView({
-      parent: options.parent,
+      parent: shadow.root,
+      root: shadow.root,
       state: EditorState.create({ doc: options.text, extensions: extensionsOf(options, this) }),
     });
   }
@@ -155,6 +159,7 @@ export class CodeEditor {
 
   destroy(): void {
     this.#view.destroy();
+    this.#closeShadow();
   }
 
   /** Marks the task of the cursor. */
