@@ -39,6 +39,8 @@ export class CodeEditor {
   readonly #onPart: EditorOptions['onPart'];
   readonly #closeShadow: () => void;
   #part: string | undefined;
+  /** The text was changed since the problems were shown last. */
+  #isTyping = false;
 
   constructor(options: EditorOptions) {
     this.#onPart = options.onPart;
@@ -76,6 +78,9 @@ export class CodeEditor {
     const shown = problems.filter(({ line, file }) => line !== undefined && file === undefined);
     const diagnostics = shown.map((problem) => this.#toDiagnostic(problem)).sort((a, b) => a.from - b.from);
     this.#view.dispatch(setDiagnostics(state, diagnostics));
+    // The list of problems may have taken the room of the line that is written.
+    if (this.#isTyping) this.#view.dispatch({ scrollIntoView: true });
+    this.#isTyping = false;
   }
 
   #toDiagnostic(problem: Problem): Diagnostic {
@@ -162,6 +167,10 @@ export class CodeEditor {
     this.#closeShadow();
   }
 
+  typed(): void {
+    this.#isTyping = this.#view.hasFocus;
+  }
+
   /** Marks the task of the cursor. */
   followCursor(): void {
     const { state } = this.#view;
@@ -217,7 +226,10 @@ function extensionsOf(options: EditorOptions, editor: CodeEditor): Extension[] {
       indentWithTab,
     ]),
     EditorView.updateListener.of((update) => {
-      if (update.docChanged) options.onChange();
+      if (update.docChanged) {
+        editor.typed();
+        options.onChange();
+      }
       if (update.docChanged || update.selectionSet) editor.followCursor();
     }),
     THEME,

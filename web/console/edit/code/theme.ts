@@ -27,7 +27,7 @@ const look = EditorView.theme({
     backgroundColor: 'var(--raised)',
     color: 'var(--soft)',
   },
-  '.cm-template': { color: 'var(--accent)', fontWeight: '600' },
+  '.cm-template, .cm-template span': { color: 'var(--accent)', fontWeight: '600' },
   '.cm-task-selected': { backgroundColor: 'var(--own)', boxShadow: 'inset 2px 0 0 var(--accent)' },
   '.cm-lintRange': { backgroundImage: 'none', textDecorationSkipInk: 'none' },
   '.cm-lintRange-error': { textDecoration: 'underline wavy 1.2px var(--failed)', textUnderlineOffset: '3px' },
