@@ -1,9 +1,9 @@
-import { REPORT_LIMITS } from '../common/limits.js';
 import { escapeMarkup, formatCount, formatDuration, formatNumber } from '../common/text.js';
 import type { ErrorRecord } from '../execution/invocation/thrown-error.js';
 import type { GraphTone } from '../pipelines/drawing/graph-svg.js';
 import type { AttemptRecord, CallRecord, ItemRecord, TaskRecord } from '../runs/tasks/task-record.js';
 import { formatMessage, writeTime, type ValueWriter } from './values.js';
+import { REPORT_LIMITS } from './report-limits.js';
 
 /** A task or an item, as far as its name goes. */
 type Named = Pick<CallRecord, 'sub_pipeline' | 'task_id'> & { readonly item?: number | undefined };

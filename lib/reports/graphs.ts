@@ -1,4 +1,3 @@
-import { REPORT_LIMITS } from '../common/limits.js';
 import { escapeMarkup, formatCount } from '../common/text.js';
 import type { Steps } from '../common/steps.js';
 import {
@@ -12,6 +11,7 @@ import type { DefinitionGraph } from '../plans/graph.js';
 import type { TaskRecord } from '../runs/tasks/task-record.js';
 import { describeCallState, toneOfCall } from './calls.js';
 import type { ReportData } from './report-data.js';
+import { REPORT_LIMITS } from './report-limits.js';
 
 /** Columns of boxes that fit on the page. */
 const MAX_COLUMNS = 5;

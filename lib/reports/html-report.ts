@@ -1,5 +1,4 @@
 import type { Json } from '../common/json.js';
-import { REPORT_LIMITS } from '../common/limits.js';
 import type { Steps } from '../common/steps.js';
 import {
   ellipsize,
@@ -18,6 +17,7 @@ import { writeGraphs } from './graphs.js';
 import type { FailureGroup, ReportData } from './report-data.js';
 import { REPORT_STYLE } from './report-style.js';
 import { formatMessage, writeTime, ValueWriter } from './values.js';
+import { REPORT_LIMITS } from './report-limits.js';
 
 /** Sent with a report, and part of it: nothing in it runs, and it loads nothing. */
 export const REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'";

@@ -1,4 +1,3 @@
-import { REPORT_LIMITS } from '../common/limits.js';
 import type { TaskFailure } from '../common/errors.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { DefinitionGraph } from '../plans/graph.js';
@@ -13,6 +12,7 @@ import type {
   TaskRecord,
 } from '../runs/tasks/task-record.js';
 import type { BlackboardView } from '../runs/views/submission-view.js';
+import { REPORT_LIMITS } from './report-limits.js';
 
 /** A record whose status may be one that only the history of the shell has: `interrupted`. */
 export type ReportedRun = Omit<RunRecord, 'status'> & {

@@ -1,7 +1,7 @@
 import type { Json } from '../common/json.js';
-import { REPORT_LIMITS } from '../common/limits.js';
 import { ellipsize, escapeMarkup, formatCount, formatNumber } from '../common/text.js';
 import { cutValue } from '../runs/tasks/cut-value.js';
+import { REPORT_LIMITS } from './report-limits.js';
 
 /** A value may grow by so much when it is indented. */
 const MAX_INDENTED = 3;

@@ -158,7 +158,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'the registry owns the runs and makes their records',
   },
   reports: {
-    may: ['json', 'limits', 'pipelines', 'runs', 'steps', 'text'],
+    may: ['json', 'pipelines', 'runs', 'steps', 'text'],
     types: ['errors', 'execution', 'machines', 'plans'],
     reason: 'it writes what was read of a run as a page, and reads and runs nothing',
   },

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Parser } from 'htmlparser2';
-import { REPORT_LIMITS } from '../../lib/common/limits.js';
+import { REPORT_LIMITS } from '../../lib/reports/report-limits.js';
 import { runToEnd } from '../../lib/common/steps.js';
 import { writeHtmlReport } from '../../lib/reports/html-report.js';
 import { readReportData, type ReportData, type ReportSource } from '../../lib/reports/report-data.js';

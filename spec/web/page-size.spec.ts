@@ -17,3 +17,30 @@ describe('The page of the inspector', () => {
     expect(bytes.reduce((sum, size) => sum + size, 0)).to.be.lessThan(60_000);
   });
 });
+
+describe('The run console', () => {
+  const folder = join(ROOT, 'dist', 'console');
+
+  before(() => requireBuild());
+
+  it('takes less than 60 kB compressed to load, without the editor of texts', () => {
+    const files = ['index.html', 'console.css', 'icon.svg', ...listImported('console.js')];
+    const bytes = files.map((name) => gzipSync(readFileSync(join(folder, name))).length);
+    expect(bytes.reduce((sum, size) => sum + size, 0)).to.be.lessThan(60_000);
+    // The editor is there, and comes by itself when its page is opened.
+    expect(readdirSync(folder).filter((name) => name.endsWith('.js')).length).to.be.greaterThan(
+      files.filter((name) => name.endsWith('.js')).length,
+    );
+  });
+
+  /** The scripts that load with a script: what it imports when it begins, and what these do. */
+  function listImported(name: string, known = new Set<string>()): string[] {
+    if (known.has(name)) return [];
+    known.add(name);
+    const text = readFileSync(join(folder, name), 'utf8');
+    const imported = [...text.matchAll(/(?:from|^import|;import)"\.\/([\w.-]+)"/g)].map(
+      ([, file = '']) => file,
+    );
+    return [name, ...imported.flatMap((file) => listImported(file, known))];
+  }
+});

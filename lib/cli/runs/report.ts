@@ -67,6 +67,8 @@ async function formatHtml(found: FoundRun, { clock }: CliContext): Promise<strin
     task: (taskId, options) => client.task(runId, taskId, options),
     item: (taskId, item, options) => client.item(runId, taskId, item, options),
     events: (after, limit) => client.pastEvents(runId, { after, limit }),
+    graph: () => client.runGraph(runId),
+    blackboard: () => client.blackboard(runId),
   });
   const { version } = readPackageJson();
   return runToEnd(writeHtmlReport(data, { version, now: clock.now() })).join('\n');

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { textOfHint } from '../../../lib/definition/hint.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';
@@ -7,7 +8,7 @@ function problems(tool: string, inputs: JsonObject): string[] {
   const found = builtinCatalog().get(tool);
   if (found === undefined) throw new Error(`there is no tool ${tool}`);
   return [...findLiteralInputProblems(found, inputs)].map(
-    ({ path, message, hint }) => `${path.join('.')}: ${message}; ${hint}`,
+    ({ path, message, hint = '' }) => `${path.join('.')}: ${message}; ${textOfHint(hint)}`,
   );
 }
 

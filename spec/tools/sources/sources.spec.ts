@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ToolError } from '../../../lib/common/errors.js';
+import { textOfHint } from '../../../lib/definition/hint.js';
 import type { JsonObject } from '../../../lib/common/json.js';
 import { fetchData } from '../../../lib/tools/builtin/fetch-data.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
@@ -52,7 +53,9 @@ describe('fetch_data: its sources (D49)', () => {
   it('reports an unknown source, and inputs that the source does not take, when the pipeline is validated', () => {
     const tool = toolOf(builtinCatalog().with([rates]));
     const problems = (inputs: JsonObject) =>
-      [...findLiteralInputProblems(tool, inputs)].map(({ message, hint }) => `${message}; ${hint}`);
+      [...findLiteralInputProblems(tool, inputs)].map(
+        ({ message, hint = '' }) => `${message}; ${textOfHint(hint)}`,
+      );
     expect(problems({ source: 'rates', day: 'x' })).to.deep.equal([]);
     expect(problems({ source: '{{a.output}}' })).to.deep.equal([]);
     expect(problems({ source: 'company_info' })).to.deep.equal([

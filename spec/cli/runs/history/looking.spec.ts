@@ -125,6 +125,7 @@ describe('the history of the shell: the runs commands without a server (D68)', (
     expect((await project.invoke(['runs', 'report', id, '--format', 'html'])).stdout).to.contain(
       '<h2>Tasks</h2>',
     );
+    expect(html).to.contain('<title>second awaits first</title>');
     const markdown = await project.invoke(['runs', 'report', id, '--format', 'markdown', '-o', 'x.html']);
     expect(markdown.status).to.equal(0);
     expect(readFileSync(project.folder.at('x.html'), 'utf8')).to.match(/^# two: failed\n/);

@@ -161,7 +161,7 @@ function proposeChoices(choices: readonly Json[], usual: Json | undefined): Prop
   return choices
     .filter((choice) => choice !== null)
     .map((choice) => ({
-      label: String(choice),
+      label: typeof choice === 'string' ? choice : JSON.stringify(choice),
       kind: 'value',
       ...(choice === usual && { detail: 'default' }),
     }));
