@@ -20,7 +20,7 @@ import type { Fix, Position, Problem } from '../../../../lib/definition/problem.
 import { type Outline, type OutlinePart, partAt } from '../model/outline.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 import { assist, outlineOf } from './language.js';
-import { THEME } from './theme.js';
+import { openShadow, THEME } from './theme.js';
 
 interface EditorOptions {
   readonly parent: HTMLElement;
@@ -37,12 +37,18 @@ interface EditorOptions {
 export class CodeEditor {
   readonly #view: EditorView;
   readonly #onPart: EditorOptions['onPart'];
+  readonly #closeShadow: () => void;
   #part: string | undefined;
+  /** The text was changed since the problems were shown last. */
+  #isTyping = false;
 
   constructor(options: EditorOptions) {
     this.#onPart = options.onPart;
+    const shadow = openShadow(options.parent);
+    this.#closeShadow = shadow.close;
     this.#view = new EditorView({
-      parent: options.parent,
+      parent: shadow.root,
+      root: shadow.root,
       state: EditorState.create({ doc: options.text, extensions: extensionsOf(options, this) }),
     });
   }
@@ -72,6 +78,9 @@ export class CodeEditor {
     const shown = problems.filter(({ line, file }) => line !== undefined && file === undefined);
     const diagnostics = shown.map((problem) => this.#toDiagnostic(problem)).sort((a, b) => a.from - b.from);
     this.#view.dispatch(setDiagnostics(state, diagnostics));
+    // The list of problems may have taken the room of the line that is written.
+    if (this.#isTyping) this.#view.dispatch({ scrollIntoView: true });
+    this.#isTyping = false;
   }
 
   #toDiagnostic(problem: Problem): Diagnostic {
@@ -155,6 +164,11 @@ export class CodeEditor {
 
   destroy(): void {
     this.#view.destroy();
+    this.#closeShadow();
+  }
+
+  typed(): void {
+    this.#isTyping = this.#view.hasFocus;
   }
 
   /** Marks the task of the cursor. */
@@ -212,7 +226,10 @@ function extensionsOf(options: EditorOptions, editor: CodeEditor): Extension[] {
       indentWithTab,
     ]),
     EditorView.updateListener.of((update) => {
-      if (update.docChanged) options.onChange();
+      if (update.docChanged) {
+        editor.typed();
+        options.onChange();
+      }
       if (update.docChanged || update.selectionSet) editor.followCursor();
     }),
     THEME,

@@ -2,7 +2,7 @@ import { yaml } from '@codemirror/lang-yaml';
 import { MergeView } from '@codemirror/merge';
 import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
-import { THEME } from './theme.js';
+import { openShadow, THEME } from './theme.js';
 
 interface Compared {
   readonly parent: HTMLElement;
@@ -15,8 +15,10 @@ const SCAN_LIMIT = 500;
 
 /** Shows two texts beside each other, with what differs. Returns what takes it away. */
 export function showDiff({ parent, before, after }: Compared): () => void {
+  const shadow = openShadow(parent);
   const view = new MergeView({
-    parent,
+    parent: shadow.root,
+    root: shadow.root,
     a: { doc: before.text, extensions: readOnly(before.label) },
     b: { doc: after.text, extensions: readOnly(after.label) },
     gutter: false,
@@ -24,7 +26,10 @@ export function showDiff({ parent, before, after }: Compared): () => void {
     collapseUnchanged: { margin: 3, minSize: 6 },
     diffConfig: { scanLimit: SCAN_LIMIT, timeout: 80 },
   });
-  return () => view.destroy();
+  return () => {
+    view.destroy();
+    shadow.close();
+  };
 }
 
 function readOnly(label: string): Extension {

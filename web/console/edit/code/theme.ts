@@ -27,7 +27,7 @@ const look = EditorView.theme({
     backgroundColor: 'var(--raised)',
     color: 'var(--soft)',
   },
-  '.cm-template': { color: 'var(--accent)', fontWeight: '600' },
+  '.cm-template, .cm-template span': { color: 'var(--accent)', fontWeight: '600' },
   '.cm-task-selected': { backgroundColor: 'var(--own)', boxShadow: 'inset 2px 0 0 var(--accent)' },
   '.cm-lintRange': { backgroundImage: 'none', textDecorationSkipInk: 'none' },
   '.cm-lintRange-error': { textDecoration: 'underline wavy 1.2px var(--failed)', textUnderlineOffset: '3px' },
@@ -89,6 +89,13 @@ const look = EditorView.theme({
     color: 'var(--text)',
   },
   '.cm-searchMatch': { backgroundColor: 'var(--paused-back)', outline: '1px solid var(--paused)' },
+  '.explanation': { maxHeight: '300px', padding: '8px 11px', overflow: 'auto' },
+  '.explanation p': { margin: '0' },
+  '.explanation code': { marginRight: '8px', font: '600 12.5px var(--mono)' },
+  '.explanation span': { color: 'var(--soft)', fontSize: '12px' },
+  '.explanation dl': { margin: '6px 0 0' },
+  '.explanation dt': { font: '600 12px var(--mono)' },
+  '.explanation dd': { margin: '0 0 4px 10px', color: 'var(--soft)', fontSize: '12px' },
   '.cm-placeholder': { color: 'var(--soft)' },
   '.cm-changedText': { background: 'none', backgroundColor: 'var(--accent-back)' },
   '&.cm-merge-a .cm-changedLine, .cm-deletedChunk': { backgroundColor: 'var(--failed-back)' },
@@ -111,6 +118,17 @@ const colours = HighlightStyle.define([
   { tag: [tags.separator, tags.punctuation, tags.squareBracket, tags.brace], color: 'var(--soft)' },
   { tag: [tags.labelName, tags.typeName, tags.keyword, tags.meta], color: 'var(--number)' },
 ]);
+
+/**
+ * Adds a box whose styles are its own. CodeMirror writes its styles into the page otherwise, which the page forbids
+ * (Content-Security-Policy); in a shadow root it adopts a style sheet.
+ */
+export function openShadow(parent: HTMLElement): { readonly root: ShadowRoot; readonly close: () => void } {
+  const host = document.createElement('div');
+  host.className = 'editor-host';
+  parent.append(host);
+  return { root: host.attachShadow({ mode: 'open' }), close: () => host.remove() };
+}
 
 /** How the editor looks. */
 export const THEME = [look, syntaxHighlighting(colours)];

@@ -76,16 +76,15 @@ export function schemaAt(
 
 /** Formats what a field takes: `integer`, `one of fail, collect`. */
 export function formatType({ type, enum: choices }: JsonSchema): string {
-  if (choices !== undefined) {
-    return choices
-      .filter((choice) => choice !== null)
-      .slice(0, 8)
-      .map(String)
-      .join(' | ');
-  }
+  const listed = choices?.filter((choice) => choice !== null).map(String) ?? [];
+  if (listed.length > MOST_CHOICES) return `one of ${listed.length}`;
+  if (listed.length > 0) return listed.join(' | ');
   const types = (typeof type === 'string' ? [type] : (type ?? [])).filter((name) => name !== 'null');
   return types.map((name) => TYPE_NAMES[name] ?? name).join(' | ');
 }
+
+/** More are offered where one is written. */
+const MOST_CHOICES = 6;
 
 const TYPE_NAMES: Readonly<Record<string, string>> = { array: 'list', object: 'map', string: 'text' };
 

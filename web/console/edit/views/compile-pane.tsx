@@ -133,13 +133,6 @@ function Outcome({ result, onCompare }: OutcomeProps) {
           <p>
             <bdi>{result.message}</bdi>
           </p>
-          {result.code === 'provider_misconfigured' && (
-            <p class="about">
-              The server needs a language model: start it with <code>OPENAI_API_KEY</code>,{' '}
-              <code>ANTHROPIC_API_KEY</code> or a local provider, and name the model with{' '}
-              <code>WAVETRAIN_COMPILE_MODEL</code>.
-            </p>
-          )}
         </div>
       )}
       {rejected.length > 0 && <Rejected answers={rejected} />}

@@ -62,7 +62,7 @@ function Entry({ problem, session }: EntryProps) {
   const { severity, message, hint, line, column, fix, path } = problem;
   const place = line === undefined ? path : `${line}:${column ?? 1}`;
   return (
-    <li class={severity}>
+    <li>
       <button
         type="button"
         class="go"
