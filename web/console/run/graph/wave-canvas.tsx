@@ -1,4 +1,4 @@
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
   layoutWaves,
   type LayoutOptions,
@@ -55,6 +55,13 @@ export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) 
     x + width > view.left - MARGIN &&
     y < view.bottom + MARGIN &&
     y + height > view.top - MARGIN;
+  // Whoever comes by a link, or opens the panel beside it, sees the card.
+  useEffect(() => {
+    scrollTo(
+      box.current,
+      layout.boxes.find(({ id }) => id === selected),
+    );
+  }, [layout, selected]);
   const show = (taskId: string): void =>
     session.show({ selection: { taskId, ...(subPipeline !== undefined && { subPipeline }) } });
   const onKeyDown = (event: KeyboardEvent): void => {
