@@ -3,7 +3,7 @@ import { Reader, type LongTasks } from './reader.js';
 import { ServedCommand } from './server.js';
 
 /**
- * `npm run bench:inspector`: how the page of the inspector keeps up with large runs of a real server, in a real browser.
+ * `npm run bench:inspector`: how the pages of the inspector and of the console keep up with large runs of a real server, in a real browser.
  * Every run pauses at its start until the page is open.
  */
 const LONGEST_TASK_MS = 100;
@@ -23,6 +23,11 @@ try {
   await measure('2,000 tasks in 10 waves', tasks(10, 200));
   await measure('2,000 tasks in one wave', tasks(1, 2000));
   await measureLive();
+  await measureConsole('a fan-out of 10,000 items', fanOut(10_000));
+  await measureConsole('2,000 tasks in 10 waves', tasks(10, 200));
+  await measureConsole('2,000 tasks in one wave', tasks(1, 2000));
+  await measureConsole('1,000 events a second', busy());
+  await measureList();
 } finally {
   await server.close();
 }
@@ -85,6 +90,60 @@ async function measureLive(): Promise<void> {
       ok: most / rate <= 0.5,
     });
     addLongest(`${name}: while it works`, await reader.longTasks());
+    addHeap(name, await reader.heap());
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Reads a run on its page of the console while it works, then looks at its views. */
+async function measureConsole(run: string, pipeline: object): Promise<void> {
+  const name = `console, ${run}`;
+  const reader = await Reader.open();
+  const { page } = reader;
+  try {
+    const runId = await server.submit(pipeline);
+    await reader.watchTasks();
+    await reader.show(`${server.url}/runs/${runId}`, '.task-card');
+    addLongest(`${name}: load`, await reader.longTasks());
+    await reader.watchTasks();
+    await server.resume(runId);
+    await page.locator('.run-header .badge', { hasText: 'succeeded' }).waitFor();
+    addLongest(`${name}: while it works`, await reader.longTasks());
+    addLongest(`${name}: scroll the graph`, await reader.scroll('.waves'));
+    await page.getByRole('tab', { name: 'Timeline' }).click();
+    addLongest(`${name}: scroll the timeline`, await reader.scroll('[role=listbox]'));
+    await page.getByRole('tab', { name: 'Events' }).click();
+    addLongest(`${name}: scroll the events`, await reader.scroll('[role=listbox]'));
+    addHeap(name, await reader.heap());
+  } finally {
+    await reader.close();
+  }
+}
+
+/** As many runs as a server can be told to keep, in the list that is read again and again. */
+async function measureList(): Promise<void> {
+  const name = 'console, list of 10,000 runs';
+  const reader = await Reader.open();
+  try {
+    await server.fill(10_000);
+    await reader.watchTasks();
+    await reader.show(server.url, '.run-link');
+    await reader.page.waitForTimeout(5000);
+    addLongest(`${name}: load, and read again for 5 s`, await reader.longTasks());
+    await reader.watchTasks();
+    for (const more of [100, 200, 400, 500]) {
+      await reader.page.getByRole('button', { name: 'Show more' }).click();
+      await reader.page
+        .locator('.run-link')
+        .nth(more - 1)
+        .waitFor();
+    }
+    addLongest(`${name}: show 500`, await reader.longTasks());
+    await reader.watchTasks();
+    await reader.page.getByRole('searchbox').fill('nothing like that');
+    await reader.page.getByText('No run matches').waitFor();
+    addLongest(`${name}: search`, await reader.longTasks());
     addHeap(name, await reader.heap());
   } finally {
     await reader.close();

@@ -99,9 +99,10 @@ export class Reader {
     return new Reader(page, browser, await page.context().newCDPSession(page));
   }
 
-  async show(url: string): Promise<void> {
+  /** Opens an address, and waits for the first actor, or for the first of other elements. */
+  async show(url: string, first = '[role=treeitem]'): Promise<void> {
     await this.page.goto(url);
-    await this.page.getByRole('treeitem').first().waitFor();
+    await this.page.locator(first).first().waitFor();
   }
 
   /** Number of the last entry that the page knows. */
@@ -110,7 +111,7 @@ export class Reader {
     return Number(/of (\d+)/.exec(text)?.[1] ?? 0);
   }
 
-  async scroll(list: '[role=tree]' | '[role=listbox]'): Promise<LongTasks> {
+  async scroll(list: '[role=tree]' | '[role=listbox]' | '.waves'): Promise<LongTasks> {
     return this.#measure(SCROLL, list);
   }
 

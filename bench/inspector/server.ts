@@ -22,7 +22,7 @@ export class ServedCommand {
     const command = fileURLToPath(new URL('../../bin/wavetrain.js', import.meta.url));
     const child = spawn(process.execPath, [command, 'serve', '--port', '0'], {
       cwd: folder,
-      env: { ...process.env, MAX_FAN_OUT_CONCURRENCY: '500' },
+      env: { ...process.env, MAX_FAN_OUT_CONCURRENCY: '500', SERVICE_RUN_KEEP: '10000' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let text = '';
@@ -48,6 +48,19 @@ export class ServedCommand {
     };
     const { run_id } = await this.#request<{ run_id: string }>('POST', '/pipelines/run_async', body);
     return run_id;
+  }
+
+  /** Runs so many pipelines of one task. */
+  async fill(runs: number): Promise<void> {
+    const body = { pipeline: { id: 'small', goal: 'be one of many', tasks: [{ id: 'a', tool: 'mock' }] } };
+    let left = runs;
+    const submit = async (): Promise<void> => {
+      while (left > 0) {
+        left--;
+        await this.#request('POST', '/pipelines/run_async', body);
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, submit));
   }
 
   async resume(runId: string): Promise<void> {
