@@ -48,7 +48,7 @@ export class Webhooks {
   }
 
   /**
-   * Looks at what can be told before the body is received. Rejects with `pipeline_not_found`, and with `too_many_failures` for
+   * Looks at what is known before the body is received. Rejects with `pipeline_not_found`, and with `too_many_failures` for
    * a signature from an address that has sent too many wrong ones: it would have to be computed.
    */
   async admit(request: WebhookRequest): Promise<void> {

@@ -76,7 +76,7 @@ describe('Saving files of the folder (D72)', () => {
     expect(await library.show('a')).to.include({ goal: 'good', stale: true });
   });
 
-  it('refuses a version that is not the last one: of two who edit a file, the second is told', async () => {
+  it('refuses a version that is not the last one: of two who edit a file, the second learns of it', async () => {
     write('a.yaml', pipelineText('a', '', 'old'));
     await open();
     const both = await versionOf('a');

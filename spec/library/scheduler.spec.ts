@@ -311,7 +311,7 @@ describe('Schedules (D70)', () => {
     });
 
     it('know which times came while no server was there, and make up for them once', async () => {
-      write('told', 'schedule: "0 6 * * *"');
+      write('plain', 'schedule: "0 6 * * *"');
       write('made-up', 'schedule: "0 6 * * *", catch_up: true');
       const clock = at('2026-01-01T05:00:00Z');
       const first = await stored(clock);
@@ -323,7 +323,7 @@ describe('Schedules (D70)', () => {
       clock.advance(3 * 24 * HOUR + HOUR);
       const second = await stored(clock);
       await second.pass(MINUTE);
-      expect((await second.show('told')).schedule?.last).to.include({ outcome: 'missed', missed: 3 });
+      expect((await second.show('plain')).schedule?.last).to.include({ outcome: 'missed', missed: 3 });
       expect((await second.show('made-up')).schedule?.last).to.include({ outcome: 'started', missed: 3 });
       expect(second.runs).to.have.length(3);
     });

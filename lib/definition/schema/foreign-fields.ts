@@ -34,7 +34,7 @@ const DEPENDENCIES = 'depends_on depends depend dependencies needs requires requ
 const STEPS = 'steps step jobs stages nodes activities states workflow dag';
 const HANDLERS =
   'on_failure on_success on_error on_exit on_complete handlers handler_on hooks finally always catch notify mail_on';
-const SCHEDULES = 'schedules cron on trigger triggers start_at start_date catchup';
+const SCHEDULES = 'schedules cron on trigger triggers start_at start_date';
 const CACHES = 'caching memoize cache_key cache_ttl';
 const PRIORITIES = 'priority priorities pool queue priority_class';
 const ENVIRONMENT = 'env environment env_from vars variables';
