@@ -7,7 +7,12 @@ interface Draft {
   readonly savedAt: number;
 }
 
-type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+/** The storage of the browser. */
+interface DraftStore {
+  getItem(name: string): string | null;
+  setItem(name: string, value: string): void;
+  removeItem(name: string): void;
+}
 
 const PREFIX = 'wavetrain-draft:';
 
@@ -16,7 +21,7 @@ const PREFIX = 'wavetrain-draft:';
  * nothing. A second tab on the same definition is noticed, and neither overwrites the other unasked.
  */
 export class Drafts {
-  readonly #store: Store;
+  readonly #store: DraftStore;
   readonly #tab: string;
   readonly #now: () => number;
   readonly #name: string;
@@ -27,7 +32,7 @@ export class Drafts {
    * @param id of the definition, such as `pipeline:daily`; empty for a new one
    * @param tab distinguishes this tab from others
    */
-  constructor(store: Store, id: string, tab: string, now: () => number) {
+  constructor(store: DraftStore, id: string, tab: string, now: () => number) {
     this.#store = store;
     this.#name = `${PREFIX}${id}`;
     this.#tab = tab;

@@ -1,0 +1,270 @@
+import { expect } from 'chai';
+import { Checker, MOST_CHECKED } from '../../../web/console/edit/session/checker.js';
+import { compileDefinition } from '../../../web/console/edit/session/compilation.js';
+import { Drafts } from '../../../web/console/edit/session/drafts.js';
+import { Files } from '../../../web/console/edit/session/files.js';
+import { Server, ServerError } from '../../../web/shared/server/server.js';
+import { deferred, type Deferred, settle } from '../../support/deferred.js';
+
+class FakeStorage {
+  readonly items = new Map<string, string>();
+  isFull = false;
+
+  getItem(name: string): string | null {
+    return this.items.get(name) ?? null;
+  }
+
+  setItem(name: string, value: string): void {
+    if (this.isFull) throw new Error('QuotaExceededError');
+    this.items.set(name, value);
+  }
+
+  removeItem(name: string): void {
+    this.items.delete(name);
+  }
+}
+
+describe('The drafts of the editor', () => {
+  it('are there again after a reload, for each definition', () => {
+    const storage = new FakeStorage();
+    expect(new Drafts(storage, 'a', 'tab', () => 1).keep('text of a')).to.equal('kept');
+    expect(new Drafts(storage, 'a', 'tab 2', () => 2).open()).to.equal('text of a');
+    expect(new Drafts(storage, 'b', 'tab 2', () => 2).open()).to.equal(undefined);
+  });
+
+  it('are not overwritten by another tab unasked', () => {
+    const storage = new FakeStorage();
+    const [one, two] = [new Drafts(storage, 'a', '1', () => 1), new Drafts(storage, 'a', '2', () => 2)];
+    one.open();
+    two.open();
+    expect(one.keep('of one')).to.equal('kept');
+    expect(two.keep('of two')).to.equal('other_tab');
+    expect(two.findOther()).to.equal('of one');
+    expect(two.keep('of two', true)).to.equal('kept');
+    expect(one.findOther()).to.equal('of two');
+  });
+
+  it('say when the browser has no room, and survive what something else has written', () => {
+    const storage = new FakeStorage();
+    storage.setItem('wavetrain-draft:a', '{"text": 7');
+    const drafts = new Drafts(storage, 'a', '1', () => 1);
+    expect(drafts.open()).to.equal(undefined);
+    storage.isFull = true;
+    expect(drafts.keep('text')).to.equal('full');
+  });
+});
+
+/** A server whose answers a spec gives, one after another. */
+class HeldServer {
+  readonly asked: { path: string; body: unknown; answer: Deferred<unknown> }[] = [];
+
+  post<T>(path: string, body?: object): Promise<T> {
+    const answer = deferred<unknown>();
+    this.asked.push({ path, body, answer });
+    return answer.promise as Promise<T>;
+  }
+
+  async answer(value: unknown): Promise<void> {
+    this.asked.at(-1)?.answer.resolve(value);
+    await settle();
+  }
+
+  async fail(error: Error): Promise<void> {
+    this.asked.at(-1)?.answer.reject(error);
+    await settle();
+  }
+}
+
+const VALID = { ok: true, problems: [], stats: null };
+const GRAPH = { id: 'p', goal: 'g', waves: [[{ id: 'a', tool: 'mock', fan_out: false }]], edges: [] };
+const INVALID = {
+  ok: false,
+  stats: null,
+  problems: [{ code: 'syntax', message: 'not YAML', path: '', severity: 'error' }],
+};
+
+describe('The checks of the editor', () => {
+  let server: HeldServer;
+  let text: string;
+  let timers: { task: () => void; milliseconds: number }[];
+  let checker: Checker;
+
+  beforeEach(() => {
+    server = new HeldServer();
+    text = 'id: p';
+    timers = [];
+    checker = new Checker(server, () => ({ text, kind: 'pipeline' }), {
+      set: (task, milliseconds) => timers.push({ task, milliseconds }),
+      clear: (timer) => {
+        if (timer > 0) timers[timer - 1] = { task: () => undefined, milliseconds: -1 };
+      },
+    });
+  });
+
+  async function fire(): Promise<void> {
+    timers.at(-1)?.task();
+    await settle();
+  }
+
+  it('wait for a pause, and never have more than one request in flight', async () => {
+    checker.changed();
+    checker.changed();
+    expect(timers.filter(({ milliseconds }) => milliseconds > 0)).to.have.length(1);
+    await fire();
+    text = 'id: q';
+    checker.changed();
+    checker.changed();
+    expect(server.asked).to.have.length(1);
+    await server.answer(INVALID);
+    await fire();
+    expect(server.asked.map(({ body }) => body)).to.deep.equal([{ yaml: 'id: p' }, { yaml: 'id: q' }]);
+  });
+
+  it('keep the last graph while the text has errors', async () => {
+    checker.changed();
+    await fire();
+    await server.answer(VALID);
+    await server.answer(GRAPH);
+    expect(checker.state.value).to.deep.include({ status: 'checked', isOk: true, isGraphCurrent: true });
+    checker.changed();
+    await fire();
+    await server.answer(INVALID);
+    const { graph, isGraphCurrent, isOk } = checker.state.value;
+    expect([graph?.waves, isGraphCurrent, isOk]).to.deep.equal([GRAPH.waves, false, false]);
+  });
+
+  it('ask again, less and less often, while the server does not answer', async () => {
+    checker.changed();
+    const waits: number[] = [];
+    for (let round = 0; round < 6; round++) {
+      await fire();
+      await server.fail(new ServerError(0, 'unreachable', 'the server does not answer'));
+      expect(checker.state.value.status).to.equal('unreachable');
+      waits.push(timers.at(-1)?.milliseconds ?? 0);
+    }
+    expect(waits).to.deep.equal([2000, 4000, 8000, 16_000, 30_000, 30_000]);
+    await fire();
+    await server.answer(INVALID);
+    expect(checker.state.value.status).to.equal('checked');
+  });
+
+  it('do not send a text that is too long, and say so', async () => {
+    text = `# ${'x'.repeat(MOST_CHECKED)}`;
+    checker.changed();
+    await fire();
+    expect(server.asked).to.deep.equal([]);
+    expect(checker.state.value).to.deep.include({ status: 'refused', isOk: false });
+    expect(checker.state.value.reason).to.match(/longer than 256 KiB/);
+  });
+
+  it('draw a plan from what its validation says', async () => {
+    checker = new Checker(server, () => ({ text, kind: 'plan' }), {
+      set: (task, milliseconds) => timers.push({ task, milliseconds }),
+      clear: () => undefined,
+    });
+    checker.changed();
+    await fire();
+    const keys = [{ key: 'k', stored_by: 'a', read_by: ['b', 'a'] }];
+    await server.answer({ ...VALID, stats: { wave_ids: [['a'], ['b']], keys } });
+    expect(server.asked.map(({ path }) => path)).to.deep.equal(['/plans/validate']);
+    expect(checker.state.value.graph?.edges).to.deep.equal([{ from: 'a', to: 'b', kind: 'template' }]);
+  });
+});
+
+/** A server that answers as a spec says. */
+function serverThat(answer: (path: string, init: RequestInit) => Response): Server {
+  const send = (path: unknown, init: RequestInit = {}): Promise<Response> =>
+    Promise.resolve(answer(String(path), init));
+  return new Server(new FakeStorage(), send as typeof fetch);
+}
+
+describe('The files of the editor', () => {
+  it('are saved only over the version that the text was made from', async () => {
+    const sent: string[] = [];
+    const files = new Files(
+      serverThat((path, { method = 'GET', headers }) => {
+        const condition = new Headers(headers);
+        sent.push(
+          `${method} ${path} ${condition.get('If-Match') ?? condition.get('If-None-Match') ?? ''}`.trim(),
+        );
+        if (method === 'PUT' && condition.get('If-Match') !== null) {
+          return Response.json(
+            { detail: { code: 'file_changed', message: 'it has changed' } },
+            { status: 412 },
+          );
+        }
+        return Response.json({ file: 'a b.yaml', text: 'theirs', version: 'v2', problems: [] });
+      }),
+    );
+    expect(await files.save('a b', 'mine', undefined)).to.deep.equal({
+      kind: 'saved',
+      version: 'v2',
+      problems: [],
+    });
+    expect(await files.save('a b', 'mine', 'v1')).to.deep.include({ kind: 'changed' });
+    expect(sent).to.deep.equal([
+      'PUT /pipelines/a%20b/file *',
+      'PUT /pipelines/a%20b/file v1',
+      'GET /pipelines/a%20b/file',
+    ]);
+  });
+
+  it('are none where the server has no folder', async () => {
+    const files = new Files(
+      serverThat(() => Response.json({ detail: { code: 'not_found' } }, { status: 404 })),
+    );
+    expect(await files.list()).to.deep.equal({ enabled: false, writable: false, pipelines: [] });
+    expect(await files.read('x')).to.equal(undefined);
+  });
+});
+
+describe('A compilation from the editor (D35)', () => {
+  const signal = new AbortController().signal;
+
+  it('passes its progress on, and gives the answers that were rejected', async () => {
+    const rejected = [{ yaml: 'x', error: 'line 1: no' }];
+    const result = { yaml_text: 'id: p', attempts: 2, repair_history: rejected, model: 'm/n', warnings: [] };
+    const stream = `retry: 1000\n\nevent: progress\ndata: {"state":"drafting","attempt":1}\n\nevent: result\ndata: ${JSON.stringify(result)}\n\n`;
+    const seen: string[] = [];
+    const server = serverThat(() => new Response(stream));
+    const written = await compileDefinition(server, 'do', ({ state }) => seen.push(state), signal);
+    expect(seen).to.deep.equal(['drafting']);
+    expect(written).to.deep.equal({
+      kind: 'written',
+      yaml: 'id: p',
+      attempts: 2,
+      rejected,
+      model: 'm/n',
+      warnings: [],
+    });
+  });
+
+  it('ends with what the server has said against it', async () => {
+    const refused = serverThat(() =>
+      Response.json({ detail: { code: 'provider_misconfigured', message: 'no model' } }, { status: 400 }),
+    );
+    expect(await compileDefinition(refused, 'do', () => undefined, signal)).to.deep.equal({
+      kind: 'failed',
+      code: 'provider_misconfigured',
+      message: 'no model',
+      rejected: [],
+    });
+    const failing = serverThat(
+      () =>
+        new Response(
+          'event: error\ndata: {"detail":{"code":"compile_failed","message":"gave up"},"status":422}\n\n',
+        ),
+    );
+    expect(await compileDefinition(failing, 'do', () => undefined, signal)).to.include({
+      code: 'compile_failed',
+    });
+  });
+
+  it('fails when the answer ends too early', async () => {
+    const server = serverThat(() => new Response('retry: 1000\n\n'));
+    const error = await compileDefinition(server, 'do', () => undefined, signal).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).to.be.instanceOf(ServerError);
+  });
+});

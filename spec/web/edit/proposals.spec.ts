@@ -1,0 +1,257 @@
+import { yamlLanguage } from '@codemirror/lang-yaml';
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { pipelineJsonSchema, planJsonSchema } from '../../../lib/definition/schema/json-schema.js';
+import { checkPipeline } from '../../../lib/pipelines/check.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { propose } from '../../../web/console/edit/model/completions.js';
+import { findCursor } from '../../../web/console/edit/model/cursor-path.js';
+import { explain } from '../../../web/console/edit/model/hover.js';
+import { type Outline, partAt, readDefaults, readOutline } from '../../../web/console/edit/model/outline.js';
+import { SNIPPETS, START_TEMPLATE, writeSnippet } from '../../../web/console/edit/model/snippets.js';
+import type { JsonSchema, Vocabulary } from '../../../web/console/edit/model/vocabulary.js';
+import { readYaml } from '../../../web/console/edit/model/yaml-tree.js';
+
+const catalog = builtinCatalog();
+const VOCABULARY: Vocabulary = {
+  pipeline: pipelineJsonSchema(catalog.toolSchemas()) as JsonSchema,
+  plan: planJsonSchema(catalog.toolSchemas()) as JsonSchema,
+  tools: new Map(catalog.metadata().map((tool) => [tool.name, tool])),
+};
+
+function outlineOf(text: string): Outline {
+  const tree = yamlLanguage.parser.parse(text);
+  return readOutline(readYaml(tree, (from, to) => text.slice(from, to)));
+}
+
+/** Divides a text at its cursor. */
+function split(marked: string): { readonly text: string; readonly at: number } {
+  const at = marked.indexOf('¦');
+  return { text: marked.replace('¦', ''), at };
+}
+
+function labelsAt(marked: string): string[] {
+  const { text, at } = split(marked);
+  return propose(findCursor(text, at), outlineOf(text), VOCABULARY).options.map(({ label }) => label);
+}
+
+const TASKS = `pipeline:
+  id: p
+  goal: g
+  params:
+    city: {type: string}
+    days: {type: integer, default: 3, description: How many.}
+  inputs: {urls: [a, b]}
+  tasks:
+    - id: fetch
+      tool: http_request
+      inputs: {url: "{{params.city}}"}
+    - id: keep
+      tool: store
+      inputs: {key: seen, value: 1}
+`;
+
+describe('What the editor proposes at the cursor', () => {
+  it('is a pipeline or a plan in an empty text', () => {
+    expect(labelsAt('¦')).to.deep.equal(['pipeline', 'plan']);
+    expect(labelsAt('pip¦')).to.deep.equal(['pipeline', 'plan']);
+  });
+
+  it('are the fields of a pipeline that are not written yet', () => {
+    const labels = labelsAt('pipeline:\n  id: x\n  go¦\n  tasks: []\n');
+    expect(labels).to.include.members(['goal', 'params', 'inputs', 'reads']);
+    expect(labels).to.not.include.members(['id']).and.not.include('tasks');
+  });
+
+  it('are the fields of a task, also in an empty entry and in braces', () => {
+    for (const marked of [
+      'pipeline:\n  tasks:\n    - ¦',
+      'tasks:\n-¦',
+      'tasks:\n- {¦}',
+      'tasks:\n  - id: a\n    ¦',
+    ]) {
+      expect(labelsAt(marked), marked).to.include.members(['tool', 'inputs', 'await', 'retry']);
+    }
+    expect(labelsAt('tasks:\n- {id: a, to¦}')).to.not.include('id');
+  });
+
+  it('are the tools of the server, with what they are for', () => {
+    const { text, at } = split('tasks:\n  - id: a\n    tool: tr¦');
+    const { from, options } = propose(findCursor(text, at), outlineOf(text), VOCABULARY);
+    expect(text.slice(from, at)).to.equal('tr');
+    const transform = options.find(({ label }) => label === 'transform');
+    expect(transform?.info).to.match(/JSONata/);
+    expect(options.length).to.equal(catalog.names().length);
+  });
+
+  it('are the inputs of the tool of the task, with those that are required first', () => {
+    const { text, at } = split('tasks:\n  - id: a\n    tool: transform\n    inputs:\n      ¦');
+    const { options } = propose(findCursor(text, at), outlineOf(text), VOCABULARY);
+    expect(options.map(({ label }) => label)).to.include.members(['input', 'expression']);
+    expect(options.find(({ label }) => label === 'expression')?.detail).to.include('required');
+    expect(labelsAt('tasks:\n- {id: a, tool: store, inputs: {key: k, ¦}}')).to.deep.equal([
+      'value',
+      'append',
+    ]);
+  });
+
+  it('are the values that a field or an input may have', () => {
+    expect(labelsAt('params:\n  n: {type: ¦}')).to.include.members(['string', 'integer', 'list']);
+    expect(labelsAt('tasks:\n- id: a\n  on_item_error: ¦')).to.deep.equal(['fail', 'collect']);
+    expect(labelsAt('tasks:\n- id: a\n  tool: store\n  inputs:\n    append: ¦')).to.deep.equal([
+      'true',
+      'false',
+    ]);
+  });
+
+  it('are other tasks in await, in a list of either form', () => {
+    expect(labelsAt(`${TASKS}    - id: c\n      await: [¦]\n`)).to.deep.equal(['fetch', 'keep']);
+    expect(labelsAt(`${TASKS}    - id: c\n      await:\n        - fe¦`)).to.deep.equal(['fetch', 'keep']);
+  });
+
+  it('is everything that a template can read, and nothing after a fallback', () => {
+    const task = (value: string): string =>
+      `${TASKS}    - id: c\n      tool: mock\n      inputs:\n        x: ${value}\n`;
+    expect(labelsAt(task('"{{¦'))).to.include.members([
+      'fetch.output',
+      'keep.output',
+      'params.city',
+      'params.days',
+      'pipeline.inputs.urls',
+      'session.seen',
+      'pipeline.goal',
+      'secrets.',
+    ]);
+    expect(labelsAt(task('"{{¦')))
+      .to.not.include('c.output')
+      .and.not.include('item');
+    expect(labelsAt(task('"{{ params.c¦ }}"'))).to.include('params.city');
+    expect(labelsAt(task('"{{params.city ?? ¦'))).to.deep.equal([]);
+    expect(labelsAt(task('>\n          in a block {{fe¦'))).to.include('fetch.output');
+    expect(
+      labelsAt(task('1\n      parallel_over: "{{pipeline.inputs.urls}}"').replace('x: 1', 'x: "{{¦"')),
+    ).to.include('item');
+    expect(labelsAt('pipeline:\n  goal: for {{¦\n  params: {a: {}}')).to.include('params.a');
+  });
+
+  it('are session keys where keys are listed', () => {
+    expect(labelsAt(`${TASKS}  reads: [¦]`)).to.deep.equal(['seen']);
+    const plan = 'plan:\n  sub_pipelines:\n    - {id: a, stores: [rows]}\n    - id: b\n      reads: [¦]\n';
+    expect(labelsAt(plan)).to.deep.equal(['rows']);
+  });
+
+  it('are those of the pipeline within a plan', () => {
+    const plan = `plan:
+  id: x
+  sub_pipelines:
+    - id: s
+      pipeline:
+        id: s
+        goal: g
+        tasks:
+          - {id: one, tool: mock}
+          - id: two
+            tool: mock
+            inputs: {x: "{{¦"}
+`;
+    expect(labelsAt(plan)).to.include('one.output').and.not.include('two.output');
+    expect(labelsAt('plan:\n  sub_pipelines:\n    - ¦')).to.include.members(['reads', 'stores', 'file']);
+  });
+
+  it('never fails, wherever the cursor is in whatever was written', () => {
+    const piece = fc.constantFrom(
+      ...[
+        '\n',
+        '  ',
+        '- ',
+        'tasks:',
+        'id: a',
+        '{',
+        '}',
+        '[',
+        ']',
+        '"',
+        "'",
+        '{{',
+        '}}',
+        ': ',
+        '|',
+        ',',
+        'tool: mock',
+        '#',
+        '\t',
+        'é',
+      ],
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 40 }), fc.nat(200), (pieces, place) => {
+        const text = pieces.join('');
+        const at = Math.min(place, text.length);
+        const cursor = findCursor(text, at);
+        expect(cursor.from).to.be.within(0, at);
+        propose(cursor, outlineOf(text), VOCABULARY);
+        explain(text, at, outlineOf(text), VOCABULARY);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('What the editor explains', () => {
+  const explainAt = (marked: string) => {
+    const { text, at } = split(marked);
+    return explain(text, at, outlineOf(text), VOCABULARY);
+  };
+
+  it('are fields, inputs and tools', () => {
+    expect(explainAt('tasks:\n- id: a\n  re¦try: 3')).to.include({
+      title: 'retry',
+      detail: 'integer, default 0',
+    });
+    expect(explainAt('tasks:\n- id: a\n  tool: transform\n  inputs: {expr¦ession: $}')?.text).to.match(
+      /JSONata/i,
+    );
+    const tool = explainAt('tasks:\n- id: a\n  tool: sto¦re');
+    expect(tool?.names.map(({ name }) => name)).to.deep.equal(['key', 'value', 'append']);
+  });
+
+  it('is nothing else', () => {
+    for (const marked of ['tasks:\n- id: so¦me', 'tasks:\n- id: a\n  inputs: {x: "{{params.na¦me}}"}', '¦']) {
+      expect(explainAt(marked), marked).to.equal(undefined);
+    }
+  });
+});
+
+describe('The outline of a text in the editor', () => {
+  it('has the tasks with their places, also of a text with errors', () => {
+    const text = `${TASKS}    - id: last\n      to`;
+    const { parts } = outlineOf(text);
+    expect(parts.map(({ id, tool }) => [id, tool])).to.deep.equal([
+      ['fetch', 'http_request'],
+      ['keep', 'store'],
+      ['last', ''],
+    ]);
+    expect(partAt(outlineOf(text), text.indexOf('seen'))?.id).to.equal('keep');
+  });
+
+  it('gives the declarations of the params for a form', () => {
+    expect(readDefaults(outlineOf(TASKS))).to.deep.equal({
+      params: { city: { type: 'string' }, days: { type: 'integer', default: 3, description: 'How many.' } },
+      inputs: { urls: ['a', 'b'] },
+    });
+  });
+});
+
+describe('The examples of the editor', () => {
+  it('have no problems, alone and after each other', () => {
+    expect(checkPipeline(START_TEMPLATE, { catalog }).problems).to.deep.equal([]);
+    let text = START_TEMPLATE;
+    for (const snippet of [...SNIPPETS, ...SNIPPETS]) {
+      const ids = outlineOf(text).parts.map(({ id }) => id);
+      text += writeSnippet(snippet, ids, '    ');
+    }
+    expect(
+      checkPipeline(text, { catalog }).problems.filter(({ severity }) => severity === 'error'),
+    ).to.deep.equal([]);
+  });
+});
