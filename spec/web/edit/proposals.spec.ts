@@ -14,8 +14,8 @@ import { readYaml } from '../../../web/console/edit/model/yaml-tree.js';
 
 const catalog = builtinCatalog();
 const VOCABULARY: Vocabulary = {
-  pipeline: pipelineJsonSchema(catalog.toolSchemas()) as JsonSchema,
-  plan: planJsonSchema(catalog.toolSchemas()) as JsonSchema,
+  pipeline: pipelineJsonSchema(catalog.toolSchemas()),
+  plan: planJsonSchema(catalog.toolSchemas()),
   tools: new Map(catalog.metadata().map((tool) => [tool.name, tool])),
 };
 
@@ -160,28 +160,26 @@ describe('What the editor proposes at the cursor', () => {
 
   it('never fails, wherever the cursor is in whatever was written', () => {
     const piece = fc.constantFrom(
-      ...[
-        '\n',
-        '  ',
-        '- ',
-        'tasks:',
-        'id: a',
-        '{',
-        '}',
-        '[',
-        ']',
-        '"',
-        "'",
-        '{{',
-        '}}',
-        ': ',
-        '|',
-        ',',
-        'tool: mock',
-        '#',
-        '\t',
-        'é',
-      ],
+      '\n',
+      '  ',
+      '- ',
+      'tasks:',
+      'id: a',
+      '{',
+      '}',
+      '[',
+      ']',
+      '"',
+      "'",
+      '{{',
+      '}}',
+      ': ',
+      '|',
+      ',',
+      'tool: mock',
+      '#',
+      '\t',
+      'é',
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), fc.nat(200), (pieces, place) => {

@@ -106,7 +106,7 @@ const TYPES: readonly unknown[] = ['string', 'integer', 'number', 'boolean', 'li
 
 function toDeclaration(value: unknown): ParamDeclaration {
   if (!isObject(value)) return {};
-  const { type, description, default: usual, enum: choices } = value as JsonObject;
+  const { type, description, default: usual, enum: choices } = value;
   return {
     ...(TYPES.includes(type) && { type: type as NonNullable<ParamDeclaration['type']> }),
     ...(typeof description === 'string' && { description }),

@@ -59,7 +59,7 @@ const RETRY_MS = 2000;
 const LONGEST_RETRY_MS = 30_000;
 
 /** The most characters that the server checks as a text: a longer one would be sent in vain. */
-const MOST_CHECKED = 256 * 1024;
+export const MOST_CHECKED = 256 * 1024;
 
 /**
  * Has the server check a text after each change, with never more than one request in flight: what is typed meanwhile is
