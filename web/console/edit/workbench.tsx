@@ -37,6 +37,7 @@ export function Workbench({ server, opened }: WorkbenchProps) {
     );
   };
   useKeeping(session);
+  useKeys({ s: () => void session.save(), Enter: showRun });
   const source = session.source.value;
   useEffect(() => {
     if (source === undefined) return;
@@ -105,6 +106,22 @@ function moveTab(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): vo
   const next = TABS[(index + step + TABS.length) % TABS.length]?.id ?? 'graph';
   setTab(next);
   document.getElementById(`edit-tab-${next}`)?.focus();
+}
+
+/** Keys with Ctrl or ⌘ that act wherever the focus is; in the text, the editor has them. */
+function useKeys(commands: Readonly<Record<string, () => void>>): void {
+  const current = useRef(commands);
+  current.current = commands;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const command = event.ctrlKey || event.metaKey ? current.current[event.key] : undefined;
+      if (command === undefined || event.defaultPrevented || document.querySelector('dialog[open]')) return;
+      event.preventDefault();
+      command();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
 }
 
 /** Keeps drafts when the page goes, notices other tabs, and looks at the file of the server from time to time. */

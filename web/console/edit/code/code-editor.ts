@@ -217,6 +217,7 @@ function extensionsOf(options: EditorOptions, editor: CodeEditor): Extension[] {
     keymap.of([
       { key: 'Mod-s', run: command(options.onSave), preventDefault: true },
       { key: 'Mod-Enter', run: command(options.onRun), preventDefault: true },
+      { key: 'Enter', run: startMap },
       ...closeBracketsKeymap,
       ...completionKeymap,
       ...defaultKeymap,
@@ -234,6 +235,27 @@ function extensionsOf(options: EditorOptions, editor: CodeEditor): Extension[] {
     }),
     THEME,
   ];
+}
+
+/** A new line after a key without a value belongs to that key. */
+function startMap({ state, dispatch }: EditorView): boolean {
+  const { main } = state.selection;
+  const line = state.doc.lineAt(main.head);
+  const [, before = ''] =
+    /^(\s*(?:- +)*)[^#\s][^#]*:\s*$/.exec(line.text.slice(0, main.head - line.from)) ?? [];
+  const isEnd = line.text.slice(main.head - line.from).trim() === '';
+  if (!main.empty || !isEnd || !/:\s*$/.test(line.text) || line.text.trimStart().startsWith('#'))
+    return false;
+  const insert = `\n${' '.repeat(before.length + 2)}`;
+  dispatch(
+    state.update({
+      changes: { from: main.head, insert },
+      selection: { anchor: main.head + insert.length },
+      scrollIntoView: true,
+      userEvent: 'input',
+    }),
+  );
+  return true;
 }
 
 const markPart = StateEffect.define<OutlinePart | undefined>();

@@ -53,6 +53,7 @@ export class Drafts {
    */
   keep(text: string, force = false): 'kept' | 'other_tab' | 'full' {
     if (!force && this.findOther() !== undefined) return 'other_tab';
+    if (parse(this.#known)?.text === text && this.#known === this.#store.getItem(this.#name)) return 'kept';
     const draft: Draft = { text, tab: this.#tab, savedAt: this.#now() };
     const written = JSON.stringify(draft);
     try {

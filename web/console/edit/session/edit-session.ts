@@ -190,7 +190,7 @@ export class EditSession {
 
   /** Keeps the draft now: the page may be about to go. */
   keepNow(): void {
-    if (this.#editor !== undefined && this.isChanged.value) this.#keep();
+    this.#keep();
   }
 
   #keep(force = false): void {
@@ -217,7 +217,11 @@ export class EditSession {
 
   #offerOther(): void {
     const text = this.#drafts.findOther();
-    if (text === undefined || text === this.text) return;
+    if (text === undefined) return;
+    if (text === this.text) {
+      this.#drafts.open();
+      return;
+    }
     this.conflict.value = { kind: 'tab', text, version: undefined };
   }
 
@@ -253,6 +257,7 @@ export class EditSession {
       this.replaceText(conflict.text);
     } else this.#keep(true);
     this.#analyse();
+    this.#editor?.focus();
   }
 
   replaceText(text: string): void {

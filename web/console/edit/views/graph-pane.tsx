@@ -80,7 +80,6 @@ function Drawing({ session, graph, isCurrent }: DrawingProps) {
               class={`task${fan_out ? ' fan-out' : ''}${id === selected ? ' selected' : ''}`}
               style={{ left: `${x}px`, top: `${y}px` }}
               aria-pressed={id === selected}
-              aria-label={`${id}, ${tool}${fan_out ? ', for each item' : ''}, wave ${wave + 1}`}
               onClick={() => session.editor?.goToPart(id)}
             >
               <bdi class="id">{id}</bdi>
@@ -88,6 +87,7 @@ function Drawing({ session, graph, isCurrent }: DrawingProps) {
                 <bdi>{tool}</bdi>
                 {fan_out && <span class="each">each</span>}
               </span>
+              <span class="hidden">in wave {wave + 1}</span>
             </button>
           );
         })}

@@ -1,0 +1,381 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { systemClock } from '../../../lib/common/clock.js';
+import { ControlledServer } from '../../http/support/controlled-server.js';
+import { ScriptedModels } from '../../models/scripted-models.js';
+import { openBrowser, type Witness, witness } from '../../project/open-browser.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { findViolations } from '../accessibility.js';
+import { eventually, expectText } from '../waiting.js';
+
+const DAILY = `pipeline:
+  id: daily
+  goal: Greet {{params.who}}
+  params:
+    who: {type: string, description: Who is greeted.}
+    times: {type: integer, default: 2}
+  tasks:
+    - id: hello
+      tool: mock
+      inputs: {to: "{{params.who}}", n: "{{params.times}}"}
+`;
+
+const BROKEN = `pipeline:
+  id: broken
+  goal: g
+  tasks:
+    - id: a
+      tool: mokc
+    - id: b
+      tool: mock
+      inputs:
+        x: {{a.output}}
+        y: "{{params.city}}"
+`;
+
+const WRITTEN = 'pipeline:\n  id: written\n  goal: g\n  tasks:\n    - {id: only, tool: mock}\n';
+
+/** What Chromium says of a status from 400 on, which the page expects. */
+const EXPECTED_STATUS = /^Failed to load resource: the server responded with a status of 4\d\d/;
+
+/** Chromium's own insertion of several lines would bring styles with it. */
+const PASTE = `(element, content) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData('text/plain', content);
+  element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+}`;
+
+describe('The editor on a real server, in a browser without network', function () {
+  this.timeout(90_000);
+  const fixture = new ControlledServer();
+  let folder: TemporaryFolder;
+  let browser: Browser;
+  let page: Page;
+  let seen: Witness;
+  let url: string;
+
+  before(async function () {
+    browser = await openBrowser(this);
+    folder = new TemporaryFolder();
+    folder.write('daily.yaml', DAILY);
+    await fixture.open({
+      clock: systemClock,
+      env: { SERVICE_MAX_RUNNING: '2', SERVICE_PIPELINES: folder.path, SERVICE_PIPELINES_WRITABLE: 'true' },
+      models: new ScriptedModels('```yaml\npipeline: {id: written}\n```', `\`\`\`yaml\n${WRITTEN}\`\`\``),
+    });
+    ({ url } = fixture.server);
+  });
+
+  beforeEach(async () => {
+    const context = await browser.newContext({ viewport: { width: 1360, height: 850 } });
+    page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    seen = witness(page);
+    folder.write('daily.yaml', DAILY);
+  });
+
+  afterEach(async () => {
+    const foreign = seen.requests.filter(
+      (asked) => !asked.startsWith(url) && !/^(?:data|about|blob):/.test(asked),
+    );
+    expect(foreign).to.deep.equal([]);
+    expect(seen.complaints.filter((complaint) => !EXPECTED_STATUS.test(complaint))).to.deep.equal([]);
+    await page.context().close();
+    await fixture.clear();
+  });
+
+  after(async () => {
+    await browser?.close();
+    await fixture.close();
+    folder.remove();
+  });
+
+  const button = (name: string | RegExp): Locator => page.getByRole('button', { name });
+  const text = (): Locator => page.locator('.text-half .cm-content');
+  const task = (name: string): Locator => page.locator('.edit-graph .task').filter({ hasText: name });
+  const summary = (): Locator => page.locator('.problems .summary');
+
+  /** Opens the editor and waits until the text can be written. */
+  async function open(query = ''): Promise<void> {
+    await page.goto(`${url}/edit${query}`);
+    await text().waitFor();
+  }
+
+  /** The text as the editor has it: its lines, without what is only drawn. */
+  async function read(): Promise<string> {
+    const lines = await page.locator('.text-half .cm-line').allInnerTexts();
+    return lines.map((line) => line.replace(/\n$/, '')).join('\n');
+  }
+
+  async function write(content: string): Promise<void> {
+    await text().click();
+    await page.keyboard.press('Control+a');
+    await text().evaluate(PASTE, content);
+  }
+
+  it('starts with an example that runs, shows its graph, and leads to the run', async () => {
+    await open();
+    await button('Start with a small example').click();
+    await task('greet').waitFor();
+    await expectText(summary(), 'No problems');
+    await button('Run…').click();
+    await page.getByLabel('greeting').fill('Good day');
+    await page.locator('.run-pane').getByRole('button', { name: 'Run', exact: true }).click();
+    await page.waitForURL(/\/runs\/[\w-]+$/);
+    const runId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    await fixture.server.registry.settled(runId);
+    expect((await fixture.poll(runId)).status).to.equal('succeeded');
+  });
+
+  it('underlines problems, lists them, and fixes them with a click each', async () => {
+    await open();
+    await write(BROKEN);
+    await expectText(summary(), '3 errors');
+    await eventually(async () => (await page.locator('.cm-lintRange-error').count()) >= 3);
+    await button('6:13').click();
+    await page.keyboard.type('x');
+    await expectText(page.locator('.cm-activeLine'), /tool: xmokc/);
+    await page.keyboard.press('Backspace');
+    for (const fix of [/write "mock"/i, /put quotes around it/i, /add params/i]) {
+      await page.locator('.problems .fix').filter({ hasText: fix }).click();
+    }
+    await expectText(summary(), 'No problems');
+    expect(await read())
+      .to.include('tool: mock')
+      .and.to.include('x: "{{a.output}}"')
+      .and.to.include('city:');
+    await task('b').waitFor();
+  });
+
+  it('completes fields, tools, inputs and templates while they are written', async () => {
+    await open();
+    const accept = (label: string): Promise<void> =>
+      page
+        .locator('.cm-tooltip-autocomplete li')
+        .filter({ has: page.getByText(label, { exact: true }) })
+        .click();
+    await write('pipeline:\n  id: p\n  goal: g\n  tasks:\n    - id: one\n      ');
+    await page.keyboard.type('too');
+    await accept('tool');
+    await page.keyboard.type('transf');
+    await accept('transform');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('inpu');
+    await accept('inputs');
+    await page.keyboard.type('{expression: 1, inp');
+    await accept('input');
+    await page.keyboard.type('"{{pipeline.g');
+    await accept('pipeline.goal');
+    await expectText(summary(), 'No problems');
+    expect(await read()).to.include('inputs: {expression: 1, input: "{{pipeline.goal}}"}');
+  });
+
+  it('selects the text of a task in the graph and the task of the text', async () => {
+    await open();
+    await button('Start with a small example').click();
+    await task('letter').click();
+    await page.locator('.edit-graph .task.selected').filter({ hasText: 'letter' }).waitFor();
+    await page.keyboard.press('Tab');
+    await text().click();
+    await page.keyboard.press('Control+Home');
+    for (let line = 0; line < 13; line++) await page.keyboard.press('ArrowDown');
+    await page.locator('.edit-graph .task.selected').filter({ hasText: 'greet' }).waitFor();
+  });
+
+  it('keeps the last graph, dimmed, while the text has errors', async () => {
+    await open('?pipeline=daily');
+    await task('hello').waitFor();
+    await text().click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('- wrong');
+    await page.locator('.edit-graph.dimmed').waitFor();
+    await task('hello').waitFor();
+    await page.getByText('As it was before the last errors').waitFor();
+  });
+
+  it('says at the param what the server has against its value', async () => {
+    await open('?pipeline=daily');
+    await page.getByRole('tab', { name: 'Run' }).click();
+    await page.locator('#edit-param-times').fill('many');
+    await page.locator('#edit-param-who').fill('Ada');
+    await page.locator('.run-pane').getByRole('button', { name: 'Run', exact: true }).click();
+    await expectText(page.locator('#edit-param-times-problem'), /param "times" must be a whole number/);
+  });
+
+  it('explains a field when the pointer is on it', async () => {
+    await open('?pipeline=daily');
+    await page
+      .locator('.cm-line')
+      .filter({ hasText: 'tool: mock' })
+      .locator('span', { hasText: 'mock' })
+      .hover();
+    await expectText(page.locator('.explanation'), /mock.*tool.*Does nothing and returns its inputs/s);
+  });
+
+  it('loses nothing on a reload, and says that it was restored', async () => {
+    await open('?pipeline=daily');
+    await text().click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('# my note');
+    await page.reload();
+    await text().waitFor();
+    await page.getByText('What you had typed here was restored').waitFor();
+    expect(await read()).to.include('# my note');
+    await button('Discard it').click();
+    await eventually(async () => !(await read()).includes('# my note'));
+  });
+
+  it('offers the choice when another tab has a newer text of the same definition', async () => {
+    await open();
+    await write(DAILY);
+    await page.getByText('Kept in this browser').waitFor();
+    const other = await page.context().newPage();
+    await other.goto(`${url}/edit`);
+    await other.locator('.text-half .cm-content').click();
+    await other.keyboard.press('Control+End');
+    await other.keyboard.type('# of the other tab');
+    await page.getByRole('heading', { name: 'Another tab has a newer text' }).waitFor();
+    await button('Take the text of the other tab').click();
+    await eventually(async () => (await read()).includes('# of the other tab'));
+    await other.close();
+  });
+
+  it('saves a file, and shows what somebody else has changed in it before anything is replaced', async () => {
+    await open('?pipeline=daily');
+    await text().click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('# mine');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved as daily.').waitFor();
+    expect(readFileSync(folder.at('daily.yaml'), 'utf8')).to.equal(`${DAILY}# mine`);
+    folder.write('daily.yaml', `${DAILY}# theirs\n`);
+    await page.keyboard.type(' and more');
+    await page.keyboard.press('Control+s');
+    await page.getByRole('heading', { name: 'The file has changed' }).waitFor();
+    await page.locator('.compared .cm-merge-b').getByText('# theirs').waitFor();
+    await button('Keep my text').click();
+    await page.keyboard.press('Control+s');
+    await eventually(() => readFileSync(folder.at('daily.yaml'), 'utf8') === `${DAILY}# mine and more`);
+  });
+
+  it('notices a file that changes under the editor, and takes it when asked', async () => {
+    await open('?pipeline=daily');
+    await task('hello').waitFor();
+    folder.write('daily.yaml', DAILY.replaceAll('hello', 'salute'));
+    await page.getByRole('heading', { name: 'The file has changed' }).waitFor();
+    expect(await read()).to.include('hello');
+    await button('Take the file').click();
+    await task('salute').waitFor();
+  });
+
+  it('runs the changed definition of a run, and says before what runs and what is reused', async () => {
+    const failing = {
+      id: 'two',
+      goal: 'g',
+      tasks: [
+        { id: 'good', tool: 'mock', inputs: { x: 1 } },
+        { id: 'bad', tool: 'fail', inputs: { message: 'no luck' }, await: ['good'] },
+      ],
+    };
+    const runId = await fixture.submit(failing);
+    await fixture.server.registry.settled(runId);
+    await open(`?run=${runId}`);
+    await page.getByRole('heading', { name: `From run ${runId}` }).waitFor();
+    await write((await read()).replace('tool: fail', 'tool: mock'));
+    await expectText(page.locator('.rerun-part .preview'), /Runs\s*bad\s*Reused\s*good/);
+    await button('Rerun with these changes').click();
+    await page.waitForURL((address) => /\/runs\//.test(address.pathname) && !address.href.includes(runId));
+  });
+
+  it('has a model write, shows what was repaired and compares before it replaces', async () => {
+    await open('?pipeline=daily');
+    await page.getByRole('tab', { name: 'Write with a model' }).click();
+    await page.getByLabel('What shall the pipeline do?').fill('Only one task');
+    await button('Write it').click();
+    await page.getByRole('heading', { name: 'What the model has written' }).waitFor();
+    await page.locator('.compared .cm-merge-b').getByText('only').waitFor();
+    expect(await read()).to.equal(DAILY);
+    await button('Replace my text').click();
+    await page.getByRole('heading', { name: 'One answer was rejected' }).waitFor();
+    await page.getByRole('tab', { name: 'Graph' }).click();
+    await task('only').waitFor();
+  });
+
+  it('can be left with the keyboard, and reaches every part of the page', async () => {
+    await open('?pipeline=daily');
+    await task('hello').waitFor();
+    await text().click();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Tab');
+    await eventually(async () => (await page.locator('.editor-host:focus-within').count()) === 0);
+    for (const wanted of ['.tabs [role=tab]:focus', '.side:focus', '.edit-graph .task:focus']) {
+      for (let count = 0; (await page.locator(wanted).count()) === 0; count++) {
+        expect(count, wanted).to.be.lessThan(20);
+        await page.keyboard.press('Tab');
+      }
+    }
+    await text().click();
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.run-pane').waitFor();
+  });
+
+  it('says that the server does not answer, and goes on when it does', async () => {
+    await open('?pipeline=daily');
+    await expectText(summary(), 'No problems');
+    await page.route('**/pipelines/validate', (route) => route.abort());
+    await text().click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('# more');
+    await expectText(summary(), /^The server does not answer/);
+    await page.unroute('**/pipelines/validate');
+    await expectText(summary(), 'No problems');
+    const failed = seen.complaints.filter((complaint) => /validate failed|net::ERR_FAILED/.test(complaint));
+    expect(failed).to.not.deep.equal([]);
+    (seen.complaints as string[]).splice(0);
+  });
+
+  it('stays usable with 1 MB of text, and says that it is too long to check', async () => {
+    await open();
+    const long = `${DAILY}${Array.from({ length: 25_000 }, (_, index) => `    # line ${index} of a long text, so long`).join('\n')}\n`;
+    expect(long.length).to.be.greaterThan(900_000);
+    await write(long);
+    await expectText(summary(), /longer than 256 KiB/);
+    await page.evaluate(`
+      window.longTasks = [];
+      new PerformanceObserver((list) => {
+        for (const { duration } of list.getEntries()) window.longTasks.push(duration);
+      }).observe({ entryTypes: ['longtask'] });
+    `);
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.type('# a line at the start\n', { delay: 15 });
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1000)));
+    const tasks = await page.evaluate('window.longTasks');
+    expect((tasks as number[]).filter((duration) => duration > 100)).to.deep.equal([]);
+  });
+
+  for (const [scheme, width] of [
+    ['light', 1360],
+    ['dark', 1360],
+    ['light', 420],
+    ['dark', 420],
+  ] as const) {
+    it(`has no problem that axe-core finds, in ${scheme} at ${width} px, on each of its views`, async () => {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.setViewportSize({ width, height: 850 });
+      await open();
+      expect(await findViolations(page)).to.deep.equal([]);
+      await write(BROKEN);
+      await expectText(summary(), '3 errors');
+      expect(await findViolations(page)).to.deep.equal([]);
+      await write(DAILY);
+      await task('hello').waitFor();
+      for (const name of ['Graph', 'Run', 'Write with a model']) {
+        await page.getByRole('tab', { name }).click();
+        expect(await findViolations(page), name).to.deep.equal([]);
+      }
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+      expect(overflow).to.be.at.most(0);
+    });
+  }
+});
