@@ -175,7 +175,7 @@ describe('The checks of the editor', () => {
 function serverThat(answer: (path: string, init: RequestInit) => Response): Server {
   const send = (path: unknown, init: RequestInit = {}): Promise<Response> =>
     Promise.resolve(answer(String(path), init));
-  return new Server(new FakeStorage(), send as typeof fetch);
+  return new Server(new FakeStorage(), send);
 }
 
 describe('The files of the editor', () => {

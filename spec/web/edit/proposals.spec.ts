@@ -9,7 +9,7 @@ import { findCursor } from '../../../web/console/edit/model/cursor-path.js';
 import { explain } from '../../../web/console/edit/model/hover.js';
 import { type Outline, partAt, readDefaults, readOutline } from '../../../web/console/edit/model/outline.js';
 import { SNIPPETS, START_TEMPLATE, writeSnippet } from '../../../web/console/edit/model/snippets.js';
-import type { JsonSchema, Vocabulary } from '../../../web/console/edit/model/vocabulary.js';
+import type { Vocabulary } from '../../../web/console/edit/model/vocabulary.js';
 import { readYaml } from '../../../web/console/edit/model/yaml-tree.js';
 
 const catalog = builtinCatalog();
