@@ -371,6 +371,8 @@ export const LIBRARY_LIMITS = {
   tenantFiles: 250,
   /** Files that are read and checked at once. */
   concurrency: 4,
+  /** Maximum length of all values that a webhook takes from a body, each counted as often as it is taken, in characters. */
+  webhookValues: 2 ** 20,
   /** Milliseconds between two looks at the folder; and after one that has found a change, which must not go on. */
   pollMs: 2000,
   settleMs: 300,

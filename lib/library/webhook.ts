@@ -1,7 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
-import { isObject, type JsonObject, setOwn } from '../common/json.js';
+import { LIBRARY_LIMITS } from '../common/limits.js';
+import { isObject, type Json, type JsonObject, setOwn, subtractJsonLength } from '../common/json.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { PipelineLibrary, NamedRunValues } from './library.js';
 import type { FolderEntry } from './pipeline-folder.js';
@@ -133,7 +134,7 @@ function isEqual(given: string, expected: string | undefined): boolean {
  * Makes the values of a run from the body of a request: the fields that the definition maps, or else those that are params.
  * What the body lacks is left out.
  *
- * @throws WavetrainError `invalid_request` for a body that is no object
+ * @throws WavetrainError `invalid_request` for a body that is no object, and `body_too_large`
  */
 export function toRunValues({ good }: FolderEntry, body: unknown): NamedRunValues {
   if (body !== undefined && !isObject(body)) {
@@ -143,19 +144,35 @@ export function toRunValues({ good }: FolderEntry, body: unknown): NamedRunValue
   const declared = good?.kind === 'pipeline' ? Object.keys(good.definition.params ?? {}) : [];
   const mapping =
     webhook?.params ?? Object.fromEntries(declared.map((name) => [name, `/${escapePointer(name)}`]));
-  const params = pick(mapping, body);
-  const inputs = pick(webhook?.inputs ?? {}, body);
+  const room = { left: LIBRARY_LIMITS.webhookValues };
+  const params = pick(mapping, body, room);
+  const inputs = pick(webhook?.inputs ?? {}, body, room);
   return {
     ...(Object.keys(params).length > 0 && { params }),
     ...(Object.keys(inputs).length > 0 && { inputs }),
   };
 }
 
-function pick(mapping: Readonly<Record<string, string>>, body: unknown): JsonObject {
+/**
+ * Each mapped value becomes a value of the run of its own, also one that several pointers name.
+ *
+ * @param room characters that further values may have
+ * @throws WavetrainError `body_too_large`
+ */
+function pick(mapping: Readonly<Record<string, string>>, body: unknown, room: { left: number }): JsonObject {
   const values: JsonObject = {};
   for (const [name, pointer] of Object.entries(mapping)) {
     const value = resolvePointer(body, pointer);
-    if (value !== undefined) setOwn(values, name, value);
+    if (value === undefined) continue;
+    room.left = subtractJsonLength(room.left, value as Json);
+    if (room.left < 0) {
+      const limit = `${LIBRARY_LIMITS.webhookValues / 2 ** 20} MiB`;
+      throw new WavetrainError(
+        'body_too_large',
+        `the values that the webhook takes from the body have more than ${limit} together`,
+      );
+    }
+    setOwn(values, name, value as Json);
   }
   return values;
 }

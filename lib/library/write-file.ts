@@ -117,7 +117,8 @@ async function realFolder(path: string): Promise<string> {
 async function resolveInside(target: Target): Promise<string> {
   try {
     const folder = await realpath(join(target.root, dirname(target.file)));
-    if (isPathInside(folder, target.root)) return join(folder, basename(target.file));
+    // A link within the folder leads to the files of another tenant, as does another case of its name on some systems.
+    if (folder === join(target.root, dirname(target.file))) return join(folder, basename(target.file));
   } catch (error) {
     throw cannotWrite(target, error);
   }

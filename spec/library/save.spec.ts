@@ -157,6 +157,16 @@ describe('Saving files of the folder (D72)', () => {
     expect(readdirSync(folder.at('pipelines'))).to.deep.equal([]);
   });
 
+  it('writes for a tenant into no folder of another one, where a link within the folder leads', async () => {
+    write('shared/a.yaml', pipelineText('a', ''));
+    write('tenants/acme/b.yaml', pipelineText('b', ''));
+    symlinkSync('../shared', folder.at('pipelines/tenants/evil'));
+    await open();
+    const error = await refuse(save('sneak', pipelineText('sneak', ''), null, 'evil'));
+    expect(error).to.include({ code: 'forbidden' });
+    expect(existsSync(folder.at('pipelines/shared/sneak.yaml'))).to.equal(false);
+  });
+
   it('writes through no symbolic link', async () => {
     const outside = folder.write('outside/a.yaml', 'untouched');
     write('.real.yaml', pipelineText('linked', ''));

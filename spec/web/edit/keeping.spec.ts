@@ -190,7 +190,7 @@ describe('The files of the editor', () => {
         if (method === 'PUT' && condition.get('If-Match') !== null) {
           return Response.json(
             { detail: { code: 'file_changed', message: 'it has changed' } },
-            { status: 412 },
+            { status: 409 },
           );
         }
         return Response.json({ file: 'a b.yaml', text: 'theirs', version: 'v2', problems: [] });

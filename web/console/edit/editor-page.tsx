@@ -33,8 +33,12 @@ export function EditorPage({ server }: { readonly server: Server }) {
   );
 }
 
-/** `/edit?pipeline=ID` opens a file of the server, `/edit?run=ID` the definition of a run. */
+/** `/edit?pipeline=ID&tenant=TENANT` opens a file of the server, `/edit?run=ID` the definition of a run. */
 function readAddress(search: string): Opened {
   const query = new URLSearchParams(search);
-  return { pipeline: query.get('pipeline') ?? '', run: query.get('run') ?? '' };
+  return {
+    pipeline: query.get('pipeline') ?? '',
+    tenant: query.get('tenant') ?? '',
+    run: query.get('run') ?? '',
+  };
 }

@@ -126,7 +126,7 @@ function Entry({ server, named }: { readonly server: Server; readonly named: Nam
           >
             Edit
           </a>
-          <a class="button" href={`/?pipeline=${encodeURIComponent(id)}`}>
+          <a class="button" href={`/?${new URLSearchParams({ pipeline: id, tenant: tenant_id })}`}>
             Runs
           </a>
         </span>

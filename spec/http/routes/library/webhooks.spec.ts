@@ -38,6 +38,11 @@ describe('POST /pipelines/{id}/webhook (D71)', () => {
       'mapped.yaml',
       pipeline('mapped', 'webhook: {secret: HOOK, params: {ref: /head/ref~1x}, inputs: {event: ""}}'),
     );
+    const many = Array.from({ length: 200 }, (_, index) => `k${index}: ""`).join(', ');
+    write(
+      'many.yaml',
+      `pipeline: {id: many, goal: g, webhook: {secret: HOOK, inputs: {${many}}}, tasks: [{id: a, tool: mock}]}`,
+    );
     write('short.yaml', pipeline('short', 'webhook: {secret: SHORT}'));
     write('lost.yaml', pipeline('lost', 'webhook: {secret: LOST}'));
     write('closed.yaml', pipeline('closed', 'description: none'));
@@ -78,6 +83,14 @@ describe('POST /pipelines/{id}/webhook (D71)', () => {
     const outputs = result?.outputs as { a: { inputs: { name: string; ref: string; event: unknown } } };
     return outputs.a.inputs;
   };
+
+  it('refuses a body whose mapped values are too long together, however often they are the same', async () => {
+    const token = { 'x-webhook-token': SECRET };
+    const refused = await post<ErrorBody>('many/webhook', { text: 'x'.repeat(6000) }, token);
+    expect(refused.status).to.equal(413);
+    expect(refused.body.detail).to.include({ code: 'body_too_large' });
+    expect((await post('many/webhook', { text: 'x'.repeat(100) }, token)).status).to.equal(202);
+  });
 
   it('starts a run for whoever sends the secret, and needs no key', async () => {
     const byHeader = await post('push/webhook', { name: 'Ada', other: 1 }, { 'x-webhook-token': SECRET });

@@ -13,6 +13,8 @@ import { type OpenedFile, Files, type Folder } from './files.js';
 export interface Opened {
   /** The id of a file of the server; empty for none. */
   readonly pipeline: string;
+  /** The tenant of that file; empty for the one of the reader's key. */
+  readonly tenant: string;
   /** The id of a run whose definition is changed; empty for none. */
   readonly run: string;
 }
@@ -75,12 +77,12 @@ export class EditSession {
     this.opened = opened;
     this.#storage = storage;
     this.#tab = tab;
-    this.files = new Files(server);
+    this.files = new Files(server, opened.tenant);
     const id =
       opened.run === ''
         ? opened.pipeline === ''
           ? 'new'
-          : `pipeline:${opened.pipeline}`
+          : `pipeline:${opened.tenant}/${opened.pipeline}`
         : `run:${opened.run}`;
     this.#drafts = this.#openDrafts(id);
     this.checker = new Checker(server, () => ({ text: this.text, kind: this.kind.value }), {
@@ -314,7 +316,9 @@ export class EditSession {
 
   /** From now on, the page is that of a file. */
   #moveTo(id: string): void {
-    window.location.assign(`/edit?pipeline=${encodeURIComponent(id)}`);
+    const { tenant } = this.opened;
+    const query = new URLSearchParams({ pipeline: id, ...(tenant !== '' && { tenant }) });
+    window.location.assign(`/edit?${query}`);
   }
 
   /** Submits the text. Returns the id of the run. @throws ServerError */
@@ -323,6 +327,7 @@ export class EditSession {
     const { params, inputs, session } = values;
     const body: Record<string, Json> = { yaml: this.text, inputs, session };
     if (kind === 'pipeline') body['params'] = params;
+    if (this.opened.tenant !== '') body['tenant_id'] = this.opened.tenant;
     const { run_id } = await this.server.post<{ run_id: string }>(`/${kind}s/run_async`, body);
     return run_id;
   }

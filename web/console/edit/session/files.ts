@@ -30,9 +30,14 @@ const NO_FOLDER: Folder = { enabled: false, writable: false, pipelines: [] };
 /** The files that the server offers to edit. */
 export class Files {
   readonly #server: Server;
+  readonly #tenant: string;
+  readonly #query: string;
 
-  constructor(server: Server) {
+  /** @param tenant whose files they are; empty for the one of the reader's key */
+  constructor(server: Server, tenant = '') {
     this.#server = server;
+    this.#tenant = tenant;
+    this.#query = tenant === '' ? '' : `?${new URLSearchParams({ tenant_id: tenant })}`;
   }
 
   /** A server without such a folder, or whose key may not see it, offers nothing. */
@@ -48,7 +53,7 @@ export class Files {
   /** Returns undefined when there is no such file. */
   async read(id: string): Promise<OpenedFile | undefined> {
     try {
-      return await this.#server.getJson<OpenedFile>(pathOf(id));
+      return await this.#server.getJson<OpenedFile>(`${pathOf(id)}${this.#query}`);
     } catch (error) {
       if (error instanceof ServerError && error.status === 404) return undefined;
       throw error;
@@ -62,12 +67,12 @@ export class Files {
       const response = await this.#server.open(pathOf(id), {
         method: 'PUT',
         headers: { 'Content-Type': 'application/json', ...condition },
-        body: JSON.stringify({ text }),
+        body: JSON.stringify({ text, ...(this.#tenant !== '' && { tenant_id: this.#tenant }) }),
       });
       const saved = (await response.json()) as { version: string; problems: readonly Problem[] };
       return { kind: 'saved', version: saved.version, problems: saved.problems };
     } catch (error) {
-      if (!(error instanceof ServerError) || error.status !== 412) throw error;
+      if (!(error instanceof ServerError) || error.code !== 'file_changed') throw error;
       return { kind: 'changed', current: await this.read(id) };
     }
   }
