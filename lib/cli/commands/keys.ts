@@ -33,7 +33,8 @@ export class KeysNewCommand extends Command<CliContext> {
       "<ID> tenant whose runs the key can see and start; can be repeated; '*' means every tenant; by default the tenant default",
   });
   scopes = Option.Array('--scope', {
-    description: '<SCOPE> what the key allows: read, run, edit or metrics; can be repeated; default read and run',
+    description:
+      '<SCOPE> what the key allows: read, run, edit or metrics; can be repeated; default read and run',
   });
   file = Option.String('--file', { description: '<FILE> add the entry to this keys file' });
   json = Option.Boolean('--json', false, { description: 'print the key and its entry as one JSON document' });
