@@ -52,7 +52,7 @@ export const RESERVED_IDS: ReadonlySet<string> = new Set(
 export interface FileReading {
   readonly catalog: Catalog;
   /** Does the steps of a check beside the runs. */
-  check<T>(steps: CheckSteps<T>, tenantId: string): Promise<T>;
+  readonly check: <T>(steps: CheckSteps<T>, tenantId: string) => Promise<T>;
   readonly limitBytes: number;
 }
 

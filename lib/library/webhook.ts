@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
-import { isObject, type Json, type JsonObject, setOwn } from '../common/json.js';
+import { isObject, type JsonObject, setOwn } from '../common/json.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { PipelineLibrary, NamedRunValues } from './library.js';
 import type { FolderEntry } from './pipeline-folder.js';
@@ -155,7 +155,7 @@ function pick(mapping: Readonly<Record<string, string>>, body: unknown): JsonObj
   const values: JsonObject = {};
   for (const [name, pointer] of Object.entries(mapping)) {
     const value = resolvePointer(body, pointer);
-    if (value !== undefined) setOwn(values, name, value as Json);
+    if (value !== undefined) setOwn(values, name, value);
   }
   return values;
 }

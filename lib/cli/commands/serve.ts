@@ -343,7 +343,7 @@ function printLibrary(
   const { pipelines, broken, schedules } = library.counts;
   const text = [
     `${formatCount(pipelines, 'pipeline')} in ${library.folder}`,
-    `${formatCount(schedules, 'schedule')}`,
+    formatCount(schedules, 'schedule'),
     ...(broken > 0 ? [`${broken} with errors: GET /pipelines lists them`] : []),
   ].join(', ');
   const terminal = detectTerminal(stdout, env);

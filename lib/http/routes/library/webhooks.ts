@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { toRunValues, type WebhookRequest } from '../../../library/webhook.js';
 import { resolveTenant, ANONYMOUS } from '../../auth/authenticate.js';
 import { defineRoute, type RequestStart, type Route } from '../../routing/route.js';
@@ -102,7 +102,7 @@ export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): R
 
 function toWebhookRequest({ params, query, headers, address }: Start): WebhookRequest {
   return {
-    id: (params as Static<Params>).id,
+    id: params.id,
     tenantId: resolveTenant(ANONYMOUS, query.tenant_id),
     token: headers['x-webhook-token'] ?? query.token,
     signature: headers['x-hub-signature-256'],
