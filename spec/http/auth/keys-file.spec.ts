@@ -96,7 +96,7 @@ describe('The keys file (D37)', () => {
     [
       'has a far scope',
       `- {name: a, sha256: "${HASH}", tenants: [b], scopes: [everything]}`,
-      /the scopes are read, run, metrics/,
+      /the scopes are read, run, edit, metrics/,
     ],
     [
       'has scopes that are null',

@@ -26,8 +26,8 @@ describe('HTTP paths and methods (D32)', () => {
   it('responds 404 to an unknown path', async () => {
     for (const path of [
       '/nothing',
-      '/pipelines',
-      '/pipelines/',
+      '/plans',
+      '/plans/',
       '/health/x',
       '//health',
       '/HEALTH/x',
