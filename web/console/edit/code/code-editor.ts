@@ -213,6 +213,7 @@ function extensionsOf(options: EditorOptions, editor: CodeEditor): Extension[] {
     EditorView.contentAttributes.of({
       'aria-label': 'Definition in YAML. Escape, then Tab leaves the editor.',
       spellcheck: 'false',
+      tabindex: '0',
     }),
     keymap.of([
       { key: 'Mod-s', run: command(options.onSave), preventDefault: true },
