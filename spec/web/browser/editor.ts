@@ -168,11 +168,11 @@ describe('The editor on a real server, in a browser without network', function (
     await page.keyboard.press('Enter');
     await page.keyboard.type('inpu');
     await accept('inputs');
-    await page.keyboard.type('{expression: 1, inp');
+    await page.keyboard.type('{expression: $, inp');
     await accept('input');
     await page.keyboard.type('"{{pipeline.g');
     await accept('pipeline.goal');
-    expect(await read()).to.include('inputs: {expression: 1, input: "{{pipeline.goal}}"}');
+    expect(await read()).to.include('inputs: {expression: $, input: "{{pipeline.goal}}"}');
     await expectText(summary(), 'No problems');
   });
 

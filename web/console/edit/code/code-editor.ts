@@ -203,6 +203,8 @@ function extensionsOf(options: EditorOptions, editor: CodeEditor): Extension[] {
     indentOnInput(),
     bracketMatching(),
     closeBrackets(),
+    // A template is closed within quotes, too.
+    EditorState.languageData.of(() => [{ closeBrackets: { before: ')]}:;>"\'' } }]),
     highlightSelectionMatches({ minSelectionLength: 3 }),
     search({ top: true }),
     yaml(),
