@@ -39,12 +39,17 @@ const WRITTEN = 'pipeline:\n  id: written\n  goal: g\n  tasks:\n    - {id: only,
 /** What Chromium says of a status from 400 on, which the page expects. */
 const EXPECTED_STATUS = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
-/** Chromium's own insertion of several lines would bring styles with it. */
-const PASTE = `(element, content) => {
-  const clipboardData = new DataTransfer();
-  clipboardData.setData('text/plain', content);
-  element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
-}`;
+/** Pastes a text, as a script: Chromium's own insertion of several lines would bring styles with it. */
+function pasting(content: string): string {
+  return `{
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', ${JSON.stringify(content)});
+    document
+      .querySelector('.text-half .editor-host')
+      .shadowRoot.querySelector('.cm-content')
+      .dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  }`;
+}
 
 describe('The editor on a real server, in a browser without network', function () {
   this.timeout(90_000);
@@ -111,7 +116,7 @@ describe('The editor on a real server, in a browser without network', function (
   async function write(content: string): Promise<void> {
     await text().click();
     await page.keyboard.press('Control+a');
-    await text().evaluate(PASTE, content);
+    await page.evaluate(pasting(content));
   }
 
   it('starts with an example that runs, shows its graph, and leads to the run', async () => {
@@ -163,12 +168,12 @@ describe('The editor on a real server, in a browser without network', function (
     await page.keyboard.press('Enter');
     await page.keyboard.type('inpu');
     await accept('inputs');
-    await page.keyboard.type('{expression: 1, inp');
+    await page.keyboard.type('{expression: $, inp');
     await accept('input');
     await page.keyboard.type('"{{pipeline.g');
     await accept('pipeline.goal');
+    expect(await read()).to.include('inputs: {expression: $, input: "{{pipeline.goal}}"}');
     await expectText(summary(), 'No problems');
-    expect(await read()).to.include('inputs: {expression: 1, input: "{{pipeline.goal}}"}');
   });
 
   it('selects the text of a task in the graph and the task of the text', async () => {

@@ -203,6 +203,8 @@ function extensionsOf(options: EditorOptions, editor: CodeEditor): Extension[] {
     indentOnInput(),
     bracketMatching(),
     closeBrackets(),
+    // A template is closed within quotes, too.
+    EditorState.languageData.of(() => [{ closeBrackets: { before: ')]}:;>"\'' } }]),
     highlightSelectionMatches({ minSelectionLength: 3 }),
     search({ top: true }),
     yaml(),
@@ -213,6 +215,7 @@ function extensionsOf(options: EditorOptions, editor: CodeEditor): Extension[] {
     EditorView.contentAttributes.of({
       'aria-label': 'Definition in YAML. Escape, then Tab leaves the editor.',
       spellcheck: 'false',
+      tabindex: '0',
     }),
     keymap.of([
       { key: 'Mod-s', run: command(options.onSave), preventDefault: true },

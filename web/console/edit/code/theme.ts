@@ -108,6 +108,7 @@ const look = EditorView.theme({
     background: 'none',
     backgroundColor: 'color-mix(in srgb, var(--done) 22%, transparent)',
   },
+  '.cm-collapsedLines:before, .cm-collapsedLines:after': { display: 'none' },
   '.cm-collapsedLines': { background: 'none', backgroundColor: 'var(--raised)', color: 'var(--soft)' },
 });
 
