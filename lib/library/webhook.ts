@@ -172,7 +172,7 @@ function pick(mapping: Readonly<Record<string, string>>, body: unknown, room: { 
         `the values that the webhook takes from the body have more than ${limit} together`,
       );
     }
-    setOwn(values, name, value as Json);
+    setOwn(values, name, value);
   }
   return values;
 }

@@ -4,7 +4,14 @@ import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit } from '@codemirror/language';
 import { type Action, type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import { EditorState, type Extension, StateEffect, StateField, type Text } from '@codemirror/state';
+import {
+  EditorState,
+  type Extension,
+  StateEffect,
+  StateField,
+  type Text,
+  type StateCommand,
+} from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -241,7 +248,7 @@ function extensionsOf(options: EditorOptions, editor: CodeEditor): Extension[] {
 }
 
 /** A new line after a key without a value belongs to that key. */
-function startMap({ state, dispatch }: EditorView): boolean {
+function startMap({ state, dispatch }: Parameters<StateCommand>[0]): boolean {
   const { main } = state.selection;
   const line = state.doc.lineAt(main.head);
   const [, before = ''] =
