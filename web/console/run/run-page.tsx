@@ -2,7 +2,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { BrowserFrames } from '../../shared/server/frame-loop.js';
 import type { Server } from '../../shared/server/server.js';
 import { PageFrame, Notice } from '../shell/frame.js';
-import { ShownRun } from './run-session.js';
+import { FollowedRun } from './run-session.js';
 import { FailureBox } from './views/failure-box.js';
 import { RunTitle } from './views/run-header.js';
 import { RunTabs } from './views/run-tabs.js';
@@ -11,7 +11,7 @@ import { TaskPanel } from './task/task-panel.js';
 /** One run: its waves, its times, its values, and what can be done with it. */
 export function RunConsole({ server, runId }: { readonly server: Server; readonly runId: string }) {
   const session = useMemo(
-    () => new ShownRun(server, runId, new BrowserFrames(), window.location.hash),
+    () => new FollowedRun(server, runId, new BrowserFrames(), window.location.hash),
     [server, runId],
   );
   const needsKey = server.needsKey.value;
@@ -50,7 +50,7 @@ export function RunConsole({ server, runId }: { readonly server: Server; readonl
   );
 }
 
-function ConnectionNotice({ session }: { readonly session: ShownRun }) {
+function ConnectionNotice({ session }: { readonly session: FollowedRun }) {
   const feed = session.feed.value;
   const problem = session.problem.value;
   return (

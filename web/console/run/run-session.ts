@@ -35,7 +35,7 @@ export type RunGraph =
  * What the page of one run shows: its record, its tasks and its events. Events are taken in once a frame and never for
  * long, so that the page stays quick however many come.
  */
-export class ShownRun {
+export class FollowedRun {
   readonly server: Server;
   readonly runId: string;
   readonly record = signal<RunRecord | undefined>(undefined);

@@ -2,14 +2,14 @@ import { useMemo, useState } from 'preact/hooks';
 import { formatInteger } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import type { RunPart, TaskState } from '../model/task-states.js';
-import type { ShownRun } from '../run-session.js';
+import type { FollowedRun } from '../run-session.js';
 import { WaveCanvas } from './wave-canvas.js';
 
 /** From this many sub-pipelines on, those that need no attention are folded at first. */
 const FOLD_FROM = 5;
 
 /** The whole run by waves, from its definition: of a plan, its sub-pipelines one below the other. */
-export function GraphView({ session }: { readonly session: ShownRun }) {
+export function GraphView({ session }: { readonly session: FollowedRun }) {
   const graph = session.graph.value;
   const parts = useMemo(() => session.parts(), [session, graph]);
   if (graph === undefined) return <p class="empty">Loading the definition…</p>;
@@ -38,7 +38,7 @@ export function GraphView({ session }: { readonly session: ShownRun }) {
 }
 
 interface SubPipelineProps {
-  readonly session: ShownRun;
+  readonly session: FollowedRun;
   readonly part: RunPart;
   /** Ids of the sub-pipelines whose keys it reads. */
   readonly readsFrom: readonly string[];

@@ -8,7 +8,7 @@ import {
 import { runToEnd } from '../../../../lib/common/steps.js';
 import type { Graph } from '../../../../lib/pipelines/graph.js';
 import { type RunPart, keyOfTask } from '../model/task-states.js';
-import type { ShownRun } from '../run-session.js';
+import type { FollowedRun } from '../run-session.js';
 import { type Nearness, TaskCard } from './task-card.js';
 
 const SIZES: LayoutOptions = {
@@ -27,7 +27,7 @@ const MOST_EDGES = 500;
 const MARGIN = 300;
 
 interface WaveCanvasProps {
-  readonly session: ShownRun;
+  readonly session: FollowedRun;
   readonly part: RunPart;
   /** It is all there is on the tab, and takes its height. */
   readonly isWhole?: boolean;

@@ -5,7 +5,7 @@ import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { type TaskSelection, valuesPath } from '../model/addresses.js';
-import type { ShownRun } from '../run-session.js';
+import type { FollowedRun } from '../run-session.js';
 
 const STATUSES = ['failed', 'running', 'pending', 'skipped', 'succeeded'] as const;
 
@@ -15,7 +15,7 @@ const PER_PAGE = 100;
 const REFRESH_MS = 2000;
 
 interface ItemListProps {
-  readonly session: ShownRun;
+  readonly session: FollowedRun;
   readonly selection: TaskSelection;
   readonly counts: ItemCounts;
 }
@@ -103,7 +103,7 @@ function ItemRow({ item, onShow }: { readonly item: ItemRecord; readonly onShow:
 }
 
 /** The pages after the first one. */
-function useMore(session: ShownRun, pathOf: (more: Record<string, string>) => string, status: string) {
+function useMore(session: FollowedRun, pathOf: (more: Record<string, string>) => string, status: string) {
   const [items, setItems] = useState<readonly ItemRecord[]>([]);
   /** Undefined until a further page was read. */
   const [cursor, setCursor] = useState<string | null | undefined>(undefined);

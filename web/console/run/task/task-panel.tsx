@@ -5,7 +5,7 @@ import { toneOf } from '../../../shared/model/tones.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { formatSelection, type TaskSelection, valuesPath } from '../model/addresses.js';
 import { keyOfTask } from '../model/task-states.js';
-import type { ShownRun } from '../run-session.js';
+import type { FollowedRun } from '../run-session.js';
 import { ErrorDetails } from './error-details.js';
 import { ItemList } from './item-list.js';
 import { RerunDialog } from '../views/rerun-dialog.js';
@@ -15,7 +15,7 @@ import { ValueView } from './value-view.js';
 const REFRESH_MS = 1500;
 
 interface TaskPanelProps {
-  readonly session: ShownRun;
+  readonly session: FollowedRun;
   readonly selection: TaskSelection;
 }
 

@@ -6,13 +6,13 @@ import { messageOf } from '../../../shared/server/server.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
 import { formatSelection } from '../model/addresses.js';
 import { type ComparedTask, compareTasks } from '../model/values.js';
-import type { ShownRun } from '../run-session.js';
+import type { FollowedRun } from '../run-session.js';
 
 /** Tasks of each run that are compared. */
 const MOST_TASKS = 2000;
 
 /** The tasks of this run beside those of the run that it repeats: states, times, and what differs in their values. */
-export function CompareView({ session }: { readonly session: ShownRun }) {
+export function CompareView({ session }: { readonly session: FollowedRun }) {
   const record = session.record.value;
   const other = record?.rerun_of ?? null;
   const [tasks, setTasks] = useState<readonly ComparedTask[] | undefined>(undefined);
@@ -134,7 +134,7 @@ function StateCell({ task }: { readonly task: TaskRecord | undefined }) {
   );
 }
 
-async function readTasks(session: ShownRun, runId: string): Promise<Map<string, TaskRecord>> {
+async function readTasks(session: FollowedRun, runId: string): Promise<Map<string, TaskRecord>> {
   const tasks = new Map<string, TaskRecord>();
   let cursor: string | null = '';
   while (cursor !== null && tasks.size < MOST_TASKS) {

@@ -3,12 +3,12 @@ import type { LiveEvent } from '../../../../lib/execution/events/event.js';
 import { formatInteger, formatOffset } from '../../../shared/model/format.js';
 import { moveByKey, rowId, VirtualList } from '../../../shared/views/virtual-list.js';
 import { describeEvent, type EventFilter, filterEvents, nameOfEvent } from '../model/event-list.js';
-import type { ShownRun } from '../run-session.js';
+import type { FollowedRun } from '../run-session.js';
 
 const ROW_HEIGHT = 22;
 
 /** What has happened in the run, in order; it follows what happens until it is paused. */
-export function EventsView({ session }: { readonly session: ShownRun }) {
+export function EventsView({ session }: { readonly session: FollowedRun }) {
   const version = session.version.value;
   const [filter, setFilter] = useState<EventFilter>({ text: '', kind: '' });
   /** The events as they were when the reader paused the list. */
@@ -107,7 +107,7 @@ export function EventsView({ session }: { readonly session: ShownRun }) {
 
 const MOST_CHARACTERS = 400;
 
-function showTask(session: ShownRun, event: LiveEvent): void {
+function showTask(session: FollowedRun, event: LiveEvent): void {
   if (!('task_id' in event) || event.within !== undefined) return;
   const { task_id: taskId, sub_pipeline: subPipeline } = event;
   const item = 'item' in event ? event.item : undefined;

@@ -1,6 +1,6 @@
 import { formatSelection, type TaskSelection } from '../model/addresses.js';
 import { formatInteger } from '../../../shared/model/format.js';
-import type { ShownRun } from '../run-session.js';
+import type { FollowedRun } from '../run-session.js';
 
 /** Failures that are listed; the graph and the timeline show all. */
 const MOST_LISTED = 8;
@@ -8,7 +8,7 @@ const MOST_LISTED = 8;
 const MOST_CHARACTERS = 1500;
 
 /** Why a run has failed, before anything else: which task, why, and where to see with which inputs. */
-export function FailureBox({ session }: { readonly session: ShownRun }) {
+export function FailureBox({ session }: { readonly session: FollowedRun }) {
   const record = session.record.value;
   if (record === undefined || record.status !== 'failed') return null;
   const { error, failed_task: first, failures } = record;
@@ -48,7 +48,13 @@ export function FailureBox({ session }: { readonly session: ShownRun }) {
   );
 }
 
-function TaskLink({ session, selection }: { readonly session: ShownRun; readonly selection: TaskSelection }) {
+function TaskLink({
+  session,
+  selection,
+}: {
+  readonly session: FollowedRun;
+  readonly selection: TaskSelection;
+}) {
   return (
     <button
       type="button"

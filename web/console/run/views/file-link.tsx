@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { messageOf } from '../../../shared/server/server.js';
-import type { ShownRun } from '../run-session.js';
+import type { FollowedRun } from '../run-session.js';
 
 interface FileLinkProps {
-  readonly session: ShownRun;
+  readonly session: FollowedRun;
   /** Below the path of the run. */
   readonly path: string;
   /** The name that the file is saved with. */

@@ -1,10 +1,10 @@
 import { formatBytes } from '../../../shared/model/format.js';
 import { formatSelection } from '../model/addresses.js';
-import type { ShownRun } from '../run-session.js';
+import type { FollowedRun } from '../run-session.js';
 import { FileLink } from './file-link.js';
 
 /** The files that the run has written. */
-export function FilesView({ session }: { readonly session: ShownRun }) {
+export function FilesView({ session }: { readonly session: FollowedRun }) {
   const record = session.record.value;
   if (record === undefined) return null;
   const { artifacts, artifact_count } = record;

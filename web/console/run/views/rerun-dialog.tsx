@@ -7,10 +7,10 @@ import { useJson } from '../../../shared/server/use-json.js';
 import { formatSelection } from '../model/addresses.js';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import { describeChanges, type RerunDraft } from '../model/values.js';
-import type { ShownRun } from '../run-session.js';
+import type { FollowedRun } from '../run-session.js';
 
 interface RerunDialogProps {
-  readonly session: ShownRun;
+  readonly session: FollowedRun;
   /** The task, or of a plan the sub-pipeline, that the reader wants to run again. */
   readonly from?: string;
   readonly onClose: () => void;
@@ -154,7 +154,7 @@ interface PreviewState {
 const PAUSE_MS = 350;
 
 /** Asks the server what a rerun would do, each time that its request changes. */
-function usePreview(session: ShownRun, body: object | undefined): PreviewState {
+function usePreview(session: FollowedRun, body: object | undefined): PreviewState {
   const [state, setState] = useState<PreviewState>({ report: undefined, problem: '' });
   const text = body === undefined ? undefined : JSON.stringify(body);
   useEffect(() => {

@@ -4,12 +4,12 @@ import { formatInteger, formatTime, formatTook } from '../../../shared/model/for
 import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';
 import { useNow } from '../../shell/use-now.js';
-import type { ShownRun } from '../run-session.js';
+import type { FollowedRun } from '../run-session.js';
 import { FileLink } from './file-link.js';
 import { RerunDialog } from './rerun-dialog.js';
 
 /** Which run it is, how it stands, and what can be done with it. */
-export function RunTitle({ session }: { readonly session: ShownRun }) {
+export function RunTitle({ session }: { readonly session: FollowedRun }) {
   const record = session.record.value;
   return (
     <header class="run-header">
@@ -44,7 +44,7 @@ function Status({ record }: { readonly record: RunRecord }) {
   );
 }
 
-function Facts({ session, record }: { readonly session: ShownRun; readonly record: RunRecord }) {
+function Facts({ session, record }: { readonly session: FollowedRun; readonly record: RunRecord }) {
   const now = useNow(record.finished_at === null);
   const { created_at, started_at, finished_at, progress, tenant_id, rerun_of, usage, cost, kind } = record;
   const end = finished_at === null ? now : Date.parse(finished_at);
@@ -108,7 +108,7 @@ function Fact({ name, children }: FactProps) {
   );
 }
 
-function Actions({ session, record }: { readonly session: ShownRun; readonly record: RunRecord }) {
+function Actions({ session, record }: { readonly session: FollowedRun; readonly record: RunRecord }) {
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [isRerunning, setRerunning] = useState(false);

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { type Tab, TABS } from '../model/addresses.js';
-import type { ShownRun } from '../run-session.js';
+import type { FollowedRun } from '../run-session.js';
 import { CompareView } from './compare-view.js';
 import { BlackboardTab, DefinitionTab } from './submission-tabs.js';
 import { EventsView } from './events-view.js';
@@ -19,7 +19,7 @@ const TITLES: Readonly<Record<Tab, string>> = {
 };
 
 /** What there is to see of the run as a whole, a tab each. */
-export function RunTabs({ session }: { readonly session: ShownRun }) {
+export function RunTabs({ session }: { readonly session: FollowedRun }) {
   const { tab } = session.view.value;
   const record = session.record.value;
   const tabs = TABS.filter((name) => {
@@ -62,7 +62,7 @@ export function RunTabs({ session }: { readonly session: ShownRun }) {
   );
 }
 
-function showTab(tab: Tab, session: ShownRun): ComponentChildren {
+function showTab(tab: Tab, session: FollowedRun): ComponentChildren {
   switch (tab) {
     case 'graph':
       return <GraphView session={session} />;

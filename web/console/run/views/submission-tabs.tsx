@@ -4,12 +4,12 @@ import type {
 } from '../../../../lib/runs/views/submission-view.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
-import type { ShownRun } from '../run-session.js';
+import type { FollowedRun } from '../run-session.js';
 import { CopyButton } from './copy-button.js';
 import { useState } from 'preact/hooks';
 
 /** The values of the blackboard now, with marks on what differs from when the run began. */
-export function BlackboardTab({ session }: { readonly session: ShownRun }) {
+export function BlackboardTab({ session }: { readonly session: FollowedRun }) {
   const [whole, setWhole] = useState(false);
   const [showsBefore, setShowsBefore] = useState(false);
   // What has settled may have stored something.
@@ -49,7 +49,7 @@ export function BlackboardTab({ session }: { readonly session: ShownRun }) {
 }
 
 /** What the run was submitted with. */
-export function DefinitionTab({ session }: { readonly session: ShownRun }) {
+export function DefinitionTab({ session }: { readonly session: FollowedRun }) {
   const { value, problem } = useJson<EditableDefinition>(session.server, session.path('/definition'));
   if (problem !== '') return <p class="empty">The definition cannot be read: {problem}</p>;
   if (value === undefined) return <p class="empty">Reading the definition…</p>;

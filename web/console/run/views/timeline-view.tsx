@@ -6,12 +6,12 @@ import { useNow } from '../../shell/use-now.js';
 import { formatSelection, type TaskSelection } from '../model/addresses.js';
 import { barsOf, listTimeTicks, type TimeScale } from '../model/timeline-bars.js';
 import type { TaskState } from '../model/task-states.js';
-import type { ShownRun } from '../run-session.js';
+import type { FollowedRun } from '../run-session.js';
 
 const ROW_HEIGHT = 26;
 
 /** When each task ran: a bar for each attempt, pale while it waits for the next one, red when it failed. */
-export function TimelineView({ session }: { readonly session: ShownRun }) {
+export function TimelineView({ session }: { readonly session: FollowedRun }) {
   const record = session.record.value;
   const now = useNow(record?.finished_at == null);
   const version = session.version.value;
