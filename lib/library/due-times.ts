@@ -7,6 +7,8 @@ export interface DueTimes {
   readonly latest: number | undefined;
   /** How many there are, up to {@link MAX_COUNTED}. */
   readonly count: number;
+  /** The first one after the span; undefined when there is none. */
+  readonly next: number | undefined;
 }
 
 /** Counting all times of a year that a machine was off would take seconds. */
@@ -16,30 +18,24 @@ export const MAX_COUNTED = 100;
 export function* findDueTimes(times: ScheduleTimes, afterMs: number, untilMs: number): Steps<DueTimes> {
   let latest: number | undefined;
   let count = 0;
-  for (let next = times.next(afterMs); next !== undefined && next <= untilMs; next = times.next(next)) {
+  let next = times.next(afterMs);
+  while (next !== undefined && next <= untilMs) {
     yield;
     latest = next;
-    if (++count === MAX_COUNTED) return { latest: yield* findLatest(times, latest, untilMs), count };
+    count = Math.min(count + 1, MAX_COUNTED);
+    next = times.next(count === MAX_COUNTED ? yield* comeCloser(times, latest, untilMs) : latest);
   }
-  return { latest, count };
+  return { latest, count, next };
 }
 
-/** The last time up to a moment: looks back further and further for one from which it can be counted. */
-function* findLatest(times: ScheduleTimes, knownMs: number, untilMs: number): Steps<number> {
-  let first: number | undefined;
-  for (let spanMs = 60_000; first === undefined; spanMs *= 2) {
+/** A moment after which few times are left: that of one of them, or else the last that is known. */
+function* comeCloser(times: ScheduleTimes, knownMs: number, untilMs: number): Steps<number> {
+  for (let spanMs = 60_000; ; spanMs *= 2) {
     yield;
     const from = untilMs - spanMs;
-    if (from <= knownMs) first = knownMs;
-    else {
-      const next = times.next(from);
-      if (next !== undefined && next <= untilMs) first = next;
-    }
+    if (from <= knownMs) return knownMs;
+    const next = times.next(from);
+    // That one is looked at again, and counts as the last if none follows.
+    if (next !== undefined && next <= untilMs) return next - 1;
   }
-  let latest = first;
-  for (let next = times.next(latest); next !== undefined && next <= untilMs; next = times.next(latest)) {
-    yield;
-    latest = next;
-  }
-  return latest;
 }

@@ -254,11 +254,11 @@ export class Scheduler {
     const { registry, log } = this.#options;
     const { times, handledAt, schedule } = active;
     const steps = findDueTimes(times, handledAt, now);
-    const { latest, count } = await registry.stepRunner.run(steps, active.tenantId);
+    const { latest, count, next } = await registry.stepRunner.run(steps, active.tenantId);
     // It may have been changed or removed, or the server may be closing.
     if (latest === undefined || active.times !== times || !this.#isCurrent(active)) return;
     active.handledAt = latest;
-    active.nextDue = times.next(latest);
+    active.nextDue = next;
     const isInTime = now - latest <= GRACE_MS;
     const missed = isInTime ? count - 1 : count;
     if (missed > 0) {

@@ -58,6 +58,17 @@ describe('doctor', () => {
     expect(find('tools')?.found).to.contain('gone.ts');
   });
 
+  it('shows how many files a server finds in its folder of pipelines (D69)', async () => {
+    const name = 'pipelines';
+    expect((await findings({})).find(name)).to.include({ state: 'missing', found: 'no folder' });
+    folder.write('flows/a.yaml', 'x');
+    folder.write('flows/b/c.json', '{}');
+    const at = async (path: string): Promise<DoctorFinding | undefined> =>
+      (await findings({ SERVICE_PIPELINES: path })).find(name);
+    expect(await at('flows')).to.include({ state: 'ok', found: 'flows: 2 files' });
+    expect(await at('none')).to.include({ state: 'broken', found: 'none: there is no such file' });
+  });
+
   describe('shows where a server keeps its runs (D68)', () => {
     before(() => requireBuild());
 
