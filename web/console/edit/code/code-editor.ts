@@ -248,7 +248,8 @@ function extensionsOf(options: EditorOptions, editor: CodeEditor): Extension[] {
 }
 
 /** A new line after a key without a value belongs to that key. */
-function startMap({ state, dispatch }: Parameters<StateCommand>[0]): boolean {
+function startMap(view: EditorView): boolean {
+  const { state } = view;
   const { main } = state.selection;
   const line = state.doc.lineAt(main.head);
   const [, before = ''] =
@@ -257,7 +258,7 @@ function startMap({ state, dispatch }: Parameters<StateCommand>[0]): boolean {
   if (!main.empty || !isEnd || !/:\s*$/.test(line.text) || line.text.trimStart().startsWith('#'))
     return false;
   const insert = `\n${' '.repeat(before.length + 2)}`;
-  dispatch(
+  view.dispatch(
     state.update({
       changes: { from: main.head, insert },
       selection: { anchor: main.head + insert.length },
