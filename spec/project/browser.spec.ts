@@ -12,7 +12,7 @@ interface Report {
  * times out ends its process.
  */
 describe('The browser specs', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
 
   before(() => requireBuild());
 

@@ -151,10 +151,6 @@ export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
     line: 8,
     column: 13,
     hint: 'did you mean "mock"?',
-    fix: {
-      title: 'write "mock"',
-      edits: [{ from: { line: 8, column: 13 }, to: { line: 8, column: 16 }, text: 'mock' }],
-    },
   },
   ValidationReport: {
     ...VALID,
