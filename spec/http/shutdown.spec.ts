@@ -96,7 +96,7 @@ describe('RunningServer.close (shutdown)', () => {
     try {
       const { paths } = (await closing.request<OpenApiDocument>('GET', '/openapi.json')).body;
       const routes = createRouteTable().filter(({ body }) => body?.yaml !== undefined);
-      expect(routes).to.have.length(8);
+      expect(routes).to.have.length(9);
       const task = { id: 'a', tool: 'mock' };
       const run = { pipeline: { id: 'p', goal: 'g', tasks: [task] } };
       const { run_id: runId } = (await closing.request<AcceptedRun>('POST', '/pipelines/run_async', run))
