@@ -43,7 +43,11 @@ export class Components {
   }
 
   #extractParts(schema: Schema): Schema {
-    const parts = Object.entries(schema).map(([key, part]) => [key, this.#extract(part)]);
+    // Examples are values: a `title` in one is no name of a schema.
+    const parts = Object.entries(schema).map(([key, part]) => [
+      key,
+      key === 'examples' && Array.isArray(part) ? part : this.#extract(part),
+    ]);
     return simplify(Object.fromEntries(parts));
   }
 }
