@@ -4,14 +4,7 @@ import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit } from '@codemirror/language';
 import { type Action, type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import {
-  EditorState,
-  type Extension,
-  StateEffect,
-  StateField,
-  type Text,
-  type StateCommand,
-} from '@codemirror/state';
+import { EditorState, type Extension, StateEffect, StateField, type Text } from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
