@@ -3,8 +3,9 @@ import { Reader, type LongTasks } from './reader.js';
 import { ServedCommand } from './server.js';
 
 /**
- * `npm run bench:inspector`: how the pages of the inspector and of the console keep up with large runs of a real server, in a real browser.
- * Every run pauses at its start until the page is open.
+ * `npm run bench:inspector`: how the pages of the inspector and of the console keep up with large runs of a real server,
+ * in a real browser. Every run pauses at its start until the page is open. `-- console` measures only what has this in its
+ * name.
  */
 const LONGEST_TASK_MS = 100;
 const MOST_HEAP_MIB = 128;
@@ -15,19 +16,26 @@ const FIRST = { id: 'first', tool: 'mock' };
 /** Makes a task a fan-out. */
 const EACH = { parallel_over: '{{pipeline.inputs.list}}' };
 
+const MEASURES: Readonly<Record<string, (name: string) => Promise<void>>> = {
+  'fan-out of 10,000 items': (name) => measure(name, fanOut(10_000)),
+  'fan-out of 250 items, one actor each': (name) => measure(name, fanOut(250)),
+  '2,000 tasks in 10 waves': (name) => measure(name, tasks(10, 200)),
+  '2,000 tasks in one wave': (name) => measure(name, tasks(1, 2000)),
+  'live, 1,000 events a second': measureLive,
+  'console, fan-out of 10,000 items': (name) => measureConsole(name, fanOut(10_000)),
+  'console, 2,000 tasks in 10 waves': (name) => measureConsole(name, tasks(10, 200)),
+  'console, 2,000 tasks in one wave': (name) => measureConsole(name, tasks(1, 2000)),
+  'console, 1,000 events a second': (name) => measureConsole(name, busy()),
+  'console, list of 10,000 runs': measureList,
+};
+
+const [, , wanted = ''] = process.argv;
+const names = Object.keys(MEASURES).filter((name) => name.includes(wanted));
+if (names.length === 0) throw new Error(`nothing is called "${wanted}": ${Object.keys(MEASURES).join('; ')}`);
 const table = new Table();
 const server = await ServedCommand.start();
 try {
-  await measure('fan-out of 10,000 items', fanOut(10_000));
-  await measure('fan-out of 250 items, one actor each', fanOut(250));
-  await measure('2,000 tasks in 10 waves', tasks(10, 200));
-  await measure('2,000 tasks in one wave', tasks(1, 2000));
-  await measureLive();
-  await measureConsole('a fan-out of 10,000 items', fanOut(10_000));
-  await measureConsole('2,000 tasks in 10 waves', tasks(10, 200));
-  await measureConsole('2,000 tasks in one wave', tasks(1, 2000));
-  await measureConsole('1,000 events a second', busy());
-  await measureList();
+  for (const name of names) await MEASURES[name]?.(name);
 } finally {
   await server.close();
 }
@@ -63,8 +71,7 @@ async function openGroups({ page }: Reader): Promise<void> {
 }
 
 /** Follows a run that has some 1,000 events a second. */
-async function measureLive(): Promise<void> {
-  const name = 'live, 1,000 events a second';
+async function measureLive(name: string): Promise<void> {
   const reader = await Reader.open();
   try {
     const runId = await server.submit(busy());
@@ -97,8 +104,7 @@ async function measureLive(): Promise<void> {
 }
 
 /** Reads a run on its page of the console while it works, then looks at its views. */
-async function measureConsole(run: string, pipeline: object): Promise<void> {
-  const name = `console, ${run}`;
+async function measureConsole(name: string, pipeline: object): Promise<void> {
   const reader = await Reader.open();
   const { page } = reader;
   try {
@@ -122,8 +128,7 @@ async function measureConsole(run: string, pipeline: object): Promise<void> {
 }
 
 /** As many runs as a server can be told to keep, in the list that is read again and again. */
-async function measureList(): Promise<void> {
-  const name = 'console, list of 10,000 runs';
+async function measureList(name: string): Promise<void> {
   const reader = await Reader.open();
   try {
     await server.fill(10_000);

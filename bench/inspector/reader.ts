@@ -125,7 +125,8 @@ export class Reader {
 
   /** Begins to count tasks. */
   async watchTasks(): Promise<void> {
-    await this.page.evaluate('longTasks.length = 0');
+    // An empty page has not begun to keep them.
+    await this.page.evaluate('globalThis.longTasks?.splice(0)');
     await this.#browser.startTracing(this.page, { categories: ['toplevel'] });
   }
 
