@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Json } from '../../../lib/common/json.js';
+import { formatInteger } from '../model/format.js';
 import {
   type Before,
   isContainer,
@@ -45,8 +46,7 @@ function Row({ row, onToggle, onMore }: RowProps) {
     return (
       <div class="json-row" style={indent}>
         <button type="button" class="link" onClick={() => onMore(row.of)}>
-          show {Math.min(JSON_PAGE, row.remaining).toLocaleString('en')} more of{' '}
-          {row.remaining.toLocaleString('en')}
+          show {formatInteger(Math.min(JSON_PAGE, row.remaining))} more of {formatInteger(row.remaining)}
         </button>
       </div>
     );
@@ -101,8 +101,7 @@ function LongText({ text }: { readonly text: string }) {
     <span>
       <bdi class="string">{`${JSON.stringify(text.slice(0, length)).slice(0, -1)}…`}</bdi>{' '}
       <button type="button" class="link" onClick={() => setLength(length + NEXT_PIECE)}>
-        show {Math.min(NEXT_PIECE, hidden).toLocaleString('en')} more of {hidden.toLocaleString('en')}{' '}
-        characters
+        show {formatInteger(Math.min(NEXT_PIECE, hidden))} more of {formatInteger(hidden)} characters
       </button>
     </span>
   );
@@ -111,5 +110,5 @@ function LongText({ text }: { readonly text: string }) {
 function sizeOf(value: Json): string {
   if (!isContainer(value)) return '';
   const size = Object.keys(value).length;
-  return Array.isArray(value) ? `[${size.toLocaleString('en')}]` : `{${size.toLocaleString('en')}}`;
+  return Array.isArray(value) ? `[${formatInteger(size)}]` : `{${formatInteger(size)}}`;
 }
