@@ -18,13 +18,27 @@ export function RunTable({ runs, now, onFilter }: RunTableProps) {
       <table>
         <thead>
           <tr>
-            <th scope="col">Status</th>
-            <th scope="col">Run</th>
+            <th scope="col" class="about-status">
+              Status
+            </th>
+            <th scope="col" class="about-id">
+              Run
+            </th>
             <th scope="col">Pipeline</th>
-            {hasTenants && <th scope="col">Tenant</th>}
-            <th scope="col">Tasks</th>
-            <th scope="col">Created</th>
-            <th scope="col">Took</th>
+            {hasTenants && (
+              <th scope="col" class="about-tenant">
+                Tenant
+              </th>
+            )}
+            <th scope="col" class="about-tasks">
+              Tasks
+            </th>
+            <th scope="col" class="about-time">
+              Created
+            </th>
+            <th scope="col" class="about-time">
+              Took
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -18,6 +18,9 @@ import {
 import { RunTable } from './run-table.js';
 import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 
+/** So many are added at once: the browser lays out more of them within one frame only where it is fast. */
+const MORE_RUNS = 90;
+
 /** The first page of the list is read again after so many milliseconds. */
 const REFRESH_MS = 2000;
 
@@ -79,7 +82,10 @@ function Pages({ range, next, onChange }: PagesProps) {
   return (
     <p class="more">
       {next !== null && limit < MOST_RUNS && (
-        <button type="button" onClick={() => onChange({ ...range, limit: Math.min(limit * 2, MOST_RUNS) })}>
+        <button
+          type="button"
+          onClick={() => onChange({ ...range, limit: Math.min(limit + MORE_RUNS, MOST_RUNS) })}
+        >
           Show more
         </button>
       )}

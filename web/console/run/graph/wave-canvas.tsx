@@ -223,7 +223,8 @@ interface Viewport {
 /** The part of a scrolled element that is visible, in its own coordinates. */
 function useViewport() {
   const box = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState<Viewport>({ left: 0, top: 0, right: 1600, bottom: 900 });
+  // Nothing but what is around the corner is drawn before it was measured.
+  const [view, setView] = useState<Viewport>({ left: 0, top: 0, right: 0, bottom: 0 });
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
