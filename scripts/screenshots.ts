@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { startTestServer } from '../spec/support/http/test-server.js';
@@ -6,7 +7,7 @@ import { FakeRun, FakeServer } from '../spec/web/fake-server.js';
 import { RunScript, writeEnd, writePausedRun } from '../spec/web/run-script.js';
 
 /**
- * Takes screenshots of the inspector: `node --import tsx scripts/screenshots.ts FOLDER [NAME…]`. The command must be
+ * Takes screenshots of the inspector and of the console: `node --import tsx scripts/screenshots.ts FOLDER [NAME…]`. The command must be
  * built.
  */
 const [folder = 'screenshots', ...names] = process.argv.slice(2);
@@ -40,8 +41,18 @@ const SHOTS: Readonly<Record<string, Shot>> = {
   failure: { path: '/inspect/failed#actor=run/wave/bad' },
 };
 
-/** Pictures of the guide to debugging, of runs of a real server. */
-const GUIDE = ['debug-paused', 'debug-failure'] as const;
+/** Pictures of real runs of a real server: those of the guides, and the pages of the console. */
+const REAL = [
+  'debug-paused',
+  'debug-failure',
+  'console-failure',
+  'console-runs',
+  'console-rerun',
+  'console-library',
+  'console-editor',
+  'console-editor-dark',
+  'console-narrow',
+] as const;
 
 const server = await FakeServer.start();
 addRuns(server);
@@ -53,12 +64,15 @@ const browser = await chromium.launch({
 for (const [name, shot] of Object.entries(SHOTS)) {
   if (names.length === 0 || names.includes(name)) await take(name, shot);
 }
-if (names.length === 0 || GUIDE.some((name) => names.includes(name))) await takeGuide();
+if (names.length === 0 || REAL.some((name) => names.includes(name))) await takeReal();
 await browser.close();
 await server.close();
 
-async function takeGuide(): Promise<void> {
-  const real = await startTestServer();
+async function takeReal(): Promise<void> {
+  const pipelines = mkdtempSync(join(tmpdir(), 'wavetrain-pipelines-'));
+  const daily = { ...invoices(['12', '7', '30']), schedule: '0 6 * * 1-5', timezone: 'Europe/Vienna' };
+  writeFileSync(join(pipelines, 'invoices.json'), JSON.stringify({ pipeline: daily }));
+  const real = await startTestServer({ env: { SERVICE_PIPELINES: pipelines } });
   const submit = async (run: object): Promise<string> => {
     const { body } = await real.request<{ run_id: string }>('POST', '/pipelines/run_async', run);
     return body.run_id;
@@ -71,7 +85,12 @@ async function takeGuide(): Promise<void> {
     await page.getByRole('treeitem').nth(3).waitFor();
   };
   const before = ['rows', 'sum'];
-  const shots: Readonly<Record<(typeof GUIDE)[number], Shot>> = {
+  const broken = invoices(['12', 'seven', '30']);
+  const failed = await submit({ pipeline: broken });
+  await real.registry.settled(failed);
+  await submit({ pipeline: invoices(['3', '4']) });
+  await submit({ pipeline: invoices(['12', '7', '30']), breakpoints: { before: ['sum'] } });
+  const shots: Readonly<Record<(typeof REAL)[number], Shot>> = {
     'debug-paused': {
       path: `/inspect/${await submit({ pipeline: invoices(['12', '7', '30']), breakpoints: { before } })}`,
       prepare: async (page) => {
@@ -81,16 +100,30 @@ async function takeGuide(): Promise<void> {
       },
     },
     'debug-failure': {
-      path: `/inspect/${await submit({ pipeline: invoices(['12', 'seven', '30']), breakpoints: { before: ['rows'] } })}`,
+      path: `/inspect/${await submit({ pipeline: broken, breakpoints: { before: ['rows'] } })}`,
       prepare: async (page) => {
         await begun(page);
         await page.locator('.failure').getByRole('button').click();
         await page.getByRole('tab', { name: 'Event' }).click();
       },
     },
+    'console-failure': {
+      path: `/runs/${failed}`,
+      prepare: (page) => page.locator('.failure-box').getByRole('button', { name: 'amount[1]' }).click(),
+    },
+    'console-runs': { path: '/' },
+    'console-rerun': { path: `/runs/${failed}`, prepare: (page) => press(page, 'Rerun…') },
+    'console-library': { path: '/library' },
+    'console-editor': { path: `/edit?run=${failed}` },
+    'console-editor-dark': { path: `/edit?pipeline=invoices`, scheme: 'dark' },
+    'console-narrow': { path: `/runs/${failed}`, scheme: 'dark', width: 420, height: 1200 },
   };
-  for (const name of GUIDE) await take(name, { ...shots[name], height: 720 }, real.url);
+  for (const name of REAL) {
+    if (names.length === 0 || names.includes(name))
+      await take(name, { height: 720, ...shots[name] }, real.url);
+  }
   await real.close(0);
+  rmSync(pipelines, { recursive: true });
 }
 
 function invoices(rows: readonly string[]): object {
@@ -121,7 +154,7 @@ async function take(
   page.on('console', (message) => console.log(name, message.text()));
   page.on('pageerror', (error) => console.log(name, String(error)));
   await page.goto(url + path);
-  await page.locator('[role=treeitem], table, .card').first().waitFor();
+  await page.locator('[role=treeitem], table, .card, .task-card, main .entry, .cm-line').first().waitFor();
   await prepare?.(page);
   await page.waitForTimeout(400);
   await page.screenshot({ path: join(folder, `${name}.png`) });

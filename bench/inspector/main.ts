@@ -27,6 +27,7 @@ const MEASURES: Readonly<Record<string, (name: string) => Promise<void>>> = {
   'console, 2,000 tasks in one wave': (name) => measureConsole(name, tasks(1, 2000)),
   'console, 1,000 events a second': (name) => measureConsole(name, busy()),
   'console, list of 10,000 runs': measureList,
+  'editor, 1 MB of text': measureEditor,
 };
 
 const [, , wanted = ''] = process.argv;
@@ -150,6 +151,28 @@ async function measureList(name: string): Promise<void> {
     await reader.page.getByRole('searchbox').fill('nothing like that');
     await reader.page.getByText('No run matches').waitFor();
     addLongest(`${name}: search`, await reader.longTasks());
+    addHeap(name, await reader.heap());
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Types at the start of as long a text as a request may have. */
+async function measureEditor(name: string): Promise<void> {
+  const reader = await Reader.open();
+  const { page } = reader;
+  try {
+    await reader.show(`${server.url}/edit`, '.cm-content');
+    await page.locator('.cm-content').click();
+    const lines = Array.from({ length: 25_000 }, (_, line) => `# line ${line} of a text that is long`);
+    await reader.watchTasks();
+    await reader.paste(`id: long\n${lines.join('\n')}\n`);
+    await page.getByText('longer than 256 KiB').waitFor();
+    addLongest(`${name}: paste it`, await reader.longTasks());
+    await page.keyboard.press('Control+Home');
+    await reader.watchTasks();
+    await page.keyboard.type('goal: type at its start\n', { delay: 30 });
+    addLongest(`${name}: type`, await reader.longTasks());
     addHeap(name, await reader.heap());
   } finally {
     await reader.close();

@@ -75,6 +75,15 @@ const SELECT = `(selector) => {
   });
 }`;
 
+const PASTE = `(text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData('text/plain', text);
+  document
+    .querySelector('.editor-host')
+    .shadowRoot.querySelector('.cm-content')
+    .dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+}`;
+
 /** A reader of the page of a run, in a browser. */
 export class Reader {
   readonly page: Page;
@@ -147,6 +156,11 @@ export class Reader {
     }
     if (longest === 0) throw new Error('the trace of the browser has no task of the page');
     return { longest: longest / 1000, longestSeen: Math.max(0, ...seen) };
+  }
+
+  /** Pastes a text into the editor. */
+  async paste(text: string): Promise<void> {
+    await this.page.evaluate(`(${PASTE})(${JSON.stringify(text)})`);
   }
 
   /** MiB of JavaScript's memory, without garbage. */

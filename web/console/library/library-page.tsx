@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { NamedPipeline } from '../../../lib/library/named-pipeline.js';
-import { formatAgo, formatTime } from '../../shared/model/format.js';
+import { formatAgo, formatTime, formatTimeThere } from '../../shared/model/format.js';
 import { toneOf } from '../../shared/model/tones.js';
 import type { Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
@@ -155,6 +155,25 @@ function Entry({ server, named }: { readonly server: Server; readonly named: Nam
 
 const MOST_PROBLEMS = 5;
 
+function NextRun({ schedule }: { readonly schedule: NonNullable<NamedPipeline['schedule']> }) {
+  const { next_runs, timezone } = schedule;
+  const [next] = next_runs;
+  if (next === undefined) return 'never';
+  const there = formatTimeThere(next, timezone);
+  return (
+    <>
+      <time dateTime={next} title={next_runs.map(formatTime).join('\n')}>
+        {formatTime(next)}
+      </time>
+      {there !== undefined && (
+        <span class="src">
+          , {there} in {timezone}
+        </span>
+      )}
+    </>
+  );
+}
+
 /** What starts it besides people: its schedule and its webhook. */
 function Starts({ named: { schedule, webhook } }: { readonly named: NamedPipeline }) {
   const now = useNow();
@@ -173,13 +192,7 @@ function Starts({ named: { schedule, webhook } }: { readonly named: NamedPipelin
           <div>
             <dt>Next</dt>
             <dd>
-              {schedule.next_runs[0] === undefined ? (
-                'never'
-              ) : (
-                <time dateTime={schedule.next_runs[0]} title={schedule.next_runs.map(formatTime).join('\n')}>
-                  {formatTime(schedule.next_runs[0])}
-                </time>
-              )}
+              <NextRun schedule={schedule} />
             </dd>
           </div>
           {schedule.last !== null && (

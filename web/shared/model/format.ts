@@ -23,6 +23,17 @@ export function formatTime(iso: string): string {
   return DATE_AND_TIME.format(new Date(iso));
 }
 
+/** Formats the time of day in another time zone; undefined when that is the reader's, or the browser does not know it. */
+export function formatTimeThere(iso: string, timeZone: string): string | undefined {
+  if (timeZone === DATE_AND_TIME.resolvedOptions().timeZone) return undefined;
+  try {
+    return new Date(iso).toLocaleTimeString(undefined, { timeStyle: 'short', timeZone });
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
 /** Formats how long ago something was, as in `5 s ago`, `3 min ago`, `yesterday`; of an older one, its date. */
 export function formatAgo(iso: string, now: number): string {
   const seconds = Math.max(0, Math.floor((now - Date.parse(iso)) / 1000));
