@@ -354,6 +354,21 @@ export const HISTORY_LIMITS = {
   bytes: 500 * 2 ** 20,
 } as const;
 
+/** The limits of requests that only their body can prove to be allowed: signed ones to webhooks (D71). */
+export const UNPROVED_LIMITS = {
+  /** Their bodies take one part in so many of SERVICE_MEMORY, all together. */
+  partOfMemory: 8,
+  /** Time for a body to arrive. */
+  receiveMs: 10_000,
+  /** What the refused requests of one address may have sent within a time, in bytes. */
+  failedBytes: 256 * 2 ** 20,
+  failedWindowMs: 60_000,
+  /** What each of them counts besides its body, in bytes. */
+  failedHeadBytes: 4096,
+  /** Addresses that are counted one by one; all others count as one. */
+  addresses: 10_000,
+} as const;
+
 /** The limits of a server's folder of pipelines (D69). */
 export const LIBRARY_LIMITS = {
   /** How deep folders may be nested. */

@@ -19,8 +19,9 @@ import { runActionRoutes, runRoutes } from './routes/runs/runs.js';
 import { submissionRoutes } from './routes/runs/submission.js';
 import { taskRoutes } from './routes/runs/tasks.js';
 import { createBodyReader } from './routing/body.js';
-import { countHeaders, Endpoint, UNKNOWN_TENANT } from './routing/endpoint.js';
+import { countHeaders, Endpoint } from './routing/endpoint.js';
 import type { Route } from './routing/route.js';
+import { UNKNOWN_TENANT } from './routing/unproved-bodies.js';
 import type { HttpServices } from './services.js';
 
 /** Lists every route of the server, in the order of the OpenAPI document. */

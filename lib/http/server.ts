@@ -31,6 +31,7 @@ import { listen } from './listener.js';
 import { type Log, logFailedRun } from './logging/log.js';
 import { countLibrary, type HttpServices, type LibraryCounts, type LibraryServices } from './services.js';
 import { ServerReadiness } from './routing/server-readiness.js';
+import { UnprovedBodies } from './routing/unproved-bodies.js';
 import { BrowserGuard, isLoopback } from './security/browser-guard.js';
 
 /** Observes every run, in addition to the server's own metrics and log: tracing, for example. */
@@ -177,6 +178,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     guard: new BrowserGuard(config),
     metrics,
     memory,
+    unprovedBodies: new UnprovedBodies(memory, clock),
     shareOf,
     bodyLimitBytes: config.bodyLimitBytes,
     library: folder,

@@ -14,6 +14,7 @@ import type { Metrics } from '../telemetry/metrics.js';
 import type { Authenticate } from './auth/authenticate.js';
 import type { Log } from './logging/log.js';
 import type { ServerReadiness } from './routing/server-readiness.js';
+import type { UnprovedBodies } from './routing/unproved-bodies.js';
 import type { BrowserGuard } from './security/browser-guard.js';
 
 /** What a server with a folder of pipelines has. */
@@ -50,6 +51,8 @@ export interface HttpServices {
   readonly metrics: Metrics;
   /** The memory of requests, runs and responses together. */
   readonly memory: MemoryPool;
+  /** The part of it for bodies whose caller is not known yet. */
+  readonly unprovedBodies: UnprovedBodies;
   /** Divides what the server can do at once between the tenants, by `SERVICE_TENANT_SHARE` (D25). */
   readonly shareOf: (total: number) => Limit;
   /** Size limit of one request body. */

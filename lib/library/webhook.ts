@@ -7,28 +7,22 @@ import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { PipelineLibrary, NamedRunValues } from './library.js';
 import type { FolderEntry } from './pipeline-folder.js';
 import { pipelineNotFound } from './read-definition.js';
+import { WebhookFailures } from './webhook-failures.js';
 
-/** How a request proves to know the secret: with one of these. */
-export interface WebhookProof {
+/** A request to a webhook, which proves to know the secret with `token` or `signature`. */
+export interface WebhookRequest {
+  readonly tenantId: string;
+  readonly id: string;
   /** The secret itself, of a header or of the query. */
   readonly token: string | undefined;
   /** `sha256=` and the HMAC of the body, in hexadecimal, as GitHub sends it. */
   readonly signature: string | undefined;
-}
-
-/** A request to a webhook. */
-export interface WebhookRequest extends WebhookProof {
-  readonly tenantId: string;
-  readonly id: string;
   /** The IP address that it came from. */
   readonly address: string;
 }
 
 /** A shorter secret could be guessed. */
 const MIN_SECRET_LENGTH = 16;
-
-/** Requests of one address that fail within this time; more are not looked at. */
-const FAILURES = { perMinute: 60, windowMs: 60_000, addresses: 10_000 } as const;
 
 /**
  * Lets requests without a key start what declares a `webhook` (D71). Whatever is wrong, the response is the same: it does not
@@ -37,58 +31,58 @@ const FAILURES = { perMinute: 60, windowMs: 60_000, addresses: 10_000 } as const
 export class Webhooks {
   readonly #library: PipelineLibrary;
   readonly #secrets: SecretSource | undefined;
-  readonly #clock: Clock;
-  /** By address, those that failed in the current window. */
-  readonly #failures = new Map<string, number>();
-  #windowEndsAt = Number.NEGATIVE_INFINITY;
+  readonly #failures: WebhookFailures;
 
   constructor(library: PipelineLibrary, secrets: SecretSource | undefined, clock: Clock) {
     this.#library = library;
     this.#secrets = secrets;
-    this.#clock = clock;
+    this.#failures = new WebhookFailures(clock);
   }
 
   /**
-   * Looks at what is known before the body is received. Rejects with `pipeline_not_found`, and with `too_many_failures` for
-   * a signature from an address that has sent too many wrong ones: it would have to be computed.
+   * Looks at what is known before the body is received: resolves with true when the request knows the secret, and with false
+   * when its signature must be checked. Rejects with `pipeline_not_found`, and with `too_many_failures` for a signature
+   * from an address whose requests have failed too much.
    */
-  async admit(request: WebhookRequest): Promise<void> {
-    const { token, signature, address } = request;
-    if (token !== undefined) {
-      const found = await this.#find(request);
-      if (!isEqual(token, found?.secret)) throw this.#fail(request);
-      return;
+  async admit(request: WebhookRequest): Promise<boolean> {
+    const { token, signature, address, id } = request;
+    await this.#library.loaded;
+    if (token !== undefined && isEqual(token, this.#find(request)?.secret)) return true;
+    if (token !== undefined || signature === undefined || !SIGNATURE.test(signature)) {
+      this.#failures.add(address, 0);
+      throw pipelineNotFound(id);
     }
-    if (signature === undefined || !SIGNATURE.test(signature)) throw this.#fail(request);
-    this.#forgetOld();
-    if ((this.#failures.get(address) ?? 0) < FAILURES.perMinute) return;
-    throw new WavetrainError(
-      'too_many_failures',
-      'too many requests of this address to webhooks have failed',
-    );
+    this.#failures.assertFew(address);
+    return false;
   }
 
-  /** The entry of a request, when that proves to know the secret. Rejects with `pipeline_not_found`. */
-  async authorize(request: WebhookRequest, body: string): Promise<FolderEntry> {
-    const { token, signature = '' } = request;
-    const found = await this.#find(request);
+  /** @throws WavetrainError `pipeline_not_found` when the signature is not that of the body */
+  checkSignature(request: WebhookRequest, body: string): void {
+    const { signature = '', id } = request;
+    const secret = this.#find(request)?.secret;
     // Computed also when there is no secret, which would be known from the time otherwise.
-    const computed = `sha256=${createHmac('sha256', found?.secret ?? '')
+    const computed = `sha256=${createHmac('sha256', secret ?? '')
       .update(body, 'utf8')
       .digest('hex')}`;
-    const isProved =
-      token === undefined
-        ? isEqual(signature.toLowerCase(), found && computed)
-        : isEqual(token, found?.secret);
-    if (found === undefined || !isProved) throw this.#fail(request);
+    if (!isEqual(signature.toLowerCase(), secret && computed)) throw pipelineNotFound(id);
+  }
+
+  /** Counts a request whose signature is wrong, or whose body has not arrived. @param bytes of its body that have */
+  countFailure({ address }: WebhookRequest, bytes: number): void {
+    this.#failures.add(address, bytes);
+  }
+
+  /** @throws WavetrainError `pipeline_not_found` when its file has changed while the body arrived */
+  entry(request: WebhookRequest): FolderEntry {
+    const found = this.#find(request);
+    if (found === undefined) throw pipelineNotFound(request.id);
     return found.entry;
   }
 
-  async #find({
+  #find({
     tenantId,
     id,
-  }: WebhookRequest): Promise<{ readonly entry: FolderEntry; readonly secret: string } | undefined> {
-    await this.#library.loaded;
+  }: WebhookRequest): { readonly entry: FolderEntry; readonly secret: string } | undefined {
     const entry = this.#library.find(tenantId, id);
     const secret = entry && this.#findSecret(entry);
     return entry === undefined || secret === undefined ? undefined : { entry, secret };
@@ -103,22 +97,6 @@ export class Webhooks {
     const name = good?.definition.webhook?.secret;
     const secret = name === undefined ? undefined : this.#secrets?.find(tenantId, name);
     return secret !== undefined && secret.length >= MIN_SECRET_LENGTH ? secret : undefined;
-  }
-
-  #fail({ address, id }: WebhookRequest): WavetrainError {
-    this.#forgetOld();
-    const known = this.#failures.get(address);
-    if (known !== undefined || this.#failures.size < FAILURES.addresses) {
-      this.#failures.set(address, (known ?? 0) + 1);
-    }
-    return pipelineNotFound(id);
-  }
-
-  #forgetOld(): void {
-    const now = this.#clock.monotonicNow();
-    if (now < this.#windowEndsAt) return;
-    this.#failures.clear();
-    this.#windowEndsAt = now + FAILURES.windowMs;
   }
 }
 

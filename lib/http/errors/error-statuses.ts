@@ -114,7 +114,7 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
     status: 429,
     retryAfter: 60,
     meaning:
-      'The address of the caller has sent too many requests to webhooks that were not accepted. Try again after `Retry-After` seconds.',
+      'The requests of this address to webhooks that were not accepted have sent too much. Try again after `Retry-After` seconds.',
   },
   header_too_large: { status: 431, meaning: 'The headers are larger than the server accepts.' },
   task_failed: {

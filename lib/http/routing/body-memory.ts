@@ -15,33 +15,83 @@ const UNCOUNTED_LENGTH = 1024;
 /** Memory that the texts and numbers in it take for each of its bytes; lists and objects take more. */
 const PARSED_FACTOR = 2;
 
-/** The memory of one request body, from its first byte until the request was handled. It counts for a tenant (D25). */
-export class BodyMemory {
+/** Who pays for the memory of a body. */
+export interface BodyPayer {
+  readonly tenantId: string;
+  /** The most that one body may take, in bytes. */
+  readonly limitBytes: number;
+  /** What that limit is, for messages. */
+  readonly limitName: string;
+  /** @throws WavetrainError `memory_full` */
+  reserve(bytes: number): void;
+  release(bytes: number): void;
+}
+
+/** A tenant, whose memory is shared with its runs and responses (D25). */
+export class TenantPayer implements BodyPayer {
+  readonly limitName = 'SERVICE_MEMORY';
+  readonly tenantId: string;
   readonly #memory: MemoryPool;
-  readonly #tenantId: string;
+
+  constructor(memory: MemoryPool, tenantId: string) {
+    this.#memory = memory;
+    this.tenantId = tenantId;
+  }
+
+  get limitBytes(): number {
+    return this.#memory.totalBytes;
+  }
+
+  reserve(bytes: number): void {
+    this.#memory.reserve(this.tenantId, bytes, 'body');
+  }
+
+  release(bytes: number): void {
+    this.#memory.release(this.tenantId, bytes);
+  }
+}
+
+/** The memory of one request body, from its first byte until the request was handled. */
+export class BodyMemory {
+  #payer: BodyPayer;
   #length = 0;
   #valueBytes = 0;
   #reserved = 0;
 
-  constructor(memory: MemoryPool, tenantId: string) {
-    this.#memory = memory;
-    this.#tenantId = tenantId;
+  constructor(payer: BodyPayer) {
+    this.#payer = payer;
+  }
+
+  get tenantId(): string {
+    return this.#payer.tenantId;
+  }
+
+  /** Its bytes: those that are declared, or else those that have arrived. */
+  get length(): number {
+    return this.#length;
   }
 
   /**
    * Calls `read`, and reserves the memory that the body takes: before, when the request declares its length, and while
    * it arrives otherwise. Rejects as `read` does, and with `memory_full` or `body_too_large`.
    */
-  async receive<T>(request: IncomingMessage, limitBytes: number, read: () => Promise<T>): Promise<T> {
-    const declared = Number(request.headers['content-length'] ?? 0);
-    // A longer one is refused before it arrives.
-    if (declared > 0 && declared <= limitBytes) this.#reserve(declared);
-    const isChunked = request.headers['transfer-encoding'] !== undefined;
-    const body = await (isChunked
-      ? receiveWith(request, ({ length }) => this.#reserve(length), read)
-      : read());
-    this.#releaseTo(PARSED_FACTOR * this.#countedLength + this.#valueBytes);
-    return body;
+  async receive(request: IncomingMessage, read: () => Promise<string>): Promise<string> {
+    if (request.headers['transfer-encoding'] !== undefined) return this.receiveInParts(request, read);
+    this.#reserve(Number(request.headers['content-length'] ?? 0));
+    const text = await read();
+    this.#releaseTo(PARSED_FACTOR * this.#countedLength);
+    return text;
+  }
+
+  /** Does so while it arrives in any case. Rejects with the reason of the signal, too, when that is aborted. */
+  async receiveInParts(
+    request: IncomingMessage,
+    read: () => Promise<string>,
+    signal?: AbortSignal,
+  ): Promise<string> {
+    const text = await receiveWith(request, ({ length }) => this.#reserve(length), read, signal);
+    this.#releaseTo(PARSED_FACTOR * this.#countedLength);
+    return text;
   }
 
   /**
@@ -56,6 +106,17 @@ export class BodyMemory {
       this.#reserved + this.#valueBytes,
       `the values in the body take ${formatMebibytes(this.#valueBytes)}`,
     );
+  }
+
+  /**
+   * Lets another one pay from now on.
+   *
+   * @throws WavetrainError `memory_full`
+   */
+  moveTo(payer: BodyPayer): void {
+    payer.reserve(this.#reserved);
+    this.#payer.release(this.#reserved);
+    this.#payer = payer;
   }
 
   /** Call when the request was handled, or its body counts as part of a run. May be called again. */
@@ -80,21 +141,21 @@ export class BodyMemory {
    * @throws WavetrainError `memory_full`, or `body_too_large` when waiting for memory would not help
    */
   #reserveTo(needed: number, reason: string): void {
-    const { totalBytes } = this.#memory;
-    if (needed > totalBytes) {
+    const { limitBytes, limitName } = this.#payer;
+    if (needed > limitBytes) {
       throw new WavetrainError(
         'body_too_large',
-        `${reason}, and that is more than SERVICE_MEMORY (${formatMebibytes(totalBytes)}): send less`,
+        `${reason}, and that is more than ${limitName} (${formatMebibytes(limitBytes)}): send less`,
       );
     }
     if (needed === this.#reserved) return;
-    this.#memory.reserve(this.#tenantId, needed - this.#reserved, 'body');
+    this.#payer.reserve(needed - this.#reserved);
     this.#reserved = needed;
   }
 
   #releaseTo(size: number): void {
     if (this.#reserved <= size) return;
-    this.#memory.release(this.#tenantId, this.#reserved - size);
+    this.#payer.release(this.#reserved - size);
     this.#reserved = size;
   }
 }

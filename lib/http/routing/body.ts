@@ -20,7 +20,10 @@ export interface Body {
 
 export const NO_BODY: Body = { json: undefined, yaml: undefined };
 
-/** Reads the body of a request. Rejects with `invalid_request`, `body_too_large` or `unsupported_media_type`. */
+/**
+ * Reads the body of a request. Rejects with `invalid_request`, `body_too_large` or `unsupported_media_type`, and as the memory
+ * does that receives it.
+ */
 export type BodyReader = (ctx: Context, acceptsYaml: boolean, memory: BodyMemory) => Promise<Body>;
 
 /** Deeper JSON is refused; recursive code can walk this far without overflowing the stack. */
@@ -31,17 +34,16 @@ export function createBodyReader(limitBytes: number): BodyReader {
   const receive = createReceiver(limitBytes);
   return async (ctx, acceptsYaml, memory) => {
     const format = detectFormat(ctx, acceptsYaml);
-    if (format === undefined) return NO_BODY;
     if (Number(ctx.req.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
-    // Asks the client for the body only now, after every check that needs none.
-    if (ctx.req.headers.expect?.toLowerCase() === '100-continue') ctx.res.writeContinue();
-    const text = await receive(ctx);
+    const text = await memory.receive(ctx.req, async () => {
+      if (format === undefined) return '';
+      // Asks the client for the body only now, after every check that needs none.
+      if (ctx.req.headers.expect?.toLowerCase() === '100-continue') ctx.res.writeContinue();
+      return receive(ctx);
+    });
     if (text === '') return NO_BODY;
     if (format === 'yaml') return { json: undefined, yaml: text };
-    return {
-      json: await runInTurns(readJson(text, memory), String(ctx.state['tenantId'])),
-      yaml: undefined,
-    };
+    return { json: await runInTurns(readJson(text, memory), memory.tenantId), yaml: undefined };
   };
 }
 

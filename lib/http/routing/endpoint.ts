@@ -9,8 +9,9 @@ import { isShortJson } from '../../common/json-writer.js';
 import type { ResponseSender } from '../responses/response-sender.js';
 import type { HttpServices } from '../services.js';
 import { type Body, type BodyReader, NO_BODY } from './body.js';
-import { BodyMemory } from './body-memory.js';
-import type { Route, RouteRequest, RouteResult } from './route.js';
+import { BodyMemory, TenantPayer } from './body-memory.js';
+import type { BodyProof, Route, RouteRequest, RouteResult } from './route.js';
+import { UNKNOWN_TENANT, UnprovedBody } from './unproved-bodies.js';
 
 /** Returns what is wrong with a value, in sentences; undefined when it is valid. */
 type Validator = (value: unknown) => string | undefined;
@@ -65,9 +66,8 @@ export class Endpoint {
   async handle(ctx: Context, params: Record<string, string>): Promise<void> {
     if (!this.#route.isProbe) this.#services.readiness.assertRestored();
     const caller = this.#authenticate(ctx);
-    // Nobody is known to pay for the body of a route that needs no key.
-    const isUnknown = this.#route.access === 'open' && this.#route.body !== undefined;
-    const tenantId = isUnknown ? UNKNOWN_TENANT : resolveTenant(caller);
+    // Whoever sends a request that needs no key is not known before it is admitted.
+    const tenantId = this.#route.admit === undefined ? resolveTenant(caller) : UNKNOWN_TENANT;
     ctx.state['tenantId'] = tenantId;
     if (!this.#route.isProbe) await this.#services.registry.fairYield(tenantId);
     const mediaType = this.#negotiateMediaType(ctx);
@@ -76,21 +76,30 @@ export class Endpoint {
     assertValid(this.#validateQuery?.(query));
     const headers = this.#pickHeaders(ctx);
     assertValid(this.#validateHeaders?.(headers));
-    const result = await this.#handle(ctx, { params, query, headers, caller, mediaType }, tenantId);
+    const head = { params, query, headers, caller, mediaType };
+    const { admit } = this.#route;
+    const payer = admit === undefined ? tenantId : await admit({ ...head, address: addressOf(ctx) });
+    const memory = this.#openMemory(payer);
+    const result = await this.#handle(ctx, head, memory);
     if (result.runId !== undefined) ctx.state['runId'] = result.runId;
     if (result.code !== undefined) ctx.state['code'] = result.code;
     const { status = this.#defaultStatus, type = mediaType } = result;
     this.#assertDocumented(status, result.body);
-    await this.#sender.send(ctx, status, type, result, tenantId);
+    await this.#sender.send(ctx, status, type, result, memory.tenantId);
+  }
+
+  #openMemory(payer: string | BodyProof): BodyMemory {
+    const { memory, unprovedBodies } = this.#services;
+    return typeof payer === 'string'
+      ? new BodyMemory(new TenantPayer(memory, payer))
+      : new UnprovedBody(unprovedBodies, payer);
   }
 
   /** Receives the body, whose memory counts until the handler has returned. */
-  async #handle(ctx: Context, head: RequestHead, tenantId: string): Promise<RouteResult> {
-    const { admit } = this.#route;
-    if (admit !== undefined) await admit({ ...head, address: addressOf(ctx) });
-    const memory = new BodyMemory(this.#services.memory, tenantId);
+  async #handle(ctx: Context, head: RequestHead, memory: BodyMemory): Promise<RouteResult> {
     try {
       const { json, yaml } = await this.#receiveBody(ctx, memory);
+      ctx.state['tenantId'] = memory.tenantId;
       return await this.#route.handle(new EndpointRequest(ctx, head, json, yaml, memory));
     } finally {
       memory.release();
@@ -137,8 +146,7 @@ export class Endpoint {
   async #receiveBody(ctx: Context, memory: BodyMemory): Promise<Body> {
     const { body } = this.#route;
     if (body === undefined) return NO_BODY;
-    const read = (): Promise<Body> => this.#readBody(ctx, body.yaml !== undefined, memory);
-    const received = await memory.receive(ctx.req, this.#services.bodyLimitBytes, read);
+    const received = await this.#readBody(ctx, body.yaml !== undefined, memory);
     if (received.yaml !== undefined) return received;
     if (received.json === undefined) {
       if (body.required === false) return NO_BODY;
@@ -202,10 +210,6 @@ class EndpointRequest implements RouteRequest<TObject, TObject, TObject, TSchema
     this.#memory.release();
   }
 
-  get rawText(): string {
-    return (this.#ctx.request as { readonly rawBody?: string }).rawBody ?? '';
-  }
-
   get address(): string {
     return addressOf(this.#ctx);
   }
@@ -214,9 +218,6 @@ class EndpointRequest implements RouteRequest<TObject, TObject, TObject, TSchema
 function addressOf({ req }: Context): string {
   return req.socket.remoteAddress ?? '';
 }
-
-/** Of requests whose caller is not known; no tenant has this id. */
-export const UNKNOWN_TENANT = '';
 
 /** Headers that may be sent several times. */
 const LIST_HEADERS = new Set(['if-none-match']);

@@ -48,29 +48,37 @@ export class ReceivedBytes {
 }
 
 /**
- * Calls `onChunk` with each chunk of a body that `read` receives. When `onChunk` throws, rejects with that error, and drops
- * the rest of the body: `read` would add each chunk that has arrived already to its text.
+ * Calls `onChunk` with each chunk of a body that `read` receives. When `onChunk` throws, rejects with that error, and with
+ * its reason when `signal` is aborted. Then it drops the rest of the body: `read` would add each chunk that has arrived
+ * already to its text.
  */
 export async function receiveWith<T>(
   request: IncomingMessage,
   onChunk: (chunk: Buffer) => void,
   read: () => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> {
-  let listener: (chunk: Buffer) => void = () => undefined;
+  let refuse: (error: unknown) => void = () => undefined;
   const refused = new Promise<never>((_, reject) => {
-    listener = (chunk) => {
-      try {
-        onChunk(chunk);
-      } catch (error) {
-        request.removeAllListeners('data');
-        reject(error);
-      }
+    refuse = (error) => {
+      request.removeAllListeners('data');
+      reject(error);
     };
   });
+  const listener = (chunk: Buffer): void => {
+    try {
+      onChunk(chunk);
+    } catch (error) {
+      refuse(error);
+    }
+  };
+  const abort = (): void => refuse(signal?.reason);
   request.on('data', listener);
+  signal?.addEventListener('abort', abort);
   try {
     return await Promise.race([read(), refused]);
   } finally {
     request.off('data', listener);
+    signal?.removeEventListener('abort', abort);
   }
 }

@@ -19,8 +19,6 @@ export interface RouteRequest<P extends TObject, Q extends TObject, H extends TO
   readonly mediaType: string;
   /** Creates a signal that aborts when the client disconnects before the response was sent. */
   disconnected(): AbortSignal;
-  /** The body as it was sent; empty when there is none. */
-  readonly rawText: string;
   /** The IP address that the request came from. */
   readonly address: string;
   /** To be called once the body is part of a run, which counts its memory from then on. */
@@ -32,6 +30,18 @@ export type RequestStart<P extends TObject, Q extends TObject, H extends TObject
   RouteRequest<P, Q, H, TSchema>,
   'params' | 'query' | 'headers' | 'address'
 >;
+
+/** How the body of a request proves who pays for it, when nothing else of the request does. */
+export interface BodyProof {
+  /**
+   * Returns the tenant that pays for the body from now on.
+   *
+   * @throws WavetrainError the error to answer, when the text proves nothing
+   */
+  check(text: string): string;
+  /** Called when the body has proved nothing, or has not arrived; with the bytes that have. */
+  fail(bytes: number): void;
+}
 
 /** A text that is made while it is sent: each chunk when the connection has accepted the one before. */
 export interface TextChunks {
@@ -113,8 +123,11 @@ interface RouteDeclaration<P extends TObject, Q extends TObject, H extends TObje
   readonly query?: Q;
   readonly headers?: H;
   readonly body?: BodyDocument<B>;
-  /** Refuses a request before its body is received. Rejects with the error to answer. */
-  readonly admit?: (request: RequestStart<P, Q, H>) => Promise<void>;
+  /**
+   * Resolves with the tenant that pays for the body, or with how the body will prove which one does. Rejects with the
+   * error to answer. A route that needs no key and has a body must have it.
+   */
+  readonly admit?: (request: RequestStart<P, Q, H>) => Promise<string | BodyProof>;
   /** Media type of the response for callers that accept any; default JSON. */
   readonly defaultMediaType?: string;
   /** By status; the first is the default. */

@@ -296,7 +296,6 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
         yaml: undefined,
         caller: { name: null, tenants: null, scopes: ['read'] },
         mediaType,
-        rawText: '',
         address: '',
         releaseBody: () => {},
         disconnected: () => new AbortController().signal,

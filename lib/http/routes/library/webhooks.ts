@@ -76,12 +76,20 @@ export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): R
     ],
     admit: async (start) => {
       const request = toWebhookRequest(start);
-      await requireLibrary(services, request.id).webhooks.admit(request);
+      const { webhooks } = requireLibrary(services, request.id);
+      if (await webhooks.admit(request)) return request.tenantId;
+      return {
+        check: (text) => {
+          webhooks.checkSignature(request, text);
+          return request.tenantId;
+        },
+        fail: (bytes) => webhooks.countFailure(request, bytes),
+      };
     },
     handle: async (request) => {
       const start = toWebhookRequest(request);
       const { library, webhooks } = requireLibrary(services, start.id);
-      const entry = await webhooks.authorize(start, request.rawText);
+      const entry = webhooks.entry(start);
       const values = toRunValues(entry, request.body);
       const delivery = request.headers['idempotency-key'] ?? request.headers['x-github-delivery'];
       if (delivery === undefined) {
