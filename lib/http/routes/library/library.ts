@@ -179,7 +179,7 @@ function saveFile(services: HttpServices): Route {
     tag: 'Library',
     summary: 'Save the file of a pipeline or a plan',
     description:
-      'Only where `SERVICE_PIPELINES_WRITABLE` is true. Replaces the version that `If-Match` names, and no other; or creates a file with `If-None-Match: *`. A text with errors is saved too: `problems` lists them, and the last version without any stays in use. Its id cannot change.',
+      'Only where `SERVICE_PIPELINES_WRITABLE` is true. Replaces the version that `If-Match` names, and no other; or creates a file with `If-None-Match: *`. A text with errors is saved too: `problems` lists them, and the last version without any stays in use. Its id cannot change. A new or changed `schedule` or `webhook` needs the scope `run` too.',
     access: 'edit',
     headers: SaveHeaders,
     body: {

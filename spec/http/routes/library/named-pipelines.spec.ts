@@ -183,15 +183,13 @@ describe('The pipelines and plans of the server (D69)', () => {
       await start();
       const getLong = (etag = ''): Promise<TestResponse<NamedPipeline>> =>
         get('/pipelines/long', { 'if-none-match': etag });
-      let etag = '';
-      const drawnMs = await measureCpuMs(async () => {
-        etag = (await getLong()).headers.get('etag') ?? '';
-      });
+      const etag = (await getLong()).headers.get('etag') ?? '';
       await getLong(etag);
+      const drawnMs = await measureCpuMs(() => getLong());
       const knownMs = await measureCpuMs(async () => {
         expect((await getLong(etag)).status).to.equal(304);
       });
-      expect(knownMs).to.be.below(drawnMs / 2);
+      expect(knownMs).to.be.below(drawnMs / 5);
       const saved = await server.request(
         'PUT',
         '/pipelines/long/file',
