@@ -3,9 +3,7 @@ import type { JsonObject } from '../common/json.js';
 import type { Clock } from '../common/clock.js';
 import { LIBRARY_LIMITS } from '../common/limits.js';
 import type { Steps } from '../common/steps.js';
-import type { Problem } from '../definition/problem.js';
 import { assertDefined } from '../definition/assert.js';
-import { PIPELINE_ID } from '../definition/schema/schema.js';
 import type { ExecutionOptions, Breakpoints } from '../execution/run-inputs.js';
 import type { Graph } from '../pipelines/graph.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
@@ -14,23 +12,19 @@ import type { Plan } from '../plans/plan.js';
 import type { SubmissionOptions } from '../runs/registry-options.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
-import { compareText, ROOT_TENANT, TENANTS_FOLDER } from './list-files.js';
-import { type NamedPipeline, type ShownStart, toNamedPipeline } from './named-pipeline.js';
-import { type FolderEntry, type LibraryLog, PipelineFolder } from './pipeline-folder.js';
+import { compareText, ROOT_TENANT } from './list-files.js';
 import {
-  checkDefinitionText,
-  drawGraph,
-  type GoodVersion,
-  pipelineNotFound,
-  type FileReading,
-} from './read-definition.js';
-import {
-  createFile,
-  type FileContent,
-  FileChangedError,
-  readFileContent,
-  replaceFile,
-} from './write-file.js';
+  type NamedPipeline,
+  type ShownEntry,
+  type ShownStart,
+  toLastRun,
+  toNamedPipeline,
+} from './named-pipeline.js';
+import type { FolderEntry } from './folder-entries.js';
+import { type LibraryLog, PipelineFolder } from './pipeline-folder.js';
+import { drawGraphInSteps, type GoodVersion, pipelineNotFound, type FileReading } from './read-definition.js';
+import { FileSaving } from './save-file.js';
+import { type FileContent, readFileContent } from './write-file.js';
 
 /** The values of a run of a named pipeline or plan. */
 export interface NamedRunValues {
@@ -82,14 +76,6 @@ export interface NamedPage {
   readonly next_cursor: string | null;
 }
 
-/** How a file was saved. */
-export interface SavedFile {
-  readonly file: string;
-  readonly version: string;
-  readonly ok: boolean;
-  readonly problems: readonly Problem[];
-}
-
 /** A page ends early rather than being larger than this. */
 const MAX_PAGE_BYTES = 2 ** 20;
 
@@ -97,24 +83,22 @@ const MAX_LAST_RUNS = 5;
 
 /** The pipelines and plans that a server has in its folder (D69). */
 export class PipelineLibrary {
-  readonly isWritable: boolean;
+  readonly saving: FileSaving;
   /** Resolves when all files have been read for the first time. */
   readonly loaded: Promise<void>;
   readonly #folder: PipelineFolder;
   readonly #options: LibraryOptions;
   readonly #reading: FileReading;
   readonly #listeners: (() => void)[] = [];
-  /** Files are written one after another, so that none is created or replaced twice. */
-  #writing: Promise<unknown> = Promise.resolve();
 
   private constructor(options: LibraryOptions, folder: PipelineFolder, reading: FileReading) {
-    this.isWritable = options.isWritable;
     this.#options = options;
     this.#folder = folder;
     this.#reading = reading;
     this.loaded = folder.watch(() => {
       for (const listener of this.#listeners) listener();
     });
+    this.saving = new FileSaving({ ...options, folder, reading, loaded: this.loaded });
   }
 
   /** Opens the folder, and begins to read it. Rejects with `bad_usage` when there is none. */
@@ -159,7 +143,7 @@ export class PipelineLibrary {
         (after === undefined || comparePlace(toPlace(entry), after) > 0),
     );
     const entries = seen.slice(0, limit);
-    const shown = await this.#show(entries, showStart);
+    const shown = (await this.#look(entries, showStart)).map(toNamedPipeline);
     let bytes = 0;
     let count = 0;
     for (const pipeline of shown) {
@@ -172,16 +156,16 @@ export class PipelineLibrary {
     return { pipelines: shown.slice(0, count), next_cursor: hasMore ? encodeCursor(toPlace(last)) : null };
   }
 
-  /** One of them, with its last runs. */
-  async show(entry: FolderEntry, showStart: ShowStart): Promise<NamedPipeline> {
-    const [shown] = await this.#show([entry], showStart);
+  /** What is shown of one of them. */
+  async look(entry: FolderEntry, showStart: ShowStart): Promise<ShownEntry> {
+    const [shown] = await this.#look([entry], showStart);
     return assertDefined(shown, 'the entry that was given');
   }
 
-  #show(entries: readonly FolderEntry[], showStart: ShowStart): Promise<NamedPipeline[]> {
+  #look(entries: readonly FolderEntry[], showStart: ShowStart): Promise<ShownEntry[]> {
     const { registry } = this.#options;
     const payer = entries[0]?.listed.tenantId ?? ROOT_TENANT;
-    return registry.stepRunner.run(showInSteps(entries, showStart, registry), payer);
+    return registry.stepRunner.run(lookInSteps(entries, showStart, registry), payer);
   }
 
   /** The entry of an id, as far as files have been read. */
@@ -199,7 +183,8 @@ export class PipelineLibrary {
 
   /** The graph of the definition that is in use; null when there is none. Rejects with its problems when a tool has gone. */
   async graph({ good, listed }: FolderEntry): Promise<Graph | PlanGraph | null> {
-    return good === undefined ? null : drawGraph(good, listed.tenantId, this.#reading);
+    const { catalog, check } = this.#reading;
+    return good === undefined ? null : check(drawGraphInSteps(good, catalog), listed.tenantId);
   }
 
   /** The definition that is in use. Rejects with `pipeline_not_found` when no version was without errors. */
@@ -250,100 +235,24 @@ export class PipelineLibrary {
     }
   }
 
-  /**
-   * Saves the text of a definition, also one with errors: then the last version without any stays in use (D72). Rejects with
-   * `forbidden`, `invalid_request`, `body_too_large`, `pipeline_not_found` or `file_changed`.
-   *
-   * @param expected the version that is replaced; null creates a file
-   */
-  save(tenantId: string, id: string, text: string, expected: string | null): Promise<SavedFile> {
-    const saved = this.#writing.then(() => this.#save(tenantId, id, text, expected));
-    this.#writing = saved.catch(() => undefined);
-    return saved;
-  }
-
-  async #save(tenantId: string, id: string, text: string, expected: string | null): Promise<SavedFile> {
-    await this.loaded;
-    this.assertWritable();
-    const { limitBytes } = this.#reading;
-    if (Buffer.byteLength(text) > limitBytes) {
-      const message = `a file may have ${limitBytes.toLocaleString('en')} bytes`;
-      throw new WavetrainError('body_too_large', message);
-    }
-    const entry = this.#folder.find(tenantId, id);
-    const file = expected === null ? newFile(tenantId, id) : entry?.listed.file;
-    if (file === undefined) throw pipelineNotFound(id);
-    if (expected === null && entry !== undefined) {
-      throw new FileChangedError(
-        `${entry.listed.file} has the id "${id}" already: open it, or choose another id`,
-        null,
-      );
-    }
-    const { root, files } = this.#folder;
-    const read = await checkDefinitionText(text, { file, tenantId }, files, this.#reading);
-    if (read.id !== undefined && read.id !== id) {
-      throw new WavetrainError(
-        'invalid_request',
-        `the id in the text is "${read.id}", not "${id}": save it under its own id`,
-      );
-    }
-    if (expected === null && !ID.test(id)) throw new WavetrainError('invalid_request', INVALID_ID);
-    const target = { root, file, text, id: this.#options.newId() };
-    let version: string;
-    if (expected === null) {
-      this.#assertRoom(tenantId);
-      version = await createFile(target);
-    } else {
-      if (entry?.listed.isLink === true) {
-        throw new WavetrainError(
-          'forbidden',
-          `${file} is a symbolic link, which is not written through: edit the file itself`,
-        );
-      }
-      version = await replaceFile(target, expected, limitBytes);
-    }
-    this.#options.log.info({ file, tenant: tenantId }, 'a file of SERVICE_PIPELINES was saved');
-    await this.#folder.look(file);
-    const now = this.#folder.find(tenantId, id);
-    const ownProblems = now?.listed.file === file ? now.problems : read.problems;
-    return { file, version, ok: read.good !== undefined && now?.isValid === true, problems: ownProblems };
-  }
-
-  /** @throws WavetrainError `forbidden` */
-  assertWritable(): void {
-    if (this.isWritable) return;
-    throw new WavetrainError(
-      'forbidden',
-      'this server only reads its folder: SERVICE_PIPELINES_WRITABLE=true lets keys with the scope "edit" save files',
-    );
-  }
-
-  /** The folder is shared: no tenant may take all of it. */
-  #assertRoom(tenantId: string): void {
-    const { files } = this.#folder;
-    const own = [...files.values()].filter((listed) => listed.tenantId === tenantId).length;
-    if (own < LIBRARY_LIMITS.tenantFiles && files.size < LIBRARY_LIMITS.files) return;
-    const limit = own < LIBRARY_LIMITS.tenantFiles ? 'the folder' : `tenant "${tenantId}"`;
-    throw new WavetrainError('forbidden', `${limit} has as many files as it may have: remove some first`);
-  }
-
   close(): void {
     this.#folder.close();
   }
 }
 
-function* showInSteps(
+function* lookInSteps(
   entries: readonly FolderEntry[],
   showStart: ShowStart,
   registry: RunRegistry,
-): Steps<NamedPipeline[]> {
+): Steps<ShownEntry[]> {
   const definitions = entries.map(({ listed: { tenantId }, id }) => ({ tenantId, id }));
   const runs = yield* registry.lastRunsInSteps(definitions, MAX_LAST_RUNS);
-  const shown: NamedPipeline[] = [];
+  const shown: ShownEntry[] = [];
   for (const [index, entry] of entries.entries()) {
     yield;
     const definition = definitions[index];
-    shown.push(toNamedPipeline(entry, showStart(entry), (definition && runs.get(definition)) ?? []));
+    const lastRuns = ((definition && runs.get(definition)) ?? []).map(toLastRun);
+    shown.push({ entry, start: showStart(entry), lastRuns });
   }
   return shown;
 }
@@ -351,16 +260,8 @@ function* showInSteps(
 /** Shows what starts an entry. */
 export type ShowStart = (entry: FolderEntry) => ShownStart;
 
-const ID = new RegExp(PIPELINE_ID);
-const INVALID_ID =
-  'an id has up to 128 letters, digits, _, - and dots, and does not begin with a dot or a hyphen';
-
 const NO_PARAMS = 'a plan has no params: send values in "inputs"';
 const NO_CONCURRENCY = '"plan_concurrency" is an option of plans, and this is a pipeline';
-
-function newFile(tenantId: string, id: string): string {
-  return tenantId === ROOT_TENANT ? `${id}.yaml` : `${TENANTS_FOLDER}/${tenantId}/${id}.yaml`;
-}
 
 /** Where an entry is in the list. */
 type Place = readonly [tenantId: string, id: string, file: string];

@@ -32,7 +32,10 @@ export interface Listing {
   readonly skipped: ReadonlyMap<string, string>;
 }
 
-const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
+/** Of the files that may hold definitions, in the order in which a plan looks for them. */
+export const DEFINITION_EXTENSIONS = ['.yaml', '.yml', '.json'] as const;
+
+const EXTENSIONS: ReadonlySet<string> = new Set(DEFINITION_EXTENSIONS);
 
 /**
  * Lists the definitions of a folder and of those below it (D69). Hidden files and folders, links to folders, and links to what
@@ -54,7 +57,7 @@ export async function listDefinitionFiles(
   }
   const files = new Map<string, ListedFile>();
   await forEachOf(found, LIBRARY_LIMITS.concurrency, async (candidate) => {
-    const listed = await inspect(candidate, root, skipped);
+    const listed = await inspectFile(candidate, root, (reason) => skipped.set(candidate.file, reason));
     if (listed !== undefined) files.set(candidate.file, listed);
   });
   return { files: new Map([...files].sort(([a], [b]) => compareText(a, b))), skipped };
@@ -142,21 +145,26 @@ function findTenant([first, tenant]: readonly string[], isTenant: Walk['isTenant
   return tenant !== undefined && first === TENANTS_FOLDER && isTenant(tenant) ? tenant : undefined;
 }
 
-async function inspect(
+/**
+ * Looks at one file. Resolves with undefined when it is none that may be read.
+ *
+ * @param skip is called with the reason then
+ */
+export async function inspectFile(
   { file, tenantId, isLink }: Candidate,
   root: string,
-  skipped: Map<string, string>,
+  skip?: (reason: string) => void,
 ): Promise<ListedFile | undefined> {
   try {
     const realPath = await realpath(join(root, file));
     if (!isPathInside(realPath, root)) {
-      skipped.set(file, 'it is a link to a file outside of the folder');
+      skip?.('it is a link to a file outside of the folder');
       return undefined;
     }
     const stats = await stat(realPath, { bigint: true });
     const { size, mtimeNs, ctimeNs, mtimeMs, ino } = stats;
     if (!stats.isFile()) {
-      skipped.set(file, 'it is not a regular file');
+      skip?.('it is not a regular file');
       return undefined;
     }
     return {
@@ -170,7 +178,7 @@ async function inspect(
     };
   } catch (error) {
     // It was removed meanwhile, or is a link that leads nowhere.
-    skipped.set(file, describeErrno(error));
+    skip?.(describeErrno(error));
     return undefined;
   }
 }

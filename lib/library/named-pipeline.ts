@@ -6,7 +6,7 @@ import type { DefinitionKind } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import type { RunSummary } from '../runs/record.js';
 import { ROOT_TENANT } from './list-files.js';
-import type { FolderEntry } from './pipeline-folder.js';
+import type { FolderEntry } from './folder-entries.js';
 
 /** What became of a time at which a schedule was due. */
 export interface LastDue {
@@ -77,12 +77,26 @@ export interface ShownStart {
   readonly isWebhookReady: boolean;
 }
 
-/** Shows an entry; its schedule and its runs are kept elsewhere. */
-export function toNamedPipeline(
-  entry: FolderEntry,
-  { schedule, isWebhookReady }: ShownStart,
-  runs: readonly RunSummary[],
-): NamedPipeline {
+/** An entry, with what is kept elsewhere of it. */
+export interface ShownEntry {
+  readonly entry: FolderEntry;
+  readonly start: ShownStart;
+  /** The newest first. */
+  readonly lastRuns: readonly LastRun[];
+}
+
+/** A text that changes with what is shown of an entry, its graph included. */
+export function toShownVersion({ entry: { version }, start, lastRuns }: ShownEntry): string {
+  return JSON.stringify([version, start, lastRuns]);
+}
+
+export function toLastRun({ run_id, status, created_at, finished_at }: RunSummary): LastRun {
+  return { run_id, status, created_at, finished_at };
+}
+
+/** Shows an entry as the API does. */
+export function toNamedPipeline({ entry, start, lastRuns }: ShownEntry): NamedPipeline {
+  const { schedule, isWebhookReady } = start;
   const { id, kind, listed, good, isValid, problems } = entry;
   const { tenantId, file, changedAt } = listed;
   const definition = good?.definition;
@@ -102,12 +116,7 @@ export function toNamedPipeline(
     schedule,
     webhook:
       definition?.webhook === undefined ? null : { path: webhookPath(tenantId, id), ready: isWebhookReady },
-    last_runs: runs.map(({ run_id, status, created_at, finished_at }) => ({
-      run_id,
-      status,
-      created_at,
-      finished_at,
-    })),
+    last_runs: lastRuns,
   };
 }
 

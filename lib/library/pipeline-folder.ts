@@ -1,19 +1,26 @@
 import { realpath } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Clock } from '../common/clock.js';
-import { errorMessage, WavetrainError } from '../common/errors.js';
+import { errorMessage, ToolError, WavetrainError } from '../common/errors.js';
 import { describeErrno } from '../common/files.js';
 import { LIBRARY_LIMITS } from '../common/limits.js';
-import type { Problem } from '../definition/problem.js';
-import type { DefinitionKind } from '../definition/schema/root.js';
-import { compareText, forEachOf, type ListedFile, listDefinitionFiles, type Listing } from './list-files.js';
+import {
+  deriveEntries,
+  type FolderEntries,
+  type FolderEntry,
+  type KnownFile,
+  toEntryKey,
+} from './folder-entries.js';
+import { FolderRoom } from './folder-room.js';
+import { forEachOf, inspectFile, type ListedFile, listDefinitionFiles, type Listing } from './list-files.js';
+import { isUpToDate, mayUse, type TenantFiles } from './plan-files.js';
 import {
   fileProblem,
-  type GoodVersion,
+  type FileReading,
   type ReadFile,
   readFolderFile,
-  type FileReading,
+  withoutDefinition,
 } from './read-definition.js';
+import { readFileContent } from './write-file.js';
 
 /** Where the folder says what the operator should know. */
 export interface LibraryLog {
@@ -21,28 +28,14 @@ export interface LibraryLog {
   warn(facts: object, message: string): void;
 }
 
-/** A file of the folder, and what the server runs of it. */
-export interface FolderEntry {
-  readonly listed: ListedFile;
-  readonly id: string;
-  readonly kind: DefinitionKind;
-  /** Of the file as it is now; its definition is in use unless there are errors among them. */
-  readonly problems: readonly Problem[];
-  /** The last version without errors; undefined when this process has seen none. */
-  readonly good: GoodVersion | undefined;
-  readonly isValid: boolean;
-}
-
-interface KnownFile {
-  listed: ListedFile;
-  read: ReadFile | undefined;
-  /** The signature of what was read. */
-  signature: string | undefined;
-  good: (GoodVersion & { readonly id: string }) | undefined;
-  /** Found with this signature, which must be the same at the next look, or it is still being written. */
-  unsettled: string | undefined;
-  /** How often in a row it was not there: an editor may delete a file to write it again. */
-  absences: number;
+/** A file that this server has saved. */
+export interface SavedText {
+  readonly file: string;
+  readonly tenantId: string;
+  /** Of the content. */
+  readonly version: string;
+  /** What was found when its text was checked. */
+  readonly read: ReadFile;
 }
 
 export interface FolderOptions {
@@ -52,21 +45,40 @@ export interface FolderOptions {
   readonly reading: FileReading;
   readonly clock: Clock;
   readonly log: LibraryLog;
+  /** Makes versions of entries that no other process makes. */
+  readonly newId: () => string;
+}
+
+/** The files of a tenant are being read. */
+interface Update {
+  /** More have changed meanwhile. */
+  isToRepeat: boolean;
+  readonly done: Promise<void>;
 }
 
 /**
  * The definitions of a folder (D69). It looks at the folder every 2 seconds, because no other means works on every file
  * system. A file that has changed counts when it is the same at two looks, and its last version without errors stays in use
- * until there is another one.
+ * until there is another one. The files of each tenant are read by themselves, so that none waits for those of another.
  */
 export class PipelineFolder {
   /** All symbolic links followed. */
   readonly root: string;
+  readonly room = new FolderRoom();
   readonly #options: FolderOptions;
   readonly #known = new Map<string, KnownFile>();
-  #files: Listing['files'] = new Map();
-  #entries: readonly FolderEntry[] = [];
-  #byId = new Map<string, FolderEntry>();
+  /** The signatures of files that have changed, and must be the same at the next look, or they are still being written. */
+  readonly #unsettled = new Map<string, string>();
+  /** How often the files of a tenant have changed. */
+  readonly #changes = new Map<string, number>();
+  /** By tenant. */
+  readonly #updates = new Map<string, Update>();
+  readonly #versionPrefix: string;
+  #versions = 0;
+  #publishedVersion = 0;
+  #entries: FolderEntries = { sorted: [], byId: new Map() };
+  /** Files that were saved here since the folder was listed last: a listing that goes on may not have them. */
+  #saved = new Map<string, ListedFile>();
   #skipped: Listing['skipped'] = new Map();
   #failure: string | undefined;
   #timer: unknown;
@@ -78,6 +90,7 @@ export class PipelineFolder {
   private constructor(root: string, options: FolderOptions) {
     this.root = root;
     this.#options = options;
+    this.#versionPrefix = options.newId();
   }
 
   /** Rejects with `bad_usage` when there is no such folder. */
@@ -95,16 +108,26 @@ export class PipelineFolder {
 
   /** By tenant, id and file. */
   get entries(): readonly FolderEntry[] {
-    return this.#entries;
-  }
-
-  get files(): Listing['files'] {
-    return this.#files;
+    return this.#entries.sorted;
   }
 
   /** The entry of an id, which has no version without errors perhaps. */
   find(tenantId: string, id: string): FolderEntry | undefined {
-    return this.#byId.get(toKey(tenantId, id));
+    return this.#entries.byId.get(toEntryKey(tenantId, id));
+  }
+
+  /** The files of a tenant, for checking its definitions. */
+  filesOf(tenantId: string): TenantFiles {
+    const [known, changes] = [this.#known, this.#changes];
+    return {
+      get changes() {
+        return changes.get(tenantId) ?? 0;
+      },
+      find: (path) => {
+        const listed = known.get(path)?.listed;
+        return listed?.tenantId === tenantId ? listed : undefined;
+      },
+    };
   }
 
   /** Reads all files, then looks for changes until it is closed. @param onChange called after each change */
@@ -115,13 +138,36 @@ export class PipelineFolder {
   }
 
   /**
-   * Looks at the folder now, after the look that is going on.
+   * Looks at the folder now, after the look that is going on. Resolves when what has changed was read.
    *
-   * @param atOnce takes what it finds as settled: all of it, or one file
+   * @param atOnce takes what it finds as settled
    */
-  look(atOnce: boolean | string = false): Promise<void> {
+  async look(atOnce = false): Promise<void> {
     this.#looking = this.#looking.then(() => this.#look(atOnce));
-    return this.#looking;
+    await this.#looking;
+    await Promise.all([...this.#updates.values()].map(({ done }) => done));
+  }
+
+  /** Uses a file that was saved at once, unless it has another content by now; then plans that name it are read again. */
+  async use({ file, tenantId, version, read }: SavedText): Promise<void> {
+    const listed = await inspectFile({ file, tenantId, isLink: false }, this.root);
+    const isSame = listed !== undefined && (await this.#hasVersion(listed, version));
+    if (this.#isClosed) return;
+    if (!isSame) return this.holdRoom(file, tenantId);
+    this.#saved.set(file, listed);
+    const isCurrent = isUpToDate(read.used, this.filesOf(tenantId));
+    this.#accept(this.#count(file, listed), read, isCurrent);
+    this.#publish();
+    void this.#update(tenantId);
+  }
+
+  /** Lets a file hold the room that it takes: that of its content, or of its last version without errors if that is longer. */
+  holdRoom(path: string, tenantId: string): void {
+    const known = this.#known.get(path);
+    if (known === undefined) return this.room.release(path);
+    const { read, lackingBytes, good } = known;
+    const bytes = lackingBytes === undefined ? (read?.used.bytes ?? 0) : 0;
+    this.room.hold(path, tenantId, Math.max(bytes, good?.bytes ?? 0));
   }
 
   close(): void {
@@ -131,18 +177,19 @@ export class PipelineFolder {
 
   #schedule(): void {
     if (this.#isClosed) return;
-    const isUnsettled = [...this.#known.values()].some(
-      ({ unsettled, absences }) => unsettled !== undefined || absences > 0,
-    );
+    const isUnsettled =
+      this.#unsettled.size > 0 || [...this.#known.values()].some(({ absences }) => absences > 0);
     const delayMs = isUnsettled ? LIBRARY_LIMITS.settleMs : LIBRARY_LIMITS.pollMs;
     this.#timer = this.#options.clock.setTimeout(() => {
-      void this.look().then(() => this.#schedule());
+      this.#looking = this.#looking.then(() => this.#look(false));
+      void this.#looking.then(() => this.#schedule());
     }, delayMs);
   }
 
-  async #look(atOnce: boolean | string): Promise<void> {
+  async #look(atOnce: boolean): Promise<void> {
     if (this.#isClosed) return;
     let listing: Listing;
+    const saved = (this.#saved = new Map<string, ListedFile>());
     try {
       listing = await listDefinitionFiles(this.root, this.#options.isTenant);
     } catch (error) {
@@ -150,122 +197,156 @@ export class PipelineFolder {
       this.#warnOfFolder(describeErrno(error));
       return;
     }
+    if (this.#isClosed) return;
     this.#warnOfFolder(undefined);
     this.#warnOfSkipped(listing.skipped);
-    this.#files = listing.files;
-    const changed = this.#findChanged(listing.files, atOnce);
-    if (changed.size === 0) return;
-    await this.#read(changed);
-    if (this.#isClosed) return;
-    this.#derive();
-    this.#onChange();
+    this.#compare(new Map([...listing.files, ...saved]), atOnce);
+    for (const tenantId of this.#findOutdatedTenants()) void this.#update(tenantId);
+    this.#publish();
   }
 
-  /** Returns the paths of files that have changed or gone, and of the plans beside or above them. */
-  #findChanged(files: Listing['files'], atOnce: boolean | string): ReadonlySet<string> {
-    const changed = new Set<string>();
+  /** Takes over what has changed, and has settled. */
+  #compare(files: Listing['files'], atOnce: boolean): void {
     for (const [path, listed] of files) {
-      const known = this.#know(path, listed);
-      known.listed = listed;
-      known.absences = 0;
-      const isSame = known.signature === listed.signature;
-      const isSettled = known.unsettled === listed.signature || atOnce === true || atOnce === path;
-      if (!isSame && isSettled) changed.add(path);
-      known.unsettled = isSame ? undefined : listed.signature;
+      const { signature } = listed;
+      const known = this.#known.get(path);
+      if (known !== undefined) known.absences = 0;
+      const isSame = known?.listed.signature === signature;
+      const isSettled = atOnce || this.#unsettled.get(path) === signature;
+      if (!isSame && isSettled) this.#count(path, listed);
+      if (isSame || isSettled) this.#unsettled.delete(path);
+      else this.#unsettled.set(path, signature);
     }
+    for (const path of this.#unsettled.keys()) if (!files.has(path)) this.#unsettled.delete(path);
     for (const [path, known] of this.#known) {
-      if (files.has(path) || (atOnce !== true && known.absences++ === 0)) continue;
+      if (files.has(path) || known.absences++ === 0) continue;
       this.#known.delete(path);
-      changed.add(path);
+      this.room.release(path);
+      this.#versions++;
+      this.#markPlans(path, known.listed.tenantId);
     }
-    const folders = new Set([...changed].map(dirname));
-    for (const [path, { read }] of this.#known) {
-      if (read?.kind === 'plan' && [...folders].some((folder) => isBelow(folder, dirname(path))))
-        changed.add(path);
-    }
-    return changed;
   }
 
-  #know(path: string, listed: ListedFile): KnownFile {
-    const known = this.#known.get(path);
-    if (known !== undefined) return known;
-    const added: KnownFile = {
+  /** Counts a file as it is now; it is to be read. */
+  #count(path: string, listed: ListedFile): KnownFile {
+    const known: KnownFile = this.#known.get(path) ?? {
       listed,
       read: undefined,
-      signature: undefined,
       good: undefined,
-      unsettled: undefined,
+      isOutdated: true,
+      lackingBytes: undefined,
       absences: 0,
+      version: '',
     };
-    this.#known.set(path, added);
-    return added;
+    this.#known.set(path, known);
+    known.listed = listed;
+    known.isOutdated = true;
+    this.#unsettled.delete(path);
+    this.#markPlans(path, listed.tenantId);
+    return known;
   }
 
-  async #read(changed: ReadonlySet<string>): Promise<void> {
+  /** Has the plans of a tenant read again that may be others now that one of its files is. */
+  #markPlans(path: string, tenantId: string): void {
+    this.#changes.set(tenantId, (this.#changes.get(tenantId) ?? 0) + 1);
+    for (const [planPath, known] of this.#known) {
+      const { listed, read } = known;
+      if (listed.tenantId !== tenantId || read?.kind !== 'plan') continue;
+      if (mayUse(planPath, read.used, path)) known.isOutdated = true;
+    }
+  }
+
+  #findOutdatedTenants(): ReadonlySet<string> {
+    const outdated = [...this.#known.values()].filter((known) => this.#isToBeRead(known));
+    return new Set(outdated.map(({ listed }) => listed.tenantId));
+  }
+
+  #isToBeRead({ isOutdated, lackingBytes, listed: { file, tenantId } }: KnownFile): boolean {
+    return isOutdated || (lackingBytes !== undefined && this.room.hasRoom(file, tenantId, lackingBytes));
+  }
+
+  /** Reads the files of a tenant that have changed, and those that change meanwhile. Never rejects. */
+  #update(tenantId: string): Promise<void> {
+    const running = this.#updates.get(tenantId);
+    if (running !== undefined) {
+      running.isToRepeat = true;
+      return running.done;
+    }
+    const update = { isToRepeat: false, done: Promise.resolve() };
+    this.#updates.set(tenantId, update);
+    update.done = this.#readAll(tenantId, update);
+    return update.done;
+  }
+
+  async #readAll(tenantId: string, update: Update): Promise<void> {
+    do {
+      update.isToRepeat = false;
+      const outdated = [...this.#known.values()].filter(
+        (known) => known.listed.tenantId === tenantId && this.#isToBeRead(known),
+      );
+      await forEachOf(outdated, LIBRARY_LIMITS.concurrency, (known) => this.#read(known));
+      this.#publish();
+    } while (update.isToRepeat && !this.#isClosed);
+    this.#updates.delete(tenantId);
+  }
+
+  async #read(known: KnownFile): Promise<void> {
     const { reading, log } = this.#options;
-    const room = this.#measureRoom();
-    await forEachOf(changed, LIBRARY_LIMITS.concurrency, async (path) => {
-      const known = this.#known.get(path);
-      if (known === undefined || this.#isClosed) return;
-      const { listed } = known;
-      const tooLong = room.get(path);
-      try {
-        known.read =
-          tooLong === undefined
-            ? await readFolderFile(listed, this.#files, reading)
-            : { kind: known.read?.kind ?? 'pipeline', id: undefined, problems: [tooLong], good: undefined };
-      } catch (error) {
-        // The parser may be busy, or the server is shutting down: the next look tries it again.
-        log.warn({ file: path }, `cannot check a file of SERVICE_PIPELINES: ${errorMessage(error)}`);
-        return;
-      }
-      known.signature = listed.signature;
-      known.unsettled = undefined;
-      const { id, good } = known.read;
-      if (good !== undefined && id !== undefined) known.good = { ...good, id };
-    });
+    const { listed } = known;
+    const { file, tenantId, bytes } = listed;
+    if (this.#isClosed || this.#known.get(file) !== known) return;
+    if (!this.room.hasRoom(file, tenantId, bytes)) {
+      const kind = known.read?.kind ?? 'pipeline';
+      return this.#accept(known, { ...withoutDefinition([], bytes), kind }, true);
+    }
+    this.room.hold(file, tenantId, Math.max(bytes, this.room.heldBy(file)));
+    let read: ReadFile | undefined;
+    try {
+      read = await readFolderFile(listed, this.filesOf(tenantId), reading);
+    } catch (error) {
+      // The parser may be busy, or the server is shutting down: the next look tries it again.
+      log.warn({ file }, `cannot check a file of SERVICE_PIPELINES: ${errorMessage(error)}`);
+    }
+    // Otherwise it is gone, or has changed meanwhile and is read again.
+    if (this.#known.get(file) !== known) return;
+    if (read === undefined || known.listed !== listed) this.holdRoom(file, tenantId);
+    else this.#accept(known, read, isUpToDate(read.used, this.filesOf(tenantId)));
   }
 
-  /** The problems of files for which there is no room, by path: those that come first have it. */
-  #measureRoom(): ReadonlyMap<string, Problem> {
-    const used = new Map<string, number>();
-    const problems = new Map<string, Problem>();
-    let total = 0;
-    for (const [path, { tenantId, bytes }] of this.#files) {
-      const ofTenant = (used.get(tenantId) ?? 0) + bytes;
-      if (total + bytes > LIBRARY_LIMITS.bytes || ofTenant > LIBRARY_LIMITS.tenantBytes) {
-        const message = `the files of the folder are larger than ${LIBRARY_LIMITS.bytes / 2 ** 20} MiB together, or those of a tenant larger than ${LIBRARY_LIMITS.tenantBytes / 2 ** 20} MiB`;
-        problems.set(path, fileProblem('too_large', message));
-        continue;
-      }
-      used.set(tenantId, ofTenant);
-      total += bytes;
-    }
-    return problems;
+  /**
+   * Takes over what was read of a file, as far as there is room for it.
+   *
+   * @param isCurrent the files that it names are the same now
+   */
+  #accept(known: KnownFile, read: ReadFile, isCurrent: boolean): void {
+    const { file, tenantId } = known.listed;
+    const { bytes } = read.used;
+    const hasRoom = this.room.hasRoom(file, tenantId, bytes);
+    known.read = hasRoom ? read : { ...read, problems: [NO_ROOM, ...read.problems], good: undefined };
+    known.lackingBytes = hasRoom ? undefined : bytes;
+    known.isOutdated = !isCurrent;
+    const { id, good } = known.read;
+    if (good !== undefined && id !== undefined) known.good = { ...good, id, bytes };
+    known.version = `${this.#versionPrefix} ${++this.#versions}`;
+    this.holdRoom(file, tenantId);
   }
 
-  /** Makes the entries of what is known: of two files with one id, the first has it. */
-  #derive(): void {
-    const owners = new Map<string, string>();
-    const known = [...this.#known].filter(([, { read }]) => read !== undefined);
-    known.sort(([a], [b]) => compareText(a, b));
-    for (const [path, { listed, good }] of known) {
-      if (good === undefined) continue;
-      const key = toKey(listed.tenantId, good.id);
-      if (!owners.has(key)) owners.set(key, path);
+  async #hasVersion({ realPath, file }: ListedFile, version: string): Promise<boolean> {
+    try {
+      const content = await readFileContent(realPath, file, this.#options.reading.limitBytes);
+      return content.version === version;
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      return false;
     }
-    const entries = known.map(([path, file]) => toEntry(path, file, owners));
-    this.#byId = new Map();
-    for (const entry of entries) {
-      const key = toKey(entry.listed.tenantId, entry.id);
-      if (!this.#byId.has(key) || owners.get(key) === entry.listed.file) this.#byId.set(key, entry);
-    }
-    this.#entries = entries.sort(
-      (a, b) =>
-        compareText(a.listed.tenantId, b.listed.tenantId) ||
-        compareText(a.id, b.id) ||
-        compareText(a.listed.file, b.listed.file),
-    );
+  }
+
+  /** Says that entries have changed, when they have. */
+  #publish(): void {
+    if (this.#versions === this.#publishedVersion || this.#isClosed) return;
+    this.#publishedVersion = this.#versions;
+    this.#entries = deriveEntries(this.#known);
+    this.#onChange();
   }
 
   #warnOfFolder(failure: string | undefined): void {
@@ -294,47 +375,8 @@ export class PipelineFolder {
 /** Of one look. */
 const MAX_WARNINGS = 20;
 
-function isBelow(folder: string, above: string): boolean {
-  return above === '.' || folder === above || folder.startsWith(`${above}/`);
-}
-
-function toEntry(
-  path: string,
-  { listed, read, good }: KnownFile,
-  owners: ReadonlyMap<string, string>,
-): FolderEntry {
-  const id = good?.id ?? read?.id ?? toStem(path);
-  const owner = owners.get(toKey(listed.tenantId, id));
-  const isDuplicate = owner !== undefined && owner !== path;
-  const problems = [
-    ...(isDuplicate
-      ? [
-          fileProblem(
-            'duplicate_id',
-            `"${id}" is the id of ${owner} too, which comes first`,
-            'give one of them another id',
-          ),
-        ]
-      : []),
-    ...(read?.problems ?? []),
-  ];
-  return {
-    listed,
-    id,
-    kind: good?.kind ?? read?.kind ?? 'pipeline',
-    problems,
-    good: isDuplicate ? undefined : good,
-    isValid: read?.good !== undefined && !isDuplicate,
-  };
-}
-
-/** The id of a file that has none that can be read: its name, as far as that can be one. */
-function toStem(path: string): string {
-  const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.\w+$/, '');
-  const stem = name.replaceAll(/[^A-Za-z0-9_.-]/g, '_').replace(/^[.-]/, '_');
-  return stem.slice(0, 128) || '_';
-}
-
-function toKey(tenantId: string, id: string): string {
-  return JSON.stringify([tenantId, id]);
-}
+const NO_ROOM = fileProblem(
+  'too_large',
+  `there is no room for it: the definitions of a tenant may have ${LIBRARY_LIMITS.tenantBytes / 2 ** 20} MiB together, and those of all tenants ${LIBRARY_LIMITS.bytes / 2 ** 20} MiB beyond their shares`,
+  'shorten or remove other files; a plan counts with the files that it names',
+);

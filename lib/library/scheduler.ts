@@ -8,7 +8,8 @@ import { findDueTimes, MAX_COUNTED } from './due-times.js';
 import type { PipelineLibrary } from './library.js';
 import { ROOT_TENANT } from './list-files.js';
 import type { LastDue, ShownSchedule } from './named-pipeline.js';
-import type { FolderEntry, LibraryLog } from './pipeline-folder.js';
+import type { FolderEntry } from './folder-entries.js';
+import type { LibraryLog } from './pipeline-folder.js';
 import { type KeptSchedule, ScheduleFile } from './schedule-file.js';
 
 /** The wall clock is looked at so often at least: it may be set, and a machine may sleep. */

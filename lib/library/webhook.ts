@@ -5,7 +5,7 @@ import { LIBRARY_LIMITS } from '../common/limits.js';
 import { isObject, type Json, type JsonObject, setOwn, subtractJsonLength } from '../common/json.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { PipelineLibrary, NamedRunValues } from './library.js';
-import type { FolderEntry } from './pipeline-folder.js';
+import type { FolderEntry } from './folder-entries.js';
 import { pipelineNotFound } from './read-definition.js';
 import { WebhookFailures } from './webhook-failures.js';
 

@@ -85,9 +85,10 @@ export async function createFile(target: Target): Promise<string> {
   });
 }
 
-async function assertVersion(
+/** Rejects with a FileChangedError when the content of a file is not the expected version. */
+export async function assertVersion(
   path: string,
-  { file }: Target,
+  { file }: Pick<Target, 'file'>,
   expected: string,
   limitBytes: number,
 ): Promise<void> {

@@ -28,8 +28,8 @@ export function createGraph(pipeline: Pipeline): Graph {
   return runToEnd(createGraphInSteps(pipeline));
 }
 
-/** Tasks that are drawn in one step. */
-const TASKS_PER_STEP = 200;
+/** Tasks and edges that are drawn in one step. */
+const PARTS_PER_STEP = 200;
 
 export function* createGraphInSteps({ definition, tasks, waves }: Pipeline): Steps<Graph> {
   const graphWaves: GraphTask[][] = [];
@@ -39,14 +39,19 @@ export function* createGraphInSteps({ definition, tasks, waves }: Pipeline): Ste
     for (const id of wave) {
       const { tool, parallelOver } = getOrThrow(tasks, id);
       drawn.push({ id, tool: tool.name, fan_out: parallelOver !== undefined });
-      if (++count % TASKS_PER_STEP === 0) yield;
+      if (++count % PARTS_PER_STEP === 0) yield;
     }
     graphWaves.push(drawn);
   }
   const edges: GraphEdge[] = [];
+  let parts = 0;
   for (const { id, await: awaits = [] } of definition.tasks) {
-    for (const edge of listEdges(getOrThrow(tasks, id), new Set(awaits))) edges.push(edge);
-    if (++count % TASKS_PER_STEP === 0) yield;
+    const found = listEdges(getOrThrow(tasks, id), new Set(awaits));
+    for (const edge of found) edges.push(edge);
+    parts += 1 + found.length;
+    if (parts < PARTS_PER_STEP) continue;
+    parts = 0;
+    yield;
   }
   return { id: definition.id, goal: definition.goal, waves: graphWaves, edges };
 }

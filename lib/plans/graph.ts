@@ -32,20 +32,30 @@ interface PlanGraphEdge {
   readonly keys: readonly string[];
 }
 
-export function createPlanGraph({ definition, statistics, subPipelines }: Plan): PlanGraph {
-  const { id, goal, wave_ids } = statistics;
-  const writers = new Map(statistics.keys.map(({ key, stored_by }) => [key, stored_by]));
-  return {
-    id,
-    goal,
-    waves: wave_ids.map((ids) =>
-      ids.map((part) => ({ id: part, tasks: getOrThrow(subPipelines, part).pipeline.tasks.size })),
-    ),
-    edges: definition.sub_pipelines.flatMap(({ id: to }) =>
-      listEdgesTo(to, getOrThrow(subPipelines, to).reads, writers),
-    ),
-  };
+export function createPlanGraph(plan: Plan): PlanGraph {
+  return runToEnd(createPlanGraphInSteps(plan));
 }
+
+export function* createPlanGraphInSteps({ definition, statistics, subPipelines }: Plan): Steps<PlanGraph> {
+  const { id, goal, wave_ids } = statistics;
+  const writers = new Map<string, string | null>();
+  for (const [index, { key, stored_by }] of statistics.keys.entries()) {
+    writers.set(key, stored_by);
+    if (index % KEYS_PER_STEP === 0) yield;
+  }
+  const waves = wave_ids.map((ids) =>
+    ids.map((part) => ({ id: part, tasks: getOrThrow(subPipelines, part).pipeline.tasks.size })),
+  );
+  const edges: PlanGraphEdge[] = [];
+  for (const { id: to } of definition.sub_pipelines) {
+    yield;
+    for (const edge of listEdgesTo(to, getOrThrow(subPipelines, to).reads, writers)) edges.push(edge);
+  }
+  return { id, goal, waves, edges };
+}
+
+/** Keys of a plan that are looked at in one step. */
+const KEYS_PER_STEP = 1000;
 
 /** What a run executes, as data to draw: a pipeline, or a plan with the pipelines in it by sub-pipeline id. */
 export type DefinitionGraph =
@@ -68,7 +78,7 @@ export function* drawInSteps(
     setOwn(pipelines, id, yield* createGraphInSteps(pipeline));
     yield;
   }
-  return { kind: 'plan', plan: createPlanGraph(definition.plan), pipelines };
+  return { kind: 'plan', plan: yield* createPlanGraphInSteps(definition.plan), pipelines };
 }
 
 function listEdgesTo(

@@ -5,6 +5,7 @@ import { LIBRARY_LIMITS } from '../../lib/common/limits.js';
 import { PipelineLibrary } from '../../lib/library/library.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 import { measureCpuMs } from '../support/cpu-time.js';
+import { deferred } from '../support/deferred.js';
 import { pipelineText, TestLibrary } from './test-library.js';
 
 describe('The folder of pipelines (D69)', () => {
@@ -162,6 +163,111 @@ describe('The folder of pipelines (D69)', () => {
       expect(plans).to.have.length(files.length + 1);
       for (const line of plans) expect(line).to.match(/broken missing_pipeline$/);
     });
+  });
+
+  describe('of plans, when other files change', () => {
+    const plan = (id: string, parts: string): string =>
+      `plan: {id: ${id}, goal: g, sub_pipelines: [${parts}]}`;
+    /** How often each of these texts was parsed since. */
+    const count = ({ parser }: TestLibrary, ids: readonly string[]): number[] =>
+      ids.map((id) => parser.count(`{id: ${id}, goal`));
+
+    it('reads those again that name it, and no others', async () => {
+      write('one.yaml', pipelineText('one', ''));
+      write('two.yaml', pipelineText('two', ''));
+      write('first.yaml', plan('first', '{id: one}'));
+      write('second.yaml', plan('second', '{id: two}'));
+      const library = await open();
+      library.parser.texts = [];
+      write('one.yaml', pipelineText('one', '', 'changed'));
+      write('tenants/acme/two.yaml', pipelineText('two', '', 'of acme'));
+      write('three.yaml', pipelineText('three', ''));
+      await library.look();
+      expect(count(library, ['first', 'second'])).to.deep.equal([1, 0]);
+    });
+
+    it('reads those again that lack it, or have found one of the same name', async () => {
+      write('lacking.yaml', plan('lacking', '{id: one}'));
+      write('found.yaml', plan('found', '{id: two}'));
+      write('two.yml', pipelineText('two', '', 'first'));
+      const library = await open();
+      write('one.yaml', pipelineText('one', ''));
+      write('two.yaml', pipelineText('two', '').replace('tool: wait', 'tool: wat'));
+      await library.look();
+      expect(listed(library).filter((line) => /lacking|found/.test(line))).to.deep.equal([
+        'default found found.yaml stale unknown_tool',
+        'default lacking lacking.yaml ok',
+      ]);
+      rmSync(folder.at('pipelines/one.yaml'));
+      await library.look();
+      expect(listed(library)).to.include('default lacking lacking.yaml stale missing_pipeline');
+    });
+
+    it('refuses one that is too long with the files that it names, without reading them for it', async () => {
+      const filler = `# ${'x'.repeat(2 ** 20 - 500)}\n`;
+      const parts = ['a', 'b', 'c', 'd', 'e'];
+      for (const id of parts) write(`${id}.yaml`, filler + pipelineText(id, ''));
+      write('plan.yaml', plan('plan', parts.map((id) => `{id: ${id}}`).join(', ')));
+      const library = await open();
+      const entry = await library.library.entry('default', 'plan');
+      expect(entry.problems).to.deep.equal([
+        {
+          code: 'too_large',
+          message: 'the plan and the files of its pipelines are longer than 4 MiB together',
+          path: '',
+          severity: 'error',
+          hint: 'name fewer files, or make several plans',
+        },
+      ]);
+      expect(count(library, parts)).to.deep.equal([1, 1, 1, 1, 1]);
+    });
+
+    it('counts the files that a plan names as often as plans hold them', async () => {
+      const filler = `# ${'x'.repeat(2 ** 20 - 500)}\n`;
+      const parts = ['a', 'b', 'c'];
+      for (const id of parts) write(`${id}.yaml`, filler + pipelineText(id, ''));
+      const names = parts.map((id) => `{id: ${id}}`).join(', ');
+      write('p1.yaml', plan('p1', names));
+      write('p2.yaml', plan('p2', names));
+      const library = await open();
+      const states = listed(library).filter((line) => / p\d /.test(line));
+      expect(states.map((line) => line.replace(/p\d/g, 'p')).sort()).to.deep.equal([
+        'default p p.yaml broken too_large',
+        'default p p.yaml ok',
+      ]);
+    });
+  });
+
+  it('shows the changes of a tenant while a file of another one is read', async () => {
+    const library = await open();
+    const release = library.parser.hold('hard');
+    write('tenants/evil/a.yaml', pipelineText('a', '', 'hard'));
+    const first = library.look();
+    const isSeen = deferred<void>();
+    library.library.onChange(() => {
+      if (library.library.find('acme', 'b') !== undefined) isSeen.resolve();
+    });
+    write('tenants/acme/b.yaml', pipelineText('b', ''));
+    const second = library.look();
+    await isSeen.promise;
+    expect(library.library.find('evil', 'a')).to.equal(undefined);
+    release();
+    await Promise.all([first, second]);
+    expect(listed(library)).to.deep.equal(['acme b tenants/acme/b.yaml ok', 'evil a tenants/evil/a.yaml ok']);
+  });
+
+  it('leaves its room to a file that is in use when another one comes before it', async () => {
+    const filler = `# ${'x'.repeat(2 ** 20 - 500)}\n`;
+    for (let index = 1; index <= 8; index++) write(`p${index}.yaml`, filler + pipelineText(`p${index}`, ''));
+    const library = await open();
+    write('early.yaml', filler + pipelineText('early', ''));
+    write('p8.yaml', filler + pipelineText('p8', '', 'changed'));
+    await library.look();
+    expect(listed(library)).to.include('default early early.yaml broken too_large');
+    expect(await library.show('p8')).to.include({ goal: 'changed', ok: true });
+    rmSync(folder.at('pipelines/p8.yaml'));
+    await library.look();
+    expect(listed(library)).to.include('default early early.yaml ok');
   });
 
   describe('when files change', () => {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { errorMessage } from '../../lib/common/errors.js';
 import { LIBRARY_LIMITS } from '../../lib/common/limits.js';
-import type { SavedFile } from '../../lib/library/library.js';
+import type { SavedFile, SaveRequest } from '../../lib/library/save-file.js';
 import type { FileChangedError } from '../../lib/library/write-file.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 import { pipelineText, TestLibrary } from './test-library.js';
@@ -31,14 +31,18 @@ describe('Saving files of the folder (D72)', () => {
   const read = (file: string): string => readFileSync(folder.at(`pipelines/${file}`), 'utf8');
   const open = async (isWritable = true): Promise<TestLibrary> =>
     (opened = await TestLibrary.open(folder, { isWritable }));
-  const save = (
+  const save = async (
     id: string,
     text: string,
     expected: string | null,
     tenantId = 'default',
+    more: Partial<SaveRequest> = {},
   ): Promise<SavedFile> => {
     if (opened === undefined) throw new Error('the library is not open');
-    return opened.library.save(tenantId, id, text, expected);
+    const request = { tenantId, id, text, expected, mayRun: true, ...more };
+    const saved = await opened.library.saving.save(request);
+    if (saved === undefined) throw new Error('it was not saved');
+    return saved;
   };
   const refuse = async (saving: Promise<unknown>): Promise<FileChangedError> => {
     try {
@@ -93,13 +97,16 @@ describe('Saving files of the folder (D72)', () => {
     await open();
     const version = await versionOf('a');
     const results = await Promise.allSettled(
-      Array.from({ length: 10 }, (_, index) => save('a', pipelineText('a', '', `g${index}`), version)),
+      Array.from({ length: LIBRARY_LIMITS.tenantSaves }, (_, index) =>
+        save('a', pipelineText('a', '', `g${index}`), version),
+      ),
     );
+    const winner = results.findIndex(({ status }) => status === 'fulfilled');
     expect(results.map(({ status }) => status).sort()).to.deep.equal([
       'fulfilled',
-      ...Array(9).fill('rejected'),
+      ...Array(LIBRARY_LIMITS.tenantSaves - 1).fill('rejected'),
     ]);
-    expect(read('a.yaml')).to.equal(pipelineText('a', '', 'g0'));
+    expect(read('a.yaml')).to.equal(pipelineText('a', '', `g${winner}`));
     expect(readdirSync(folder.at('pipelines'))).to.deep.equal(['a.yaml']);
   });
 
@@ -229,5 +236,159 @@ describe('Saving files of the folder (D72)', () => {
       'code',
       'pipeline_not_found',
     );
+  });
+
+  describe('while other texts are being checked', () => {
+    it('refuses another version than the last one before the text is checked', async () => {
+      write('a.yaml', pipelineText('a', '', 'old'));
+      const { parser } = await open();
+      parser.texts = [];
+      const error = await refuse(save('a', pipelineText('a', '', 'hard'), 'another'));
+      expect(error).to.include({ code: 'file_changed', version: await versionOf('a') });
+      expect(parser.texts).to.deep.equal([]);
+    });
+
+    it('checks a text once, and no other file', async () => {
+      write('a.yaml', pipelineText('a', '', 'old'));
+      write('b.yaml', pipelineText('b', ''));
+      const { parser, library } = await open();
+      parser.texts = [];
+      await save('a', pipelineText('a', '', 'new'), await versionOf('a'));
+      await library.lookAgain();
+      expect(parser.texts).to.deep.equal([pipelineText('a', '', 'new')]);
+    });
+
+    it('saves for a tenant, and shows it, while a text of another one is checked', async () => {
+      const { parser, show } = await open().then((library) => ({
+        parser: library.parser,
+        show: (id: string) => library.show(id, 'acme'),
+      }));
+      const release = parser.hold('hard');
+      const slow = save('slow', pipelineText('slow', '', 'hard'), null, 'evil');
+      expect(await save('quick', pipelineText('quick', '', 'easy'), null, 'acme')).to.include({ ok: true });
+      expect(await show('quick')).to.include({ goal: 'easy' });
+      release();
+      expect(await slow).to.include({ ok: true });
+    });
+
+    it('saves for a tenant while a changed file of another one is read', async () => {
+      const library = await open();
+      const release = library.parser.hold('hard');
+      write('tenants/evil/a.yaml', pipelineText('a', '', 'hard'));
+      const looks = library.look();
+      expect(await save('quick', pipelineText('quick', ''), null, 'acme')).to.include({ ok: true });
+      release();
+      await looks;
+    });
+
+    it('refuses more saves of a tenant at once than it has places, so that they can be tried again', async () => {
+      const { parser } = await open();
+      const release = parser.hold('hard');
+      const slow = Array.from({ length: LIBRARY_LIMITS.tenantSaves }, (_, index) =>
+        save(`s${index}`, pipelineText(`s${index}`, '', 'hard'), null, 'evil'),
+      );
+      const error = await refuse(save('more', pipelineText('more', ''), null, 'evil'));
+      expect(error).to.include({
+        code: 'queue_full',
+        message: 'tenant "evil" saves 4 files already: try again when one of them is saved',
+      });
+      release();
+      await Promise.all(slow);
+      expect(await save('more', pipelineText('more', ''), null, 'evil')).to.include({ ok: true });
+    });
+
+    it('drops a text whose sender leaves before it is written', async () => {
+      const { parser, library } = await open();
+      const release = parser.hold('hard');
+      const leaving = new AbortController();
+      const saving = library.saving.save({
+        tenantId: 'default',
+        id: 'a',
+        text: pipelineText('a', '', 'hard'),
+        expected: null,
+        mayRun: true,
+        signal: leaving.signal,
+      });
+      leaving.abort();
+      release();
+      expect(await saving).to.equal(undefined);
+      expect(existsSync(folder.at('pipelines/a.yaml'))).to.equal(false);
+    });
+  });
+
+  describe('the room of a tenant', () => {
+    const longText = (id: string, goal = 'long'): string => {
+      const text = pipelineText(id, '', goal);
+      return `${text}#${' '.repeat(2 ** 20 - text.length - 100)}\n`;
+    };
+    const TOO_LONG = /^the definitions of tenant "acme" would be longer than they may be together/;
+
+    it('is counted before a file is written, whether it is new or grows', async () => {
+      for (let index = 1; index <= 8; index++) write(`tenants/acme/p${index}.yaml`, longText(`p${index}`));
+      await open();
+      const small = await save('small', pipelineText('small', ''), null, 'acme');
+      const grown = await refuse(save('small', longText('small'), small.version, 'acme'));
+      expect(await refuse(save('another', longText('another'), null, 'acme'))).to.have.property(
+        'code',
+        'forbidden',
+      );
+      expect(grown.message).to.match(TOO_LONG);
+      expect(read('tenants/acme/small.yaml')).to.equal(pipelineText('small', ''));
+      expect(await save('another', longText('another'), null, 'beta')).to.include({ ok: true });
+    });
+
+    it('is not larger for saves at the same time', async () => {
+      for (let index = 1; index < 8; index++) write(`tenants/acme/p${index}.yaml`, longText(`p${index}`));
+      await open();
+      const results = await Promise.allSettled(
+        ['a', 'b', 'c'].map((id) => save(id, longText(id), null, 'acme')),
+      );
+      expect(results.map(({ status }) => status).sort()).to.deep.equal(['fulfilled', 'rejected', 'rejected']);
+    });
+
+    it('counts the last version without errors while a shorter text with errors is there', async () => {
+      for (let index = 1; index < 8; index++) write(`tenants/acme/p${index}.yaml`, longText(`p${index}`));
+      await open();
+      const { version } = await save('p8', longText('p8'), null, 'acme');
+      await save('p8', 'pipeline: {id: p8', version, 'acme');
+      expect((await refuse(save('p9', longText('p9'), null, 'acme'))).message).to.match(TOO_LONG);
+    });
+  });
+
+  describe('for a key that may not start runs', () => {
+    const WEBHOOK = 'webhook: {secret: HOOK}';
+    const saveAlone = (id: string, text: string, expected: string | null): Promise<SavedFile> =>
+      save(id, text, expected, 'default', { mayRun: false });
+
+    it('refuses a new or a changed schedule or webhook, also in a text with other errors', async () => {
+      write('a.yaml', pipelineText('a', 'schedule: "@daily"'));
+      await open();
+      const version = await versionOf('a');
+      for (const fields of ['schedule: "@hourly"', 'schedule: "@daily", overlap: allow', WEBHOOK]) {
+        const error = await refuse(saveAlone('a', pipelineText('a', fields), version));
+        expect(error, fields).to.include({ code: 'forbidden' });
+        expect(error.message).to.match(/^this key lacks the scope "run"/);
+        const broken = pipelineText('a', fields).replace('tool: wait', 'tool: of-tomorrow');
+        expect(await refuse(saveAlone('a', broken, version)), fields).to.include({ code: 'forbidden' });
+        expect(await refuse(saveAlone('new', pipelineText('new', fields), null)), fields).to.include({
+          code: 'forbidden',
+        });
+      }
+      expect(read('a.yaml')).to.equal(pipelineText('a', 'schedule: "@daily"'));
+    });
+
+    it('saves everything else, also beside a schedule and a webhook that stay as they are', async () => {
+      const fields = `schedule: ["0 6 * * *"], timezone: Europe/Berlin, ${WEBHOOK}`;
+      write('a.yaml', pipelineText('a', fields, 'old'));
+      await open();
+      const changed = await saveAlone('a', pipelineText('a', fields, 'new'), await versionOf('a'));
+      expect(changed).to.include({ ok: true });
+      const without = await saveAlone('a', pipelineText('a', '', 'new'), changed.version);
+      expect(await refuse(saveAlone('a', pipelineText('a', fields), without.version))).to.include({
+        code: 'forbidden',
+      });
+      const broken = await saveAlone('a', 'pipeline: {id: a', without.version);
+      expect(await save('a', pipelineText('a', fields), broken.version)).to.include({ ok: true });
+    });
   });
 });

@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PipelineLibrary } from '../../lib/library/library.js';
-import type { NamedPipeline } from '../../lib/library/named-pipeline.js';
+import { type NamedPipeline, toNamedPipeline } from '../../lib/library/named-pipeline.js';
 import { Scheduler } from '../../lib/library/scheduler.js';
+import { readSource, type Source } from '../../lib/definition/text/source.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
 import type { RegistryOptions } from '../../lib/runs/registry-options.js';
@@ -10,7 +11,7 @@ import type { RunSummary } from '../../lib/runs/record.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import type { Tool } from '../../lib/tools/tool.js';
 import { ControlledTool } from '../support/controlled-tool.js';
-import { settle } from '../support/deferred.js';
+import { type Deferred, deferred, settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
 import type { TemporaryFolder } from '../support/temporary-folder.js';
 
@@ -20,6 +21,34 @@ export interface TestLibraryOptions extends Pick<RegistryOptions, 'store' | 'adm
   readonly scheduleFile?: string;
 }
 
+/** Parses texts, and holds those that the spec wants to be hard. */
+class HeldParser {
+  /** What was parsed, or is being parsed. */
+  texts: string[] = [];
+  readonly #held = new Map<string, Deferred<void>>();
+
+  /** Texts with this mark wait until the returned function is called. */
+  hold(mark: string): () => void {
+    const held = deferred<void>();
+    this.#held.set(mark, held);
+    return () => {
+      this.#held.delete(mark);
+      held.resolve();
+    };
+  }
+
+  /** How many of the texts have a mark. */
+  count(mark: string): number {
+    return this.texts.filter((text) => text.includes(mark)).length;
+  }
+
+  readonly parse = async (text: string): Promise<Source> => {
+    this.texts.push(text);
+    for (const [mark, { promise }] of this.#held) if (text.includes(mark)) await promise;
+    return readSource(text);
+  };
+}
+
 /** Steps that are shorter than what a scheduler waits for. */
 const STEP_MS = 15_000;
 
@@ -27,6 +56,7 @@ const STEP_MS = 15_000;
 export class TestLibrary {
   readonly log: string[] = [];
   readonly controlled = new ControlledTool('wait');
+  readonly parser = new HeldParser();
   readonly clock: ManualClock;
   readonly registry: RunRegistry;
   readonly #tools: readonly Tool[] = [this.controlled.tool];
@@ -38,7 +68,12 @@ export class TestLibrary {
     this.#options = options;
     const { clock = new ManualClock(), store, admission } = options;
     this.clock = clock;
-    this.registry = new RunRegistry({ clock, store, ...(admission && { admission }) });
+    this.registry = new RunRegistry({
+      clock,
+      store,
+      parseText: this.parser.parse,
+      ...(admission && { admission }),
+    });
   }
 
   /** Opens the folder, and waits until its files were read. */
@@ -126,10 +161,11 @@ export class TestLibrary {
   async show(id: string, tenantId = 'default'): Promise<NamedPipeline> {
     const entry = await this.library.entry(tenantId, id);
     const schedule = this.#scheduler;
-    return this.library.show(entry, () => ({
+    const shown = await this.library.look(entry, () => ({
       schedule: schedule === undefined ? null : schedule.show(entry),
       isWebhookReady: false,
     }));
+    return toNamedPipeline(shown);
   }
 
   /** All runs, the oldest first. */

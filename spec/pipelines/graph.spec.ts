@@ -41,12 +41,23 @@ describe('The graph of a pipeline', () => {
     ]);
   });
 
-  it('is made in steps of at most 200 tasks, because a definition may have thousands', () => {
+  it('is made in steps of some 200 tasks or edges, because a definition may have thousands', () => {
     const tasks = Array.from({ length: 2000 }, (_, index) => `{id: t${index}, tool: mock}`);
     const steps = createGraphInSteps(parsePipeline(`{id: many, goal: g, tasks: [${tasks.join()}]}`));
     let count = 0;
     while (steps.next().done !== true) count++;
     expect(count).to.equal(20);
+    const reads = Array.from({ length: 50 }, (_, index) => `{{t${index}.x}}`).join(' ');
+    const readers = Array.from(
+      { length: 50 },
+      (_, index) => `{id: r${index}, tool: mock, inputs: {text: "${reads}"}}`,
+    );
+    const parts = [...tasks.slice(0, 50), ...readers];
+    const dense = createGraphInSteps(parsePipeline(`{id: dense, goal: g, tasks: [${parts.join()}]}`));
+    count = 0;
+    while (dense.next().done !== true) count++;
+    // 2,500 edges, those of 4 tasks in each step.
+    expect(count).to.be.within(12, 13);
   });
 
   it('is plain JSON', () => expect(JSON.parse(JSON.stringify(graph))).to.deep.equal(graph));

@@ -5,9 +5,11 @@ import {
   renderPlanDot,
   type PlanGraph,
   createPlanGraph,
+  createPlanGraphInSteps,
   renderPlanMermaid,
   renderPlanText,
 } from '../../lib/plans/graph.js';
+import type { Plan } from '../../lib/plans/plan.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 
 const PLAN = `
@@ -25,10 +27,19 @@ sub_pipelines:
 
 describe('The graph of a plan', () => {
   let graph: PlanGraph;
+  let plan: Plan;
   before(() => {
     const check = checkPlanDefinition(parse(PLAN), { catalog: builtinCatalog(), session: { since: 1 } });
     if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
-    graph = createPlanGraph(check.plan);
+    plan = check.plan;
+    graph = createPlanGraph(plan);
+  });
+
+  it('is made in steps of one sub-pipeline each, because a plan may have thousands of keys', () => {
+    const steps = createPlanGraphInSteps(plan);
+    let count = 0;
+    while (steps.next().done !== true) count++;
+    expect(count).to.be.at.least(plan.definition.sub_pipelines.length);
   });
 
   it('contains the waves of sub-pipelines with their task counts', () => {

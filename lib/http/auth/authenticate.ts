@@ -5,7 +5,7 @@ import type { RunRegistry } from '../../runs/registry.js';
 
 /**
  * What an API key permits: `read` shows runs; `run` starts, cancels, reruns and deletes them; `edit` saves files of the
- * folder of pipelines (D72); `metrics` reads the metrics of the whole server.
+ * folder of pipelines, those with a new schedule or webhook only with `run` (D72); `metrics` reads the metrics of the whole server.
  */
 export type KeyScope = 'read' | 'run' | 'edit' | 'metrics';
 

@@ -136,7 +136,7 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
     status: 503,
     retryAfter: 1,
     meaning:
-      'Too many runs are queued, or there is no memory for another one. Try again after `Retry-After` seconds.',
+      'Too many runs are queued, or there is no memory for another one; or the tenant saves as many files as it may at once. Try again after `Retry-After` seconds.',
   },
   memory_full: {
     status: 503,

@@ -1,6 +1,6 @@
 import Type, { type TProperties } from 'typebox';
 import type { NamedPage } from '../../library/library.js';
-import type { SavedFile } from '../../library/library.js';
+import type { SavedFile } from '../../library/save-file.js';
 import type { LastDue, LastRun, NamedPipeline, ShownSchedule } from '../../library/named-pipeline.js';
 import { optionalField } from '../../definition/schema/schema.js';
 import { GraphSchema, PlanGraphSchema, ProblemSchema } from './report.js';

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { WavetrainError } from '../../../common/errors.js';
 import { pipelineNotFound } from '../../../library/read-definition.js';
 import type { ShowStart } from '../../../library/library.js';
+import { toNamedPipeline, toShownVersion } from '../../../library/named-pipeline.js';
 import { canUseTenant, type Caller, resolveTenant } from '../../auth/authenticate.js';
 import {
   formatEtag,
@@ -95,7 +96,7 @@ function list({ library: services }: HttpServices): Route {
           : [tenant_id].filter((id) => canUseTenant(caller, id));
       const { library } = services;
       const page = await library.list({ tenants, limit, cursor }, createShow(services));
-      return toConditional({ enabled: true, writable: library.isWritable, ...page }, ifNoneMatch);
+      return toConditional({ enabled: true, writable: library.saving.isWritable, ...page }, ifNoneMatch);
     },
   });
 }
@@ -121,9 +122,10 @@ function details(services: HttpServices): Route {
       const named = requireLibrary(services, id);
       const tenantId = findTenant(caller, query.tenant_id, id);
       const entry = await named.library.entry(tenantId, id);
-      const shown = await named.library.show(entry, createShow(named));
-      const graph = await named.library.graph(entry);
-      return toConditional({ ...shown, graph }, headers['if-none-match']);
+      const shown = await named.library.look(entry, createShow(named));
+      const head = { headers: { ETag: hashEtag(toShownVersion(shown)) } };
+      if (matchesEtag(head.headers.ETag, headers['if-none-match'])) return { ...head, status: 304 };
+      return { ...head, body: { ...toNamedPipeline(shown), graph: await named.library.graph(entry) } };
     },
   });
 }
@@ -177,7 +179,7 @@ function saveFile(services: HttpServices): Route {
     tag: 'Library',
     summary: 'Save the file of a pipeline or a plan',
     description:
-      'Only where `SERVICE_PIPELINES_WRITABLE` is true. Replaces the version that `If-Match` names, and no other; or creates a file with `If-None-Match: *`. A text with errors is saved too: `problems` lists them, and the last version without any stays in use. Its id cannot change.',
+      'Only where `SERVICE_PIPELINES_WRITABLE` is true. Replaces the version that `If-Match` names, and no other; or creates a file with `If-None-Match: *`. A text with errors is saved too: `problems` lists them, and the last version without any stays in use. Its id cannot change. A new or changed `schedule` or `webhook` needs the scope `run` too.',
     access: 'edit',
     headers: SaveHeaders,
     body: {
@@ -191,13 +193,22 @@ function saveFile(services: HttpServices): Route {
         headers: { ETag: 'The version that was saved.' },
       },
     },
-    errors: ['pipeline_not_found', 'file_changed', 'shutting_down'],
-    handle: async ({ params: { id }, headers, body, caller }) => {
-      const { library } = requireLibrary(services, id);
-      library.assertWritable();
-      const tenantId = findTenant(caller, body?.tenant_id, id);
-      const expected = readExpected(headers['if-match'], headers['if-none-match']);
-      const saved = await library.save(tenantId, id, body?.text ?? '', expected);
+    errors: ['pipeline_not_found', 'file_changed', 'queue_full', 'shutting_down'],
+    handle: async (request) => {
+      const { params, headers, body, caller } = request;
+      const { id } = params;
+      const { saving } = requireLibrary(services, id).library;
+      saving.assertWritable();
+      const saved = await saving.save({
+        tenantId: findTenant(caller, body?.tenant_id, id),
+        id,
+        text: body?.text ?? '',
+        expected: readExpected(headers['if-match'], headers['if-none-match']),
+        mayRun: caller.scopes.includes('run'),
+        signal: request.disconnected(),
+      });
+      // Nobody receives the response.
+      if (saved === undefined) return {};
       return { headers: { ETag: formatEtag(saved.version) }, body: saved };
     },
   });

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import type { ApiKey, KeyScope } from '../../../../lib/http/auth/authenticate.js';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
 import type { NamedPipeline } from '../../../../lib/library/named-pipeline.js';
+import { measureCpuMs } from '../../../support/cpu-time.js';
 import { startTestServer, type TestResponse, type TestServer } from '../../../support/http/test-server.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 
@@ -172,6 +173,39 @@ describe('The pipelines and plans of the server (D69)', () => {
       expect((await get<NamedPipeline & { graph: unknown }>('/pipelines/one')).body.graph).to.not.equal(null);
     });
 
+    it('answers 304 without drawing the graph again, until the definition or its runs are others', async () => {
+      const tasks = Array.from({ length: 1000 }, (_, index) => {
+        const reads = index === 0 ? '' : `{{t${index - 1}.x}}`;
+        return `{id: t${index}, tool: mock, inputs: {text: "${reads}"}}`;
+      });
+      const text = `pipeline: {id: long, goal: g, tasks: [${tasks.join(', ')}]}`;
+      const file = write('long.yaml', text);
+      await start();
+      const getLong = (etag = ''): Promise<TestResponse<NamedPipeline>> =>
+        get('/pipelines/long', { 'if-none-match': etag });
+      const etag = (await getLong()).headers.get('etag') ?? '';
+      await getLong(etag);
+      const drawnMs = await measureCpuMs(() => getLong());
+      const knownMs = await measureCpuMs(async () => {
+        expect((await getLong(etag)).status).to.equal(304);
+      });
+      expect(knownMs).to.be.below(drawnMs / 5);
+      const saved = await server.request(
+        'PUT',
+        '/pipelines/long/file',
+        { text: `# new\n${text}` },
+        {
+          'if-match': (await get('/pipelines/long/file')).headers.get('etag') ?? '',
+        },
+      );
+      expect(saved.status).to.equal(200);
+      expect(readFileSync(file, 'utf8')).to.match(/^# new/);
+      const changed = await getLong(etag);
+      expect(changed.status).to.equal(200);
+      await post('/pipelines/long/run_async');
+      expect((await getLong(changed.headers.get('etag') ?? '')).status).to.equal(200);
+    });
+
     it('has none of a definition with errors', async () => {
       write('broken.yaml', 'pipeline: {id: broken');
       await start();
@@ -260,6 +294,7 @@ describe('The pipelines and plans of the server (D69)', () => {
       key('acme', ['acme'], ['read', 'run', 'edit']),
       key('beta', ['beta'], ['read', 'run', 'edit']),
       key('reader', ['*'], ['read', 'run']),
+      key('editor', ['beta'], ['read', 'edit']),
     ];
     beforeEach(async () => {
       write('p.yaml', simple('p'));
@@ -313,6 +348,24 @@ describe('The pipelines and plans of the server (D69)', () => {
       expect((await put('new', { text: simple('new') }, 'beta')).body).to.include({
         file: 'tenants/beta/new.yaml',
       });
+    });
+
+    it('saves a schedule or a webhook only for keys with the scope run too: it starts runs (D72)', async () => {
+      const put = (id: string, fields: string, name: string): Promise<TestResponse<unknown>> => {
+        const text = simple(id).replace('goal: g', `goal: g, ${fields}`);
+        return server.request(
+          'PUT',
+          `/pipelines/${id}/file`,
+          { text },
+          { ...headers(name), 'if-none-match': '*' },
+        );
+      };
+      for (const fields of ['schedule: "@daily"', 'webhook: {secret: HOOK}']) {
+        const refused = await put('new', fields, 'editor');
+        expect([refused.status, codeOf(refused)]).to.deep.equal([403, 'forbidden']);
+      }
+      expect((await put('plain', 'description: d', 'editor')).status).to.equal(200);
+      expect((await put('new', 'schedule: "@daily"', 'beta')).status).to.equal(200);
     });
   });
 

@@ -1,0 +1,133 @@
+import { dirname, extname, posix } from 'node:path';
+import { ToolError } from '../common/errors.js';
+import { LIBRARY_LIMITS } from '../common/limits.js';
+import type { Source } from '../definition/text/source.js';
+import { listExternal } from '../plans/load.js';
+import type { PipelineInput } from '../plans/plan.js';
+import { decodeText, readRegularFile } from '../tools/files/regular-file.js';
+import { DEFINITION_EXTENSIONS, type ListedFile } from './list-files.js';
+
+/** The files of one tenant, as they count. */
+export interface TenantFiles {
+  /** Changes whenever one of them is added, changed or removed. */
+  readonly changes: number;
+  readonly find: (path: string) => ListedFile | undefined;
+}
+
+/** Which files a definition was checked with: a plan names others, or has them beside it. */
+export interface UsedFiles {
+  /** The signatures that they had, by path. */
+  readonly signatures: ReadonlyMap<string, string>;
+  /** Some were not there. */
+  readonly hasMissing: boolean;
+  /** Of the tenant, when they were looked for. */
+  readonly changes: number;
+  /** The length of all texts that were checked, in bytes, each as often as it is used. */
+  readonly bytes: number;
+}
+
+/** What a plan names, for its check. */
+interface PlanFiles {
+  readonly used: UsedFiles;
+  /** Undefined when they are too long together: then nothing is read. */
+  readonly pipelines: ReadonlyMap<string, PipelineInput> | undefined;
+}
+
+/**
+ * Reads the pipelines that a plan names, or has beside it (D44): files of the same folder and tenant, which are pipelines of
+ * this server themselves.
+ *
+ * @param planBytes the length of the plan itself
+ */
+export async function readPlanFiles(
+  source: Source,
+  planFile: string,
+  planBytes: number,
+  files: TenantFiles,
+  limitBytes: number,
+): Promise<PlanFiles> {
+  const { changes } = files;
+  const pipelines = new Map<string, PipelineInput>();
+  const found: { readonly id: string; readonly name: string; readonly listed: ListedFile }[] = [];
+  let bytes = planBytes;
+  for (const { id, file } of listExternal(source)) {
+    const names = file === undefined ? DEFINITION_EXTENSIONS.map((end) => `${id}${end}`) : [file];
+    const listed = findFile(names, planFile, files);
+    if (listed === undefined) {
+      pipelines.set(id, missing(id, names));
+      continue;
+    }
+    bytes += listed.bytes;
+    found.push({ id, name: names[0] ?? '', listed });
+  }
+  const signatures = new Map(found.map(({ listed }) => [listed.file, listed.signature]));
+  const used = { signatures, hasMissing: pipelines.size > 0, changes, bytes };
+  if (bytes > LIBRARY_LIMITS.planBytes) return { used: { ...used, bytes: planBytes }, pipelines: undefined };
+  const texts = new Map<string, Promise<PipelineInput>>();
+  for (const { id, name, listed } of found) {
+    let text = texts.get(listed.file);
+    if (text === undefined) texts.set(listed.file, (text = readPlanFile(id, name, listed, limitBytes)));
+    pipelines.set(id, await text);
+  }
+  return { used, pipelines };
+}
+
+/** Whether a definition was checked with files that are the same now. */
+export function isUpToDate({ signatures, hasMissing, changes }: UsedFiles, files: TenantFiles): boolean {
+  if (changes === files.changes) return true;
+  return (
+    !hasMissing && [...signatures].every(([path, signature]) => files.find(path)?.signature === signature)
+  );
+}
+
+/** Whether a plan may be another one once a file of its tenant has changed, or is there or gone. */
+export function mayUse(planFile: string, { signatures, hasMissing }: UsedFiles, path: string): boolean {
+  if (hasMissing && isWithin(path, dirname(planFile))) return true;
+  // A file may take the place of one of its name that ends otherwise.
+  const stem = path.slice(0, path.length - extname(path).length);
+  return signatures.has(path) || DEFINITION_EXTENSIONS.some((end) => signatures.has(stem + end));
+}
+
+/** The first of these names that is a file in the folder of the plan, or below it. */
+function findFile(names: readonly string[], planFile: string, files: TenantFiles): ListedFile | undefined {
+  const folder = dirname(planFile);
+  for (const name of names) {
+    const path = posix.normalize(posix.join(folder, name));
+    if (posix.isAbsolute(name) || path === planFile || !isWithin(path, folder)) continue;
+    const listed = files.find(path);
+    if (listed !== undefined) return listed;
+  }
+  return undefined;
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return folder === '.' || path.startsWith(`${folder}/`);
+}
+
+async function readPlanFile(
+  id: string,
+  name: string,
+  listed: ListedFile,
+  limitBytes: number,
+): Promise<PipelineInput> {
+  try {
+    return { text: await readFileText(listed, limitBytes), file: name };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return { unreadable: { message: `sub-pipeline "${id}": ${error.message}` } };
+  }
+}
+
+/** The text of a file of the folder. Rejects with a ToolError that says what is wrong with the file. */
+export async function readFileText({ realPath, file }: ListedFile, limitBytes: number): Promise<string> {
+  return decodeText(await readRegularFile(realPath, file, limitBytes), file);
+}
+
+function missing(id: string, names: readonly string[]): PipelineInput {
+  return {
+    missing: {
+      message: `sub-pipeline "${id}": there is no file ${names.map((name) => `"${name}"`).join(' or ')} beside the plan, or below it`,
+      hint: 'put its pipeline into the folder of the plan, or write it in the plan under "pipeline"',
+    },
+  };
+}

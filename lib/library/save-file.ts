@@ -1,0 +1,208 @@
+import { isDeepStrictEqual } from 'node:util';
+import { WavetrainError } from '../common/errors.js';
+import { LIBRARY_LIMITS } from '../common/limits.js';
+import type { Problem } from '../definition/problem.js';
+import { PIPELINE_ID } from '../definition/schema/schema.js';
+import type { FolderEntry } from './folder-entries.js';
+import { ROOT_TENANT, TENANTS_FOLDER } from './list-files.js';
+import type { LibraryLog, PipelineFolder } from './pipeline-folder.js';
+import {
+  checkDefinitionText,
+  type FileReading,
+  type GoodVersion,
+  pipelineNotFound,
+  type ReadFile,
+} from './read-definition.js';
+import { assertVersion, createFile, FileChangedError, replaceFile } from './write-file.js';
+
+/** A text that is to be a file of the folder. */
+export interface SaveRequest {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly text: string;
+  /** The version that is replaced; null creates a file. */
+  readonly expected: string | null;
+  /** Whether the caller may start runs, as a new or changed schedule or webhook does. */
+  readonly mayRun: boolean;
+  /** Aborts when the caller has left. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How a file was saved. */
+export interface SavedFile {
+  readonly file: string;
+  readonly version: string;
+  readonly ok: boolean;
+  readonly problems: readonly Problem[];
+}
+
+interface SavingOptions {
+  readonly isWritable: boolean;
+  readonly folder: PipelineFolder;
+  readonly reading: FileReading;
+  /** Resolves when all files have been read. */
+  readonly loaded: Promise<void>;
+  readonly log: LibraryLog;
+  /** Makes names of unfinished files. */
+  readonly newId: () => string;
+}
+
+/** What a tenant saves. */
+interface TenantSaves {
+  /** Those that are at work. */
+  count: number;
+  /** The last one to write: they write one after another, so that no file is created or replaced twice. */
+  writing: Promise<unknown>;
+}
+
+/** Saves files of the folder (D72). No tenant waits for the saves of another. */
+export class FileSaving {
+  readonly isWritable: boolean;
+  readonly #options: SavingOptions;
+  readonly #saves = new Map<string, TenantSaves>();
+
+  constructor(options: SavingOptions) {
+    this.isWritable = options.isWritable;
+    this.#options = options;
+  }
+
+  /** @throws WavetrainError `forbidden` */
+  assertWritable(): void {
+    if (this.isWritable) return;
+    throw new WavetrainError(
+      'forbidden',
+      'this server only reads its folder: SERVICE_PIPELINES_WRITABLE=true lets keys with the scope "edit" save files',
+    );
+  }
+
+  /**
+   * Saves the text of a definition, also one with errors: then the last version without any stays in use (D72). Resolves with
+   * undefined when the caller has left before it was written. Rejects with `queue_full`, `forbidden`, `invalid_request`,
+   * `body_too_large`, `pipeline_not_found` or `file_changed`.
+   */
+  async save(request: SaveRequest): Promise<SavedFile | undefined> {
+    this.assertWritable();
+    const { tenantId } = request;
+    const saves = this.#saves.get(tenantId) ?? { count: 0, writing: Promise.resolve() };
+    if (saves.count >= LIBRARY_LIMITS.tenantSaves) {
+      const message = `tenant "${tenantId}" saves ${LIBRARY_LIMITS.tenantSaves} files already: try again when one of them is saved`;
+      throw new WavetrainError('queue_full', message);
+    }
+    this.#saves.set(tenantId, saves);
+    saves.count++;
+    try {
+      return await this.#save(request, saves);
+    } finally {
+      if (--saves.count === 0) this.#saves.delete(tenantId);
+    }
+  }
+
+  async #save(request: SaveRequest, saves: TenantSaves): Promise<SavedFile | undefined> {
+    const { folder, reading, loaded } = this.#options;
+    await loaded;
+    const { tenantId, id, text, mayRun } = request;
+    const { entry, file } = await this.#assertReplaceable(request);
+    const read = await checkDefinitionText(text, { file, tenantId }, folder.filesOf(tenantId), reading);
+    if (read.id !== undefined && read.id !== id) {
+      throw new WavetrainError(
+        'invalid_request',
+        `the id in the text is "${read.id}", not "${id}": save it under its own id`,
+      );
+    }
+    if (!mayRun && startsMore(read, entry?.good)) throw new WavetrainError('forbidden', RUN_NEEDED);
+    const written = saves.writing.then(() => this.#write(request, file, read));
+    saves.writing = written.catch(() => undefined);
+    const version = await written;
+    if (version === undefined) return undefined;
+    const now = folder.find(tenantId, id);
+    const problems = now?.listed.file === file ? now.problems : read.problems;
+    return { file, version, ok: read.good !== undefined && now?.isValid === true, problems };
+  }
+
+  /** Refuses, before the text is checked, what cannot be saved whatever is in it. */
+  async #assertReplaceable(
+    request: SaveRequest,
+  ): Promise<{ readonly file: string; readonly entry: FolderEntry | undefined }> {
+    const { tenantId, id, text, expected } = request;
+    const { folder, reading } = this.#options;
+    const { limitBytes } = reading;
+    const bytes = Buffer.byteLength(text);
+    if (bytes > limitBytes) {
+      const message = `a file may have ${limitBytes.toLocaleString('en')} bytes`;
+      throw new WavetrainError('body_too_large', message);
+    }
+    const entry = folder.find(tenantId, id);
+    if (expected === null && !ID.test(id)) throw new WavetrainError('invalid_request', INVALID_ID);
+    const file = expected === null ? newFile(tenantId, id) : entry?.listed.file;
+    if (file === undefined) throw pipelineNotFound(id);
+    if (expected === null && entry !== undefined) {
+      throw new FileChangedError(
+        `${entry.listed.file} has the id "${id}" already: open it, or choose another id`,
+        null,
+      );
+    }
+    if (entry?.listed.isLink === true) {
+      throw new WavetrainError(
+        'forbidden',
+        `${file} is a symbolic link, which is not written through: edit the file itself`,
+      );
+    }
+    if (expected !== null && entry !== undefined) {
+      await assertVersion(entry.listed.realPath, { file }, expected, limitBytes);
+    }
+    folder.room.assertRoom(file, tenantId, bytes);
+    return { file, entry };
+  }
+
+  /** Writes a text that was checked. Resolves with its version; undefined when the caller has left. */
+  async #write(
+    { tenantId, text, expected, signal }: SaveRequest,
+    file: string,
+    read: ReadFile,
+  ): Promise<string | undefined> {
+    if (signal?.aborted === true) return undefined;
+    const { folder, reading, log, newId } = this.#options;
+    const { room, root } = folder;
+    const { bytes } = read.used;
+    room.assertRoom(file, tenantId, bytes);
+    room.hold(file, tenantId, Math.max(bytes, room.heldBy(file)));
+    const target = { root, file, text, id: newId() };
+    let version: string;
+    try {
+      version =
+        expected === null
+          ? await createFile(target)
+          : await replaceFile(target, expected, reading.limitBytes);
+    } catch (error) {
+      folder.holdRoom(file, tenantId);
+      throw error;
+    }
+    log.info({ file, tenant: tenantId }, 'a file of SERVICE_PIPELINES was saved');
+    await folder.use({ file, tenantId, version, read });
+    return version;
+  }
+}
+
+/** Whether a text has a schedule or a webhook that the version in use has not. */
+function startsMore({ start, problems }: ReadFile, good: GoodVersion | undefined): boolean {
+  // A parser that has more time, or is another one, may read it later.
+  if (start === undefined) return problems.some(({ code }) => code === 'too_large');
+  const { webhook, ...schedule } = start;
+  const used = good?.definition;
+  if (webhook !== undefined && !isDeepStrictEqual(webhook, used?.webhook)) return true;
+  if (schedule.schedule === undefined) return false;
+  const { schedule: cron, timezone, overlap, catch_up } = used ?? {};
+  const known = Object.entries({ schedule: cron, timezone, overlap, catch_up });
+  return !isDeepStrictEqual(schedule, Object.fromEntries(known.filter(([, value]) => value !== undefined)));
+}
+
+const RUN_NEEDED =
+  'this key lacks the scope "run", which a new or changed schedule or webhook needs: it starts runs';
+
+const ID = new RegExp(PIPELINE_ID);
+const INVALID_ID =
+  'an id has up to 128 letters, digits, _, - and dots, and does not begin with a dot or a hyphen';
+
+function newFile(tenantId: string, id: string): string {
+  return tenantId === ROOT_TENANT ? `${id}.yaml` : `${TENANTS_FOLDER}/${tenantId}/${id}.yaml`;
+}
