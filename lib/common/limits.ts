@@ -47,6 +47,9 @@ export const MAX_NESTED_PIPELINES = 10_000;
  */
 export const MAX_YAML_LENGTH = 256 * 1024;
 
+/** Maximum length of the YAML that is written of a definition, in characters: what is longer is shown as JSON only. */
+export const MAX_WRITTEN_YAML_LENGTH = 2 ** 20;
+
 /** Maximum length of a definition for `run_pipeline`, in characters, as over HTTP: parsing YAML blocks the event loop. */
 export const MAX_CALLED_DEFINITION_LENGTH = 256 * 1024;
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { ExecutionOptions } from '../../execution/run-inputs.js';
 import type { BlackboardView, EditableDefinition } from '../../runs/views/submission-view.js';
-import { anyJsonObject, schemaFor } from './wire.js';
+import { anyJsonObject, nullable, schemaFor } from './wire.js';
 
 export const EditableDefinitionSchema = schemaFor<EditableDefinition>()(
   Type.Object(
@@ -10,9 +10,12 @@ export const EditableDefinitionSchema = schemaFor<EditableDefinition>()(
       definition: anyJsonObject(
         'The definition, as a rerun takes it in `pipeline` or `plan`; that of a plan has its pipelines in it.',
       ),
-      yaml: Type.String({
-        description: 'The same as YAML, in the order of its keys; comments are not kept.',
-      }),
+      yaml: nullable(
+        Type.String({
+          description:
+            'The same as YAML, in the order of its keys; comments are not kept. Null when it would be longer than 1 MiB.',
+        }),
+      ),
       params: anyJsonObject('The params that were sent; the others have their defaults. Empty for a plan.'),
       inputs: anyJsonObject('The inputs that were sent; the others have their defaults.'),
       session: anyJsonObject('The session values that were sent.'),

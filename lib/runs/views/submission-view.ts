@@ -11,6 +11,13 @@ import { VALUE_LENGTH, WHOLE } from '../tasks/task-pages.js';
 /** Takes memory for what is shown, in bytes. @throws WavetrainError `memory_full` */
 type HoldMemory = (bytes: number) => void;
 
+/**
+ * Writes a definition as YAML; null when the text would be too long.
+ *
+ * @param hold takes memory for the text while it grows
+ */
+export type WriteYaml = (definition: JsonObject, hold: HoldMemory) => Steps<string | null>;
+
 /** The checked definition of a run. */
 export type DefinitionOfRun = Pick<RunInputs, 'pipeline'> | Pick<PlanInputs, 'plan'>;
 
@@ -18,8 +25,8 @@ export type DefinitionOfRun = Pick<RunInputs, 'pipeline'> | Pick<PlanInputs, 'pl
 export interface EditableDefinition {
   readonly kind: 'pipeline' | 'plan';
   readonly definition: JsonObject;
-  /** The same as text, in the order of its keys; comments are not kept. */
-  readonly yaml: string;
+  /** The same as text, in the order of its keys; comments are not kept. Null when it would be longer than 1 MiB. */
+  readonly yaml: string | null;
   /** Those that were sent; the others have their defaults. Empty for a plan. */
   readonly params: JsonObject;
   /** Those that were sent. */
@@ -47,21 +54,16 @@ export function definitionOf({ prepared }: AnyRun): DefinitionOfRun {
   return 'plan' in prepared ? { plan: prepared.plan } : { pipeline: prepared.pipeline };
 }
 
-/**
- * What a run was submitted with, in steps. Values of secrets are masked (D61).
- *
- * @param writeYaml writes the definition
- */
+/** What a run was submitted with, in steps. Values of secrets are masked (D61). */
 export function* showDefinition(
   run: AnyRun,
-  writeYaml: (definition: JsonObject) => Steps<string>,
+  writeYaml: WriteYaml,
   hold: HoldMemory,
 ): Steps<EditableDefinition> {
   const { prepared } = run;
   const { inputs, session, submittedKeys, submittedOptions: options } = prepared;
   const definition = yield* mask(run, yield* toDefinition(run), hold);
-  const yaml = yield* writeYaml(definition);
-  hold(2 * yaml.length);
+  const yaml = yield* writeYaml(definition, hold);
   const isPlan = 'plan' in prepared;
   const ownConcurrency = isPlan ? (prepared.plan.definition.plan_concurrency ?? 1) : undefined;
   return {
