@@ -235,7 +235,7 @@ export class WavetrainClient {
   }
 
   /**
-   * Returns what a run was submitted with, as data and, unless that would be longer than 1 MiB, as YAML: change it, and run
+   * Returns what a run was submitted with, as data and, unless that would be longer than 1 MiB, as text: change it, and run
    * it again with {@link rerun}.
    */
   async definition(runId: string, options: RequestOptions = {}): Promise<EditableDefinition> {

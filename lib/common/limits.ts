@@ -47,8 +47,11 @@ export const MAX_NESTED_PIPELINES = 10_000;
  */
 export const MAX_YAML_LENGTH = 256 * 1024;
 
-/** Maximum length of the YAML that is written of a definition, in characters: what is longer is shown as JSON only. */
-export const MAX_WRITTEN_YAML_LENGTH = 2 ** 20;
+/**
+ * Maximum length of the text of a definition that is kept as it was submitted, and of the YAML that is written of one, in
+ * characters: a longer definition is shown as JSON only.
+ */
+export const MAX_SHOWN_YAML_LENGTH = 2 ** 20;
 
 /** Maximum length of a definition for `run_pipeline`, in characters, as over HTTP: parsing YAML blocks the event loop. */
 export const MAX_CALLED_DEFINITION_LENGTH = 256 * 1024;
@@ -367,7 +370,7 @@ export const LIBRARY_LIMITS = {
   files: 1000,
   /** Maximum length of one file, in bytes, when requests may be so long too. */
   fileBytes: 2 ** 20,
-  /** Maximum length of all files together, and of those of one tenant, in bytes: their definitions stay in memory. */
+  /** Maximum length of all files together, and of those of one tenant, in bytes: they and their definitions stay in memory. */
   bytes: 16 * 2 ** 20,
   tenantBytes: 8 * 2 ** 20,
   /** Maximum number of files of one tenant to which its editors can add. */

@@ -21,7 +21,10 @@ import { decodeText, readRegularFile } from '../tools/files/regular-file.js';
 import type { ListedFile } from './list-files.js';
 
 /** A definition that can run, as it was in its file. */
-export type GoodVersion =
+export type GoodVersion = {
+  /** The whole file. */
+  readonly text: string;
+} & (
   | {
       readonly kind: 'pipeline';
       readonly definition: PipelineDefinition;
@@ -31,7 +34,8 @@ export type GoodVersion =
       readonly definition: PlanDefinition;
       /** By sub-pipeline id: also those that came from files. */
       readonly pipelines: Readonly<Record<string, JsonObject>>;
-    };
+    }
+);
 
 /** What a file has, now. */
 export interface ReadFile {
@@ -90,8 +94,8 @@ export async function checkDefinitionText(
   const id = readId(source, kind);
   const { problems, good } =
     kind === 'plan'
-      ? await checkPlan(source, listed, files, reading)
-      : await checkPipeline(source, tenantId, reading);
+      ? await checkPlan(text, source, listed, files, reading)
+      : await checkPipeline(text, source, tenantId, reading);
   const reserved = id !== undefined && RESERVED_IDS.has(id) ? [reservedId(id, kind, source)] : [];
   return {
     kind,
@@ -104,6 +108,7 @@ export async function checkDefinitionText(
 type Checked = Pick<ReadFile, 'problems' | 'good'>;
 
 async function checkPipeline(
+  text: string,
   source: Source,
   tenantId: string,
   { catalog, check }: FileReading,
@@ -112,7 +117,7 @@ async function checkPipeline(
   const result = await check(checkSourceInSteps(source, context), tenantId);
   const { problems } = result;
   if (!result.ok) return { problems, good: undefined };
-  return { problems, good: { kind: 'pipeline', definition: result.pipeline.definition } };
+  return { problems, good: { kind: 'pipeline', text, definition: result.pipeline.definition } };
 }
 
 /** A run may bring inputs that have no defaults, as a plan does for its pipelines; one that a schedule starts brings none. */
@@ -148,6 +153,7 @@ export async function drawGraph(
 }
 
 async function checkPlan(
+  text: string,
   source: Source,
   listed: Pick<ListedFile, 'file' | 'tenantId'>,
   files: ReadonlyMap<string, ListedFile>,
@@ -166,7 +172,7 @@ async function checkPlan(
   // A pipeline within the plan is there twice: only one of them may be sent.
   const external = new Set(pipelines.keys());
   const others = used.filter(([id]) => external.has(id));
-  return { problems, good: { kind: 'plan', definition, pipelines: Object.fromEntries(others) } };
+  return { problems, good: { kind: 'plan', text, definition, pipelines: Object.fromEntries(others) } };
 }
 
 /**

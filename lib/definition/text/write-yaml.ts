@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../common/json.js';
 import { JsonWriter } from '../../common/json-writer.js';
-import { MAX_WRITTEN_YAML_LENGTH } from '../../common/limits.js';
+import { MAX_SHOWN_YAML_LENGTH } from '../../common/limits.js';
 import type { Steps } from '../../common/steps.js';
 
 /** Characters that are written in one step. */
@@ -52,7 +52,7 @@ const UNPRINTABLE_IN_JSON = /[\u{7f}-\u{9f}\u{2028}\u{2029}\u{feff}\u{fffe}\u{ff
 /**
  * Writes a definition as YAML that people read and change: keys in their order, texts of several lines as blocks, short
  * lists in one line, deep values as JSON. Parsing it gives an equal value. In steps: a definition may have thousands of
- * tasks. Returns null when the text would be longer than `MAX_WRITTEN_YAML_LENGTH`.
+ * tasks. Returns null when the text would be longer than `MAX_SHOWN_YAML_LENGTH`.
  *
  * @param hold takes memory for the text while it grows, in bytes
  * @throws what `hold` throws
@@ -88,7 +88,7 @@ class YamlWriter {
   }
 
   get #isTooLong(): boolean {
-    return this.#text.length + this.#partsLength > MAX_WRITTEN_YAML_LENGTH;
+    return this.#text.length + this.#partsLength > MAX_SHOWN_YAML_LENGTH;
   }
 
   #write(part: string): void {

@@ -13,9 +13,13 @@ export const EditableDefinitionSchema = schemaFor<EditableDefinition>()(
       yaml: nullable(
         Type.String({
           description:
-            'The same as YAML, in the order of its keys; comments are not kept. Null when it would be longer than 1 MiB.',
+            'The same as text: as it was sent, with its comments, or as YAML in the order of its keys. Null when that would be longer than 1 MiB.',
         }),
       ),
+      yaml_source: Type.Enum(['submitted', 'generated'], {
+        description:
+          '`submitted` when `yaml` is the text that was sent, or that of the file of the server; `generated` when the definition came as JSON, when the text has the value of a secret, or when it is a plan without its pipelines.',
+      }),
       params: anyJsonObject('The params that were sent; the others have their defaults. Empty for a plan.'),
       inputs: anyJsonObject('The inputs that were sent; the others have their defaults.'),
       session: anyJsonObject('The session values that were sent.'),

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import type { JsonObject } from '../../../lib/common/json.js';
-import { MAX_WRITTEN_YAML_LENGTH } from '../../../lib/common/limits.js';
+import { MAX_SHOWN_YAML_LENGTH } from '../../../lib/common/limits.js';
 import { runToEnd } from '../../../lib/common/steps.js';
 import { writeYamlInSteps } from '../../../lib/definition/text/write-yaml.js';
 
@@ -203,7 +203,7 @@ tasks:
       rows: Array.from({ length: count }, () => ({ text: 'a\nb', n: 1 })),
     });
     const fits = runToEnd(writeYamlInSteps(rows(20_000), hold)) ?? '';
-    expect(fits.length).to.be.within(700_000, MAX_WRITTEN_YAML_LENGTH);
+    expect(fits.length).to.be.within(700_000, MAX_SHOWN_YAML_LENGTH);
     expect(Math.max(...held)).to.be.below(3 * 64 * 1024);
     expect(held.reduce((sum, bytes) => sum + bytes)).to.equal(2 * fits.length);
     const wide = (count: number): JsonObject =>
@@ -219,7 +219,7 @@ tasks:
     ]) {
       held.length = 0;
       expect(runToEnd(writeYamlInSteps(large, hold))).to.equal(null);
-      expect(held.reduce((sum, bytes) => sum + bytes)).to.be.below(2.5 * MAX_WRITTEN_YAML_LENGTH);
+      expect(held.reduce((sum, bytes) => sum + bytes)).to.be.below(2.5 * MAX_SHOWN_YAML_LENGTH);
     }
   });
 

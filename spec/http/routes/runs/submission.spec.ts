@@ -79,6 +79,7 @@ describe('What a run was submitted with (D59, D60)', () => {
     expect(shown).to.deep.equal({
       kind: 'pipeline',
       definition: pipeline,
+      yaml_source: 'generated',
       ...values,
       options: { retry_base_delay: 1 },
     });
@@ -122,6 +123,7 @@ describe('What a run was submitted with (D59, D60)', () => {
     const { yaml, definition, ...values } = await definitionOf(runId);
     expect(values).to.deep.equal({
       kind: 'plan',
+      yaml_source: 'generated',
       params: {},
       inputs: { name: 'Ada' },
       session: {},
