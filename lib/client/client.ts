@@ -234,7 +234,10 @@ export class WavetrainClient {
     return this.#get(`${runPath(runId)}/graph`, options);
   }
 
-  /** Returns what a run was submitted with, as data and as YAML: change it, and run it again with {@link rerun}. */
+  /**
+   * Returns what a run was submitted with, as data and, unless that would be longer than 1 MiB, as text: change it, and run
+   * it again with {@link rerun}.
+   */
   async definition(runId: string, options: RequestOptions = {}): Promise<EditableDefinition> {
     return this.#get(`${runPath(runId)}/definition`, options);
   }

@@ -47,6 +47,12 @@ export const MAX_NESTED_PIPELINES = 10_000;
  */
 export const MAX_YAML_LENGTH = 256 * 1024;
 
+/**
+ * Maximum length of the text of a definition that is kept as it was submitted, and of the YAML that is written of one, in
+ * characters: a longer definition is shown as JSON only.
+ */
+export const MAX_SHOWN_YAML_LENGTH = 2 ** 20;
+
 /** Maximum length of a definition for `run_pipeline`, in characters, as over HTTP: parsing YAML blocks the event loop. */
 export const MAX_CALLED_DEFINITION_LENGTH = 256 * 1024;
 
@@ -383,7 +389,7 @@ export const LIBRARY_LIMITS = {
   planBytes: 4 * 2 ** 20,
   /**
    * Maximum length of all definitions together beyond the shares of their tenants, in bytes, and as much for all shares; of
-   * those of one tenant; and the share of a tenant, which others cannot use up. They stay in memory: a plan counts with the
+   * those of one tenant; and the share of a tenant, which others cannot use up. They and their texts stay in memory: a plan counts with the
    * files that it names, and a file with errors at least as much as its last version without any.
    */
   bytes: 16 * 2 ** 20,

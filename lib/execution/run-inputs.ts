@@ -29,6 +29,11 @@ export interface Breakpoints {
 /** The inputs of a run (Run inputs). */
 export interface RunInputs {
   readonly pipeline: Pipeline;
+  /**
+   * The text that the definition was read from, with its comments, to be shown to people who change it (D59). Up to 1 MiB
+   * of it are kept with the run, and of a plan only when its pipelines are in it.
+   */
+  readonly submitted_text?: string | undefined;
   /** Values of the typed parameters; the others get their defaults (rule 10). */
   readonly params?: JsonObject;
   /** Merged over the pipeline's own `inputs`, key by key (rule 9, D5). */
@@ -45,7 +50,10 @@ export interface RunInputs {
 
 /** The inputs of a plan run. `inputs` override those of the plan, which passes them to its sub-pipelines (D44). */
 export interface PlanInputs
-  extends Pick<RunInputs, 'inputs' | 'session' | 'options' | 'breakpoints' | 'collect_events' | 'tenant_id'> {
+  extends Pick<
+    RunInputs,
+    'submitted_text' | 'inputs' | 'session' | 'options' | 'breakpoints' | 'collect_events' | 'tenant_id'
+  > {
   readonly plan: Plan;
   /** Maximum number of sub-pipelines that run together; overrides the plan's own (D45). */
   readonly plan_concurrency?: number;

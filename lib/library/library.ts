@@ -208,7 +208,8 @@ export class PipelineLibrary {
   async submit(entry: FolderEntry, values: NamedRunValues, submission?: SubmissionOptions): Promise<string> {
     const { registry } = this.#options;
     const { tenantId: tenant_id } = entry.listed;
-    const { params, plan_concurrency, ...others } = values;
+    const { params, plan_concurrency, ...given } = values;
+    const others = { ...given, submitted_text: entry.good?.text };
     const prepared = await this.#prepare(entry, values);
     if (prepared.kind === 'plan') {
       if (params !== undefined && Object.keys(params).length > 0)

@@ -19,7 +19,10 @@ import type { ListedFile } from './list-files.js';
 import { readFileText, readPlanFiles, type TenantFiles, type UsedFiles } from './plan-files.js';
 
 /** A definition that can run, as it was in its file. */
-export type GoodVersion =
+export type GoodVersion = {
+  /** The whole file. */
+  readonly text: string;
+} & (
   | {
       readonly kind: 'pipeline';
       readonly definition: PipelineDefinition;
@@ -29,7 +32,8 @@ export type GoodVersion =
       readonly definition: PlanDefinition;
       /** By sub-pipeline id: also those that came from files. */
       readonly pipelines: Readonly<Record<string, JsonObject>>;
-    };
+    }
+);
 
 /** What a file has, now. */
 export interface ReadFile {
@@ -109,11 +113,11 @@ export async function checkDefinitionText(
   const root = findRoot(source.value, kind);
   const definition = root.ok && isObject(root.definition) ? root.definition : {};
   const id = readId(definition);
-  const bytes = Buffer.byteLength(text);
+  const checked = { text, file, tenantId, bytes: Buffer.byteLength(text) };
   const { problems, good, used } =
     kind === 'plan'
-      ? await checkPlan(source, { file, tenantId, bytes }, files, reading)
-      : await checkPipeline(source, { tenantId, bytes }, reading);
+      ? await checkPlan(source, checked, files, reading)
+      : await checkPipeline(source, checked, reading);
   const reserved = id !== undefined && RESERVED_IDS.has(id) ? [reservedId(id, kind, source)] : [];
   return {
     kind,
@@ -136,9 +140,14 @@ function usedAlone(bytes: number): UsedFiles {
 
 type Checked = Pick<ReadFile, 'problems' | 'good' | 'used'>;
 
+/** The text of a file, which need not be on the disk yet. */
+interface FileText extends Pick<ListedFile, 'file' | 'tenantId' | 'bytes'> {
+  readonly text: string;
+}
+
 async function checkPipeline(
   source: Source,
-  { tenantId, bytes }: Pick<ListedFile, 'tenantId' | 'bytes'>,
+  { text, tenantId, bytes }: FileText,
   { catalog, check }: FileReading,
 ): Promise<Checked> {
   const context = toContext(source, catalog);
@@ -146,7 +155,7 @@ async function checkPipeline(
   const { problems } = result;
   const used = usedAlone(bytes);
   if (!result.ok) return { problems, good: undefined, used };
-  return { problems, good: { kind: 'pipeline', definition: result.pipeline.definition }, used };
+  return { problems, good: { kind: 'pipeline', text, definition: result.pipeline.definition }, used };
 }
 
 /** A run may bring inputs that have no defaults, as a plan does for its pipelines; one that a schedule starts brings none. */
@@ -182,7 +191,7 @@ export function* drawGraphInSteps(good: GoodVersion, catalog: Catalog): CheckSte
 
 async function checkPlan(
   source: Source,
-  { file, tenantId, bytes }: Pick<ListedFile, 'file' | 'tenantId' | 'bytes'>,
+  { text, file, tenantId, bytes }: FileText,
   files: TenantFiles,
   { catalog, check, limitBytes }: FileReading,
 ): Promise<Checked> {
@@ -201,7 +210,7 @@ async function checkPlan(
     // A pipeline within the plan is there twice: only one of them may be sent.
     pipelines.has(id) ? [[id, pipeline.definition as unknown as JsonObject]] : [],
   );
-  return { problems, good: { kind: 'plan', definition, pipelines: Object.fromEntries(others) }, used };
+  return { problems, good: { kind: 'plan', text, definition, pipelines: Object.fromEntries(others) }, used };
 }
 
 const ID = new RegExp(PIPELINE_ID);

@@ -7,7 +7,12 @@ import type { Fact } from '../execution/history/fact.js';
 import { PastFacts } from '../execution/history/past-facts.js';
 import { MAX_CRASHES_IN_VAIN } from '../execution/history/run-history.js';
 import type { PublishedFile } from '../execution/invocation/artifact-store.js';
-import { createRunId, readSubmittedKeys, type WithSubmittedKeys } from '../execution/prepare/prepare-run.js';
+import {
+  createRunId,
+  readSubmittedKeys,
+  readSubmittedText,
+  type WithSubmittedKeys,
+} from '../execution/prepare/prepare-run.js';
 import {
   canReuse,
   measureSource,
@@ -163,11 +168,13 @@ function toSubmission(
 ): StoredSubmission {
   const { params, inputs, session, options, breakpoints, collect_events } = given as RunInputs;
   const { plan_concurrency } = given as PlanInputs;
+  const submittedText = readSubmittedText(given);
   return {
     kind,
     ...(kind === 'plan'
       ? describePlan(given.plan)
       : { definition: given.pipeline.definition as unknown as JsonObject }),
+    ...(submittedText !== undefined && { submitted_text: submittedText }),
     ...(params && { params }),
     ...(inputs && { inputs }),
     ...(session && { session }),

@@ -179,9 +179,9 @@ describe('WavetrainClient against a server', () => {
     const { yaml, definition, session } = await client.definition(run_id);
     expect([definition, session]).to.deep.equal([pipeline, { s: 1 }]);
     expect((await client.blackboard(run_id, { whole: true })).after).to.deep.equal({ s: 1, k: 'v' });
-    const mended = yaml.replace('value: v', 'value: w');
+    const mended = yaml?.replace('value: v', 'value: w') ?? '';
     expect(await client.previewRerun(run_id, { pipeline: mended })).to.deep.include({ reused: [] });
-    expect(await catchRejection(client.previewRerun(run_id, { pipeline: yaml }))).to.include({
+    expect(await catchRejection(client.previewRerun(run_id, { pipeline: yaml ?? '' }))).to.include({
       code: 'nothing_to_rerun',
     });
     const found = await client.list({ text: run_id, counts: true, created_after: '2020-01-01T00:00Z' });

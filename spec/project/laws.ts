@@ -44,9 +44,20 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   machines: { may: [], reason: 'machines decide when, and call the rest through functions passed in' },
   'json-schema': { may: ['errors', 'json', 'text'], reason: 'JSON Schema is independent of pipelines' },
   definition: {
-    may: ['errors', 'files', 'json', 'json-schema', 'limits', 'queues', 'steps', 'text', 'workers'],
+    may: [
+      'errors',
+      'files',
+      'json',
+      'json-schema',
+      'json-writer',
+      'limits',
+      'queues',
+      'steps',
+      'text',
+      'workers',
+    ],
     types: ['clock'],
-    reason: 'reading a definition and rendering templates needs neither tools nor runs',
+    reason: 'reading and writing a definition and rendering templates needs neither tools nor runs',
   },
   models: {
     may: ['clock', 'errors', 'json', 'limits', 'model-config', 'queues', 'requests', 'warnings'],

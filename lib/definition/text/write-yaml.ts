@@ -1,10 +1,27 @@
 import { isObject, type JsonObject } from '../../common/json.js';
+import { JsonWriter } from '../../common/json-writer.js';
+import { MAX_SHOWN_YAML_LENGTH } from '../../common/limits.js';
 import type { Steps } from '../../common/steps.js';
 
-/** Nodes that are written in one step. */
-const NODES_PER_STEP = 500;
+/** Characters that are written in one step. */
+const STEP_LENGTH = 32 * 1024;
+
+/** What a line takes besides its characters, as a number of these. */
+const LINE_COST = 64;
+
+/** A longer text is tested and written in pieces of about so many characters. */
+const PIECE_LENGTH = 8 * 1024;
+
+/** Memory is taken for so many characters at once. */
+const CHUNK_LENGTH = 64 * 1024;
+
+/** Memory of a character, in bytes: as it is kept and as it is sent, or in two-byte letters. */
+const CHARACTER_BYTES = 2;
 
 const INDENT = '  ';
+
+/** What would be indented further is written as JSON in one line: a value could become a hundred times as long by its indents. */
+const MAX_INDENT = 10 * INDENT.length;
 
 /** Longest list in one line, with its brackets, in characters. */
 const LINE_LENGTH = 72;
@@ -22,6 +39,10 @@ const RESERVED = /^(?:null|true|false|yes|no|on|off|y|n|nan|inf)$/i;
 /** A text of these begins a block: not a blank line, and no line of blanks only, which a block would lose. */
 const BLOCK = /^[^\s\u{feff}]/u;
 const BLANK_LINE = /^[ \t]+$/m;
+/** The break before a line that has characters. */
+const FILLED_LINE = /\n(?=[^\n])/g;
+/** The second half of a character that takes two. */
+const SECOND_HALF = /[\udc00-\udfff]/;
 /** All but line breaks, tabs, and what can be printed. */
 const UNPRINTABLE =
   /[^\n\t\u{20}-\u{7e}\u{a0}-\u{2027}\u{202a}-\u{d7ff}\u{e000}-\u{fefe}\u{ff00}-\u{fffd}\u{10000}-\u{10ffff}]/u;
@@ -30,30 +51,85 @@ const UNPRINTABLE_IN_JSON = /[\u{7f}-\u{9f}\u{2028}\u{2029}\u{feff}\u{fffe}\u{ff
 
 /**
  * Writes a definition as YAML that people read and change: keys in their order, texts of several lines as blocks, short
- * lists in one line. Parsing it gives an equal value. In steps: a definition may have thousands of tasks.
+ * lists in one line, deep values as JSON. Parsing it gives an equal value. In steps: a definition may have thousands of
+ * tasks. Returns null when the text would be longer than `MAX_SHOWN_YAML_LENGTH`.
+ *
+ * @param hold takes memory for the text while it grows, in bytes
+ * @throws what `hold` throws
  */
-export function* writeYamlInSteps(definition: JsonObject): Steps<string> {
-  const writer = new YamlWriter();
-  if (Object.keys(definition).length === 0) return '{}\n';
-  yield* writer.writeMap(definition, '', '');
-  return writer.lines.join('\n').concat('\n');
+export function* writeYamlInSteps(
+  definition: JsonObject,
+  hold: (bytes: number) => void,
+): Steps<string | null> {
+  const writer = new YamlWriter(hold);
+  const keys = listKeys(definition);
+  if (keys.length === 0) return '{}\n';
+  yield* writer.writeMap(definition, keys, '', '');
+  return writer.end();
 }
 
 class YamlWriter {
-  readonly lines: string[] = [];
-  #nodes = 0;
+  readonly #hold: (bytes: number) => void;
+  #text = '';
+  /** What follows the text, until there is enough of it to be added. */
+  #parts: string[] = [];
+  #partsLength = 0;
+  /** What was written in this step. */
+  #stepLength = 0;
+
+  constructor(hold: (bytes: number) => void) {
+    this.#hold = hold;
+  }
+
+  /** The text; null when it is too long. */
+  end(): string | null {
+    this.#addParts();
+    return this.#isTooLong ? null : this.#text;
+  }
+
+  get #isTooLong(): boolean {
+    return this.#text.length + this.#partsLength > MAX_SHOWN_YAML_LENGTH;
+  }
+
+  #write(part: string): void {
+    this.#parts.push(part);
+    this.#partsLength += part.length;
+    this.#stepLength += part.length;
+    if (this.#partsLength >= CHUNK_LENGTH) this.#addParts();
+  }
+
+  #addParts(): void {
+    this.#hold(CHARACTER_BYTES * this.#partsLength);
+    this.#text += this.#parts.join('');
+    this.#parts = [];
+    this.#partsLength = 0;
+  }
+
+  /** Whether enough was written in this step; then the next one begins. */
+  #endStep(): boolean {
+    this.#stepLength += LINE_COST;
+    if (this.#stepLength < STEP_LENGTH) return false;
+    this.#stepLength = 0;
+    return true;
+  }
 
   /** @param start of the first line: the indent, or the dash of a list */
-  *writeMap(map: Readonly<Record<string, unknown>>, indent: string, start: string): Steps<void> {
+  *writeMap(
+    map: Readonly<Record<string, unknown>>,
+    keys: readonly string[],
+    indent: string,
+    start: string,
+  ): Steps<void> {
     let lead = start;
-    for (const [key, value] of Object.entries(map)) {
-      if (value === undefined) continue;
-      const written = PLAIN.test(key) && !RESERVED.test(key) ? key : quote(key);
+    for (const key of keys) {
+      if (this.#isTooLong) return;
+      if (map[key] === undefined) continue;
+      const written = key.length > MAX_KEY_LENGTH || isPlain(key) ? key : quote(key);
       if (written.length > MAX_KEY_LENGTH) {
-        this.lines.push(`${lead}? ${written}`);
-        yield* this.#writeValue(value, indent, `${indent}:`);
+        yield* this.#writeJson(key, `${lead}?`);
+        yield* this.#writeValue(map[key], indent, `${indent}:`);
       } else {
-        yield* this.#writeValue(value, indent, `${lead}${written}:`);
+        yield* this.#writeValue(map[key], indent, `${lead}${written}:`);
       }
       lead = indent;
     }
@@ -61,46 +137,104 @@ class YamlWriter {
 
   /** @param indent of the line that has the key. @param lead the key, after which the value follows */
   *#writeValue(value: unknown, indent: string, lead: string): Steps<void> {
-    if (++this.#nodes % NODES_PER_STEP === 0) yield;
+    if (this.#endStep()) yield;
     const inner = indent + INDENT;
     if (Array.isArray(value)) {
       const line = toLine(value);
-      if (line !== undefined) return void this.lines.push(`${lead} ${line}`);
-      this.lines.push(lead);
-      for (const item of value) yield* this.#writeItem(item, inner);
+      if (line !== undefined) return this.#write(`${lead} ${line}\n`);
+      if (inner.length > MAX_INDENT) return yield* this.#writeJson(value, lead);
+      this.#write(`${lead}\n`);
+      yield* this.#writeItems(value, inner);
     } else if (isObject(value)) {
-      if (isEmpty(value)) return void this.lines.push(`${lead} {}`);
-      this.lines.push(lead);
-      yield* this.writeMap(value, inner, inner);
-    } else if (typeof value === 'string' && isBlock(value)) {
-      this.#writeBlock(value, inner, lead);
+      const keys = listKeys(value);
+      if (keys.length === 0) return this.#write(`${lead} {}\n`);
+      if (inner.length > MAX_INDENT) return yield* this.#writeJson(value, lead);
+      this.#write(`${lead}\n`);
+      yield* this.writeMap(value, keys, inner, inner);
+    } else if (typeof value !== 'string') {
+      this.#write(`${lead} ${JSON.stringify(value ?? null)}\n`);
+    } else if (yield* this.#isBlock(value)) {
+      yield* this.#writeBlock(value, inner, lead);
+    } else if (value.length > PIECE_LENGTH) {
+      yield* this.#writeJson(value, lead);
     } else {
-      this.lines.push(`${lead} ${toScalar(value)}`);
+      this.#write(`${lead} ${isPlain(value) ? value : quote(value)}\n`);
     }
   }
 
-  *#writeItem(item: unknown, indent: string): Steps<void> {
-    if (isObject(item) && !isEmpty(item)) {
-      if (++this.#nodes % NODES_PER_STEP === 0) yield;
-      return yield* this.writeMap(item, indent + INDENT, `${indent}- `);
+  *#writeItems(items: readonly unknown[], indent: string): Steps<void> {
+    for (const item of items) {
+      if (this.#isTooLong) return;
+      const keys = isObject(item) ? listKeys(item) : [];
+      if (isObject(item) && keys.length > 0 && indent.length < MAX_INDENT) {
+        if (this.#endStep()) yield;
+        yield* this.writeMap(item, keys, indent + INDENT, `${indent}- `);
+      } else {
+        yield* this.#writeValue(item, indent, `${indent}-`);
+      }
     }
-    yield* this.#writeValue(item, indent, `${indent}-`);
   }
 
-  #writeBlock(text: string, indent: string, lead: string): void {
-    const body = text.replace(/\n$/, '');
+  /** Writes any value in one line: JSON is YAML too. */
+  *#writeJson(value: unknown, lead: string): Steps<void> {
+    this.#write(`${lead} `);
+    const writer = new JsonWriter(value, PIECE_LENGTH);
+    for (let chunk = writer.next(); chunk !== '' && !this.#isTooLong; chunk = writer.next()) {
+      this.#write(escapeUnprintable(chunk));
+      if (this.#endStep()) yield;
+    }
+    this.#write('\n');
+  }
+
+  /** Whether a text may be a block of lines. */
+  *#isBlock(text: string): Steps<boolean> {
+    if (!text.includes('\n') || !BLOCK.test(text)) return false;
+    for (const piece of cutIntoPieces(text)) {
+      if (BLANK_LINE.test(piece) || UNPRINTABLE.test(piece)) return false;
+      this.#stepLength += piece.length;
+      if (this.#endStep()) yield;
+    }
+    return true;
+  }
+
+  *#writeBlock(text: string, indent: string, lead: string): Steps<void> {
+    const body = text.endsWith('\n') ? text.slice(0, -1) : text;
     const chomping = body === text ? '-' : body.endsWith('\n') ? '+' : '';
-    this.lines.push(`${lead} |${chomping}`);
-    for (const line of body.split('\n')) this.lines.push(line === '' ? '' : indent + line);
+    this.#write(`${lead} |${chomping}\n`);
+    let isLineStart = true;
+    for (const piece of cutIntoPieces(body)) {
+      if (this.#isTooLong) return;
+      if (isLineStart && !piece.startsWith('\n')) this.#write(indent);
+      this.#write(piece.replace(FILLED_LINE, `\n${indent}`));
+      isLineStart = piece.endsWith('\n');
+      if (this.#endStep()) yield;
+    }
+    this.#write('\n');
   }
 }
 
-function isEmpty(value: object): boolean {
-  return Object.values(value).every((member) => member === undefined);
+/** Cuts a text after line breaks, and a long line between characters. */
+function* cutIntoPieces(text: string): Iterable<string> {
+  for (let start = 0; start < text.length; ) {
+    let end = start + PIECE_LENGTH;
+    if (end < text.length) {
+      const lineEnd = text.lastIndexOf('\n', end - 1) + 1;
+      if (lineEnd > start) end = lineEnd;
+      else if (SECOND_HALF.test(text.charAt(end))) end--;
+    }
+    yield text.slice(start, end);
+    start = end;
+  }
 }
 
-function isBlock(text: string): boolean {
-  return text.includes('\n') && BLOCK.test(text) && !BLANK_LINE.test(text) && !UNPRINTABLE.test(text);
+/** The keys of a map; none when all its members are undefined, so that JSON has none of them. */
+function listKeys(map: Readonly<Record<string, unknown>>): readonly string[] {
+  const keys = Object.keys(map);
+  return keys.some((key) => map[key] !== undefined) ? keys : [];
+}
+
+function isPlain(text: string): boolean {
+  return PLAIN.test(text) && !RESERVED.test(text);
 }
 
 /** A short list of scalars in one line; undefined for any other list that is not empty. */
@@ -110,8 +244,12 @@ function toLine(list: readonly unknown[]): string | undefined {
   for (const item of list) {
     if (typeof item === 'object' && item !== null) return undefined;
     if (typeof item === 'string' && item.length > LINE_LENGTH) return undefined;
-    const isPlain = typeof item === 'string' && PLAIN_IN_LINE.test(item) && !RESERVED.test(item);
-    const text = isPlain ? item : typeof item === 'string' ? quote(item) : toScalar(item);
+    const text =
+      typeof item !== 'string'
+        ? JSON.stringify(item ?? null)
+        : PLAIN_IN_LINE.test(item) && !RESERVED.test(item)
+          ? item
+          : quote(item);
     length += text.length + 2;
     if (length > LINE_LENGTH) return undefined;
     written.push(text);
@@ -119,14 +257,13 @@ function toLine(list: readonly unknown[]): string | undefined {
   return `[${written.join(', ')}]`;
 }
 
-function toScalar(value: unknown): string {
-  if (typeof value !== 'string') return JSON.stringify(value ?? null);
-  return PLAIN.test(value) && !RESERVED.test(value) ? value : quote(value);
+/** A text as JSON is YAML too. */
+function quote(text: string): string {
+  return escapeUnprintable(JSON.stringify(text));
 }
 
-/** A text as JSON is YAML too, but for characters that cannot be printed. */
-function quote(text: string): string {
-  return JSON.stringify(text).replace(UNPRINTABLE_IN_JSON, (character) => {
+function escapeUnprintable(json: string): string {
+  return json.replace(UNPRINTABLE_IN_JSON, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }

@@ -7,10 +7,12 @@ import { RunSecrets, type SecretSource } from '../../definition/secrets/run-secr
 import type { PlanInputs } from '../run-inputs.js';
 import {
   freezeValues,
+  measureText,
   mergeInputs,
   type PreparedRun,
   prepareRun,
   readSubmittedKeys,
+  readSubmittedText,
   readTenantId,
   RUN_BYTES,
   type WithSubmittedKeys,
@@ -28,6 +30,7 @@ export interface PreparedPlan
     | 'inputs'
     | 'session'
     | 'submittedKeys'
+    | 'submittedText'
     | 'submittedOptions'
     | 'sizeBytes'
     | 'collectEvents'
@@ -63,6 +66,7 @@ export function preparePlan(
   const { plan } = run;
   const inputs = freezeValues('inputs', mergeInputs(plan.definition.inputs ?? {}, run.inputs ?? {}));
   const session = freezeValues('session', run.session ?? {});
+  const submittedText = readSubmittedText(run);
   const blackboard = providedBlackboard ?? new MemoryBlackboard();
   const ownsBlackboard = providedBlackboard === undefined;
   const secrets = new RunSecrets(secretSource, readTenantId(run));
@@ -87,6 +91,7 @@ export function preparePlan(
     inputs: inputs.json,
     session: session.json,
     submittedKeys: readSubmittedKeys(run),
+    submittedText,
     submittedOptions: { ...run.options },
     concurrency: readConcurrency(run),
     waves: sum(subRuns, ({ pipeline }) => pipeline.waves.length),
@@ -98,6 +103,7 @@ export function preparePlan(
       plan.sizeBytes +
       inputs.sizeBytes +
       session.sizeBytes +
+      measureText(submittedText) +
       sum(subRuns, ({ sizeBytes, pipeline }) => sizeBytes - pipeline.sizeBytes),
     collectEvents: run.collect_events ?? false,
     blackboard,

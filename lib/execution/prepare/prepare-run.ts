@@ -3,7 +3,7 @@ import type { RunBreakpoints } from '../../../machines/run.js';
 import type { Blackboard } from '../session/blackboard.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { isLongValue, type JsonObject, setOwn } from '../../common/json.js';
-import { MAX_GOAL_LENGTH } from '../../common/limits.js';
+import { MAX_GOAL_LENGTH, MAX_SHOWN_YAML_LENGTH } from '../../common/limits.js';
 import { resolveParams } from '../../definition/params.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
@@ -23,6 +23,8 @@ export interface PreparedRun extends RunDefinition {
   readonly tenantId: string;
   readonly options: Options;
   readonly submittedKeys: SubmittedKeys;
+  /** The text of the definition as it was submitted; undefined when it was none, or is not kept. */
+  readonly submittedText: string | undefined;
   /** Undefined for a run that never pauses. */
   readonly breakpoints: RunBreakpoints | undefined;
   /** The options as they were submitted, for a rerun. */
@@ -75,6 +77,7 @@ export function prepareRun(
   const tenantId = readTenantId(run);
   const runSecrets = secrets instanceof RunSecrets ? secrets : new RunSecrets(secrets, tenantId);
   runSecrets.add(pipeline.contract.secrets);
+  const submittedText = readSubmittedText(run);
   const goal = runSecrets.mask(renderGoal(pipeline, new GoalScope(params.json, inputs.json)));
   return {
     id,
@@ -89,6 +92,7 @@ export function prepareRun(
     options: readOptions(run.options),
     breakpoints: run.breakpoints && resolveBreakpoints(pipeline, run.breakpoints),
     submittedKeys: readSubmittedKeys(run),
+    submittedText,
     submittedOptions: run.options === undefined ? NO_OPTIONS : { ...run.options },
     sizeBytes:
       RUN_BYTES +
@@ -97,6 +101,7 @@ export function prepareRun(
       inputs.sizeBytes +
       session.sizeBytes +
       goal.length +
+      measureText(submittedText) +
       (rerunSource === undefined ? 0 : measureSource(rerunSource)),
     collectEvents: run.collect_events ?? false,
     blackboard,
@@ -117,6 +122,21 @@ export function readSubmittedKeys({
   if (submittedKeys !== undefined) return submittedKeys;
   if (params === undefined && inputs === undefined) return NO_KEYS;
   return { params: Object.keys(params ?? {}), inputs: Object.keys(inputs ?? {}) };
+}
+
+/** The text of a definition that is kept with its run: none that is too long, and none of a plan without its pipelines. */
+export function readSubmittedText({
+  submitted_text: text,
+  plan,
+}: Pick<RunInputs, 'submitted_text'> & Partial<Pick<PlanInputs, 'plan'>>): string | undefined {
+  if (text === undefined || text.length > MAX_SHOWN_YAML_LENGTH) return undefined;
+  const isWhole = plan?.definition.sub_pipelines.every(({ pipeline }) => pipeline !== undefined) ?? true;
+  return isWhole ? text : undefined;
+}
+
+/** Memory of a text, in bytes. */
+export function measureText(text: string | undefined): number {
+  return 2 * (text?.length ?? 0);
 }
 
 /** Merges defaults and submitted values key by key (D5); an undefined value does not override its default. */

@@ -134,7 +134,8 @@ export function pipelineRunRoutes(services: HttpServices): Route[] {
     submit: async (request, tenantId, options) => {
       const { pipeline: _, yaml: __, ...inputs } = request.body ?? {};
       const pipeline = await readPipeline(request, services, tenantId);
-      return registry.submit({ ...inputs, pipeline, tenant_id: tenantId }, options);
+      const submitted_text = request.yaml ?? request.body?.yaml;
+      return registry.submit({ ...inputs, submitted_text, pipeline, tenant_id: tenantId }, options);
     },
   });
 }

@@ -67,7 +67,8 @@ export function planRoutes(services: HttpServices): Route[] {
       submit: async (request, tenantId, options) => {
         const { plan: _, yaml: __, pipelines: ___, ...inputs } = request.body ?? {};
         const plan = await readPlan(request, services, tenantId);
-        return registry.submitPlan({ ...inputs, plan, tenant_id: tenantId }, options);
+        const submitted_text = request.yaml ?? request.body?.yaml;
+        return registry.submitPlan({ ...inputs, submitted_text, plan, tenant_id: tenantId }, options);
       },
     }),
   ];

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { ExecutionOptions } from '../../execution/run-inputs.js';
 import type { BlackboardView, EditableDefinition } from '../../runs/views/submission-view.js';
-import { anyJsonObject, schemaFor } from './wire.js';
+import { anyJsonObject, nullable, schemaFor } from './wire.js';
 
 export const EditableDefinitionSchema = schemaFor<EditableDefinition>()(
   Type.Object(
@@ -10,8 +10,15 @@ export const EditableDefinitionSchema = schemaFor<EditableDefinition>()(
       definition: anyJsonObject(
         'The definition, as a rerun takes it in `pipeline` or `plan`; that of a plan has its pipelines in it.',
       ),
-      yaml: Type.String({
-        description: 'The same as YAML, in the order of its keys; comments are not kept.',
+      yaml: nullable(
+        Type.String({
+          description:
+            'The same as text: as it was sent, with its comments, or as YAML in the order of its keys. Null when that would be longer than 1 MiB.',
+        }),
+      ),
+      yaml_source: Type.Enum(['submitted', 'generated'], {
+        description:
+          '`submitted` when `yaml` is the text that was sent, or that of the file of the server; `generated` when the definition came as JSON, when the text has the value of a secret, or when it is a plan without its pipelines.',
       }),
       params: anyJsonObject('The params that were sent; the others have their defaults. Empty for a plan.'),
       inputs: anyJsonObject('The inputs that were sent; the others have their defaults.'),

@@ -28,6 +28,8 @@ export interface RerunChanges
   readonly pipeline?: RunInputs['pipeline'];
   /** A changed definition, for the run of a plan. */
   readonly plan?: PlanInputs['plan'];
+  /** The text that the changed definition was read from. */
+  readonly submitted_text?: string | undefined;
 }
 
 /** The value of `from` that reuses the outputs of all tasks that succeeded. */
@@ -129,7 +131,7 @@ function assertChangesFit({ id, kind }: BaseRun, changes: RerunChanges): void {
 }
 
 /** Whether a rerun brings anything but `from`. */
-function hasChanges({ from: _, ...changes }: RerunRequest): boolean {
+function hasChanges({ from: _, submitted_text: __, ...changes }: RerunRequest): boolean {
   return Object.values(changes).some((change) => change !== undefined);
 }
 
@@ -146,9 +148,11 @@ function* mergeCommon(
   run: AnyRun,
   request: RerunRequest,
 ): Steps<
-  Pick<RunInputs, 'inputs' | 'session' | 'options' | 'collect_events' | 'tenant_id'> & WithSubmittedKeys
+  Pick<RunInputs, 'submitted_text' | 'inputs' | 'session' | 'options' | 'collect_events' | 'tenant_id'> &
+    WithSubmittedKeys
 > {
-  const { inputs, session, submittedKeys, submittedOptions, collectEvents, tenantId } = run.prepared;
+  const { inputs, session, submittedKeys, submittedText, submittedOptions, collectEvents, tenantId } =
+    run.prepared;
   const isRedefined = request.pipeline !== undefined || request.plan !== undefined;
   const values = isRedefined
     ? yield* mergeValues(run, request)
@@ -158,6 +162,7 @@ function* mergeCommon(
       };
   return {
     ...values,
+    submitted_text: isRedefined ? request.submitted_text : submittedText,
     options: { ...submittedOptions, ...request.options },
     collect_events: collectEvents,
     tenant_id: tenantId,

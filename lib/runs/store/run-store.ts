@@ -14,6 +14,8 @@ export interface StoredSubmission {
   readonly definition: JsonObject;
   /** Of a plan: the definitions of its pipelines, by sub-pipeline id. */
   readonly pipelines?: Readonly<Record<string, JsonObject>>;
+  /** The text of the definition, when it was submitted as one; earlier versions have kept none. */
+  readonly submitted_text?: string;
   readonly params?: JsonObject;
   readonly inputs?: JsonObject;
   readonly session?: JsonObject;

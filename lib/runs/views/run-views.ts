@@ -1,5 +1,4 @@
 import type { Clock } from '../../common/clock.js';
-import type { JsonObject } from '../../common/json.js';
 import type { Steps } from '../../common/steps.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { AnyRun, LocalExecutor } from '../../execution/local-executor.js';
@@ -44,6 +43,7 @@ import {
   type DefinitionOfRun,
   showBlackboard,
   showDefinition,
+  type WriteYaml,
 } from './submission-view.js';
 
 /** What can be seen of the runs of a registry. */
@@ -185,15 +185,8 @@ export abstract class RunViews {
     return this.#inspectInSteps(runId, (run) => createSteps(definitionOf(run)));
   }
 
-  /**
-   * What a run was submitted with, to be changed and run again (D59, D60). Rejects with `run_not_found` and `memory_full`.
-   *
-   * @param writeYaml writes the definition
-   */
-  async definition(
-    runId: string,
-    writeYaml: (definition: JsonObject) => Steps<string>,
-  ): Promise<EditableDefinition> {
+  /** What a run was submitted with, to be changed and run again (D59, D60). Rejects with `run_not_found` and `memory_full`. */
+  async definition(runId: string, writeYaml: WriteYaml): Promise<EditableDefinition> {
     return this.#inspectInSteps(runId, (run, hold) => showDefinition(run, writeYaml, hold));
   }
 

@@ -1,4 +1,5 @@
 import { type JsonObject, setOwn } from '../../common/json.js';
+import { writeJsonInSteps } from '../../common/json-writer.js';
 import type { Steps } from '../../common/steps.js';
 import type { AnyRun } from '../../execution/local-executor.js';
 import { copyToJsonInSteps } from '../../execution/invocation/json-output.js';
@@ -11,6 +12,13 @@ import { VALUE_LENGTH, WHOLE } from '../tasks/task-pages.js';
 /** Takes memory for what is shown, in bytes. @throws WavetrainError `memory_full` */
 type HoldMemory = (bytes: number) => void;
 
+/**
+ * Writes a definition as YAML; null when the text would be too long.
+ *
+ * @param hold takes memory for the text while it grows
+ */
+export type WriteYaml = (definition: JsonObject, hold: HoldMemory) => Steps<string | null>;
+
 /** The checked definition of a run. */
 export type DefinitionOfRun = Pick<RunInputs, 'pipeline'> | Pick<PlanInputs, 'plan'>;
 
@@ -18,8 +26,10 @@ export type DefinitionOfRun = Pick<RunInputs, 'pipeline'> | Pick<PlanInputs, 'pl
 export interface EditableDefinition {
   readonly kind: 'pipeline' | 'plan';
   readonly definition: JsonObject;
-  /** The same as text, in the order of its keys; comments are not kept. */
-  readonly yaml: string;
+  /** The same as text: as it was submitted, or in the order of its keys. Null when that would be longer than 1 MiB. */
+  readonly yaml: string | null;
+  /** `submitted`: the text is the one that was sent, YAML or JSON, with its comments. */
+  readonly yaml_source: 'submitted' | 'generated';
   /** Those that were sent; the others have their defaults. Empty for a plan. */
   readonly params: JsonObject;
   /** Those that were sent. */
@@ -47,33 +57,43 @@ export function definitionOf({ prepared }: AnyRun): DefinitionOfRun {
   return 'plan' in prepared ? { plan: prepared.plan } : { pipeline: prepared.pipeline };
 }
 
-/**
- * What a run was submitted with, in steps. Values of secrets are masked (D61).
- *
- * @param writeYaml writes the definition
- */
+/** What a run was submitted with, in steps. Values of secrets are masked (D61). */
 export function* showDefinition(
   run: AnyRun,
-  writeYaml: (definition: JsonObject) => Steps<string>,
+  writeYaml: WriteYaml,
   hold: HoldMemory,
 ): Steps<EditableDefinition> {
   const { prepared } = run;
   const { inputs, session, submittedKeys, submittedOptions: options } = prepared;
   const definition = yield* mask(run, yield* toDefinition(run), hold);
-  const yaml = yield* writeYaml(definition);
-  hold(2 * yaml.length);
+  const submitted = yield* showText(run, definition);
   const isPlan = 'plan' in prepared;
   const ownConcurrency = isPlan ? (prepared.plan.definition.plan_concurrency ?? 1) : undefined;
   return {
     kind: run.kind,
     definition,
-    yaml,
+    yaml: submitted ?? (yield* writeYaml(definition, hold)),
+    yaml_source: submitted === undefined ? 'generated' : 'submitted',
     params: isPlan ? {} : yield* mask(run, pick(prepared.params, submittedKeys.params), hold),
     inputs: yield* mask(run, pick(inputs, submittedKeys.inputs), hold),
     session: yield* mask(run, session, hold),
     options,
     ...(isPlan && prepared.concurrency !== ownConcurrency && { plan_concurrency: prepared.concurrency }),
   };
+}
+
+/**
+ * The text of the definition as it was submitted; undefined when there is none, or it has the value of a secret, perhaps in
+ * characters that YAML reads as others.
+ *
+ * @param shown the definition with its secrets masked
+ */
+function* showText(run: AnyRun, shown: JsonObject): Steps<string | undefined> {
+  const { submittedText: text, secrets } = run.prepared;
+  if (text === undefined || secrets.masker === undefined) return text;
+  if (secrets.masker.mask(text) !== text) return undefined;
+  const [before, after] = [yield* writeJsonInSteps(yield* toDefinition(run)), yield* writeJsonInSteps(shown)];
+  return before === after ? text : undefined;
 }
 
 function pick(values: JsonObject, keys: readonly string[]): JsonObject {

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { WavetrainError } from '../../../lib/common/errors.js';
+import { MAX_SHOWN_YAML_LENGTH } from '../../../lib/common/limits.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { PlanInputs } from '../../../lib/execution/run-inputs.js';
 import type { PreparedPlan } from '../../../lib/execution/prepare/prepare-plan.js';
 import { RUN_BYTES } from '../../../lib/execution/prepare/prepare-run.js';
+import { parsePipeline } from '../../../lib/pipelines/load.js';
 import {
   type PlanEnvironment,
   parsePlan,
@@ -110,5 +112,26 @@ describe('preparePlan', () => {
     const bare = executor.createPlanRun({ plan }).prepared.sizeBytes;
     expect(bare).to.be.within(plan.sizeBytes + 4 * RUN_BYTES, plan.sizeBytes + 4 * RUN_BYTES + 1000);
     expect(executor.createPlanRun({ plan, session }).prepared.sizeBytes - bare).to.be.within(10_000, 11_000);
+  });
+
+  it('counts the text that it was submitted as, and keeps none that is longer than 1 MiB', () => {
+    const executor = new LocalExecutor();
+    const plan = parsePlan(planText([subPipelineText('a', '{id: t, tool: mock}')]));
+    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: t, tool: mock}]}');
+    const prepareBoth = (submitted_text: string | undefined) => [
+      executor.createPlanRun({ plan, submitted_text }).prepared,
+      executor.createRun({ pipeline, submitted_text }).prepared,
+    ];
+    const bare = prepareBoth(undefined).map(({ sizeBytes }) => sizeBytes);
+    for (const [length, kept] of [
+      [1000, 1000],
+      [MAX_SHOWN_YAML_LENGTH, MAX_SHOWN_YAML_LENGTH],
+      [MAX_SHOWN_YAML_LENGTH + 1, undefined],
+    ] as const) {
+      for (const [index, { submittedText, sizeBytes }] of prepareBoth('x'.repeat(length)).entries()) {
+        expect(submittedText?.length).to.equal(kept);
+        expect(sizeBytes - (bare[index] ?? 0)).to.equal(2 * (kept ?? 0));
+      }
+    }
   });
 });

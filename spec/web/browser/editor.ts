@@ -293,6 +293,19 @@ describe('The editor on a real server, in a browser without network', function (
     await page.waitForURL((address) => /\/runs\//.test(address.pathname) && !address.href.includes(runId));
   });
 
+  it('opens the definition of a run as JSON when its YAML would be too long, and it makes the same run', async () => {
+    const numbers = Array.from({ length: 60_000 }, () => 7);
+    const inputs = { x: { y: { z: [[numbers]] } } };
+    const runId = await fixture.submit({ id: 'long', goal: 'g', tasks: [{ id: 'a', tool: 'mock', inputs }] });
+    await fixture.server.registry.settled(runId);
+    await open(`?run=${runId}`);
+    await expectText(text(), /^\{"id":"long","goal":"g","tasks":\[\{"id":"a",/);
+    await expectText(page.locator('.rerun-part .problem'), /nothing that its tasks are or read has changed/);
+    await page.goto(`${url}/runs/${runId}#tab=definition`);
+    await button('Copy the JSON').waitFor();
+    await expectText(page.locator('pre.code'), /^\{"id":"long"/);
+  });
+
   it('has a model write, shows what was repaired and compares before it replaces', async () => {
     await open('?pipeline=daily');
     await page.getByRole('tab', { name: 'Write with a model' }).click();

@@ -140,9 +140,10 @@ async function readRerun(runId: string, body: RerunBody, services: HttpServices)
   const common = { inputs, session, ...(yaml !== undefined && { yaml }) };
   if (kind === 'plan') {
     const planBody = { ...common, plan, ...(pipelines !== undefined && { pipelines }) };
-    return { ...request, plan: await readPlan({ yaml: undefined, body: planBody }, services, tenantId) };
+    const changed = await readPlan({ yaml: undefined, body: planBody }, services, tenantId);
+    return { ...request, plan: changed, submitted_text: yaml };
   }
   const pipelineBody = { ...common, pipeline };
   const checked = await readPipeline({ yaml: undefined, body: pipelineBody }, services, tenantId);
-  return { ...request, pipeline: checked };
+  return { ...request, pipeline: checked, submitted_text: yaml };
 }

@@ -43,7 +43,7 @@ function definition({ registry }: HttpServices): Route {
     tag: 'Runs',
     summary: 'Get what a run was submitted with, to change it and run it again',
     description:
-      'Send `definition` to the rerun of the run in `pipeline` or `plan`, or the text in `yaml`; longer YAML than 256 KiB has to be sent as JSON. References to secrets stay; values of secrets are masked.',
+      'Send `definition` to the rerun of the run in `pipeline` or `plan`, or the text in `yaml`; longer YAML than 256 KiB has to be sent as JSON, and `yaml` is null when it would be longer than 1 MiB. `yaml` is the text that was sent, with its comments, if it was one. References to secrets stay; values of secrets are masked.',
     access: 'read',
     params: RunIdParams,
     responses: { 200: { description: 'The definition and the values.', schema: EditableDefinitionSchema } },

@@ -79,6 +79,7 @@ describe('What a run was submitted with (D59, D60)', () => {
     expect(shown).to.deep.equal({
       kind: 'pipeline',
       definition: pipeline,
+      yaml_source: 'generated',
       ...values,
       options: { retry_base_delay: 1 },
     });
@@ -90,8 +91,23 @@ describe('What a run was submitted with (D59, D60)', () => {
     for (const unchanged of [{ yaml }, { pipeline: shown.definition }]) {
       expect((await preview(unchanged)).body.detail?.code).to.equal('nothing_to_rerun');
     }
-    const mended = yaml.replace('given: "{{a.output}}"', 'given: "{{a.output}} more"');
+    const mended = yaml?.replace('given: "{{a.output}}"', 'given: "{{a.output}} more"');
     expect((await preview({ yaml: mended })).body).to.deep.include({ reused: [{ task_id: 'a' }] });
+  });
+
+  it('has no YAML of a definition of which it would be longer than 1 MiB, and writes what is deep in one line', async () => {
+    const numbers = Array.from({ length: 200_000 }, () => 7);
+    for (const [inputs, length] of [
+      [{ x: numbers }, undefined],
+      [{ x: { y: [[[[[[[[numbers]]]]]]]] } }, 400_000],
+    ] as const) {
+      const pipeline = { ...TWO_WAVES, tasks: [{ ...TWO_WAVES.tasks[0], inputs }] };
+      const runId = await fixture.submit(pipeline);
+      const { yaml, definition } = await definitionOf(runId);
+      expect(definition).to.deep.equal(pipeline);
+      if (length === undefined) expect(yaml).to.equal(null);
+      else expect(yaml?.length).to.be.within(length, length + 500);
+    }
   });
 
   it('has the definition of a plan with its pipelines in it, which makes the same run again', async () => {
@@ -107,6 +123,7 @@ describe('What a run was submitted with (D59, D60)', () => {
     const { yaml, definition, ...values } = await definitionOf(runId);
     expect(values).to.deep.equal({
       kind: 'plan',
+      yaml_source: 'generated',
       params: {},
       inputs: { name: 'Ada' },
       session: {},

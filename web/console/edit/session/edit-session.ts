@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { Json, JsonObject } from '../../../../lib/common/json.js';
+import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import type { ToolMetadata } from '../../../../lib/tools/catalog.js';
 import { messageOf, type Server } from '../../../shared/server/server.js';
 import type { CodeEditor } from '../code/code-editor.js';
@@ -17,14 +18,6 @@ export interface Opened {
   readonly tenant: string;
   /** The id of a run whose definition is changed; empty for none. */
   readonly run: string;
-}
-
-/** What a run was submitted with, which another one starts from (D60). */
-export interface RunSource {
-  readonly yaml: string;
-  readonly params: JsonObject;
-  readonly inputs: JsonObject;
-  readonly session: JsonObject;
 }
 
 /** A choice that the reader has to make about two texts. */
@@ -48,7 +41,8 @@ export class EditSession {
   readonly files: Files;
   readonly checker: Checker;
   readonly folder = signal<Folder | undefined>(undefined);
-  readonly source = signal<RunSource | undefined>(undefined);
+  /** What the run was submitted with whose definition is changed (D60). */
+  readonly source = signal<EditableDefinition | undefined>(undefined);
   readonly conflict = signal<Conflict | undefined>(undefined);
   /** What went right or wrong last, and how it looks. */
   readonly notice = signal<{ readonly text: string; readonly tone?: 'bad' } | undefined>(undefined);
@@ -127,11 +121,11 @@ export class EditSession {
   async #loadOriginal(): Promise<string> {
     const { run, pipeline } = this.opened;
     if (run !== '') {
-      const source = await this.server.getJson<RunSource>(
+      const source = await this.server.getJson<EditableDefinition>(
         `/pipelines/runs/${encodeURIComponent(run)}/definition`,
       );
       this.source.value = source;
-      return source.yaml;
+      return source.yaml ?? JSON.stringify(source.definition);
     }
     if (pipeline === '') return '';
     this.#base = await this.files.read(pipeline);

@@ -53,7 +53,8 @@ export function DefinitionTab({ session }: { readonly session: FollowedRun }) {
   const { value, problem } = useJson<EditableDefinition>(session.server, session.path('/definition'));
   if (problem !== '') return <p class="empty">The definition cannot be read: {problem}</p>;
   if (value === undefined) return <p class="empty">Reading the definition…</p>;
-  const { yaml, params, inputs, session: values, options } = value;
+  const { definition, yaml, params, inputs, session: values, options } = value;
+  const text = yaml ?? JSON.stringify(definition);
   const given = { params, inputs, session: values, options: { ...options } };
   return (
     <div class="content">
@@ -61,7 +62,7 @@ export function DefinitionTab({ session }: { readonly session: FollowedRun }) {
         <a class="button" href={`/edit?run=${encodeURIComponent(session.runId)}`}>
           Mend it in the editor
         </a>{' '}
-        <CopyButton text={yaml}>Copy the YAML</CopyButton>
+        <CopyButton text={text}>Copy the {yaml === null ? 'JSON' : 'YAML'}</CopyButton>
       </p>
       {Object.values(given).some((part) => Object.keys(part ?? {}).length > 0) && (
         <>
@@ -71,7 +72,7 @@ export function DefinitionTab({ session }: { readonly session: FollowedRun }) {
       )}
       <h3>Definition</h3>
       <pre class="code" tabIndex={0}>
-        {yaml}
+        {text}
       </pre>
     </div>
   );
