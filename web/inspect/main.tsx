@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { Server } from '../shared/server/server.js';
-import { BrowserFrames } from '../shared/server/frame-loop.js';
+import { BrowserFrames } from '../shared/server/browser-frames.js';
 import { RunSession } from './session/run-session.js';
 import { RunList } from './views/run-list.js';
 import { RunInspector } from './views/run-inspector.js';

@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { BrowserFrames } from '../../shared/server/frame-loop.js';
+import { BrowserFrames } from '../../shared/server/browser-frames.js';
 import type { Server } from '../../shared/server/server.js';
 import { PageFrame, Notice } from '../shell/frame.js';
 import { FollowedRun } from './run-session.js';

@@ -5,7 +5,7 @@ import type { RunSession } from '../session/run-session.js';
 export function Notices({ session }: { readonly session: RunSession }) {
   void session.version.value;
   const feed = session.feed.value;
-  const missed = session.missed.value;
+  const missed = session.missedCount.value;
   const { dropped } = session.timeline;
   return (
     <div class="notices" aria-live="polite">
