@@ -13,6 +13,8 @@ class ManualFrames implements Frames {
   perFrame = 2;
   readonly waits: { readonly milliseconds: number; readonly end: () => void }[] = [];
   #callback: (() => void) | undefined;
+  #isHidden = false;
+  #onHidden: ((isHidden: boolean) => void) | undefined;
 
   request(callback: () => void): void {
     this.#callback = callback;
@@ -34,6 +36,17 @@ class ManualFrames implements Frames {
       this.waits.push({ milliseconds, end: resolve });
       signal?.addEventListener('abort', () => resolve());
     });
+  }
+
+  watchHidden(onChange: (isHidden: boolean) => void): () => void {
+    this.#onHidden = onChange;
+    if (this.#isHidden) onChange(true);
+    return () => (this.#onHidden = undefined);
+  }
+
+  hide(isHidden: boolean): void {
+    this.#isHidden = isHidden;
+    this.#onHidden?.(isHidden);
   }
 
   report(promise: Promise<unknown>, onError: (error: unknown) => void): void {
@@ -88,7 +101,6 @@ class Streams {
   readonly opened: { readonly after: string | null; readonly write: (text: string) => void }[] = [];
   /** Connections that the page has closed. */
   closed = 0;
-  refuses = 0;
 
   readonly fetch: typeof fetch = (path, init) => {
     const headers = new Headers(init?.headers);
@@ -96,7 +108,6 @@ class Streams {
       this.asked.push(path instanceof Request ? path.url : path.toString());
       return Promise.resolve(Response.json({ run_id: 'r1', status: 'running' } satisfies Partial<RunRecord>));
     }
-    if (this.refuses > 0) return Promise.resolve(new Response(null, { status: this.refuses }));
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
         init?.signal?.addEventListener('abort', () => {
@@ -146,5 +157,67 @@ describe('The connection of a page to its run', () => {
     frames.waits[0]?.end();
     await eventually(() => streams.asked.length === 2);
     expect(run.record.value?.status).to.equal('running');
+  });
+
+  it('goes on after the last entry when it is restarted, so that no entry is taken in twice', async () => {
+    run.start();
+    await isLive();
+    streams.opened[0]?.write('id: 1\ndata: "a"\n\nid: 2\ndata: "b"\n\n');
+    await take(2);
+    run.close();
+    run.restart();
+    await isLive();
+    expect(streams.opened.map(({ after }) => after)).to.deep.equal([null, '2']);
+    streams.opened[1]?.write('id: 3\ndata: "c"\n\n');
+    await take(3);
+    expect(run.taken).to.deep.equal(['"a"', '"b"', '"c"']);
+  });
+
+  it('closes the stream of a page that was hidden for 30 s, and goes on after its last entry when it is shown', async () => {
+    run.start();
+    await isLive();
+    streams.opened[0]?.write('id: 7\ndata: "a"\n\n');
+    await take(1);
+    frames.hide(true);
+    expect(streams.closed).to.equal(0);
+    const away = frames.waits.find(({ milliseconds }) => milliseconds === 30_000);
+    away?.end();
+    await eventually(() => streams.closed === 1);
+    expect(run.feed.value).to.deep.equal({ kind: 'hidden' });
+    frames.hide(false);
+    await isLive();
+    expect(streams.opened.map(({ after }) => after)).to.deep.equal([null, '7']);
+  });
+
+  it('keeps the stream of a page that is shown again within 30 s', async () => {
+    run.start();
+    await isLive();
+    frames.hide(true);
+    frames.hide(false);
+    for (const { milliseconds, end } of frames.waits) if (milliseconds === 30_000) end();
+    await Promise.resolve();
+    expect(streams.closed).to.equal(0);
+    expect(run.feed.value).to.deep.equal({ kind: 'live' });
+  });
+
+  it('closes the stream of a page that is opened in the background, too', async () => {
+    frames.hide(true);
+    run.start();
+    await isLive();
+    frames.waits.find(({ milliseconds }) => milliseconds === 30_000)?.end();
+    await eventually(() => streams.closed === 1);
+  });
+
+  it('does not connect again when the page of a run that has ended is shown', async () => {
+    run.start();
+    await isLive();
+    streams.opened[0]?.write('event: end\ndata: {}\n\n');
+    await eventually(() => run.feed.value.kind === 'ended');
+    frames.hide(true);
+    frames.waits.find(({ milliseconds }) => milliseconds === 30_000)?.end();
+    await Promise.resolve();
+    frames.hide(false);
+    expect(run.feed.value).to.deep.equal({ kind: 'ended' });
+    expect(streams.opened.length).to.equal(1);
   });
 });

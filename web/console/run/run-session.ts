@@ -27,6 +27,7 @@ export class FollowedRun extends RunConnection {
   readonly settledCount = signal(0);
   readonly tasks = new TaskStates();
   readonly events = new RunEvents();
+  #hasMissed = false;
   #readsTasks = false;
 
   constructor(server: Server, runId: string, frames: Frames, hash: string) {
@@ -71,9 +72,11 @@ export class FollowedRun extends RunConnection {
   protected override changeState(state: FeedState): void {
     super.changeState(state);
     if (state.kind === 'ended') this.report(this.#readTasks());
+    if (state.kind === 'live' && this.#hasMissed) this.report(this.#followTasks());
   }
 
   protected override missed(): void {
+    this.#hasMissed = true;
     this.report(this.#followTasks());
   }
 

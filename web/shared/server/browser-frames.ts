@@ -35,6 +35,13 @@ export class BrowserFrames implements Frames {
     });
   }
 
+  watchHidden(onChange: (isHidden: boolean) => void): () => void {
+    const listener = (): void => onChange(document.hidden);
+    document.addEventListener('visibilitychange', listener);
+    if (document.hidden) onChange(true);
+    return () => document.removeEventListener('visibilitychange', listener);
+  }
+
   report(promise: Promise<unknown>, onError: (error: unknown) => void): void {
     promise.catch(onError);
   }

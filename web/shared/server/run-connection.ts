@@ -8,6 +8,12 @@ import { messageOf, type Server, ServerError } from './server.js';
 /** The record is read again at most this often. */
 const RECORD_PAUSE_MS = 400;
 
+/** A browser has six connections to a server over HTTP/1.1: a page that was hidden for so long gives its one back. */
+const HIDDEN_MS = 30_000;
+
+/** The states in which a feed has a connection, or tries to have one. */
+const STREAMING: ReadonlySet<FeedState['kind']> = new Set(['connecting', 'live', 'lost']);
+
 /** Statuses that the feed meets too: the server does not answer, wants a key, or does not know the run. */
 const FEED_SAYS: ReadonlySet<number> = new Set([0, 401, 404]);
 
@@ -25,6 +31,9 @@ export abstract class RunConnection {
   protected readonly frames: Frames;
   readonly #queue: EntryQueue;
   #feed: Feed | undefined;
+  #unwatch: (() => void) | undefined;
+  /** Aborts when the page is shown, or closed. */
+  #shown = new AbortController();
   #isRecordStale = false;
   #readsRecord = false;
 
@@ -53,7 +62,7 @@ export abstract class RunConnection {
 
   /** Reads the run until it has settled or the connection is closed. */
   start(): void {
-    this.#feed = this.openFeed({
+    this.#feed ??= this.openFeed({
       onEntry: (text) => this.#queue.add(text),
       onState: (state) => this.changeState(state),
       onGap: (after, next) => this.missed(after, next),
@@ -61,6 +70,11 @@ export abstract class RunConnection {
     });
     this.report(this.#feed.run());
     this.refreshRecord();
+    this.#unwatch = this.frames.watchHidden((isHidden) => {
+      this.#shown.abort();
+      if (isHidden) this.report(this.#closeWhenHidden());
+      else if (this.feed.value.kind === 'hidden' && this.#feed) this.report(this.#feed.run());
+    });
   }
 
   /** Tries again what needed a key, or has failed. */
@@ -76,7 +90,18 @@ export abstract class RunConnection {
   }
 
   close(): void {
+    this.#unwatch?.();
+    this.#shown.abort();
     this.#feed?.close();
+  }
+
+  /** Closes the stream of a page that stays hidden. */
+  async #closeWhenHidden(): Promise<void> {
+    const shown = (this.#shown = new AbortController());
+    await this.frames.wait(HIDDEN_MS, shown.signal);
+    if (shown.signal.aborted || !STREAMING.has(this.feed.value.kind)) return;
+    this.#feed?.close();
+    this.changeState({ kind: 'hidden' });
   }
 
   /** Sends an action to the run. @throws ServerError */
