@@ -45,17 +45,18 @@ export function writeView({ tab, selection }: View): string {
   return query.size === 0 ? '' : `#${query}`;
 }
 
-/** The path of the API to the values of a task or an item, below that of the run. */
+/** The path of the API to the values of a task or an item, or to what there is `below` them; itself below that of the run. */
 export function valuesPath(
   { taskId, subPipeline, item }: TaskSelection,
   more: Record<string, string> = {},
+  below = '',
 ): string {
   const query = new URLSearchParams({
     ...(subPipeline !== undefined && { sub_pipeline: subPipeline }),
     ...more,
   });
   const items = item === undefined ? '' : `/items/${item}`;
-  return `/tasks/${encodeURIComponent(taskId)}${items}${query.size > 0 ? `?${query}` : ''}`;
+  return `/tasks/${encodeURIComponent(taskId)}${items}${below}${query.size > 0 ? `?${query}` : ''}`;
 }
 
 /** How messages name a task or an item, as in `draft/fetch[3]`. */
