@@ -4,7 +4,8 @@ import { formatAgo, formatTime } from '../../shared/model/format.js';
 import { toneOf } from '../../shared/model/tones.js';
 import type { Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
-import { PageFrame, Notice } from '../shell/frame.js';
+import { Notice } from '../../shared/views/notices.js';
+import { PageFrame } from '../shell/frame.js';
 import { useNow } from '../shell/use-now.js';
 import { RunForm } from './run-form.js';
 

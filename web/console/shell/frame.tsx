@@ -45,12 +45,3 @@ export function PageFrame({ server, section, title, children }: FrameProps) {
     </div>
   );
 }
-
-/** A line that a reader must see: something went wrong, or differs from what they expect. */
-export function Notice({ tone, children }: { readonly tone?: 'bad'; readonly children: ComponentChildren }) {
-  return (
-    <p class={`notice${tone ? ` ${tone}` : ''}`} role={tone ? 'alert' : 'status'}>
-      {children}
-    </p>
-  );
-}

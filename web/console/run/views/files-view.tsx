@@ -1,7 +1,7 @@
 import { formatBytes } from '../../../shared/model/format.js';
 import { formatSelection } from '../model/addresses.js';
 import type { FollowedRun } from '../run-session.js';
-import { FileLink } from './file-link.js';
+import { FileLink } from '../../../shared/views/file-link.js';
 
 /** The files that the run has written. */
 export function FilesView({ session }: { readonly session: FollowedRun }) {
@@ -40,7 +40,7 @@ export function FilesView({ session }: { readonly session: FollowedRun }) {
               </td>
               <td class="number">{formatBytes(size)}</td>
               <td>
-                <FileLink session={session} path={`/artifacts/${encodeURIComponent(name)}`} name={name}>
+                <FileLink run={session} path={`/artifacts/${encodeURIComponent(name)}`} name={name}>
                   Download
                 </FileLink>
               </td>
