@@ -37,7 +37,6 @@ export function PageFrame({ server, section, title, children }: FrameProps) {
           ))}
         </nav>
         <nav class="elsewhere" aria-label="More">
-          <a href="/inspect">Inspector</a>
           <a href="/docs">API</a>
         </nav>
       </header>

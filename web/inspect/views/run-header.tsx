@@ -25,7 +25,7 @@ export function RunHeader({ session }: { readonly session: RunSession }) {
   const label = record?.paused ? 'paused' : (record?.status ?? '');
   return (
     <header class="top">
-      <a class="home" href="/inspect">
+      <a class="home" href="/">
         Wavetrain
       </a>
       <h1>

@@ -101,7 +101,7 @@ function MissingRun({ runId }: { readonly runId: string }) {
           The server keeps no run <code class="id">{runId.slice(0, 200)}</code>. Settled runs are forgotten
           after a while, and all runs when the server restarts.
         </p>
-        <a class="button" href="/inspect">
+        <a class="button" href="/">
           Show the runs that there are
         </a>
       </div>
