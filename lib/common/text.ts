@@ -1,3 +1,5 @@
+import { LISTING_LIMITS } from './limits.js';
+
 /** Formats the first `most` items and counts the others: `['a', 'b', 'and 7 more']`. */
 export function formatFirst<T>(
   items: readonly T[],
@@ -113,4 +115,13 @@ export function formatDuration(ms: number): string {
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/**
+ * Returns what finds a text in others, in capital or small letters, as the list of runs is filtered (D35). Of each, the
+ * first 2,000 characters are searched.
+ */
+export function createTextFinder(text: string): (texts: readonly string[]) => boolean {
+  const pattern = new RegExp(text.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`), 'iu');
+  return (texts) => texts.some((one) => pattern.test(one.slice(0, LISTING_LIMITS.searchedLength)));
 }
