@@ -1,5 +1,3 @@
-import { LISTING_LIMITS } from './limits.js';
-
 /** Formats the first `most` items and counts the others: `['a', 'b', 'and 7 more']`. */
 export function formatFirst<T>(
   items: readonly T[],
@@ -117,11 +115,8 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/**
- * Returns what finds a text in others, in capital or small letters, as the list of runs is filtered (D35). Of each, the
- * first 2,000 characters are searched.
- */
-export function createTextFinder(text: string): (texts: readonly string[]) => boolean {
+/** Returns what finds a text in others, in capital or small letters: in the first `most` characters of each. */
+export function createTextFinder(text: string, most: number): (texts: readonly string[]) => boolean {
   const pattern = new RegExp(text.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`), 'iu');
-  return (texts) => texts.some((one) => pattern.test(one.slice(0, LISTING_LIMITS.searchedLength)));
+  return (texts) => texts.some((one) => pattern.test(one.slice(0, most)));
 }

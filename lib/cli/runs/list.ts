@@ -1,4 +1,5 @@
 import { toIsoTime } from '../../common/clock.js';
+import { LISTING_LIMITS } from '../../common/limits.js';
 import { createTextFinder, formatDuration } from '../../common/text.js';
 import type { RunSummary } from '../../runs/record.js';
 import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
@@ -125,7 +126,7 @@ function listKeptRuns(
   most: number,
 ): ListedRuns {
   const { pipeline, tenant, text } = flags;
-  const finds = text === undefined ? undefined : createTextFinder(text);
+  const finds = text === undefined ? undefined : createTextFinder(text, LISTING_LIMITS.searchedLength);
   const status = findStatus(flags, KEPT_STATUSES, folders.path);
   const runs: ListedRun[] = [];
   for (const id of folders.ids()) {

@@ -1,5 +1,6 @@
 import type { RunStatus } from '../../../machines/types.js';
 import { WavetrainError } from '../../common/errors.js';
+import { LISTING_LIMITS } from '../../common/limits.js';
 import type { Steps } from '../../common/steps.js';
 import { createTextFinder } from '../../common/text.js';
 import type { BaseRun } from '../../execution/run/base-run.js';
@@ -114,7 +115,8 @@ class RunFilter {
     const { tenants, text } = query;
     this.#query = query;
     this.#tenants = tenants && new Set(tenants);
-    this.#finds = text === undefined || text === '' ? undefined : createTextFinder(text);
+    this.#finds =
+      text === undefined || text === '' ? undefined : createTextFinder(text, LISTING_LIMITS.searchedLength);
     this.searches = this.#finds !== undefined;
   }
 
