@@ -64,19 +64,15 @@ export class EditSession {
   /** The declarations of the params and the default inputs, as the text has them. */
   readonly defaults = computed(() => readDefaults(this.outline.value));
   vocabulary: Vocabulary | undefined;
-  #drafts: Drafts;
+  readonly #drafts: Drafts;
   #base: OpenedFile | undefined;
   #baseText = '';
   #editor: CodeEditor | undefined;
   #timer = 0;
-  readonly #storage: Storage;
-  readonly #tab: string;
 
   constructor(server: Server, opened: Opened, storage: Storage, tab: string) {
     this.server = server;
     this.opened = opened;
-    this.#storage = storage;
-    this.#tab = tab;
     this.files = new Files(server, opened.tenant);
     const id =
       opened.run === ''
@@ -84,15 +80,11 @@ export class EditSession {
           ? 'new'
           : `pipeline:${opened.tenant}/${opened.pipeline}`
         : `run:${opened.run}`;
-    this.#drafts = this.#openDrafts(id);
+    this.#drafts = new Drafts(storage, id, tab, () => Date.now(), server.owners);
     this.checker = new Checker(server, () => ({ text: this.text, kind: this.kind.value }), {
       set: (task, milliseconds) => window.setTimeout(task, milliseconds),
       clear: (timer) => window.clearTimeout(timer),
     });
-  }
-
-  #openDrafts(id: string): Drafts {
-    return new Drafts(this.#storage, id, this.#tab, () => Date.now());
   }
 
   get text(): string {
