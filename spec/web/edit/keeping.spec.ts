@@ -243,7 +243,12 @@ describe('The files of the editor', () => {
     const files = new Files(
       serverThat(() => Response.json({ detail: { code: 'not_found' } }, { status: 404 })),
     );
-    expect(await files.list()).to.deep.equal({ enabled: false, writable: false, pipelines: [] });
+    expect(await files.list()).to.deep.equal({
+      enabled: false,
+      writable: false,
+      pipelines: [],
+      next_cursor: null,
+    });
     expect(await files.read('x')).to.equal(undefined);
   });
 });

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { Json, JsonObject } from '../../../../lib/common/json.js';
+import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import type { ToolMetadata } from '../../../../lib/tools/catalog.js';
 import { messageOf, type Server } from '../../../shared/server/server.js';
 import type { CodeEditor } from '../code/code-editor.js';
@@ -7,7 +8,7 @@ import { EMPTY_OUTLINE, type Outline, readDefaults } from '../model/outline.js';
 import type { JsonSchema, Vocabulary } from '../model/vocabulary.js';
 import { Checker } from './checker.js';
 import { Drafts } from './drafts.js';
-import { type OpenedFile, Files, type Folder } from './files.js';
+import { Files, type Folder, NO_FOLDER, type OpenedFile } from './files.js';
 
 /** What the page was opened for, from its address. */
 export interface Opened {
@@ -17,14 +18,6 @@ export interface Opened {
   readonly tenant: string;
   /** The id of a run whose definition is changed; empty for none. */
   readonly run: string;
-}
-
-/** What a run was submitted with, which another one starts from (D60). */
-export interface RunSource {
-  readonly yaml: string;
-  readonly params: JsonObject;
-  readonly inputs: JsonObject;
-  readonly session: JsonObject;
 }
 
 /** A choice that the reader has to make about two texts. */
@@ -48,7 +41,8 @@ export class EditSession {
   readonly files: Files;
   readonly checker: Checker;
   readonly folder = signal<Folder | undefined>(undefined);
-  readonly source = signal<RunSource | undefined>(undefined);
+  /** What the run was submitted with, which another one starts from (D60). */
+  readonly source = signal<EditableDefinition | undefined>(undefined);
   readonly conflict = signal<Conflict | undefined>(undefined);
   /** What went right or wrong last, and how it looks. */
   readonly notice = signal<{ readonly text: string; readonly tone?: 'bad' } | undefined>(undefined);
@@ -119,7 +113,7 @@ export class EditSession {
   async #loadOriginal(): Promise<string> {
     const { run, pipeline } = this.opened;
     if (run !== '') {
-      const source = await this.server.getJson<RunSource>(
+      const source = await this.server.getJson<EditableDefinition>(
         `/pipelines/runs/${encodeURIComponent(run)}/definition`,
       );
       this.source.value = source;
@@ -148,7 +142,7 @@ export class EditSession {
       this.folder.value = await this.files.list();
     } catch {
       // Whoever does not see the folder can still write, check and run; that the server is away, the checks say.
-      this.folder.value = { enabled: false, writable: false, pipelines: [] };
+      this.folder.value = NO_FOLDER;
     }
   }
 

@@ -42,5 +42,5 @@ export function itemsPath({ taskId, subPipeline }: TaskSelection, status: string
     ...(status !== '' && { status }),
     ...(cursor !== undefined && { cursor }),
   };
-  return valuesPath({ taskId, ...(subPipeline !== undefined && { subPipeline }) }, query, '/items');
+  return valuesPath({ taskId, subPipeline }, query, '/items');
 }

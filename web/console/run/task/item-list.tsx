@@ -23,7 +23,7 @@ export function ItemList({ session, selection, counts }: ItemListProps) {
   const [chosen, setChosen] = useState<string | undefined>(undefined);
   const status = chosen ?? (counts.failed > 0 ? 'failed' : '');
   const { taskId, subPipeline } = selection;
-  const task: TaskSelection = { taskId, ...(subPipeline !== undefined && { subPipeline }) };
+  const task: TaskSelection = { taskId, subPipeline };
   const isAtWork = counts.running > 0 || counts.pending > 0;
   const { items, cursor, problem, isBusy, readMore } = useItems(session, task, status, isAtWork);
   return (

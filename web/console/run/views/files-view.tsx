@@ -1,7 +1,7 @@
 import { formatBytes } from '../../../shared/model/format.js';
-import { formatSelection } from '../model/addresses.js';
-import type { FollowedRun } from '../run-session.js';
 import { FileLink } from '../../../shared/views/file-link.js';
+import { formatSelection, selectionOf } from '../model/addresses.js';
+import type { FollowedRun } from '../run-session.js';
 
 /** The files that the run has written. */
 export function FilesView({ session }: { readonly session: FollowedRun }) {
@@ -27,13 +27,7 @@ export function FilesView({ session }: { readonly session: FollowedRun }) {
                 <bdi>{name}</bdi>
               </td>
               <td>
-                <bdi>
-                  {formatSelection({
-                    taskId: task_id,
-                    ...(sub_pipeline !== undefined && { subPipeline: sub_pipeline }),
-                    ...(item !== undefined && { item }),
-                  })}
-                </bdi>
+                <bdi>{formatSelection(selectionOf({ task_id, sub_pipeline, item }))}</bdi>
               </td>
               <td>
                 <bdi>{media_type}</bdi>
