@@ -21,8 +21,6 @@ interface Shot {
 }
 
 const SHOTS: Readonly<Record<string, Shot>> = {
-  runs: { path: '/inspect' },
-  'runs-dark': { path: '/inspect', scheme: 'dark' },
   paused: { path: '/inspect/paused' },
   'paused-dark': { path: '/inspect/paused', scheme: 'dark' },
   'time-travel': { path: '/inspect/settled#seq=23&actor=run/wave/each/fan-out/3' },

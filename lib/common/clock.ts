@@ -92,3 +92,19 @@ export function toIsoTime(ms: number): string {
   }
   return cachedText;
 }
+
+/** A date, a time of day and a zone. */
+const ISO_TIME = /^\d{4}-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** Reads a time in ISO 8601 with its zone, in milliseconds since 1970. Returns undefined for anything else. */
+export function parseIsoTime(text: string): number | undefined {
+  const [time = '', month, day] = ISO_TIME.exec(text) ?? [];
+  const ms = Date.parse(time);
+  // JavaScript reads February 30 as March 2.
+  const midnight = new Date(`${time.slice(0, 10)}T00:00:00Z`);
+  const exists =
+    !Number.isNaN(ms) &&
+    midnight.getUTCMonth() + 1 === Number(month) &&
+    midnight.getUTCDate() === Number(day);
+  return exists ? ms : undefined;
+}

@@ -114,3 +114,9 @@ export function formatDuration(ms: number): string {
   if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
+
+/** Returns what finds a text in others, in capital or small letters: in the first `most` characters of each. */
+export function createTextFinder(text: string, most: number): (texts: readonly string[]) => boolean {
+  const pattern = new RegExp(text.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`), 'iu');
+  return (texts) => texts.some((one) => pattern.test(one.slice(0, most)));
+}

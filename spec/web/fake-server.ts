@@ -129,7 +129,6 @@ export class FakeServer {
     }
     if (this.isDown) return void response.destroy();
     const [, , , id = '', ...rest] = pathname.split('/');
-    if (id === '') return sendJson(response, 200, this.#list());
     const run = this.runs.get(decodeURIComponent(id));
     if (!run) return sendError(response, 404, 'run_not_found', 'there is no such run');
     this.#answerAbout(run, rest.join('/'), request, response);
@@ -159,10 +158,6 @@ export class FakeServer {
     const after = Number(request.headers['last-event-id'] ?? 0);
     if (request.headers.accept?.includes('event-stream')) return run.open(after, response, this.gap);
     sendJson(response, 200, { run_id: run.id, entries: [], last_seq: run.lastSeq, origin: run.origin });
-  }
-
-  #list(): object {
-    return { runs: [...this.runs.values()].map(({ record }) => record), next_cursor: null };
   }
 
   async #pass(path: string, response: ServerResponse): Promise<void> {

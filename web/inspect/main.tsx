@@ -1,8 +1,7 @@
 import { render } from 'preact';
+import { BrowserFrames } from '../shared/server/browser-frames.js';
 import { Server } from '../shared/server/server.js';
-import { BrowserFrames } from '../shared/server/frame-loop.js';
 import { RunSession } from './session/run-session.js';
-import { RunList } from './views/run-list.js';
 import { RunInspector } from './views/run-inspector.js';
 
 const page = document.getElementById('page');
@@ -11,7 +10,6 @@ if (page) render(createPage(), page);
 function createPage() {
   const server = new Server(window.sessionStorage, (path, init) => window.fetch(path, init));
   const runId = decodePart(window.location.pathname.split('/')[2] ?? '');
-  if (runId === '') return <RunList server={server} />;
   return <RunInspector session={new RunSession(server, runId, new BrowserFrames(), window.location.hash)} />;
 }
 

@@ -106,6 +106,8 @@ export class RunsListCommand extends HistoryCommand {
     examples: [
       ['the newest runs', '$0 runs list'],
       ['failed runs', '$0 runs list --status failed'],
+      ['what mentions a customer, in the last two hours', '$0 runs list --text acme --since 2h'],
+      ['runs of one day', '$0 runs list --since 2026-01-31 --until 2026-02-01 --all'],
       ['all run ids', "$0 runs list --all --json | jq -r '.runs[].run_id'"],
     ],
   });
@@ -116,6 +118,17 @@ export class RunsListCommand extends HistoryCommand {
   });
   pipeline = Option.String('--pipeline', { description: '<ID> only runs of this pipeline or plan' });
   tenant = Option.String('--tenant', { description: '<ID> only runs of this tenant' });
+  text = Option.String('--text', {
+    description:
+      '<TEXT> only runs with this text in their id, the id of their pipeline, their goal or their error, in capital or small letters',
+  });
+  since = Option.String('--since', {
+    description:
+      '<TIME> only runs that were submitted at this time or later: how long ago (90m, 2h, 3d, 1w), or a date or time of ISO 8601 (without a zone, in that of this machine)',
+  });
+  until = Option.String('--until', {
+    description: '<TIME> only runs that were submitted earlier than this, written like --since',
+  });
   limit = Option.String('--limit', { description: '<N> maximum number of runs; default 20' });
   all = Option.Boolean('--all', false, { description: 'list every run that is kept' });
   json = Option.Boolean('--json', false, { description: 'print the runs as one JSON document' });

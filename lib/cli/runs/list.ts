@@ -1,10 +1,12 @@
 import { toIsoTime } from '../../common/clock.js';
-import { formatDuration } from '../../common/text.js';
+import { LISTING_LIMITS } from '../../common/limits.js';
+import { createTextFinder, formatDuration } from '../../common/text.js';
 import type { RunSummary } from '../../runs/record.js';
 import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readNumber } from '../input/flags.js';
+import { readPointInTime } from '../input/times.js';
 import { statusFormatter } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Formatter, type Style, type Terminal } from '../render/terminal.js';
@@ -24,6 +26,9 @@ interface ListFlags extends ServerFlags {
   readonly status: string | undefined;
   readonly pipeline: string | undefined;
   readonly tenant: string | undefined;
+  readonly text: string | undefined;
+  readonly since: string | undefined;
+  readonly until: string | undefined;
   readonly limit: string | undefined;
   readonly all: boolean;
   readonly json: boolean;
@@ -48,14 +53,15 @@ export async function listRuns(flags: ListFlags, context: CliContext): Promise<E
   const limit = readNumber('--limit', flags.limit, LIMIT) ?? DEFAULT_LIMIT;
   if (flags.all && flags.limit !== undefined) throw new UsageError('give --limit or --all, not both');
   assertStatus(flags);
+  const period = readPeriod(flags, context.clock.now());
   const most = flags.all ? Number.POSITIVE_INFINITY : limit;
   const folders = await openHistory(flags, context);
   const { runs, hasMore } =
     folders === undefined
-      ? await listServerRuns(flags, most, context).catch(async (error: unknown) => {
+      ? await listServerRuns(flags, period, most, context).catch(async (error: unknown) => {
           throw await explainFirst(error, flags, undefined, context);
         })
-      : listKeptRuns(flags, folders, most);
+      : listKeptRuns(flags, period, folders, most);
   if (flags.json) {
     printJson({ runs }, context);
     return EXIT.done;
@@ -71,9 +77,39 @@ export async function listRuns(flags: ListFlags, context: CliContext): Promise<E
   return EXIT.done;
 }
 
-async function listServerRuns(flags: ListFlags, most: number, context: CliContext): Promise<ListedRuns> {
+/** When the runs were submitted, in milliseconds since 1970; undefined for no bound. */
+interface Period {
+  readonly since: number | undefined;
+  /** Earlier than this. */
+  readonly until: number | undefined;
+}
+
+/** @throws UsageError for what is no time, and when no time is in between */
+function readPeriod(flags: Pick<ListFlags, 'since' | 'until'>, now: number): Period {
+  const since = readPointInTime('--since', flags.since, now);
+  const until = readPointInTime('--until', flags.until, now);
+  if (since === undefined || until === undefined || since < until) return { since, until };
+  throw new UsageError(
+    `--since ${flags.since} is not before --until ${flags.until}, so no run is in between`,
+    `--since is ${toIsoTime(since)}, --until is ${toIsoTime(until)}`,
+  );
+}
+
+async function listServerRuns(
+  flags: ListFlags,
+  { since, until }: Period,
+  most: number,
+  context: CliContext,
+): Promise<ListedRuns> {
   const status = findStatus(flags, SERVER_STATUSES, 'a server');
-  const query = { status, pipeline_id: flags.pipeline, tenant_id: flags.tenant };
+  const query = {
+    status,
+    pipeline_id: flags.pipeline,
+    tenant_id: flags.tenant,
+    text: flags.text,
+    created_after: since === undefined ? undefined : toIsoTime(since),
+    created_before: until === undefined ? undefined : toIsoTime(until),
+  };
   return callServer(flags, context, (client) => listNewestRuns(client, query, most));
 }
 
@@ -84,11 +120,13 @@ interface ListedRuns {
 
 /** Lists the runs of the history, without rebuilding them, or reading what those that have settled were given. */
 function listKeptRuns(
-  flags: Pick<ListFlags, 'status' | 'pipeline' | 'tenant'>,
+  flags: Pick<ListFlags, 'status' | 'pipeline' | 'tenant' | 'text'>,
+  { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY }: Period,
   folders: RunFolders,
   most: number,
 ): ListedRuns {
-  const { pipeline, tenant } = flags;
+  const { pipeline, tenant, text } = flags;
+  const finds = text === undefined ? undefined : createTextFinder(text, LISTING_LIMITS.searchedLength);
   const status = findStatus(flags, KEPT_STATUSES, folders.path);
   const runs: ListedRun[] = [];
   for (const id of folders.ids()) {
@@ -97,6 +135,9 @@ function listKeptRuns(
     if (status !== undefined && listed.status !== status) continue;
     if (pipeline !== undefined && listed.pipeline_id !== pipeline) continue;
     if (tenant !== undefined && listed.tenant_id !== tenant) continue;
+    const createdAt = Date.parse(listed.created_at);
+    if (createdAt < since || createdAt >= until) continue;
+    if (finds?.([listed.run_id, listed.pipeline_id, listed.goal, listed.error ?? '']) === false) continue;
     if (runs.length === most) return { runs, hasMore: true };
     runs.push(listed);
   }

@@ -2,6 +2,7 @@ import type { RunStatus } from '../../../machines/types.js';
 import { WavetrainError } from '../../common/errors.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
 import type { Steps } from '../../common/steps.js';
+import { createTextFinder } from '../../common/text.js';
 import type { BaseRun } from '../../execution/run/base-run.js';
 import type { RunQueue } from '../admission.js';
 import { type RunSummary, toRunSummary } from '../record.js';
@@ -108,14 +109,15 @@ class RunFilter {
   readonly searches: boolean;
   readonly #query: RunQuery;
   readonly #tenants: ReadonlySet<string> | undefined;
-  readonly #text: RegExp | undefined;
+  readonly #finds: ReturnType<typeof createTextFinder> | undefined;
 
   constructor(query: RunQuery) {
     const { tenants, text } = query;
     this.#query = query;
     this.#tenants = tenants && new Set(tenants);
-    this.#text = text === undefined || text === '' ? undefined : new RegExp(escapePattern(text), 'iu');
-    this.searches = this.#text !== undefined;
+    this.#finds =
+      text === undefined || text === '' ? undefined : createTextFinder(text, LISTING_LIMITS.searchedLength);
+    this.searches = this.#finds !== undefined;
   }
 
   /** Whether a run passes all filters but that of its status. */
@@ -125,7 +127,8 @@ class RunFilter {
     if (pipeline_id !== undefined && run.definitionId !== pipeline_id) return false;
     if (createdAfterMs !== undefined && run.createdAt < createdAfterMs) return false;
     if (createdBeforeMs !== undefined && run.createdAt >= createdBeforeMs) return false;
-    return this.#text === undefined || containsText(run, this.#text);
+    const { id, definitionId, goal, error } = run;
+    return this.#finds === undefined || this.#finds([id, definitionId, goal, error ?? '']);
   }
 
   acceptsStatus(run: BaseRun): boolean {
@@ -133,24 +136,6 @@ class RunFilter {
     if (status === 'paused') return run.status === 'running' && run.isPaused;
     return status === undefined || run.status === status;
   }
-}
-
-function containsText(run: BaseRun, text: RegExp): boolean {
-  return (
-    text.test(run.id) ||
-    text.test(run.definitionId) ||
-    text.test(cut(run.goal)) ||
-    text.test(cut(run.error ?? ''))
-  );
-}
-
-function cut(text: string): string {
-  return text.slice(0, LISTING_LIMITS.searchedLength);
-}
-
-/** The pattern of a text that has no other meaning. */
-function escapePattern(text: string): string {
-  return text.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`);
 }
 
 /** The runs of one page. */

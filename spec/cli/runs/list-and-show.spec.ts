@@ -45,6 +45,26 @@ describe('wavetrain runs list', () => {
     expect((await server.runs('list --tenant nobody')).stdout).to.equal('no runs found\n');
   });
 
+  it('filters by a text in the goal or the error, and by the time of submission', async () => {
+    const { created_at } = server.registry.record(ids[21] ?? '');
+    const after = new Date(Date.parse(created_at) + 1).toISOString();
+    expect(listed((await server.runs(`list --all --text FAILING`)).stdout)).to.deep.equal([ids[0]]);
+    expect(listed((await server.runs(`list --all --text ${ids[3]}`)).stdout)).to.deep.equal([ids[3]]);
+    expect(listed((await server.runs(`list --all --until ${after}`)).stdout)).to.include(ids[21]);
+    expect(listed((await server.runs(`list --all --since ${after}`)).stdout)).to.not.include(ids[21]);
+    expect(listed((await server.runs('list --all --since 2h')).stdout)).to.deep.equal(ids);
+    expect((await server.runs('list --until 2h')).stdout).to.equal('no runs found\n');
+  });
+
+  it('refuses what is no time, and a period without any', async () => {
+    const bad = await server.runs('list --since yesterday');
+    expect(bad.status).to.equal(2);
+    expect(bad.stderr).to.contain('--since must be how long ago, or a date or time, not "yesterday"');
+    const empty = await server.runs('list --since 1h --until 2h');
+    expect(empty.status).to.equal(2);
+    expect(empty.stderr).to.contain('--since 1h is not before --until 2h, so no run is in between');
+  });
+
   it('prints one JSON document with --json (D41)', async () => {
     const { stdout, stderr } = await server.runs('list --all --json');
     const { runs }: { runs: { run_id: string }[] } = JSON.parse(stdout);

@@ -20,14 +20,14 @@ describe('The page of the inspector (D42)', () => {
     requireBuild();
     // Keys guard the runs; everybody may load the page that asks for one.
     server = await startTestServer({ keys: [] });
-    html = (await server.request<string>('GET', '/inspect')).body;
+    html = (await server.request<string>('GET', '/inspect/r1')).body;
     files = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
   });
 
   after(() => server.close(0));
 
-  it('is served without a key at /inspect and for each run, and may run only its own files', async () => {
-    for (const path of ['/inspect', '/inspect/019b7600-0000-7000-8000-000000000000', '/inspect/%3Cb%3E']) {
+  it('is served without a key for each run, and may run only its own files', async () => {
+    for (const path of ['/inspect/019b7600-0000-7000-8000-000000000000', '/inspect/%3Cb%3E']) {
       const { status, headers, body } = await server.request('GET', path);
       expect(status, path).to.equal(200);
       expect(body, path).to.equal(html);
@@ -35,6 +35,14 @@ describe('The page of the inspector (D42)', () => {
       expect(headers.get('content-security-policy')).to.equal(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       );
+    }
+  });
+
+  it('leads to the list of runs, which the console shows, without the id of a run', async () => {
+    for (const path of ['/inspect', '/inspect/']) {
+      const { status, headers } = await fetch(server.url + path, { redirect: 'manual' });
+      expect(status, path).to.equal(302);
+      expect(headers.get('location'), path).to.equal('/');
     }
   });
 
@@ -62,17 +70,17 @@ describe('The page of the inspector (D42)', () => {
   });
 
   it('answers a repeated request with 304', async () => {
-    const { headers } = await server.request('GET', '/inspect');
+    const { headers } = await server.request('GET', '/inspect/r1');
     const etag = headers.get('etag') ?? '';
-    expect((await server.request('GET', '/inspect', undefined, { 'if-none-match': etag })).status).to.equal(
-      304,
-    );
+    expect(
+      (await server.request('GET', '/inspect/r1', undefined, { 'if-none-match': etag })).status,
+    ).to.equal(304);
   });
 
   it('explains how to build it when it is missing', async () => {
     const empty = new TemporaryFolder();
     try {
-      const page = inspectorRoutes(empty.path).find(({ path }) => path === '/inspect');
+      const page = inspectorRoutes(empty.path).find(({ path }) => path === '/inspect/{run_id}');
       const request = { headers: {} } as Parameters<NonNullable<typeof page>['handle']>[0];
       const error = await catchRejection((async () => page?.handle(request))());
       expect(error).to.include({ code: 'not_found' });

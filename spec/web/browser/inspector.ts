@@ -50,14 +50,6 @@ describe('The inspector in a browser without network (D42)', function () {
     await page.getByRole('treeitem').first().waitFor();
   }
 
-  it('lists the runs, each with a link to its page', async () => {
-    addPausedRun();
-    await page.goto(`${server.url}/inspect`);
-    await page.getByRole('link', { name: 'r1' }).click();
-    await row('run').first().waitFor();
-    expect(new URL(page.url()).pathname).to.equal('/inspect/r1');
-  });
-
   it('shows tree, chart with the active state and the last transition, sequence and snapshot of a run', async () => {
     addPausedRun();
     await open();

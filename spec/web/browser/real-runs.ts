@@ -77,10 +77,11 @@ describe('The inspector on a real server with real runs, in a browser without ne
     }
   }
 
-  it('lists the run, and lights the states and transitions of its chart as it goes on', async () => {
+  it('is found from the list of runs, and lights the states and transitions of its chart as it goes on', async () => {
     const runId = await submit();
     await tab.page.goto(`${url}/inspect`);
-    await tab.page.getByRole('link', { name: runId }).click();
+    await tab.page.locator(`a[href="/runs/${runId}"]`).click();
+    await tab.page.getByRole('link', { name: 'Open in inspector' }).click();
     await expectText(tab.lit, 'running');
     await expectText(tab.badge, 'running');
     expect(await tab.row('b').count()).to.equal(0);
@@ -232,8 +233,13 @@ describe('The inspector on a real server with real runs, in a browser without ne
   it('can be used with the keyboard alone, from the list of runs to the state that a task was in', async () => {
     const runId = await submit();
     await tab.page.goto(`${url}/inspect`);
-    await tab.page.getByRole('link', { name: runId }).waitFor();
-    await pressUntil('Tab', 'td a:focus');
+    const link = `a[href="/runs/${runId}"]`;
+    await tab.page.locator(link).waitFor();
+    await pressUntil('Tab', `${link}:focus`);
+    await tab.page.keyboard.press('Enter');
+    const inspector = `a[href="/inspect/${runId}"]`;
+    await tab.page.locator(inspector).waitFor();
+    await pressUntil('Tab', `${inspector}:focus`);
     await tab.page.keyboard.press('Enter');
     await tab.row(/^a/).waitFor();
     await pressUntil('Tab', '[role=tree]:focus');

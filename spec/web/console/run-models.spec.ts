@@ -155,9 +155,9 @@ describe('The events of a run page', () => {
       list.add(event(0, { kind: 'text', task_id: 'a', request, text: part }));
     text(1, 'Hel');
     text(1, 'lo');
-    expect(list.textOf('a', undefined)).to.equal('Hello');
+    expect(list.textOf({ taskId: 'a' })).to.equal('Hello');
     text(2, 'Again');
-    expect(list.textOf('a', undefined)).to.equal('Again');
+    expect(list.textOf({ taskId: 'a' })).to.equal('Again');
     expect(list.events).to.have.length(0);
   });
 

@@ -3,6 +3,7 @@ import { Checker, MOST_CHECKED } from '../../../web/console/edit/session/checker
 import { compileDefinition } from '../../../web/console/edit/session/compilation.js';
 import { Drafts } from '../../../web/console/edit/session/drafts.js';
 import { Files } from '../../../web/console/edit/session/files.js';
+import { nameKey } from '../../../web/shared/server/api-key.js';
 import { Server, ServerError } from '../../../web/shared/server/server.js';
 import { deferred, type Deferred, settle } from '../../support/deferred.js';
 
@@ -42,6 +43,35 @@ describe('The drafts of the editor', () => {
     expect(two.findOther()).to.equal('of one');
     expect(two.keep('of two', true)).to.equal('kept');
     expect(one.findOther()).to.equal('of two');
+  });
+
+  it('are shown to the key alone with which they were typed', () => {
+    const storage = new FakeStorage();
+    const draftsOf = (key: string): Drafts =>
+      new Drafts(storage, 'a', 'tab', () => 1, { owner: nameKey(key) });
+    draftsOf('wt_one').keep('of one');
+    expect(draftsOf('wt_two').open()).to.equal(undefined);
+    expect(new Drafts(storage, 'a', 'tab', () => 1).open(), 'without a key').to.equal(undefined);
+    expect(draftsOf('wt_one').open()).to.equal('of one');
+    expect([...storage.items.keys()].join(' ')).to.not.contain('wt_one');
+  });
+
+  it('go over to the key that takes the place of another on the same page', () => {
+    const storage = new FakeStorage();
+    const keys = new FakeStorage();
+    const server = new Server(keys, () => Promise.reject(new Error('not asked')));
+    const open = (): Drafts => new Drafts(storage, 'a', 'tab', () => 1, server.owners);
+    server.useKey('wt_old');
+    open().keep('typed until the key expired');
+    server.useKey('wt_new');
+    const drafts = open();
+    expect(drafts.open()).to.equal('typed until the key expired');
+    expect(drafts.keep('typed until the key expired')).to.equal('kept');
+    const afterReload = new Server(keys, () => Promise.reject(new Error('not asked')));
+    expect(new Drafts(storage, 'a', 'tab', () => 1, afterReload.owners).open()).to.equal(
+      'typed until the key expired',
+    );
+    expect(storage.items.size).to.equal(1);
   });
 
   it('say when the browser has no room, and survive what something else has written', () => {
@@ -213,7 +243,12 @@ describe('The files of the editor', () => {
     const files = new Files(
       serverThat(() => Response.json({ detail: { code: 'not_found' } }, { status: 404 })),
     );
-    expect(await files.list()).to.deep.equal({ enabled: false, writable: false, pipelines: [] });
+    expect(await files.list()).to.deep.equal({
+      enabled: false,
+      writable: false,
+      pipelines: [],
+      next_cursor: null,
+    });
     expect(await files.read('x')).to.equal(undefined);
   });
 });

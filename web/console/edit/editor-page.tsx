@@ -1,7 +1,8 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { messageOf, type Server } from '../../shared/server/server.js';
-import { PageFrame, Notice } from '../shell/frame.js';
+import { Notice } from '../../shared/views/notices.js';
+import { PageFrame } from '../shell/frame.js';
 import type { Opened } from './session/edit-session.js';
 
 type WorkbenchType = ComponentType<{ readonly server: Server; readonly opened: Opened }>;

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Server } from '../../shared/server/server.js';
-import { Notice } from '../shell/frame.js';
+import { Notice } from '../../shared/views/notices.js';
+import { panelOf, Tabs } from '../../shared/views/tabs.js';
 import { CodeEditor } from './code/code-editor.js';
 import { START_TEMPLATE } from './model/snippets.js';
 import { EditSession, LOOK_MS, type Opened } from './session/edit-session.js';
@@ -11,13 +12,11 @@ import { ProblemsPane } from './views/problem-list.js';
 import { RunPane, type TypedValues } from './views/run-pane.js';
 import { Toolbar } from './views/toolbar.js';
 
-const TABS = [
-  { id: 'graph', title: 'Graph' },
-  { id: 'run', title: 'Run' },
-  { id: 'compile', title: 'Write with a model' },
-] as const;
+const TABS = ['graph', 'run', 'compile'] as const;
 
-type Tab = (typeof TABS)[number]['id'];
+type Tab = (typeof TABS)[number];
+
+const TITLES: Readonly<Record<Tab, string>> = { graph: 'Graph', run: 'Run', compile: 'Write with a model' };
 
 interface WorkbenchProps {
   readonly server: Server;
@@ -54,28 +53,15 @@ export function Workbench({ server, opened }: WorkbenchProps) {
           <ProblemsPane session={session} />
         </section>
         <section class="side-half" aria-label="Graph and run">
-          <div
-            class="tabs"
-            role="tablist"
-            aria-label="Views"
-            onKeyDown={(event) => moveTab(event, tab, setTab)}
-          >
-            {TABS.map(({ id, title }) => (
-              <button
-                key={id}
-                type="button"
-                role="tab"
-                id={`edit-tab-${id}`}
-                aria-selected={id === tab}
-                aria-controls="edit-side"
-                tabIndex={id === tab ? 0 : -1}
-                onClick={() => setTab(id)}
-              >
-                {title}
-              </button>
-            ))}
-          </div>
-          <div class="side" id="edit-side" role="tabpanel" aria-labelledby={`edit-tab-${tab}`} tabIndex={0}>
+          <Tabs
+            name="edit"
+            label="Views"
+            tabs={TABS}
+            current={tab}
+            titleOf={(name) => TITLES[name]}
+            onSelect={setTab}
+          />
+          <div class="side" {...panelOf('edit', tab)} tabIndex={0}>
             {tab === 'graph' && <GraphPane session={session} />}
             {tab === 'run' && <RunPane session={session} values={values} onChange={setValues} />}
             <div class="kept-pane" hidden={tab !== 'compile'}>
@@ -96,16 +82,6 @@ function createSession(server: Server, opened: Opened): EditSession {
 
 function showObject(value: object): string {
   return Object.keys(value).length === 0 ? '' : JSON.stringify(value, undefined, 2);
-}
-
-function moveTab(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): void {
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (step === undefined) return;
-  event.preventDefault();
-  const index = TABS.findIndex(({ id }) => id === tab);
-  const next = TABS[(index + step + TABS.length) % TABS.length]?.id ?? 'graph';
-  setTab(next);
-  document.getElementById(`edit-tab-${next}`)?.focus();
 }
 
 /** Keys with Ctrl or ⌘ that act wherever the focus is; in the text, the editor has them. */

@@ -4,17 +4,11 @@ import { formatAgo, formatTime, formatTimeThere } from '../../shared/model/forma
 import { toneOf } from '../../shared/model/tones.js';
 import type { Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
-import { PageFrame, Notice } from '../shell/frame.js';
+import { Notice } from '../../shared/views/notices.js';
+import type { Folder } from '../edit/session/files.js';
+import { PageFrame } from '../shell/frame.js';
 import { useNow } from '../shell/use-now.js';
 import { RunForm } from './run-form.js';
-
-/** What the server answers for the pipelines of its folder. */
-interface LibraryPageAnswer {
-  readonly enabled: boolean;
-  readonly writable: boolean;
-  readonly pipelines: readonly NamedPipeline[];
-  readonly next_cursor: string | null;
-}
 
 /** The list is read again after so many milliseconds. */
 const REFRESH_MS = 3000;
@@ -24,7 +18,7 @@ const MOST = 500;
 
 /** The pipelines of the server's folder, with their schedules and their last runs. */
 export function LibraryPage({ server }: { readonly server: Server }) {
-  const { value, problem } = useJson<LibraryPageAnswer>(server, `/pipelines?limit=${MOST}`, {
+  const { value, problem } = useJson<Folder>(server, `/pipelines?limit=${MOST}`, {
     refreshMs: REFRESH_MS,
     keep: true,
   });

@@ -5,6 +5,7 @@ import type { NamedPipeline } from '../../../lib/library/named-pipeline.js';
 import type { PlanGraph } from '../../../lib/plans/graph.js';
 import { messageOf, type Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
+import { JsonField } from '../shell/json-field.js';
 import { ParamsForm } from '../shell/params-form.js';
 import { findParamProblems, type ParamDeclaration, parseJsonObject } from '../shell/param-values.js';
 
@@ -42,25 +43,17 @@ export function RunForm({ server, named }: RunFormProps) {
         setStarting(false);
       });
   };
-  const inputsJson = inputsText ?? JSON.stringify(inputs, undefined, 2);
   return (
     <form class="run-form" onSubmit={start}>
       <ParamsForm id={`run-${id}`} params={params} values={values} problems={problems} onChange={setValues} />
       {(Object.keys(inputs).length > 0 || kind === 'plan') && (
-        <div class="param">
-          <label for={`run-${id}-inputs`}>
-            Inputs <span class="src">a JSON object</span>
-          </label>
-          <textarea
-            id={`run-${id}-inputs`}
-            rows={Math.min(8, inputsJson.split('\n').length + 1)}
-            spellcheck={false}
-            value={inputsJson}
-            aria-invalid={typeof given === 'string'}
-            onInput={(event) => setInputsText(event.currentTarget.value)}
-          />
-          {typeof given === 'string' && <span class="problem">{given}</span>}
-        </div>
+        <JsonField
+          id={`run-${id}-inputs`}
+          name="Inputs"
+          value={inputsText ?? JSON.stringify(inputs, undefined, 2)}
+          problem={typeof given === 'string' ? given : undefined}
+          onChange={setInputsText}
+        />
       )}
       <Outline server={server} named={named} />
       {problem !== '' && (

@@ -1,7 +1,8 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { BrowserFrames } from '../../shared/server/frame-loop.js';
+import { BrowserFrames } from '../../shared/server/browser-frames.js';
 import type { Server } from '../../shared/server/server.js';
-import { PageFrame, Notice } from '../shell/frame.js';
+import { ConnectionNotice } from '../../shared/views/notices.js';
+import { PageFrame } from '../shell/frame.js';
 import { FollowedRun } from './run-session.js';
 import { FailureBox } from './views/failure-box.js';
 import { RunTitle } from './views/run-header.js';
@@ -36,7 +37,7 @@ export function RunConsole({ server, runId }: { readonly server: Server; readonl
       ) : (
         <main class="run-page">
           <RunTitle session={session} />
-          <ConnectionNotice session={session} />
+          <ConnectionNotice run={session} />
           <FailureBox session={session} />
           <div class={selection === undefined ? 'body' : 'body split'}>
             <RunTabs session={session} />
@@ -47,42 +48,6 @@ export function RunConsole({ server, runId }: { readonly server: Server; readonl
         </main>
       )}
     </PageFrame>
-  );
-}
-
-function ConnectionNotice({ session }: { readonly session: FollowedRun }) {
-  const feed = session.feed.value;
-  const problem = session.problem.value;
-  return (
-    <>
-      {feed.kind === 'lost' && (
-        <Notice tone="bad">
-          The connection to the server is lost. It is tried again in {feed.seconds} s.{' '}
-          <button type="button" class="link" onClick={() => session.retry()}>
-            Try now
-          </button>
-        </Notice>
-      )}
-      {feed.kind === 'restarted' && (
-        <Notice tone="bad">
-          The server does not know this run any more: it has restarted without a store, or the run was
-          deleted. What is shown is what had arrived.
-        </Notice>
-      )}
-      {feed.kind === 'refused' && (
-        <Notice tone="bad">
-          <bdi>{feed.message}</bdi>{' '}
-          <button type="button" class="link" onClick={() => session.restart()}>
-            Try again
-          </button>
-        </Notice>
-      )}
-      {problem !== '' && (
-        <Notice tone="bad">
-          <bdi>{problem}</bdi>
-        </Notice>
-      )}
-    </>
   );
 }
 

@@ -2,7 +2,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { formatInteger } from '../../shared/model/format.js';
 import type { Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
-import { PageFrame, Notice } from '../shell/frame.js';
+import { Notice } from '../../shared/views/notices.js';
+import { PageFrame } from '../shell/frame.js';
 import { useNow } from '../shell/use-now.js';
 import { FilterBar } from './filter-bar.js';
 import {

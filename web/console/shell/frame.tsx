@@ -37,20 +37,10 @@ export function PageFrame({ server, section, title, children }: FrameProps) {
           ))}
         </nav>
         <nav class="elsewhere" aria-label="More">
-          <a href="/inspect">Inspector</a>
           <a href="/docs">API</a>
         </nav>
       </header>
       {children}
     </div>
-  );
-}
-
-/** A line that a reader must see: something went wrong, or differs from what they expect. */
-export function Notice({ tone, children }: { readonly tone?: 'bad'; readonly children: ComponentChildren }) {
-  return (
-    <p class={`notice${tone ? ` ${tone}` : ''}`} role={tone ? 'alert' : 'status'}>
-      {children}
-    </p>
   );
 }

@@ -1,10 +1,11 @@
 import { useMemo, useState } from 'preact/hooks';
+import { formatOffset } from '../../shared/model/format.js';
+import { JsonTree } from '../../shared/views/json-view.js';
+import { panelOf, Tabs } from '../../shared/views/tabs.js';
 import { taskOfActor } from '../model/addresses.js';
 import { describeTransitions, lightChart } from '../model/chart-state.js';
 import { readDetail, type TimelineEntry } from '../model/timeline.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatOffset } from '../../shared/model/format.js';
-import { JsonTree } from '../../shared/views/json-view.js';
 import { TaskValues } from './task-values.js';
 
 const TABS = ['snapshot', 'event', 'values'] as const;
@@ -26,37 +27,23 @@ export function DetailView({ session }: { readonly session: RunSession }) {
   const isComing = entry === undefined && tabs.includes('values');
   // Of a task that has not begun, what will go into it is all there is.
   const current = isComing ? 'values' : tabs.includes(tab) ? tab : 'snapshot';
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-    const next = tabs[(tabs.indexOf(current) + by + tabs.length) % tabs.length];
-    if (by === 0 || next === undefined) return;
-    setTab(next);
-    document.getElementById(`tab-${next}`)?.focus();
-  };
   return (
     <section class="panel detail" aria-label="Details">
-      <div class="tabs" role="tablist" aria-label="Details" onKeyDown={onKeyDown}>
-        {tabs.map((name) => (
-          <button
-            key={name}
-            id={`tab-${name}`}
-            type="button"
-            role="tab"
-            aria-selected={name === current}
-            aria-controls="detail"
-            tabIndex={name === current ? 0 : -1}
-            onClick={() => setTab(name)}
-          >
-            {TITLES[name]}
-          </button>
-        ))}
+      <Tabs
+        name="detail"
+        label="Details"
+        tabs={tabs}
+        current={current}
+        titleOf={(name) => TITLES[name]}
+        onSelect={setTab}
+      >
         {entry && (
           <span class="at">
             #{entry.seq} {formatOffset(entry.time - (session.timeline.entries[0]?.time ?? entry.time))}
           </span>
         )}
-      </div>
-      <div class="content" id="detail" role="tabpanel" aria-labelledby={`tab-${current}`} tabIndex={0}>
+      </Tabs>
+      <div class="content" {...panelOf('detail', current)} tabIndex={0}>
         {current === 'values' && task ? (
           <TaskValues key={path} session={session} task={task} />
         ) : entry === undefined ? (

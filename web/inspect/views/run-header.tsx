@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { FailedTask } from '../../../lib/common/errors.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import { PauseLines } from './pause-line.js';
-import { messageOf } from '../../shared/server/server.js';
 import { toneOf } from '../../shared/model/tones.js';
+import { messageOf } from '../../shared/server/server.js';
+import { FileLink } from '../../shared/views/file-link.js';
 import { actorOfTask } from '../model/addresses.js';
 import type { RunSession } from '../session/run-session.js';
+import { PauseLines } from './pause-line.js';
 
 /** Which run it is and how it stands, with what can be done to it. */
 export function RunHeader({ session }: { readonly session: RunSession }) {
@@ -24,7 +25,7 @@ export function RunHeader({ session }: { readonly session: RunSession }) {
   const label = record?.paused ? 'paused' : (record?.status ?? '');
   return (
     <header class="top">
-      <a class="home" href="/inspect">
+      <a class="home" href="/">
         Wavetrain
       </a>
       <h1>
@@ -64,7 +65,11 @@ export function RunHeader({ session }: { readonly session: RunSession }) {
             Stately inspector
           </a>
         )}
-        {offers.includes('recording') && <RecordingLink session={session} onProblem={setProblem} />}
+        {offers.includes('recording') && (
+          <FileLink run={session} path="/recording" name={`${session.runId}.wtrec`}>
+            Download recording
+          </FileLink>
+        )}
       </span>
       {problem !== '' && (
         <p class="problem" role="alert">
@@ -109,38 +114,4 @@ function FirstError({ session, record, message }: FirstErrorProps) {
 function nameOf({ sub_pipeline, task_id, item }: FailedTask): string {
   const task = sub_pipeline === undefined ? task_id : `${sub_pipeline}/${task_id}`;
   return item === undefined ? task : `${task}[${item}]`;
-}
-
-interface RecordingLinkProps {
-  readonly session: RunSession;
-  readonly onProblem: (problem: string) => void;
-}
-
-/** A link cannot carry the key, so the file is fetched first where there is one. */
-function RecordingLink({ session, onProblem }: RecordingLinkProps) {
-  const path = session.path('/recording');
-  const name = `${session.runId}.wtrec`;
-  const fetchFile = async (): Promise<void> => {
-    const response = await session.server.open(path);
-    const address = URL.createObjectURL(await response.blob());
-    const link = document.createElement('a');
-    link.href = address;
-    link.download = name;
-    link.click();
-    URL.revokeObjectURL(address);
-  };
-  return (
-    <a
-      class="button"
-      href={path}
-      download={name}
-      onClick={(event) => {
-        if (!session.server.hasKey) return;
-        event.preventDefault();
-        fetchFile().catch((error: unknown) => onProblem(messageOf(error)));
-      }}
-    >
-      Download recording
-    </a>
-  );
 }

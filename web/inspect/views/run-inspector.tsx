@@ -1,11 +1,11 @@
 import { useEffect } from 'preact/hooks';
+import { KeyForm } from '../../shared/views/key-form.js';
+import { ConnectionNotice, Notice } from '../../shared/views/notices.js';
 import { readMoment } from '../model/addresses.js';
 import type { RunSession } from '../session/run-session.js';
 import { ActorTreeView } from './actor-tree-view.js';
 import { ChartView } from './chart-view.js';
 import { DetailView } from './detail-view.js';
-import { KeyForm } from '../../shared/views/key-form.js';
-import { Notices } from './notices.js';
 import { RunHeader } from './run-header.js';
 import { Scrubber } from './scrubber.js';
 import { SequenceView } from './sequence-view.js';
@@ -62,6 +62,36 @@ function useAddress(session: RunSession): void {
   }, [hash]);
 }
 
+/** What the reader must know about where the page's data comes from, and whether it still comes. */
+function Notices({ session }: { readonly session: RunSession }) {
+  void session.version.value;
+  const missed = session.missedCount.value;
+  const { dropped } = session.timeline;
+  return (
+    <div class="notices">
+      {session.feed.value.kind === 'connecting' && <Notice>Loading the run…</Notice>}
+      <ConnectionNotice run={session} />
+      {session.origin.value === 'events' && (
+        <Notice>
+          Nobody watched this run, so this was rebuilt from its events: there are its tasks and items, but not
+          every transition, and the snapshots are short.
+        </Notice>
+      )}
+      {missed > 0 && (
+        <Notice>
+          {missed.toLocaleString('en')} older entries were dropped by the server before this page read them.
+        </Notice>
+      )}
+      {dropped > 0 && (
+        <Notice>
+          This page has dropped its {dropped.toLocaleString('en')} oldest entries. The recording may still
+          have them.
+        </Notice>
+      )}
+    </div>
+  );
+}
+
 function MissingRun({ runId }: { readonly runId: string }) {
   return (
     <main class="center">
@@ -71,7 +101,7 @@ function MissingRun({ runId }: { readonly runId: string }) {
           The server keeps no run <code class="id">{runId.slice(0, 200)}</code>. Settled runs are forgotten
           after a while, and all runs when the server restarts.
         </p>
-        <a class="button" href="/inspect">
+        <a class="button" href="/">
           Show the runs that there are
         </a>
       </div>

@@ -9,6 +9,8 @@ export type FeedState =
   | { readonly kind: 'ended' }
   /** The connection broke; it is tried again after `seconds`. */
   | { readonly kind: 'lost'; readonly seconds: number }
+  /** The page was hidden for long, and has closed the connection: it connects again when it is shown. */
+  | { readonly kind: 'hidden' }
   | { readonly kind: 'missing' }
   /** The server knew the run before, and does not know it any more. */
   | { readonly kind: 'restarted' }
@@ -36,14 +38,14 @@ const LONGEST_DELAY_MS = 10_000;
 
 /**
  * Reads the entries of a stream, and connects again where it left off when the connection breaks. It ends with the last
- * entry, or when there is nothing to wait for.
+ * entry, or when there is nothing to wait for, or when it is closed; run again, it goes on after the last entry.
  */
 export class Feed {
   protected readonly server: Server;
   protected readonly path: string;
   readonly #listener: FeedListener;
   readonly #waiter: Waiter;
-  readonly #end = new AbortController();
+  #end = new AbortController();
   #retry = new AbortController();
   #lastId = 0;
   #wasConnected = false;
@@ -58,10 +60,11 @@ export class Feed {
   /** Runs until the last entry was read, the feed was closed, or there is nothing to wait for. */
   async run(): Promise<void> {
     let delay = FIRST_DELAY_MS;
-    while (!this.#end.signal.aborted) {
+    const { signal: end } = (this.#end = new AbortController());
+    while (!end.aborted) {
       const before = this.#lastId;
-      const state = await this.#readOnce();
-      if (this.#end.signal.aborted) return;
+      const state = await this.#readOnce(end);
+      if (end.aborted) return;
       if (state.kind !== 'lost') return this.#listener.onState(state);
       if (this.#lastId > before) delay = FIRST_DELAY_MS;
       this.#retry = new AbortController();
@@ -81,26 +84,28 @@ export class Feed {
     this.#retry.abort();
   }
 
-  async #readOnce(): Promise<FeedState> {
+  async #readOnce(end: AbortSignal): Promise<FeedState> {
     this.onConnect();
     try {
       const headers: Record<string, string> = { Accept: 'text/event-stream' };
       if (this.#lastId > 0) headers['Last-Event-ID'] = String(this.#lastId);
-      const response = await this.server.open(this.path, { headers }, this.#end.signal);
+      const response = await this.server.open(this.path, { headers }, end);
       if (response.status === 204) return { kind: 'ended' };
       this.#wasConnected = true;
       this.#listener.onState({ kind: 'live' });
-      return (await this.#readFrames(response)) ? { kind: 'ended' } : { kind: 'lost', seconds: 0 };
+      return (await this.#readFrames(response, end)) ? { kind: 'ended' } : { kind: 'lost', seconds: 0 };
     } catch (error) {
       return this.#toState(error);
     }
   }
 
   /** Returns whether the last frame was read. */
-  async #readFrames(response: Response): Promise<boolean> {
+  async #readFrames(response: Response, end: AbortSignal): Promise<boolean> {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     const frames = new FrameReader();
     for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
+      // What a closed connection still brings, the next one brings again.
+      if (end.aborted) return false;
       for (const frame of frames.read(piece.value)) {
         if (frame.name === 'end') return this.afterPiece().then(() => true);
         this.#take(frame);

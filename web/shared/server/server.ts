@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { KEY_ITEM } from './api-key.js';
+import { KEY_ITEM, nameKey } from './api-key.js';
 
 /** Why the server has refused a request, or that it could not be reached (`status` 0). */
 export class ServerError extends Error {
@@ -27,12 +27,20 @@ interface KeyStore {
   setItem(name: string, value: string): void;
 }
 
+/** Whom what a page keeps in the browser belongs to: names of keys; empty without a key. */
+export interface Owners {
+  readonly owner: string;
+  /** The key that the page had before; whoever replaced it has seen what the page showed. */
+  readonly formerOwner?: string;
+}
+
 /** The server that the page came from. Sends the reader's key with each request. */
 export class Server {
   /** Whether the server wants a key, or another one. */
   readonly needsKey = signal(false);
   readonly #keys: KeyStore;
   readonly #fetch: typeof fetch;
+  #formerOwner: string | undefined;
 
   constructor(keys: KeyStore, send: typeof fetch) {
     this.#keys = keys;
@@ -43,7 +51,16 @@ export class Server {
     return this.#keys.getItem(KEY_ITEM) !== null;
   }
 
+  get owners(): Owners {
+    const key = this.#keys.getItem(KEY_ITEM);
+    return {
+      owner: key === null ? '' : nameKey(key),
+      ...(this.#formerOwner !== undefined && { formerOwner: this.#formerOwner }),
+    };
+  }
+
   useKey(key: string): void {
+    this.#formerOwner = this.owners.owner;
     this.#keys.setItem(KEY_ITEM, key);
     this.needsKey.value = false;
   }

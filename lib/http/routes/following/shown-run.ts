@@ -225,8 +225,6 @@ class Pages {
         return { ...toJson({}, 302), headers: { Location: `/inspect/${record.run_id}` } };
       case `/inspect/${record.run_id}`:
         return this.#file('index.html');
-      case '/pipelines/runs':
-        return toJson({ runs: [record], next_cursor: null });
       case base:
         return toJson(record);
       case `${base}/inspection`:

@@ -13,17 +13,28 @@ export function inspectorRoutes(folder?: string): Route[] {
       id: 'inspectAsset',
       summary: 'Get a file of the inspector',
     }),
-    pageRoute(files, {
-      path: '/inspect',
-      id: 'inspectRuns',
-      summary: 'List the runs, each with a link to its inspector',
-    }),
+    consoleInstead(),
     pageRoute(files, {
       path: '/inspect/{run_id}',
       id: 'inspectRun',
       summary: 'Watch a run as state machines',
     }),
   ];
+}
+
+/** The console lists the runs, each with a link to its inspector. */
+function consoleInstead(): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/inspect',
+    id: 'inspect',
+    tag: 'Documents',
+    summary: 'Lead to the list of runs',
+    isPage: true,
+    access: 'open',
+    responses: { 302: { description: 'The list of runs.', headers: { Location: 'The path of the list.' } } },
+    handle: () => ({ status: 302, headers: { Location: '/' } }),
+  });
 }
 
 function statecharts(files: PageFiles): Route {

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { parseIsoTime } from '../../../common/clock.js';
 import { WavetrainError } from '../../../common/errors.js';
 import { LISTING_LIMITS } from '../../../common/limits.js';
 import type { RunQuery } from '../../../runs/views/run-listing.js';
@@ -98,20 +99,10 @@ function readQuery(query: Static<typeof ListQuery>, caller: Caller): RunQuery {
   };
 }
 
-/** A date, a time of day and a zone. */
-const TIME = /^\d{4}-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
-
 function readTime(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const [date = '', month, day] = TIME.exec(text) ?? [];
-  const ms = Date.parse(date);
-  // JavaScript reads February 30 as March 2.
-  const midnight = new Date(`${date.slice(0, 10)}T00:00:00Z`);
-  const exists =
-    !Number.isNaN(ms) &&
-    midnight.getUTCMonth() + 1 === Number(month) &&
-    midnight.getUTCDate() === Number(day);
-  if (exists) return ms;
+  const ms = parseIsoTime(text);
+  if (ms !== undefined) return ms;
   throw new WavetrainError(
     'invalid_request',
     `query parameter "${name}" must be an ISO 8601 time with its zone, such as 2026-01-31T08:00:00Z; in a URL, + is written as %2B`,

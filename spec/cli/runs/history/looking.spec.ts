@@ -61,9 +61,14 @@ describe('the history of the shell: the runs commands without a server (D68)', (
 
   it('runs list has a filter for each status of the history, and refuses those of servers', async () => {
     const list = (...argv: string[]): Promise<Invocation> => project.invoke(['runs', 'list', ...argv]);
-    expect((await list('--status', 'failed', '--pipeline', 'two', '--tenant', 'default')).stdout).to.contain(
-      id,
-    );
+    for (const argv of [
+      ['--status', 'failed', '--pipeline', 'two', '--tenant', 'default'],
+      ['--text', 'NO WAY'],
+      ['--text', id.slice(-8)],
+      ['--since', '2h'],
+    ]) {
+      expect((await list(...argv)).stdout, argv.join(' ')).to.contain(id);
+    }
     for (const argv of [
       ['--status', 'running'],
       ['--status', 'succeeded'],
@@ -71,6 +76,9 @@ describe('the history of the shell: the runs commands without a server (D68)', (
       ['--status', 'interrupted'],
       ['--pipeline', 'other'],
       ['--tenant', 'other'],
+      ['--text', 'no.way'],
+      ['--until', '2h'],
+      ['--since', '2999-01-01'],
     ]) {
       expect((await list(...argv)).stdout, argv.join(' ')).to.equal('no runs found\n');
     }

@@ -1,3 +1,5 @@
+import type { Owners } from '../../../shared/server/server.js';
+
 /** A text that was typed and not saved elsewhere. */
 interface Draft {
   readonly text: string;
@@ -17,31 +19,40 @@ interface DraftStore {
 const PREFIX = 'wavetrain-draft:';
 
 /**
- * Keeps what is typed in the storage of the browser, for each definition: a reload, a crash or a closed tab loses
- * nothing. A second tab on the same definition is noticed, and neither overwrites the other unasked.
+ * Keeps what is typed in the storage of the browser, for each definition and key: a reload, a crash or a closed tab loses
+ * nothing, and whoever comes with another key does not see it. A second tab on the same definition is noticed, and neither overwrites the other unasked.
  */
 export class Drafts {
   readonly #store: DraftStore;
   readonly #tab: string;
   readonly #now: () => number;
   readonly #name: string;
+  readonly #formerName: string;
   /** The draft that this tab has read or written last. */
   #known: string | null = null;
 
   /**
    * @param id of the definition, such as `pipeline:daily`; empty for a new one
    * @param tab distinguishes this tab from others
+   * @param owners whose drafts they are; those of the former owner go over to the owner
    */
-  constructor(store: DraftStore, id: string, tab: string, now: () => number) {
+  constructor(
+    store: DraftStore,
+    id: string,
+    tab: string,
+    now: () => number,
+    { owner, formerOwner = owner }: Owners = { owner: '' },
+  ) {
     this.#store = store;
-    this.#name = `${PREFIX}${id}`;
+    this.#name = nameOf(owner, id);
+    this.#formerName = nameOf(formerOwner, id);
     this.#tab = tab;
     this.#now = now;
   }
 
   /** Returns the draft that was kept; undefined when there is none. */
   open(): string | undefined {
-    this.#known = this.#store.getItem(this.#name);
+    this.#known = this.#store.getItem(this.#name) ?? this.#store.getItem(this.#formerName);
     return parse(this.#known)?.text;
   }
 
@@ -62,6 +73,7 @@ export class Drafts {
       return 'full';
     }
     this.#known = written;
+    this.#forgetFormer();
     return 'kept';
   }
 
@@ -76,8 +88,17 @@ export class Drafts {
   /** Forgets the draft: the text was saved elsewhere, or is given up. */
   discard(): void {
     this.#store.removeItem(this.#name);
+    this.#forgetFormer();
     this.#known = null;
   }
+
+  #forgetFormer(): void {
+    if (this.#formerName !== this.#name) this.#store.removeItem(this.#formerName);
+  }
+}
+
+function nameOf(owner: string, id: string): string {
+  return owner === '' ? `${PREFIX}${id}` : `${PREFIX}${owner}:${id}`;
 }
 
 function parse(stored: string | null): Draft | undefined {

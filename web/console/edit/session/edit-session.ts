@@ -8,7 +8,7 @@ import { EMPTY_OUTLINE, type Outline, readDefaults } from '../model/outline.js';
 import type { JsonSchema, Vocabulary } from '../model/vocabulary.js';
 import { Checker } from './checker.js';
 import { Drafts } from './drafts.js';
-import { type OpenedFile, Files, type Folder } from './files.js';
+import { Files, type Folder, NO_FOLDER, type OpenedFile } from './files.js';
 
 /** What the page was opened for, from its address. */
 export interface Opened {
@@ -41,7 +41,7 @@ export class EditSession {
   readonly files: Files;
   readonly checker: Checker;
   readonly folder = signal<Folder | undefined>(undefined);
-  /** What the run was submitted with whose definition is changed (D60). */
+  /** What the run was submitted with, which another one starts from (D60). */
   readonly source = signal<EditableDefinition | undefined>(undefined);
   readonly conflict = signal<Conflict | undefined>(undefined);
   /** What went right or wrong last, and how it looks. */
@@ -58,19 +58,15 @@ export class EditSession {
   /** The declarations of the params and the default inputs, as the text has them. */
   readonly defaults = computed(() => readDefaults(this.outline.value));
   vocabulary: Vocabulary | undefined;
-  #drafts: Drafts;
+  readonly #drafts: Drafts;
   #base: OpenedFile | undefined;
   #baseText = '';
   #editor: CodeEditor | undefined;
   #timer = 0;
-  readonly #storage: Storage;
-  readonly #tab: string;
 
   constructor(server: Server, opened: Opened, storage: Storage, tab: string) {
     this.server = server;
     this.opened = opened;
-    this.#storage = storage;
-    this.#tab = tab;
     this.files = new Files(server, opened.tenant);
     const id =
       opened.run === ''
@@ -78,15 +74,11 @@ export class EditSession {
           ? 'new'
           : `pipeline:${opened.tenant}/${opened.pipeline}`
         : `run:${opened.run}`;
-    this.#drafts = this.#openDrafts(id);
+    this.#drafts = new Drafts(storage, id, tab, () => Date.now(), server.owners);
     this.checker = new Checker(server, () => ({ text: this.text, kind: this.kind.value }), {
       set: (task, milliseconds) => window.setTimeout(task, milliseconds),
       clear: (timer) => window.clearTimeout(timer),
     });
-  }
-
-  #openDrafts(id: string): Drafts {
-    return new Drafts(this.#storage, id, this.#tab, () => Date.now());
   }
 
   get text(): string {
@@ -150,7 +142,7 @@ export class EditSession {
       this.folder.value = await this.files.list();
     } catch {
       // Whoever does not see the folder can still write, check and run; that the server is away, the checks say.
-      this.folder.value = { enabled: false, writable: false, pipelines: [] };
+      this.folder.value = NO_FOLDER;
     }
   }
 

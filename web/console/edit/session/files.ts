@@ -1,4 +1,5 @@
 import type { Problem } from '../../../../lib/definition/problem.js';
+import type { NamedPage } from '../../../../lib/library/library.js';
 import { type Server, ServerError } from '../../../shared/server/server.js';
 
 /** A file of the folder of the server (SERVICE_PIPELINES). */
@@ -9,23 +10,15 @@ export interface OpenedFile {
   readonly version: string;
 }
 
-/** What a page knows of the folder of the server. */
-export interface Folder {
-  readonly enabled: boolean;
-  readonly writable: boolean;
-  readonly pipelines: readonly {
-    readonly id: string;
-    readonly kind: 'pipeline' | 'plan';
-    readonly ok: boolean;
-  }[];
-}
+/** What the server answers for its folder. */
+export type Folder = NamedPage & { readonly enabled: boolean; readonly writable: boolean };
 
 type SaveResult =
   | { readonly kind: 'saved'; readonly version: string; readonly problems: readonly Problem[] }
   /** The file is another one than the text was made from; undefined when it is gone. */
   | { readonly kind: 'changed'; readonly current: OpenedFile | undefined };
 
-const NO_FOLDER: Folder = { enabled: false, writable: false, pipelines: [] };
+export const NO_FOLDER: Folder = { enabled: false, writable: false, pipelines: [], next_cursor: null };
 
 /** The files that the server offers to edit. */
 export class Files {

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { JsonObject } from '../../../../lib/common/json.js';
 import { messageOf, ServerError } from '../../../shared/server/server.js';
+import { JsonField } from '../../shell/json-field.js';
 import { findParamProblems, parseJsonObject } from '../../shell/param-values.js';
 import { ParamsForm } from '../../shell/params-form.js';
 import type { EditSession } from '../session/edit-session.js';
@@ -62,7 +63,7 @@ export function RunPane({ session, values, onChange }: RunPaneProps) {
         />
       )}
       {!isPlan && names.length === 0 && <p class="about">This pipeline declares no params.</p>}
-      <JsonText
+      <JsonField
         id="edit-inputs"
         name="Inputs"
         about="Replace the default inputs of the definition."
@@ -71,7 +72,7 @@ export function RunPane({ session, values, onChange }: RunPaneProps) {
         problem={texts.problems.inputs}
         onChange={(text) => onChange({ ...values, inputs: text })}
       />
-      <JsonText
+      <JsonField
         id="edit-session"
         name="Session"
         about="Values that templates read as {{session.KEY}}."
@@ -104,42 +105,6 @@ export function RunPane({ session, values, onChange }: RunPaneProps) {
         </p>
       )}
     </form>
-  );
-}
-
-interface JsonTextProps {
-  readonly id: string;
-  readonly name: string;
-  readonly about: string;
-  readonly value: string;
-  readonly example: string;
-  readonly problem: string | undefined;
-  readonly onChange: (text: string) => void;
-}
-
-function JsonText({ id, name, about, value, example, problem, onChange }: JsonTextProps) {
-  return (
-    <div class="param">
-      <label for={id}>
-        {name} <span class="src">JSON object</span>
-      </label>
-      <textarea
-        id={id}
-        rows={Math.min(8, Math.max(2, value.split('\n').length))}
-        spellcheck={false}
-        value={value}
-        placeholder={example}
-        aria-invalid={problem !== undefined}
-        aria-describedby={`${id}-about ${id}-problem`}
-        onInput={(event) => onChange(event.currentTarget.value)}
-      />
-      <p id={`${id}-about`} class="about">
-        {about}
-      </p>
-      <p id={`${id}-problem`} class="problem">
-        {problem}
-      </p>
-    </div>
   );
 }
 

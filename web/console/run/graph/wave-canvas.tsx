@@ -7,7 +7,8 @@ import {
 } from '../../../../lib/pipelines/drawing/wave-layout.js';
 import { runToEnd } from '../../../../lib/common/steps.js';
 import type { Graph } from '../../../../lib/pipelines/graph.js';
-import { type RunPart, keyOfTask } from '../model/task-states.js';
+import { formatSelection } from '../model/addresses.js';
+import type { RunPart } from '../model/task-states.js';
 import type { FollowedRun } from '../run-session.js';
 import { type Nearness, TaskCard } from './task-card.js';
 
@@ -62,8 +63,7 @@ export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) 
       layout.boxes.find(({ id }) => id === selected),
     );
   }, [layout, selected]);
-  const show = (taskId: string): void =>
-    session.show({ selection: { taskId, ...(subPipeline !== undefined && { subPipeline }) } });
+  const show = (taskId: string): void => session.show({ selection: { taskId, subPipeline } });
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || active === undefined) return;
     const next = moveByKey(event.key, active, layout);
@@ -108,7 +108,7 @@ export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) 
         {layout.boxes.map((placed) => {
           const { id, x, y } = placed;
           const isKept = id === active || isVisible(x, y, SIZES.boxWidth, SIZES.boxHeight);
-          const task = isKept ? session.tasks.get(keyOfTask(id, subPipeline)) : undefined;
+          const task = isKept ? session.tasks.get(formatSelection({ taskId: id, subPipeline })) : undefined;
           if (task === undefined) return null;
           return (
             <TaskCard

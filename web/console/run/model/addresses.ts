@@ -6,9 +6,9 @@ export type Tab = (typeof TABS)[number];
 /** A task of the run, or an item of it. */
 export interface TaskSelection {
   readonly taskId: string;
-  readonly subPipeline?: string;
+  readonly subPipeline?: string | undefined;
   /** Of a fan-out, from 0. */
-  readonly item?: number;
+  readonly item?: number | undefined;
 }
 
 /** What the page of a run shows: its address says so, and leads there again. */
@@ -45,20 +45,32 @@ export function writeView({ tab, selection }: View): string {
   return query.size === 0 ? '' : `#${query}`;
 }
 
-/** The path of the API to the values of a task or an item, below that of the run. */
+/** The path of the API to the values of a task or an item, or to what there is `below` them; itself below that of the run. */
 export function valuesPath(
   { taskId, subPipeline, item }: TaskSelection,
   more: Record<string, string> = {},
+  below = '',
 ): string {
   const query = new URLSearchParams({
     ...(subPipeline !== undefined && { sub_pipeline: subPipeline }),
     ...more,
   });
   const items = item === undefined ? '' : `/items/${item}`;
-  return `/tasks/${encodeURIComponent(taskId)}${items}${query.size > 0 ? `?${query}` : ''}`;
+  return `/tasks/${encodeURIComponent(taskId)}${items}${below}${query.size > 0 ? `?${query}` : ''}`;
 }
 
-/** How messages name a task or an item, as in `draft/fetch[3]`. */
+/** How the server says which task or item something is about. */
+interface Located {
+  readonly task_id: string;
+  readonly sub_pipeline?: string | undefined;
+  readonly item?: number | undefined;
+}
+
+export function selectionOf({ task_id, sub_pipeline, item }: Located): TaskSelection {
+  return { taskId: task_id, subPipeline: sub_pipeline, item };
+}
+
+/** How messages name a task or an item, as in `draft/fetch[3]`: no two of a run have the same name. */
 export function formatSelection({ taskId, subPipeline, item }: TaskSelection): string {
   const task = subPipeline === undefined ? taskId : `${subPipeline}/${taskId}`;
   return item === undefined ? task : `${task}[${item}]`;

@@ -1,4 +1,5 @@
 import type { LiveEvent } from '../../../../lib/execution/events/event.js';
+import { formatSelection, selectionOf, type TaskSelection } from './addresses.js';
 
 /** Events that the page keeps. */
 const MOST_EVENTS = 20_000;
@@ -38,14 +39,14 @@ export class RunEvents {
     this.dropped += count;
   }
 
-  /** The text that a model has answered a task with so far; empty when there is none. */
-  textOf(key: string, item: number | undefined): string {
-    return this.#texts.get(textKey(key, item))?.text ?? '';
+  /** The text that a model has answered a task or an item with so far; empty when there is none. */
+  textOf(selection: TaskSelection): string {
+    return this.#texts.get(formatSelection(selection))?.text ?? '';
   }
 
   #addText(event: Extract<LiveEvent, { kind: 'text' }>): void {
-    const { sub_pipeline: sub, task_id: id, item, request, text } = event;
-    const key = textKey(sub === undefined ? id : `${sub}/${id}`, item);
+    const { request, text } = event;
+    const key = formatSelection(selectionOf(event));
     const known = this.#texts.get(key);
     if (known !== undefined && known.request === request) {
       if (known.text.length < MOST_TEXT) known.text += text;
@@ -55,10 +56,6 @@ export class RunEvents {
     if (this.#texts.size >= MOST_TEXTS && oldest !== undefined) this.#texts.delete(oldest);
     this.#texts.set(key, { request, text });
   }
-}
-
-function textKey(key: string, item: number | undefined): string {
-  return item === undefined ? key : `${key}[${item}]`;
 }
 
 /** Lists the events that pass the filter. */

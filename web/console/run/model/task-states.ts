@@ -1,6 +1,7 @@
 import type { LiveEvent, TaskEvent } from '../../../../lib/execution/events/event.js';
 import type { Graph } from '../../../../lib/pipelines/graph.js';
 import type { TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
+import { formatSelection } from './addresses.js';
 
 type TaskStatus = TaskRecord['status'];
 
@@ -23,6 +24,7 @@ export interface ItemProgress {
 
 /** What the page knows of a task: from the definition, from the record of the task, and from events since then. */
 export interface TaskState {
+  /** Its name in the run, as messages have it. */
   readonly key: string;
   readonly subPipeline: string | undefined;
   readonly taskId: string;
@@ -60,11 +62,6 @@ const RANK: Readonly<Record<TaskStatus, number>> = {
   failed: 2,
 };
 
-/** The name of a task in the run; those of two sub-pipelines may have the same id. */
-export function keyOfTask(taskId: string, subPipeline?: string): string {
-  return subPipeline === undefined ? taskId : `${subPipeline}/${taskId}`;
-}
-
 /** All tasks of a run, kept up to date event by event. */
 export class TaskStates {
   readonly #tasks = new Map<string, TaskState>();
@@ -86,7 +83,7 @@ export class TaskStates {
   addPart({ subPipeline, graph }: RunPart): void {
     for (const [wave, tasks] of graph.waves.entries()) {
       for (const { id, tool, fan_out } of tasks) {
-        const key = keyOfTask(id, subPipeline);
+        const key = formatSelection({ taskId: id, subPipeline });
         if (!this.#tasks.has(key))
           this.#tasks.set(key, createState(key, id, subPipeline, tool, wave, fan_out));
       }
@@ -96,7 +93,7 @@ export class TaskStates {
   /** Takes what the server knows of a task. */
   addRecord(record: TaskRecord): void {
     const { task_id, sub_pipeline, tool, wave, status, items, attempts, error } = record;
-    const key = keyOfTask(task_id, sub_pipeline);
+    const key = formatSelection({ taskId: task_id, subPipeline: sub_pipeline });
     const task = this.#tasks.get(key) ?? createState(key, task_id, sub_pipeline, tool, wave, items !== null);
     this.#tasks.set(key, task);
     if (RANK[status] < RANK[task.status]) return;
@@ -114,7 +111,7 @@ export class TaskStates {
   /** Takes an event in. Those of nested runs belong to the task that runs them, and change nothing of it. */
   addEvent(event: LiveEvent): void {
     if (!('task_id' in event) || event.within !== undefined) return;
-    const task = this.#tasks.get(keyOfTask(event.task_id, event.sub_pipeline));
+    const task = this.#tasks.get(formatSelection({ taskId: event.task_id, subPipeline: event.sub_pipeline }));
     if (task === undefined) return;
     const time = Date.parse(event.time);
     switch (event.kind) {

@@ -4,13 +4,11 @@ import { formatInteger, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';
 import { useJson } from '../../../shared/server/use-json.js';
-import { type TaskSelection, valuesPath } from '../model/addresses.js';
+import type { TaskSelection } from '../model/addresses.js';
+import { addItemPage, itemsPath, type ReadItems, startItems } from '../model/item-pages.js';
 import type { FollowedRun } from '../run-session.js';
 
 const STATUSES = ['failed', 'running', 'pending', 'skipped', 'succeeded'] as const;
-
-/** Items that one request reads. */
-const PER_PAGE = 100;
 
 const REFRESH_MS = 2000;
 
@@ -24,21 +22,10 @@ interface ItemListProps {
 export function ItemList({ session, selection, counts }: ItemListProps) {
   const [chosen, setChosen] = useState<string | undefined>(undefined);
   const status = chosen ?? (counts.failed > 0 ? 'failed' : '');
-  const query = { values: 'false', limit: String(PER_PAGE), ...(status !== '' && { status }) };
-  const { subPipeline, taskId } = selection;
-  const task: TaskSelection = { taskId, ...(subPipeline !== undefined && { subPipeline }) };
-  const pathOf = (more: Record<string, string>): string => {
-    const [path, search] = valuesPath(task, { ...query, ...more }).split('?');
-    return session.path(`${path}/items?${search}`);
-  };
+  const { taskId, subPipeline } = selection;
+  const task: TaskSelection = { taskId, subPipeline };
   const isAtWork = counts.running > 0 || counts.pending > 0;
-  const { value: page, problem } = useJson<ItemPage>(session.server, pathOf({}), {
-    refreshMs: isAtWork ? REFRESH_MS : 0,
-    keep: true,
-  });
-  const more = useMore(session, pathOf, status);
-  const items = [...(page?.items ?? []), ...more.items];
-  const cursor = more.cursor === undefined ? (page?.next_cursor ?? null) : more.cursor;
+  const { items, cursor, problem, isBusy, readMore } = useItems(session, task, status, isAtWork);
   return (
     <section class="items" aria-label="Items">
       <h3>
@@ -54,9 +41,9 @@ export function ItemList({ session, selection, counts }: ItemListProps) {
           ))}
         </span>
       </h3>
-      {(problem || more.problem) !== '' && (
+      {problem !== '' && (
         <p class="problem" role="alert">
-          <bdi>{problem || more.problem}</bdi>
+          <bdi>{problem}</bdi>
         </p>
       )}
       <ul>
@@ -67,7 +54,7 @@ export function ItemList({ session, selection, counts }: ItemListProps) {
         ))}
       </ul>
       {cursor !== null && items.length > 0 && (
-        <button type="button" class="link" disabled={more.isBusy} onClick={() => more.read(cursor)}>
+        <button type="button" class="link" disabled={isBusy} onClick={() => readMore(cursor)}>
           Show more items
         </button>
       )}
@@ -102,28 +89,32 @@ function ItemRow({ item, onShow }: { readonly item: ItemRecord; readonly onShow:
   );
 }
 
-/** The pages after the first one. */
-function useMore(session: FollowedRun, pathOf: (more: Record<string, string>) => string, status: string) {
-  const [items, setItems] = useState<readonly ItemRecord[]>([]);
-  /** Undefined until a further page was read. */
-  const [cursor, setCursor] = useState<string | null | undefined>(undefined);
+/** The first page, which is read again while items are at work, and those that the reader asks for. */
+function useItems(session: FollowedRun, task: TaskSelection, status: string, isAtWork: boolean) {
+  const [read, setRead] = useState<ReadItems>(startItems(status));
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
+  const first = useJson<ItemPage>(session.server, session.path(itemsPath(task, status)), {
+    refreshMs: isAtWork ? REFRESH_MS : 0,
+    keep: true,
+  });
   useEffect(() => {
-    setItems([]);
-    setCursor(undefined);
-    setProblem('');
-  }, [status]);
-  const read = (from: string): void => {
+    const page = first.value;
+    if (page === undefined) return;
+    // Those of another status stay until the first page of this one is there.
+    setRead((known) => addItemPage(known.status === status ? known : startItems(status), page));
+  }, [first.value]);
+  useEffect(() => setProblem(''), [status]);
+  const readMore = (cursor: string): void => {
+    const after = read.items.at(-1)?.item;
     setBusy(true);
     session.server
-      .getJson<ItemPage>(pathOf({ cursor: from }))
-      .then((page) => {
-        setItems((known) => [...known, ...page.items]);
-        setCursor(page.next_cursor);
-      })
+      .getJson<ItemPage>(session.path(itemsPath(task, status, cursor)))
+      .then((page) => setRead((known) => (known.status === status ? addItemPage(known, page, after) : known)))
       .catch((error: unknown) => setProblem(messageOf(error)))
       .finally(() => setBusy(false));
   };
-  return { items, cursor, problem, isBusy, read };
+  const { items } = read;
+  const cursor = read.status === status ? read.cursor : null;
+  return { items, cursor, problem: first.problem || problem, isBusy, readMore };
 }

@@ -4,7 +4,6 @@ import { formatTime, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { formatSelection, type TaskSelection, valuesPath } from '../model/addresses.js';
-import { keyOfTask } from '../model/task-states.js';
 import type { FollowedRun } from '../run-session.js';
 import { ErrorDetails } from './error-details.js';
 import { ItemList } from './item-list.js';
@@ -24,9 +23,8 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
   const { subPipeline, taskId, item } = selection;
   const [isWhole, setWhole] = useState(false);
   const [isRerunning, setRerunning] = useState(false);
-  const key = keyOfTask(taskId, subPipeline);
   void session.version.value;
-  const status = session.tasks.get(key)?.status;
+  const status = session.tasks.get(formatSelection({ taskId, subPipeline }))?.status;
   const isOver = status !== undefined && status !== 'running' && status !== 'pending';
   // Its state is part of the address, so that it is read again when it changes.
   const path = `${session.path(valuesPath(selection, isWhole ? { whole: 'true' } : {}))}#${status ?? ''}`;
@@ -34,7 +32,7 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
     refreshMs: isOver ? 0 : REFRESH_MS,
     keep: true,
   });
-  const streamed = session.events.textOf(key, item);
+  const streamed = session.events.textOf(selection);
   const isSettledRun = session.record.value?.settled === true;
   return (
     <aside class="panel task-panel" aria-label={`Task ${formatSelection(selection)}`}>
@@ -63,9 +61,7 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
           <button
             type="button"
             class="link"
-            onClick={() =>
-              session.show({ selection: { taskId, ...(subPipeline !== undefined && { subPipeline }) } })
-            }
+            onClick={() => session.show({ selection: { taskId, subPipeline } })}
           >
             ← all items
           </button>

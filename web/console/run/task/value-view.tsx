@@ -3,7 +3,7 @@ import type { Json } from '../../../../lib/common/json.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
 import { searchJson } from '../model/values.js';
 import { CopyButton } from '../views/copy-button.js';
-import { saveFile } from '../views/file-link.js';
+import { saveFile } from '../../../shared/views/file-link.js';
 
 /** From so many characters on, a value can be searched and is folded to its first levels. */
 const LONG = 1500;

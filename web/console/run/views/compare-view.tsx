@@ -4,7 +4,7 @@ import { formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
-import { formatSelection } from '../model/addresses.js';
+import { formatSelection, selectionOf } from '../model/addresses.js';
 import { type ComparedTask, compareTasks } from '../model/values.js';
 import type { FollowedRun } from '../run-session.js';
 
@@ -143,8 +143,7 @@ async function readTasks(session: FollowedRun, runId: string): Promise<Map<strin
       `/pipelines/runs/${encodeURIComponent(runId)}/tasks?${query}`,
     );
     for (const task of page.tasks) {
-      const { task_id: taskId, sub_pipeline: subPipeline } = task;
-      tasks.set(formatSelection({ taskId, ...(subPipeline !== undefined && { subPipeline }) }), task);
+      tasks.set(formatSelection(selectionOf(task)), task);
     }
     cursor = page.next_cursor;
   }

@@ -1,5 +1,5 @@
-import { formatSelection, type TaskSelection } from '../model/addresses.js';
 import { formatInteger } from '../../../shared/model/format.js';
+import { formatSelection, selectionOf, type TaskSelection } from '../model/addresses.js';
 import type { FollowedRun } from '../run-session.js';
 
 /** Failures that are listed; the graph and the timeline show all. */
@@ -23,7 +23,7 @@ export function FailureBox({ session }: { readonly session: FollowedRun }) {
           'The run has failed'
         ) : (
           <>
-            <TaskLink session={session} selection={toSelection(first)} /> has failed
+            <TaskLink session={session} selection={selectionOf(first)} /> has failed
           </>
         )}
       </h2>
@@ -35,8 +35,8 @@ export function FailureBox({ session }: { readonly session: FollowedRun }) {
           </summary>
           <ul>
             {others.slice(0, MOST_LISTED).map((failure) => (
-              <li key={formatSelection(toSelection(failure))}>
-                <TaskLink session={session} selection={toSelection(failure)} />{' '}
+              <li key={formatSelection(selectionOf(failure))}>
+                <TaskLink session={session} selection={selectionOf(failure)} />{' '}
                 <bdi>{cut(failure.error)}</bdi>
               </li>
             ))}
@@ -65,20 +65,6 @@ function TaskLink({
       <bdi>{formatSelection(selection)}</bdi>
     </button>
   );
-}
-
-interface Located {
-  readonly task_id: string;
-  readonly sub_pipeline?: string;
-  readonly item?: number;
-}
-
-function toSelection({ task_id, sub_pipeline, item }: Located): TaskSelection {
-  return {
-    taskId: task_id,
-    ...(sub_pipeline !== undefined && { subPipeline: sub_pipeline }),
-    ...(item !== undefined && { item }),
-  };
 }
 
 function cut(text: string): string {

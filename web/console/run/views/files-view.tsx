@@ -1,7 +1,7 @@
 import { formatBytes } from '../../../shared/model/format.js';
-import { formatSelection } from '../model/addresses.js';
+import { FileLink } from '../../../shared/views/file-link.js';
+import { formatSelection, selectionOf } from '../model/addresses.js';
 import type { FollowedRun } from '../run-session.js';
-import { FileLink } from './file-link.js';
 
 /** The files that the run has written. */
 export function FilesView({ session }: { readonly session: FollowedRun }) {
@@ -27,20 +27,14 @@ export function FilesView({ session }: { readonly session: FollowedRun }) {
                 <bdi>{name}</bdi>
               </td>
               <td>
-                <bdi>
-                  {formatSelection({
-                    taskId: task_id,
-                    ...(sub_pipeline !== undefined && { subPipeline: sub_pipeline }),
-                    ...(item !== undefined && { item }),
-                  })}
-                </bdi>
+                <bdi>{formatSelection(selectionOf({ task_id, sub_pipeline, item }))}</bdi>
               </td>
               <td>
                 <bdi>{media_type}</bdi>
               </td>
               <td class="number">{formatBytes(size)}</td>
               <td>
-                <FileLink session={session} path={`/artifacts/${encodeURIComponent(name)}`} name={name}>
+                <FileLink run={session} path={`/artifacts/${encodeURIComponent(name)}`} name={name}>
                   Download
                 </FileLink>
               </td>

@@ -5,7 +5,7 @@ import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';
 import { useNow } from '../../shell/use-now.js';
 import type { FollowedRun } from '../run-session.js';
-import { FileLink } from './file-link.js';
+import { FileLink } from '../../../shared/views/file-link.js';
 import { RerunDialog } from './rerun-dialog.js';
 
 /** Which run it is, how it stands, and what can be done with it. */
@@ -166,7 +166,7 @@ function Actions({ session, record }: { readonly session: FollowedRun; readonly 
             Rerun…
           </button>
         )}
-        <FileLink session={session} path="/report" name={`${run_id}.html`}>
+        <FileLink run={session} path="/report" name={`${run_id}.html`}>
           Report
         </FileLink>
         <a class="button" href={`/inspect/${encodeURIComponent(run_id)}`}>

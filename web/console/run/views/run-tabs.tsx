@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
+import { panelOf, Tabs } from '../../../shared/views/tabs.js';
+import { GraphView } from '../graph/graph-view.js';
 import { type Tab, TABS } from '../model/addresses.js';
 import type { FollowedRun } from '../run-session.js';
 import { CompareView } from './compare-view.js';
-import { BlackboardTab, DefinitionTab } from './submission-tabs.js';
 import { EventsView } from './events-view.js';
 import { FilesView } from './files-view.js';
-import { GraphView } from '../graph/graph-view.js';
+import { BlackboardTab, DefinitionTab } from './submission-tabs.js';
 import { TimelineView } from './timeline-view.js';
 
 const TITLES: Readonly<Record<Tab, string>> = {
@@ -28,34 +29,17 @@ export function RunTabs({ session }: { readonly session: FollowedRun }) {
     return true;
   });
   const current = tabs.includes(tab) ? tab : 'graph';
-  const select = (name: Tab): void => session.show({ tab: name, selection: session.view.value.selection });
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-    const next = tabs[(tabs.indexOf(current) + by + tabs.length) % tabs.length];
-    if (by === 0 || next === undefined) return;
-    select(next);
-    document.getElementById(`tab-${next}`)?.focus();
-  };
   return (
     <section class="panel run-tabs" aria-label="The run">
-      <div class="tabs" role="tablist" aria-label="Views of the run" onKeyDown={onKeyDown}>
-        {tabs.map((name) => (
-          <button
-            key={name}
-            id={`tab-${name}`}
-            type="button"
-            role="tab"
-            aria-selected={name === current}
-            aria-controls="view"
-            tabIndex={name === current ? 0 : -1}
-            onClick={() => select(name)}
-          >
-            {TITLES[name]}
-            {name === 'files' && record ? ` ${record.artifact_count}` : ''}
-          </button>
-        ))}
-      </div>
-      <div class={`view ${current}`} id="view" role="tabpanel" aria-labelledby={`tab-${current}`}>
+      <Tabs
+        name="run"
+        label="Views of the run"
+        tabs={tabs}
+        current={current}
+        titleOf={(name) => (name === 'files' ? `${TITLES.files} ${record?.artifact_count}` : TITLES[name])}
+        onSelect={(name) => session.show({ tab: name, selection: session.view.value.selection })}
+      />
+      <div class={`view ${current}`} {...panelOf('run', current)}>
         {showTab(current, session)}
       </div>
     </section>

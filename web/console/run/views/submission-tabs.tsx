@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type {
   BlackboardView as Blackboard,
   EditableDefinition,
@@ -6,7 +7,6 @@ import { useJson } from '../../../shared/server/use-json.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
 import type { FollowedRun } from '../run-session.js';
 import { CopyButton } from './copy-button.js';
-import { useState } from 'preact/hooks';
 
 /** The values of the blackboard now, with marks on what differs from when the run began. */
 export function BlackboardTab({ session }: { readonly session: FollowedRun }) {

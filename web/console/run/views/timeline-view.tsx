@@ -3,7 +3,6 @@ import { formatInteger, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { moveByKey, rowId, VirtualList } from '../../../shared/views/virtual-list.js';
 import { useNow } from '../../shell/use-now.js';
-import { formatSelection, type TaskSelection } from '../model/addresses.js';
 import { barsOf, listTimeTicks, type TimeScale } from '../model/timeline-bars.js';
 import type { TaskState } from '../model/task-states.js';
 import type { FollowedRun } from '../run-session.js';
@@ -28,7 +27,8 @@ export function TimelineView({ session }: { readonly session: FollowedRun }) {
   const isSelected = (task: TaskState): boolean =>
     selection?.taskId === task.taskId && selection.subPipeline === task.subPipeline;
   const show = (task: TaskState | undefined): void => {
-    if (task !== undefined) session.show({ selection: toSelection(task) });
+    if (task !== undefined)
+      session.show({ selection: { taskId: task.taskId, subPipeline: task.subPipeline } });
   };
   return (
     <div class="timeline">
@@ -74,7 +74,7 @@ export function TimelineView({ session }: { readonly session: FollowedRun }) {
               >
                 <span class="bar-name">
                   <span class={`dot ${toneOf(task.status)}`} aria-hidden="true" />
-                  <bdi>{formatSelection(toSelection(task))}</bdi>
+                  <bdi>{task.key}</bdi>
                   <span class="hidden-text">, {task.status}, </span>
                 </span>
                 <Bars task={task} scale={scale} now={now} />
@@ -144,8 +144,4 @@ function labelOf(
   if (items !== null)
     return `${took} · ${formatInteger(items.succeeded + items.failed)}/${formatInteger(items.total)}`;
   return attempts.length > 1 ? `${took} · ${attempts.length} attempts` : took;
-}
-
-function toSelection({ taskId, subPipeline }: TaskState): TaskSelection {
-  return { taskId, ...(subPipeline !== undefined && { subPipeline }) };
 }

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { messageOf } from '../../../shared/server/server.js';
-import type { FollowedRun } from '../run-session.js';
+import type { RunConnection } from '../server/run-connection.js';
+import { messageOf } from '../server/server.js';
 
 interface FileLinkProps {
-  readonly session: FollowedRun;
+  readonly run: RunConnection;
   /** Below the path of the run. */
   readonly path: string;
   /** The name that the file is saved with. */
@@ -13,18 +13,18 @@ interface FileLinkProps {
 }
 
 /** Downloads a file of the run. A link cannot carry the key, so the file is fetched first where there is one. */
-export function FileLink({ session, path, name, children }: FileLinkProps) {
+export function FileLink({ run, path, name, children }: FileLinkProps) {
   const [problem, setProblem] = useState('');
-  const { server } = session;
+  const { server } = run;
   const fetchFile = async (): Promise<void> => {
-    const response = await server.open(session.path(path));
+    const response = await server.open(run.path(path));
     saveFile(await response.blob(), name);
   };
   return (
     <>
       <a
         class="button"
-        href={session.path(path)}
+        href={run.path(path)}
         download={name}
         onClick={(event) => {
           if (!server.hasKey) return;

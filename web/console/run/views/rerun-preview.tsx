@@ -1,0 +1,100 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { RerunReport } from '../../../../lib/runs/rerun/rerun-report.js';
+import { formatInteger } from '../../../shared/model/format.js';
+import { messageOf, type Server } from '../../../shared/server/server.js';
+import { formatSelection, selectionOf } from '../model/addresses.js';
+
+/** Tasks of each list that are shown. */
+const MOST_LISTED = 12;
+
+/** What a rerun would do, or why it cannot be said. */
+interface PreviewState {
+  readonly report: RerunReport | undefined;
+  readonly problem: string;
+}
+
+/** What is typed is looked at after a pause of so many milliseconds. */
+const PAUSE_MS = 350;
+
+/** Asks the server what a rerun would do, each time that its request changes; with undefined there is none. */
+export function useRerunPreview(server: Server, runId: string, body: object | undefined): PreviewState {
+  const [state, setState] = useState<PreviewState>({ report: undefined, problem: '' });
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  useEffect(() => {
+    if (text === undefined) return;
+    let isOld = false;
+    const path = `/pipelines/runs/${encodeURIComponent(runId)}/rerun/preview`;
+    const timer = window.setTimeout(() => {
+      server
+        .post<RerunReport>(path, JSON.parse(text) as object)
+        .then((report) => {
+          if (!isOld) setState({ report, problem: '' });
+        })
+        .catch((error: unknown) => {
+          if (!isOld)
+            setState({
+              report: undefined,
+              problem: messageOf(error),
+            });
+        });
+    }, PAUSE_MS);
+    return () => {
+      isOld = true;
+      window.clearTimeout(timer);
+    };
+  }, [server, runId, text]);
+  return state;
+}
+
+/** Says which tasks will run, and why, and which are reused (D60). */
+export function RerunPreview({ preview: { report, problem } }: { readonly preview: PreviewState }) {
+  if (problem !== '') {
+    return (
+      <p class="problem" role="alert">
+        <bdi>{problem}</bdi>
+      </p>
+    );
+  }
+  if (report === undefined) return <p class="src">Looking what would run…</p>;
+  const { runs, reused, warnings } = report;
+  return (
+    <div class="preview" role="status">
+      <h3>
+        {formatInteger(runs.length)} {runs.length === 1 ? 'task runs' : 'tasks run'}
+      </h3>
+      <ul>
+        {runs.slice(0, MOST_LISTED).map((task) => (
+          <li key={formatSelection(selectionOf(task))}>
+            <bdi class="name">{formatSelection(selectionOf(task))}</bdi>{' '}
+            <span class="src">{task.reason}</span>
+            {task.reusable_items > 0 && (
+              <span class="src">; {formatInteger(task.reusable_items)} of its items are reused</span>
+            )}
+          </li>
+        ))}
+      </ul>
+      <More hidden={runs.length - MOST_LISTED} />
+      <h3>
+        {formatInteger(reused.length)} {reused.length === 1 ? 'task is' : 'tasks are'} reused
+      </h3>
+      <p class="src">
+        <bdi>
+          {reused
+            .slice(0, MOST_LISTED)
+            .map((task) => formatSelection(selectionOf(task)))
+            .join(', ')}
+        </bdi>
+      </p>
+      <More hidden={reused.length - MOST_LISTED} />
+      {warnings.map(({ message }) => (
+        <p key={message} class="paused">
+          <bdi>{message}</bdi>
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function More({ hidden }: { readonly hidden: number }) {
+  return hidden > 0 ? <p class="src">and {formatInteger(hidden)} more</p> : null;
+}

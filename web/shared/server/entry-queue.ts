@@ -1,0 +1,46 @@
+import type { Frames } from './frame-loop.js';
+
+/** Entries that wait to be taken in before the feed waits for the page. */
+const MOST_WAITING = 5000;
+
+/**
+ * Entries of a feed on their way into the page. They are taken in once a frame and never for long, so that the page stays
+ * quick however many come; while too many wait, the feed reads no more.
+ */
+export class EntryQueue {
+  readonly #frames: Frames;
+  readonly #takeIn: (entries: Iterable<string>) => void;
+  #waiting: string[] = [];
+  #onRoom: (() => void) | undefined;
+
+  /** @param takeIn gets those of the waiting entries, as JSON, for which a frame has time */
+  constructor(frames: Frames, takeIn: (entries: Iterable<string>) => void) {
+    this.#frames = frames;
+    this.#takeIn = takeIn;
+  }
+
+  add(text: string): void {
+    this.#waiting.push(text);
+    this.#frames.request(this.#run);
+  }
+
+  /** Resolves when there is room for more. */
+  keepUp(): Promise<void> {
+    if (this.#waiting.length < MOST_WAITING) return Promise.resolve();
+    return new Promise((resolve) => (this.#onRoom = resolve));
+  }
+
+  readonly #run = (): void => {
+    const waiting = this.#waiting;
+    const mayGoOn = this.#frames.budget();
+    let taken = 0;
+    this.#takeIn(
+      (function* () {
+        while (taken < waiting.length && mayGoOn()) yield waiting[taken++] ?? '';
+      })(),
+    );
+    this.#waiting = waiting.slice(taken);
+    if (this.#waiting.length > 0) this.#frames.request(this.#run);
+    else this.#onRoom?.();
+  };
+}
