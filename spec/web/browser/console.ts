@@ -199,6 +199,18 @@ describe('The run console on a real server, in a browser without network', funct
     await expectText(page.locator('.badge'), 'succeeded');
   });
 
+  it('keeps a graph of 400 tasks within the window, and draws only the cards that are in sight', async () => {
+    const tasks = Array.from({ length: 400 }, (_, index) => ({ id: `t${index}`, tool: 'mock' }));
+    const runId = await fixture.submit({ id: 'wide', goal: 'g', tasks });
+    await fixture.server.registry.settled(runId);
+    await page.goto(`${url}/runs/${runId}#task=t399`);
+    await card('t399').waitFor();
+    expect(await page.locator('.task-card').count()).to.be.lessThan(200);
+    const height = await page.evaluate("document.querySelector('.waves').clientHeight / window.innerHeight");
+    expect(height).to.be.lessThan(1);
+    await card('t0').waitFor({ state: 'detached' });
+  });
+
   it('moves from card to card by the arrow keys, and shows the task with Enter', async () => {
     const runId = await runFailing();
     await page.goto(`${url}/runs/${runId}`);
