@@ -176,6 +176,8 @@ describe('The run console on a real server, in a browser without network', funct
       .waitFor();
     expect(await panel().locator('.item-row').count()).to.equal(1);
     expect(new URL(page.url()).hash).to.equal('#task=each');
+    await page.getByRole('link', { name: 'Mend it in the editor' }).click();
+    await expectText(page.locator('.cm-activeLine'), /id: each/);
   });
 
   it('draws all waves before they run, and follows the tasks, their times and the events', async () => {

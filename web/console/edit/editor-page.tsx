@@ -34,12 +34,13 @@ export function EditorPage({ server }: { readonly server: Server }) {
   );
 }
 
-/** `/edit?pipeline=ID&tenant=TENANT` opens a file of the server, `/edit?run=ID` the definition of a run. */
+/** `/edit?pipeline=ID&tenant=TENANT` opens a file of the server, `/edit?run=ID&task=TASK` the definition of a run at a task. */
 function readAddress(search: string): Opened {
   const query = new URLSearchParams(search);
   return {
     pipeline: query.get('pipeline') ?? '',
     tenant: query.get('tenant') ?? '',
     run: query.get('run') ?? '',
+    task: query.get('task') ?? '',
   };
 }

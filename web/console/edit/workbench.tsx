@@ -144,6 +144,7 @@ function Text({ session, onRun }: TextProps) {
         onRun,
       });
       session.attach(editor);
+      editor.goToPart(session.opened.task);
       editor.focus();
     });
     return () => {

@@ -18,6 +18,8 @@ export interface Opened {
   readonly tenant: string;
   /** The id of a run whose definition is changed; empty for none. */
   readonly run: string;
+  /** The task or sub-pipeline at which the text is opened; empty for its start. */
+  readonly task: string;
 }
 
 /** A choice that the reader has to make about two texts. */

@@ -59,6 +59,12 @@ export function valuesPath(
   return `/tasks/${encodeURIComponent(taskId)}${items}${below}${query.size > 0 ? `?${query}` : ''}`;
 }
 
+/** The address of the editor with the definition of a run, at a task of it or at the sub-pipeline of that task. */
+export function editorPath(runId: string, selection?: TaskSelection): string {
+  const part = selection?.subPipeline ?? selection?.taskId;
+  return `/edit?${new URLSearchParams({ run: runId, ...(part !== undefined && { task: part }) })}`;
+}
+
 /** How the server says which task or item something is about. */
 interface Located {
   readonly task_id: string;

@@ -1,5 +1,5 @@
 import { formatInteger } from '../../../shared/model/format.js';
-import { formatSelection, selectionOf, type TaskSelection } from '../model/addresses.js';
+import { editorPath, formatSelection, selectionOf, type TaskSelection } from '../model/addresses.js';
 import type { FollowedRun } from '../run-session.js';
 
 /** Failures that are listed; the graph and the timeline show all. */
@@ -28,6 +28,16 @@ export function FailureBox({ session }: { readonly session: FollowedRun }) {
         )}
       </h2>
       {error !== null && <pre>{cut(error)}</pre>}
+      {first !== null && (
+        <p class="actions">
+          <button type="button" onClick={() => session.show({ selection: selectionOf(first) })}>
+            Show its inputs
+          </button>
+          <a class="button" href={editorPath(session.runId, selectionOf(first))}>
+            Mend it in the editor
+          </a>
+        </p>
+      )}
       {others.length > 0 && (
         <details>
           <summary>

@@ -3,6 +3,7 @@ import type { EditableDefinition } from '../../../../lib/runs/views/submission-v
 import { messageOf } from '../../../shared/server/server.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { JsonField } from '../../shell/json-field.js';
+import { editorPath, selectionOf } from '../model/addresses.js';
 import { describeChanges, type RerunDraft } from '../model/values.js';
 import type { FollowedRun } from '../run-session.js';
 import { RerunPreview, useRerunPreview } from './rerun-preview.js';
@@ -30,6 +31,7 @@ export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
     dialog.current?.showModal();
   }, []);
   const changes = describeChanges(draft);
+  const failed = record?.failed_task;
   const preview = useRerunPreview(session.server, session.runId, changes.ok ? changes.body : undefined);
   const start = (): void => {
     if (!changes.ok) return;
@@ -81,8 +83,10 @@ export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
       })}
       <p class="about">
         To change the definition,{' '}
-        <a href={`/edit?run=${encodeURIComponent(session.runId)}`}>mend it in the editor</a> and run it from
-        there.
+        <a href={editorPath(session.runId, failed ? selectionOf(failed) : undefined)}>
+          mend it in the editor
+        </a>{' '}
+        and run it from there.
       </p>
       <RerunPreview preview={preview} />
       {problem !== '' && (

@@ -5,6 +5,7 @@ import type {
 } from '../../../../lib/runs/views/submission-view.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
+import { editorPath } from '../model/addresses.js';
 import type { FollowedRun } from '../run-session.js';
 import { CopyButton } from './copy-button.js';
 
@@ -59,7 +60,7 @@ export function DefinitionTab({ session }: { readonly session: FollowedRun }) {
   return (
     <div class="content">
       <p class="about">
-        <a class="button" href={`/edit?run=${encodeURIComponent(session.runId)}`}>
+        <a class="button" href={editorPath(session.runId)}>
           Mend it in the editor
         </a>{' '}
         <CopyButton text={text}>Copy the {yaml === null ? 'JSON' : 'YAML'}</CopyButton>
