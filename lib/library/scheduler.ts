@@ -314,7 +314,7 @@ export class Scheduler {
     try {
       const entry = await library.entry(tenantId, id);
       const { run_id } = await registry.submitOnce(tenantId, key, ({ reservation }) =>
-        library.submit(entry, {}, { reservation }),
+        library.submit(entry, {}, { reservation, trigger: 'schedule' }),
       );
       active.runId = run_id;
       this.#end(active, due, { outcome: 'started', run_id, ...more });

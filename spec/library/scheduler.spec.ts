@@ -69,6 +69,17 @@ describe('Schedules (D70)', () => {
       ]);
     });
 
+    it('start runs whose trigger is "schedule" (D28), with a null one for their reruns', async () => {
+      write('six', 'schedule: "0 6 * * *"');
+      const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+      await opened.pass(MINUTE);
+      const runId = opened.runs[0]?.run_id ?? '';
+      opened.controlled.calls[0]?.resolve('done');
+      expect(await opened.registry.settled(runId)).to.include({ trigger: 'schedule', status: 'succeeded' });
+      const rerun = opened.registry.record(await opened.registry.rerun(runId));
+      expect(rerun).to.include({ trigger: null, rerun_of: runId });
+    });
+
     it('start runs of the tenant whose folder the file is in', async () => {
       folder.write('pipelines/tenants/acme/six.yaml', pipelineText('six', 'schedule: "0 6 * * *"'));
       const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
@@ -274,6 +285,7 @@ describe('Schedules (D70)', () => {
         const opened = await stored(clock);
         await opened.pass(45_000);
         expect(createdAt(opened)).to.deep.equal(['06:00']);
+        expect(opened.runs[0]?.trigger).to.equal('schedule');
         await close(opened);
       }
     });

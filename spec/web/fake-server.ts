@@ -202,6 +202,7 @@ const RECORD: RunRecord = {
   events: null,
   sub_pipelines: null,
   rerun_of: null,
+  trigger: null,
   artifacts: [],
   artifact_count: 0,
   usage: [],

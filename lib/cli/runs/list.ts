@@ -135,6 +135,7 @@ function summarize({ id, createdAt, submission }: ShellRun, status: KeptState): 
     error: null,
     failed_task: null,
     rerun_of: rerun?.run_id ?? null,
+    trigger: null,
   };
 }
 
