@@ -1,6 +1,7 @@
 import type { CompileProgress } from '../compile/result.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/run-inputs.js';
+import type { RunTrigger } from '../execution/run/base-run.js';
 import type { RunRecord } from '../runs/record.js';
 import type { RunStatusFilter } from '../runs/views/run-listing.js';
 import type { ArtifactQuery } from '../runs/tasks/run-files.js';
@@ -93,6 +94,8 @@ export interface ListQuery extends RequestOptions {
   readonly status?: RunStatusFilter | undefined;
   readonly pipeline_id?: string | undefined;
   readonly tenant_id?: string | undefined;
+  /** Only runs that a schedule, or a webhook, has started. */
+  readonly trigger?: RunTrigger | undefined;
   /** Only runs with this text in their id, the id of their pipeline, their goal or their error, in any case. */
   readonly text?: string | undefined;
   /** Only runs that were submitted at this time or later, as in `2026-01-31T08:00:00Z`. */

@@ -9,7 +9,7 @@ import { WorkInHand } from '../common/queues/work-in-hand.js';
 import type { ParseText } from '../execution/prepare/step-runner.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import { PipelineLibrary, type NamedRunValues } from '../library/library.js';
-import { Scheduler } from '../library/scheduler.js';
+import { Scheduler } from '../library/schedules/scheduler.js';
 import { Webhooks } from '../library/webhook.js';
 import { ValidationCache } from '../pipelines/validation-cache.js';
 import { type RestoredRuns, RunRegistry } from '../runs/registry.js';

@@ -4,7 +4,7 @@ import type { MemoryPool } from '../common/queues/memory-pool.js';
 import type { Limit } from '../common/queues/shared-limit.js';
 import type { WorkInHand } from '../common/queues/work-in-hand.js';
 import type { PipelineLibrary } from '../library/library.js';
-import type { Scheduler } from '../library/scheduler.js';
+import type { Scheduler } from '../library/schedules/scheduler.js';
 import type { Webhooks } from '../library/webhook.js';
 import type { ValidationCache } from '../pipelines/validation-cache.js';
 import type { RunRegistry } from '../runs/registry.js';

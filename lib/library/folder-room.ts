@@ -1,5 +1,5 @@
 import { WavetrainError } from '../common/errors.js';
-import { LIBRARY_LIMITS } from '../common/limits.js';
+import { LIBRARY_LIMITS } from './limits.js';
 
 /** How much the tenants may have of something. */
 interface Allowance {

@@ -1,7 +1,6 @@
 import { ToolError, WavetrainError } from '../common/errors.js';
 import type { JsonObject } from '../common/json.js';
 import type { Clock } from '../common/clock.js';
-import { LIBRARY_LIMITS } from '../common/limits.js';
 import type { Steps } from '../common/steps.js';
 import { assertDefined } from '../definition/assert.js';
 import type { ExecutionOptions, Breakpoints } from '../execution/run-inputs.js';
@@ -12,6 +11,7 @@ import type { Plan } from '../plans/plan.js';
 import type { SubmissionOptions } from '../runs/registry-options.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
+import { LIBRARY_LIMITS } from './limits.js';
 import { compareText, ROOT_TENANT } from './list-files.js';
 import {
   type NamedPipeline,

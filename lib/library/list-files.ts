@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { describeErrno, isPathInside } from '../common/files.js';
-import { LIBRARY_LIMITS } from '../common/limits.js';
+import { LIBRARY_LIMITS } from './limits.js';
 
 /** Tenant of the files that are in no folder of a tenant. */
 export const ROOT_TENANT = 'default';

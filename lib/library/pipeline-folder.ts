@@ -2,7 +2,6 @@ import { realpath } from 'node:fs/promises';
 import type { Clock } from '../common/clock.js';
 import { errorMessage, ToolError, WavetrainError } from '../common/errors.js';
 import { describeErrno } from '../common/files.js';
-import { LIBRARY_LIMITS } from '../common/limits.js';
 import {
   deriveEntries,
   type FolderEntries,
@@ -11,6 +10,7 @@ import {
   toEntryKey,
 } from './folder-entries.js';
 import { FolderRoom } from './folder-room.js';
+import { LIBRARY_LIMITS } from './limits.js';
 import { forEachOf, inspectFile, type ListedFile, listDefinitionFiles, type Listing } from './list-files.js';
 import { isUpToDate, mayUse, type TenantFiles } from './plan-files.js';
 import {

@@ -1,10 +1,10 @@
 import { dirname, extname, posix } from 'node:path';
 import { ToolError } from '../common/errors.js';
-import { LIBRARY_LIMITS } from '../common/limits.js';
 import type { Source } from '../definition/text/source.js';
 import { listExternal } from '../plans/load.js';
 import type { PipelineInput } from '../plans/plan.js';
 import { decodeText, readRegularFile } from '../tools/files/regular-file.js';
+import { LIBRARY_LIMITS } from './limits.js';
 import { DEFINITION_EXTENSIONS, type ListedFile } from './list-files.js';
 
 /** The files of one tenant, as they count. */

@@ -1,6 +1,5 @@
 import { ToolError, WavetrainError } from '../common/errors.js';
 import { isObject, type JsonObject } from '../common/json.js';
-import { LIBRARY_LIMITS } from '../common/limits.js';
 import { type CheckSteps, requestSource } from '../definition/check-steps.js';
 import type { Problem } from '../definition/problem.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
@@ -15,6 +14,7 @@ import { checkPlanInSteps, checkPlanSourceInSteps } from '../plans/check.js';
 import { createPlanGraphInSteps, type PlanGraph } from '../plans/graph.js';
 import type { PipelineInput } from '../plans/plan.js';
 import type { Catalog } from '../tools/catalog.js';
+import { LIBRARY_LIMITS } from './limits.js';
 import type { ListedFile } from './list-files.js';
 import { readFileText, readPlanFiles, type TenantFiles, type UsedFiles } from './plan-files.js';
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { WavetrainError } from '../common/errors.js';
-import { LIBRARY_LIMITS } from '../common/limits.js';
 import type { Problem } from '../definition/problem.js';
 import { PIPELINE_ID } from '../definition/schema/schema.js';
 import type { FolderEntry } from './folder-entries.js';
+import { LIBRARY_LIMITS } from './limits.js';
 import { ROOT_TENANT, TENANTS_FOLDER } from './list-files.js';
 import type { LibraryLog, PipelineFolder } from './pipeline-folder.js';
 import {

@@ -1,11 +1,11 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
-import { LIBRARY_LIMITS } from '../common/limits.js';
 import { isObject, type Json, type JsonObject, setOwn, subtractJsonLength } from '../common/json.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { PipelineLibrary, NamedRunValues } from './library.js';
 import type { FolderEntry } from './folder-entries.js';
+import { LIBRARY_LIMITS } from './limits.js';
 import { pipelineNotFound } from './read-definition.js';
 import { WebhookFailures } from './webhook-failures.js';
 

@@ -97,6 +97,7 @@ function writeHeader({ run }: ReportData): string {
     ['Invocations', formatNumber(invocations)],
     ['Cost', run.cost === undefined ? null : formatCost(run.cost)],
     ['Rerun of', run.rerun_of === null ? null : `<code>${escapeMarkup(run.rerun_of)}</code>`],
+    ['Trigger', run.trigger],
   ];
   const status = run.paused ? 'paused' : run.status;
   return [

@@ -1,5 +1,6 @@
 import type { LiveEvent } from '../execution/events/event.js';
 import type { LocalExecutorOptions } from '../execution/local-executor.js';
+import type { RunTrigger } from '../execution/run/base-run.js';
 import type { AdmissionLimits } from './admission.js';
 import type { IdempotencyKey, IdempotencyLimits, Reservation } from './idempotency.js';
 import type { OpenInspection } from './inspection/inspection.js';
@@ -42,6 +43,8 @@ export interface SubmissionOptions {
   readonly onInspection?: ((inspection: OpenInspection, record: RunRecord) => void) | undefined;
   /** Receives what `settled` returns before the run can start, so that the run cannot be evicted before. */
   readonly onAccepted?: ((settled: Promise<RunRecord>) => void) | undefined;
+  /** What starts the run, for its record (D28). Default: a request or a person. A rerun is always started by one. */
+  readonly trigger?: RunTrigger | undefined;
   /** Of `submitOnce`, which passes it to the submission. */
   readonly reservation?: Reservation | undefined;
 }

@@ -72,14 +72,18 @@ export class RunRegistry extends RunViews {
   async submit(run: RunInputs, submission: SubmissionOptions = {}): Promise<string> {
     const tenantId = readTenantId(run);
     const frozen = hasLongValues(run) ? await this.stepRunner.run(freezeInSteps(run), tenantId) : run;
-    return this.#submit(tenantId, submission, { kind: 'pipeline', inputs: frozen });
+    return this.#submit(tenantId, submission, {
+      kind: 'pipeline',
+      inputs: frozen,
+      trigger: submission.trigger,
+    });
   }
 
   /** Accepts a run of a plan, as `submit` does (D35). */
   async submitPlan(run: PlanInputs, submission: SubmissionOptions = {}): Promise<string> {
     const tenantId = readTenantId(run);
     const frozen = hasLongValues(run) ? await this.stepRunner.run(freezeInSteps(run), tenantId) : run;
-    return this.#submit(tenantId, submission, { kind: 'plan', inputs: frozen });
+    return this.#submit(tenantId, submission, { kind: 'plan', inputs: frozen, trigger: submission.trigger });
   }
 
   /**

@@ -2,6 +2,7 @@ import type { Clock } from '../common/clock.js';
 import { errorMessage, WavetrainError } from '../common/errors.js';
 import type { JsonObject } from '../common/json.js';
 import { warnHost } from '../common/warnings.js';
+import type { RunTrigger } from '../execution/run/base-run.js';
 import type { AnyRun, KeptRun, LocalExecutor } from '../execution/local-executor.js';
 import type { Fact } from '../execution/history/fact.js';
 import { PastFacts } from '../execution/history/past-facts.js';
@@ -30,11 +31,13 @@ import type { KeptSource, RunStore, StoredFact, StoredRun, StoredSubmission } fr
 export type RequestedRun =
   | {
       readonly kind: 'pipeline';
+      readonly trigger?: RunTrigger | undefined;
       readonly inputs: RunInputs & WithSubmittedKeys;
       readonly source?: RerunSource | undefined;
     }
   | {
       readonly kind: 'plan';
+      readonly trigger?: RunTrigger | undefined;
       readonly inputs: PlanInputs & WithSubmittedKeys;
       readonly source?: PlanRerunSource | undefined;
       /** The plan of the run that it repeats. */
@@ -154,15 +157,18 @@ export class RunFactory {
 }
 
 /** Creates a run, queued. Throws as `LocalExecutor.createRun`. */
-function createRequestedRun(executor: LocalExecutor, run: RequestedRun, kept?: KeptRun): AnyRun {
-  return run.kind === 'plan'
-    ? executor.createPlanRun(run.inputs, run.source, undefined, kept)
-    : executor.createRun(run.inputs, run.source, undefined, kept);
+function createRequestedRun(executor: LocalExecutor, requested: RequestedRun, kept?: KeptRun): AnyRun {
+  const run =
+    requested.kind === 'plan'
+      ? executor.createPlanRun(requested.inputs, requested.source, undefined, kept)
+      : executor.createRun(requested.inputs, requested.source, undefined, kept);
+  run.trigger = requested.trigger ?? null;
+  return run;
 }
 
 /** What is kept of a request, as JSON. */
 function toSubmission(
-  { kind, inputs: given, source }: RequestedRun,
+  { kind, trigger, inputs: given, source }: RequestedRun,
   tenantId: string,
   idempotency: IdempotencyKey | undefined,
 ): StoredSubmission {
@@ -185,6 +191,7 @@ function toSubmission(
     tenant_id: tenantId,
     submitted_keys: readSubmittedKeys(given),
     ...(idempotency && { idempotency }),
+    ...(trigger && { trigger }),
     ...(source && { rerun: { run_id: source.runId } }),
   };
 }
@@ -215,14 +222,15 @@ async function toRequestedRun(
     pipelines = {},
     rerun: _rerun,
     idempotency: _key,
+    trigger,
     submitted_keys,
     ...values
   } = submission;
   const inputs = { ...values, submittedKeys: submitted_keys };
   const revived = { ...values, hasSettled };
   return kind === 'plan'
-    ? { kind, inputs: { ...inputs, plan: await revive.plan(definition, pipelines, revived) } }
-    : { kind, inputs: { ...inputs, pipeline: await revive.pipeline(definition, revived) } };
+    ? { kind, trigger, inputs: { ...inputs, plan: await revive.plan(definition, pipelines, revived) } }
+    : { kind, trigger, inputs: { ...inputs, pipeline: await revive.pipeline(definition, revived) } };
 }
 
 /** What a rerun can reuse, as it is kept; undefined for another run. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { errorMessage } from '../../lib/common/errors.js';
-import { LIBRARY_LIMITS } from '../../lib/common/limits.js';
 import { FolderRoom } from '../../lib/library/folder-room.js';
+import { LIBRARY_LIMITS } from '../../lib/library/limits.js';
 
 const MIB = 2 ** 20;
 

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { errorMessage } from '../../lib/common/errors.js';
-import { LIBRARY_LIMITS } from '../../lib/common/limits.js';
 import { PipelineLibrary } from '../../lib/library/library.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 import { measureCpuMs } from '../support/cpu-time.js';
 import { deferred } from '../support/deferred.js';
 import { pipelineText, TestLibrary } from './test-library.js';
+import { LIBRARY_LIMITS } from '../../lib/library/limits.js';
 
 describe('The folder of pipelines (D69)', () => {
   let folder: TemporaryFolder;

@@ -9,11 +9,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { errorMessage } from '../../lib/common/errors.js';
-import { LIBRARY_LIMITS } from '../../lib/common/limits.js';
 import type { SavedFile, SaveRequest } from '../../lib/library/save-file.js';
 import type { FileChangedError } from '../../lib/library/write-file.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 import { pipelineText, TestLibrary } from './test-library.js';
+import { LIBRARY_LIMITS } from '../../lib/library/limits.js';
 
 describe('Saving files of the folder (D72)', () => {
   let folder: TemporaryFolder;

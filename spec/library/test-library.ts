@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PipelineLibrary } from '../../lib/library/library.js';
 import { type NamedPipeline, toNamedPipeline } from '../../lib/library/named-pipeline.js';
-import { Scheduler } from '../../lib/library/scheduler.js';
+import { Scheduler } from '../../lib/library/schedules/scheduler.js';
 import { readSource, type Source } from '../../lib/definition/text/source.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';

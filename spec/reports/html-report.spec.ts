@@ -140,6 +140,11 @@ describe('The HTML report of a run', () => {
     expect(Buffer.from(html).toString()).to.equal(html, 'halves of characters');
   });
 
+  it('says what has started the run, if no request has (D28)', () => {
+    expect(write({ run: runRecord({ trigger: 'webhook' }) })).to.contain('<dt>Trigger</dt><dd>webhook</dd>');
+    expect(write({})).not.to.contain('Trigger');
+  });
+
   it('draws tasks with their states, by waves, and edges where the graph of the run is known', () => {
     const tasks = [
       taskRecord('a', { wave: 0 }),

@@ -66,6 +66,7 @@ export function runRecord(changes: Partial<ReportedRun> = {}): ReportedRun {
     events: null,
     sub_pipelines: null,
     rerun_of: null,
+    trigger: null,
     artifacts: [],
     artifact_count: 0,
     usage: [],

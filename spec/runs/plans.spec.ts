@@ -50,6 +50,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
       events: null,
       failed_task: null,
       rerun_of: null,
+      trigger: null,
     });
     plans.clock.advance(2000);
     const record = await plans.runToEnd(runId);

@@ -47,6 +47,7 @@ describe('RunRegistry (law L2)', () => {
       events: null,
       failed_task: null,
       rerun_of: null,
+      trigger: null,
     };
     expect(registry.record(runId)).to.deep.equal(running);
     clock.advance(2000);

@@ -197,6 +197,7 @@ const RECORD: RunRecord = {
   events: null,
   sub_pipelines: null,
   rerun_of: null,
+  trigger: null,
   artifacts: [],
   artifact_count: 0,
   usage: [],

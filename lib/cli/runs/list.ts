@@ -176,6 +176,7 @@ function summarize({ id, createdAt, submission }: ShellRun, status: KeptState): 
     error: null,
     failed_task: null,
     rerun_of: rerun?.run_id ?? null,
+    trigger: null,
   };
 }
 
@@ -290,6 +291,12 @@ function formatCells(run: ListedRun, now: number): string[] {
     wordOf(run),
     formatDuration(now - Date.parse(run.created_at)),
     `${tasks_settled ?? '?'}/${tasks}`,
-    `${toSingleLine(run.pipeline_id)}${run.kind === 'plan' ? ' (plan)' : ''}`,
+    `${toSingleLine(run.pipeline_id)}${describeKind(run)}`,
   ];
+}
+
+/** ` (plan, schedule)`: what a run is that is not a pipeline, and what has started it. */
+function describeKind({ kind, trigger }: ListedRun): string {
+  const words = [...(kind === 'plan' ? [kind] : []), ...(trigger ? [trigger] : [])];
+  return words.length === 0 ? '' : ` (${words.join(', ')})`;
 }

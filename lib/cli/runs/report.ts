@@ -112,7 +112,8 @@ async function formatReport(found: FoundRun): Promise<string> {
 }
 
 function factLines(record: ShownRecord, { state }: Pick<FoundRun, 'state'>, elapsed: string): string[] {
-  const { run_id, kind, goal, tenant_id, created_at, started_at, finished_at, rerun_of, error } = record;
+  const { run_id, kind, goal, tenant_id, created_at, started_at, finished_at, rerun_of, trigger, error } =
+    record;
   const facts = [
     ['run', run_id],
     ['status', state === undefined ? null : describeState(state)],
@@ -125,6 +126,7 @@ function factLines(record: ShownRecord, { state }: Pick<FoundRun, 'state'>, elap
       finished_at === null ? null : `${finished_at}${elapsed === '' ? '' : ` (${elapsed.trim()})`}`,
     ],
     ['rerun of', rerun_of],
+    ['trigger', trigger],
     ['error', error],
   ] as const;
   return toItems([

@@ -227,6 +227,7 @@ function listFields(
     ['finished', state === undefined ? record.finished_at : null],
     ['progress', describeProgress(record)],
     ['rerun of', record.rerun_of],
+    ['trigger', record.trigger],
     ['error', describeError(record)],
   ];
 }

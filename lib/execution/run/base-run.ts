@@ -32,11 +32,16 @@ const NO_OP = (): void => {};
 
 const NO_EVENTS: readonly LiveEvent[] = [];
 
+/** What of the folder of the server has started a run (D70, D71). */
+export type RunTrigger = 'schedule' | 'webhook';
+
 /** A run of a pipeline or of a plan in this process: its actor, its times, and the fields of its record. */
 export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   readonly createdAt: number;
   startedAt: number | null = null;
   finishedAt: number | null = null;
+  /** Null when a request or a person has started it, also for a rerun. Set before anybody can see the run. */
+  trigger: RunTrigger | null = null;
   /** Resolves when nothing of the run is at work any more; never rejects. */
   readonly settled: Promise<void>;
   abstract readonly kind: 'pipeline' | 'plan';

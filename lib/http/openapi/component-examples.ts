@@ -40,6 +40,7 @@ const SUMMARY = {
   error: null,
   failed_task: null,
   rerun_of: null,
+  trigger: null,
 };
 
 const PLAN_OUTCOME = {

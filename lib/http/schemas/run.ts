@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { RunStatus } from '../../../machines/types.js';
+import type { RunTrigger } from '../../execution/run/base-run.js';
 import type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from '../../execution/results.js';
 import type { ArtifactPage } from '../../runs/tasks/run-files.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';
@@ -80,6 +81,13 @@ export const RunStatusFilterSchema = schemaFor<RunStatusFilter>()(
   }),
 );
 
+export const RunTriggerSchema = schemaFor<RunTrigger>()(
+  Type.Enum(['schedule', 'webhook'], {
+    title: 'RunTrigger',
+    description: 'What of the folder of pipelines of the server has started a run.',
+  }),
+);
+
 const summary = {
   run_id: RunId,
   kind: Type.Enum(['pipeline', 'plan']),
@@ -114,6 +122,7 @@ const summary = {
   ),
   failed_task: nullable(FailedTaskSchema),
   rerun_of: nullable(RunId),
+  trigger: nullable(RunTriggerSchema),
 };
 
 const RunSummarySchema = schemaFor<RunSummary>()(

@@ -105,9 +105,10 @@ export class RunFolders {
     return readJson(join(this.folder(id), RUN_FILE)) as ShellRun | undefined;
   }
 
-  /** How a run has ended; undefined when it has not settled. */
+  /** How a run has ended; undefined when it has not settled. Earlier versions have written no trigger. */
   summary(id: string): RunSummary | undefined {
-    return readJson(join(this.folder(id), SUMMARY_FILE)) as RunSummary | undefined;
+    const summary = readJson(join(this.folder(id), SUMMARY_FILE)) as RunSummary | undefined;
+    return summary && Object.assign(summary, { trigger: summary.trigger ?? null });
   }
 
   /** Reads the facts of a run, up to the first line that a crash has torn. */

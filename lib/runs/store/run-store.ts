@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../common/json.js';
 import type { Fact } from '../../execution/history/fact.js';
+import type { RunTrigger } from '../../execution/run/base-run.js';
 import type { FactLog } from '../../execution/history/run-history.js';
 import type { Breakpoints, ExecutionOptions } from '../../execution/run-inputs.js';
 import type { SubmittedKeys } from '../../execution/prepare/prepare-run.js';
@@ -27,6 +28,8 @@ export interface StoredSubmission {
   /** The params and inputs that were submitted: the others have their defaults. */
   readonly submitted_keys: SubmittedKeys;
   readonly idempotency?: IdempotencyKey;
+  /** What has started the run; none for a request or a person, and earlier versions have kept none. */
+  readonly trigger?: RunTrigger;
   /** The run that this one repeats in part (D35). What it may reuse of that is kept after the submission. */
   readonly rerun?: { readonly run_id: string };
 }

@@ -3,7 +3,7 @@ import { WavetrainError } from '../../common/errors.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
 import type { Steps } from '../../common/steps.js';
 import { createTextFinder } from '../../common/text.js';
-import type { BaseRun } from '../../execution/run/base-run.js';
+import type { BaseRun, RunTrigger } from '../../execution/run/base-run.js';
 import type { RunQueue } from '../admission.js';
 import { type RunSummary, toRunSummary } from '../record.js';
 
@@ -16,6 +16,8 @@ export interface RunQuery {
   readonly tenants?: readonly string[] | undefined;
   readonly status?: RunStatusFilter | undefined;
   readonly pipeline_id?: string | undefined;
+  /** Only runs that a schedule, or a webhook, has started. */
+  readonly trigger?: RunTrigger | undefined;
   /**
    * Only runs with this text in their id, the id of their pipeline, their goal or their error, in capital or small letters:
    * of a goal or an error, the first 2,000 characters count.
@@ -122,9 +124,10 @@ class RunFilter {
 
   /** Whether a run passes all filters but that of its status. */
   accepts(run: BaseRun): boolean {
-    const { pipeline_id, createdAfterMs, createdBeforeMs } = this.#query;
+    const { pipeline_id, trigger, createdAfterMs, createdBeforeMs } = this.#query;
     if (this.#tenants !== undefined && !this.#tenants.has(run.tenantId)) return false;
     if (pipeline_id !== undefined && run.definitionId !== pipeline_id) return false;
+    if (trigger !== undefined && run.trigger !== trigger) return false;
     if (createdAfterMs !== undefined && run.createdAt < createdAfterMs) return false;
     if (createdBeforeMs !== undefined && run.createdAt >= createdBeforeMs) return false;
     const { id, definitionId, goal, error } = run;

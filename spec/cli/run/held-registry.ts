@@ -29,6 +29,7 @@ export const RUNNING: RunRecord = {
   events: null,
   failed_task: null,
   rerun_of: null,
+  trigger: null,
 };
 
 /** A registry with one run, which the spec settles by hand. */

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { stripVTControlCharacters } from 'node:util';
 import { systemClock } from '../../../lib/common/clock.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
+import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { invoke, Screen } from '../invoke.js';
 import { type RunsServer, runsServer, FAILING, HELLO } from './runs-server.js';
 
@@ -139,7 +140,10 @@ describe('wavetrain runs show', () => {
     );
     expect(stdout).to.match(/progress +1 of 1 wave, 1 of 1 task, 1 invocation\n/);
     expect(stdout).to.contain('Outputs:\n  greet:').and.to.contain('tasks_executed: 1');
-    expect(stdout).not.to.contain('error').and.not.to.contain('rerun of').and.not.to.contain('hint');
+    expect(stdout)
+      .not.to.contain('error')
+      .and.not.to.match(/rerun of|trigger/)
+      .and.not.to.contain('hint');
   });
 
   it('shows a failed run with its failures, and exits with 0 itself', async () => {
@@ -232,6 +236,24 @@ describe('wavetrain runs show', () => {
     for (const line of stderr.text.split('\n')) {
       if (line.trim().includes(' ')) expect(line.length, line).to.be.below(40);
     }
+  });
+});
+
+describe('The trigger of a run (D28)', () => {
+  let server: RunsServer;
+  let runId: string;
+  before(async () => {
+    server = await runsServer();
+    const pipeline = parsePipeline(JSON.stringify(HELLO));
+    runId = await server.registry.submit({ pipeline }, { trigger: 'schedule' });
+    await server.registry.settled(runId);
+  });
+  after(() => server.close(0));
+
+  it('is shown by runs list, beside the pipeline, by runs show and by runs report', async () => {
+    expect((await server.runs('list')).stdout).to.match(/ hello \(schedule\)\n$/);
+    expect((await server.runs(`show ${runId}`)).stdout).to.match(/\ntrigger +schedule\n/);
+    expect((await server.runs(`report ${runId}`)).stdout).to.contain('\n- trigger: schedule\n');
   });
 });
 

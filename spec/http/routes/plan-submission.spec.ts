@@ -78,6 +78,7 @@ describe('POST /plans/run_async', () => {
       events: null,
       failed_task: null,
       rerun_of: null,
+      trigger: null,
     });
   });
 

@@ -66,6 +66,7 @@ describe('POST /pipelines/run_async', () => {
       events: null,
       failed_task: null,
       rerun_of: null,
+      trigger: null,
     });
   });
 

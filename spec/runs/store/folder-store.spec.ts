@@ -197,6 +197,11 @@ describe('FolderStore (D68)', () => {
       expect(folders.wereRead).to.deep.equal([]);
     });
 
+    it('has a null trigger in a summary that an earlier version has written (D28)', async () => {
+      settle(await keep('1'), '1');
+      expect(foldersOf().summary('1')).to.deep.equal({ run_id: '1', status: 'succeeded', trigger: null });
+    });
+
     it('reads none of the runs whose summary says which run they repeat', async () => {
       await keepChain({ saysSource: true });
       writeFileSync(join(path, 'runs', '2', 'task-1.bin'), 'bytes');

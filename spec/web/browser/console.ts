@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { systemClock } from '../../../lib/common/clock.js';
+import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { ControlledServer, TWO_WAVES } from '../../http/support/controlled-server.js';
 import { openBrowser, type Witness, witness } from '../../project/open-browser.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
@@ -147,6 +148,24 @@ describe('The run console on a real server, in a browser without network', funct
     await eventually(async () => (await page.getByRole('row').count()) === 2);
     await page.reload();
     await eventually(async () => (await page.getByRole('row').count()) === 2);
+  });
+
+  it('shows which runs a schedule has started, in the list, which it filters, and in the header of a run', async () => {
+    const pipeline = parsePipeline('{ id: six, goal: g, tasks: [{ id: a, tool: mock }] }');
+    const { registry } = fixture.server;
+    for (const submission of [{ trigger: 'schedule' }, {}] as const) {
+      await registry.settled(await registry.submit({ pipeline }, submission));
+    }
+    await page.goto(url);
+    await eventually(async () => (await page.getByRole('row').count()) === 3);
+    await button('schedule').click();
+    await eventually(async () => (await page.getByRole('row').count()) === 2);
+    expect(new URL(page.url()).search).to.equal('?trigger=schedule');
+    await page.locator('.run-link').click();
+    await expectText(page.locator('.run-header .line-facts'), /Trigger\s*schedule/);
+    await page.goBack();
+    await button('Do not filter by trigger').click();
+    await eventually(async () => (await page.getByRole('row').count()) === 3);
   });
 
   it('says why runs wait in the queue', async () => {

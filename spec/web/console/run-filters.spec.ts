@@ -9,14 +9,21 @@ import {
 
 describe('The filters of the list of runs', () => {
   it('are in the address of the page, and lead back from there', () => {
-    const filters = { status: 'failed', pipeline: 'p 1', tenant: 't', text: 'a&b', period: 'day' } as const;
+    const filters = {
+      status: 'failed',
+      pipeline: 'p 1',
+      tenant: 't',
+      trigger: 'schedule',
+      text: 'a&b',
+      period: 'day',
+    } as const;
     expect(readFilters(new URL(writeFilters(filters), 'http://x').search)).to.deep.equal(filters);
     expect(writeFilters(readFilters(''))).to.equal('/');
     expect(isFiltered(readFilters('?period=nonsense'))).to.equal(false);
   });
 
   it('ask the server for the same minute as long as it lasts', () => {
-    const filters = readFilters('?period=hour&text=%20disk%20&status=failed');
+    const filters = readFilters('?period=hour&text=%20disk%20&status=failed&trigger=webhook');
     const path = listPath(filters, Date.parse('2026-11-23T10:30:59.000Z'), FIRST_RANGE);
     expect(path).to.equal(listPath(filters, Date.parse('2026-11-23T10:30:01.000Z'), FIRST_RANGE));
     const query = new URL(path, 'http://x').searchParams;
@@ -24,6 +31,7 @@ describe('The filters of the list of runs', () => {
       counts: 'true',
       limit: '50',
       status: 'failed',
+      trigger: 'webhook',
       text: 'disk',
       created_after: '2026-11-23T09:30:00.000Z',
     });

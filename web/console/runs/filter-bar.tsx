@@ -66,6 +66,7 @@ export function FilterBar({ filters, counts, onChange }: FilterBarProps) {
       </select>
       <Chosen name="pipeline" value={filters.pipeline} onClear={() => onChange({ pipeline: '' })} />
       <Chosen name="tenant" value={filters.tenant} onClear={() => onChange({ tenant: '' })} />
+      <Chosen name="trigger" value={filters.trigger} onClear={() => onChange({ trigger: '' })} />
     </div>
   );
 }

@@ -4,6 +4,8 @@ export interface RunFilters {
   readonly status: string;
   readonly pipeline: string;
   readonly tenant: string;
+  /** What has started the runs, such as `schedule`. */
+  readonly trigger: string;
   /** Part of the id of the run or of the pipeline, of the goal or of the error. */
   readonly text: string;
   readonly period: Period;
@@ -20,14 +22,16 @@ export const PERIODS = {
   week: 7 * 86_400_000,
 } as const;
 
-const NAMES = ['status', 'pipeline', 'tenant', 'text'] as const;
+const NAMES = ['status', 'pipeline', 'tenant', 'trigger', 'text'] as const;
 
 /** Reads the filters from the query of the address. */
 export function readFilters(search: string): RunFilters {
   const query = new URLSearchParams(search);
-  const [status = '', pipeline = '', tenant = '', text = ''] = NAMES.map((name) => query.get(name) ?? '');
+  const [status = '', pipeline = '', tenant = '', trigger = '', text = ''] = NAMES.map(
+    (name) => query.get(name) ?? '',
+  );
   const period = query.get('period') ?? 'any';
-  return { status, pipeline, tenant, text, period: isPeriod(period) ? period : 'any' };
+  return { status, pipeline, tenant, trigger, text, period: isPeriod(period) ? period : 'any' };
 }
 
 function isPeriod(text: string): text is Period {
@@ -60,7 +64,7 @@ export const MOST_RUNS = 500;
 
 /** Returns the path of a part of the list. @param now milliseconds since 1970 */
 export function listPath(filters: RunFilters, now: number, { limit, cursor }: RunRange): string {
-  const { status, pipeline, tenant, text, period } = filters;
+  const { status, pipeline, tenant, trigger, text, period } = filters;
   const start = Math.floor((now - PERIODS[period]) / ROUNDING_MS) * ROUNDING_MS;
   const query = new URLSearchParams({
     counts: 'true',
@@ -69,6 +73,7 @@ export function listPath(filters: RunFilters, now: number, { limit, cursor }: Ru
     ...(status !== '' && { status }),
     ...(pipeline !== '' && { pipeline_id: pipeline }),
     ...(tenant !== '' && { tenant_id: tenant }),
+    ...(trigger !== '' && { trigger }),
     ...(text.trim() !== '' && { text: text.trim() }),
     ...(Number.isFinite(start) && { created_after: new Date(start).toISOString() }),
   });
@@ -76,6 +81,6 @@ export function listPath(filters: RunFilters, now: number, { limit, cursor }: Ru
 }
 
 /** Whether the list shows less than everything. */
-export function isFiltered({ status, pipeline, tenant, text, period }: RunFilters): boolean {
-  return status !== '' || pipeline !== '' || tenant !== '' || text !== '' || period !== 'any';
+export function isFiltered({ period, ...filters }: RunFilters): boolean {
+  return period !== 'any' || NAMES.some((name) => filters[name] !== '');
 }

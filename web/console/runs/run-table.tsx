@@ -57,7 +57,8 @@ interface RunRowProps extends Pick<RunTableProps, 'now' | 'onFilter'> {
 }
 
 function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
-  const { run_id, status, paused, pipeline_id, kind, tenant_id, goal, created_at, error, rerun_of } = run;
+  const { run_id, status, paused, pipeline_id, kind, tenant_id, goal, created_at, error, rerun_of, trigger } =
+    run;
   const label = paused ? 'paused' : status;
   return (
     <tr>
@@ -72,6 +73,16 @@ function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
           <a class="again" href={`/runs/${encodeURIComponent(rerun_of)}`} title={`repeats ${rerun_of}`}>
             rerun
           </a>
+        )}
+        {trigger !== null && (
+          <button
+            type="button"
+            class="link again"
+            title={`Show only the runs that a ${trigger} has started`}
+            onClick={() => onFilter({ trigger })}
+          >
+            {trigger}
+          </button>
         )}
       </td>
       <td class="about-run">

@@ -93,7 +93,7 @@ export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): R
       const values = toRunValues(entry, request.body);
       const delivery = request.headers['idempotency-key'] ?? request.headers['x-github-delivery'];
       if (delivery === undefined) {
-        return acceptedResult(registry.accepted(await library.submit(entry, values)));
+        return acceptedResult(registry.accepted(await library.submit(entry, values, { trigger: 'webhook' })));
       }
       // No header has a line break, so that it is not the key of another request.
       const key = `webhook\n${start.id}\n${delivery}`;
@@ -101,7 +101,7 @@ export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): R
       const { run_id, status, isReplayed } = await registry.submitOnce(
         start.tenantId,
         { key, fingerprint },
-        ({ reservation }) => library.submit(entry, values, { reservation }),
+        ({ reservation }) => library.submit(entry, values, { reservation, trigger: 'webhook' }),
       );
       return acceptedResult({ run_id, status }, isReplayed ? REPLAYED_HEADERS : {});
     },

@@ -7,7 +7,7 @@ import { type Caller, canUseTenant, resolveTenant } from '../../auth/authenticat
 import { hashEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
 import { defineRoute, type Route } from '../../routing/route.js';
 import { pageFields, TenantId } from '../../schemas/request.js';
-import { RunPageSchema, RunStatusFilterSchema } from '../../schemas/run.js';
+import { RunPageSchema, RunStatusFilterSchema, RunTriggerSchema } from '../../schemas/run.js';
 import type { HttpServices } from '../../services.js';
 
 const CREATED = {
@@ -22,6 +22,7 @@ const ListQuery = Type.Object(
     pipeline_id: Type.Optional(
       Type.String({ maxLength: 128, description: 'Only runs of this pipeline or plan.' }),
     ),
+    trigger: Type.Optional(RunTriggerSchema),
     text: Type.Optional(
       Type.String({
         maxLength: LISTING_LIMITS.textLength,

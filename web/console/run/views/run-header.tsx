@@ -46,7 +46,8 @@ function Status({ record }: { readonly record: RunRecord }) {
 
 function Facts({ session, record }: { readonly session: FollowedRun; readonly record: RunRecord }) {
   const now = useNow(record.finished_at === null);
-  const { created_at, started_at, finished_at, progress, tenant_id, rerun_of, usage, cost, kind } = record;
+  const { created_at, started_at, finished_at, progress, tenant_id, rerun_of, trigger, usage, cost, kind } =
+    record;
   const end = finished_at === null ? now : Date.parse(finished_at);
   return (
     <dl class="line-facts">
@@ -79,6 +80,7 @@ function Facts({ session, record }: { readonly session: FollowedRun; readonly re
         </Fact>
       ))}
       {cost !== undefined && <Fact name="Cost">${cost.toFixed(4)}</Fact>}
+      {trigger !== null && <Fact name="Trigger">{trigger}</Fact>}
       {rerun_of !== null && (
         <Fact name="Repeats">
           <a href={`/runs/${encodeURIComponent(rerun_of)}`}>{rerun_of.slice(-12)}</a>{' '}

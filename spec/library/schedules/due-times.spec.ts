@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { runToEnd } from '../../lib/common/steps.js';
-import { ScheduleTimes } from '../../lib/definition/schedule/cron.js';
-import { findDueTimes, MAX_COUNTED } from '../../lib/library/due-times.js';
+import { runToEnd } from '../../../lib/common/steps.js';
+import { ScheduleTimes } from '../../../lib/definition/schedule/cron.js';
+import { findDueTimes, MAX_COUNTED } from '../../../lib/library/schedules/due-times.js';
 
 describe('The times at which a schedule was due (D70)', () => {
   const find = (cron: string, after: string, until: string): object => {

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { SqliteStore } from '../../lib/runs/registry.js';
-import { settle } from '../support/deferred.js';
-import { ManualClock } from '../support/manual-clock.js';
-import { ROOT } from '../project/files.js';
-import { TemporaryFolder } from '../support/temporary-folder.js';
-import { pipelineText, TestLibrary, type TestLibraryOptions } from './test-library.js';
+import { SqliteStore } from '../../../lib/runs/registry.js';
+import { settle } from '../../support/deferred.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { ROOT } from '../../project/files.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { pipelineText, TestLibrary, type TestLibraryOptions } from '../test-library.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -67,6 +67,17 @@ describe('Schedules (D70)', () => {
       expect(shown.last_runs.map(({ run_id, status }) => [run_id, status])).to.deep.equal([
         [run?.run_id, 'running'],
       ]);
+    });
+
+    it('start runs whose trigger is "schedule" (D28), with a null one for their reruns', async () => {
+      write('six', 'schedule: "0 6 * * *"');
+      const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+      await opened.pass(MINUTE);
+      const runId = opened.runs[0]?.run_id ?? '';
+      opened.controlled.calls[0]?.resolve('done');
+      expect(await opened.registry.settled(runId)).to.include({ trigger: 'schedule', status: 'succeeded' });
+      const rerun = opened.registry.record(await opened.registry.rerun(runId));
+      expect(rerun).to.include({ trigger: null, rerun_of: runId });
     });
 
     it('start runs of the tenant whose folder the file is in', async () => {
@@ -274,6 +285,7 @@ describe('Schedules (D70)', () => {
         const opened = await stored(clock);
         await opened.pass(45_000);
         expect(createdAt(opened)).to.deep.equal(['06:00']);
+        expect(opened.runs[0]?.trigger).to.equal('schedule');
         await close(opened);
       }
     });

@@ -1,15 +1,15 @@
-import { type Clock, toIsoTime } from '../common/clock.js';
-import { errorMessage, WavetrainError } from '../common/errors.js';
-import { ScheduleTimes } from '../definition/schedule/cron.js';
-import { readSchedule, type Schedule } from '../definition/schedule/start.js';
-import type { RunRegistry } from '../runs/registry.js';
-import type { Steps } from '../common/steps.js';
+import { type Clock, toIsoTime } from '../../common/clock.js';
+import { errorMessage, WavetrainError } from '../../common/errors.js';
+import { ScheduleTimes } from '../../definition/schedule/cron.js';
+import { readSchedule, type Schedule } from '../../definition/schedule/start.js';
+import type { RunRegistry } from '../../runs/registry.js';
+import type { Steps } from '../../common/steps.js';
 import { findDueTimes, MAX_COUNTED } from './due-times.js';
-import type { PipelineLibrary } from './library.js';
-import { ROOT_TENANT } from './list-files.js';
-import type { LastDue, ShownSchedule } from './named-pipeline.js';
-import type { FolderEntry } from './folder-entries.js';
-import type { LibraryLog } from './pipeline-folder.js';
+import type { PipelineLibrary } from '../library.js';
+import { ROOT_TENANT } from '../list-files.js';
+import type { LastDue, ShownSchedule } from '../named-pipeline.js';
+import type { FolderEntry } from '../folder-entries.js';
+import type { LibraryLog } from '../pipeline-folder.js';
 import { type KeptSchedule, ScheduleFile } from './schedule-file.js';
 
 /** The wall clock is looked at so often at least: it may be set, and a machine may sleep. */
@@ -314,7 +314,7 @@ export class Scheduler {
     try {
       const entry = await library.entry(tenantId, id);
       const { run_id } = await registry.submitOnce(tenantId, key, ({ reservation }) =>
-        library.submit(entry, {}, { reservation }),
+        library.submit(entry, {}, { reservation, trigger: 'schedule' }),
       );
       active.runId = run_id;
       this.#end(active, due, { outcome: 'started', run_id, ...more });

@@ -1,9 +1,9 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
-import { errorCode, errorMessage, WavetrainError } from '../common/errors.js';
-import { describeErrno } from '../common/files.js';
-import { isObject } from '../common/json.js';
-import type { LastDue } from './named-pipeline.js';
-import type { LibraryLog } from './pipeline-folder.js';
+import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
+import { describeErrno } from '../../common/files.js';
+import { isObject } from '../../common/json.js';
+import type { LastDue } from '../named-pipeline.js';
+import type { LibraryLog } from '../pipeline-folder.js';
 
 /** What is kept of a schedule for another process. */
 export interface KeptSchedule {
