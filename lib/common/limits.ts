@@ -370,7 +370,7 @@ export const UNPROVED_LIMITS = {
   failedBytes: 256 * 2 ** 20,
   failedWindowMs: 60_000,
   /** What each of them counts besides its body, in bytes. */
-  failedHeadBytes: 4096,
+  failedHeadBytes: 256,
   /** Addresses that are counted one by one; all others count as one. */
   addresses: 10_000,
 } as const;

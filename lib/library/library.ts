@@ -81,6 +81,9 @@ const MAX_PAGE_BYTES = 2 ** 20;
 
 const MAX_LAST_RUNS = 5;
 
+/** Memory that a file takes for each of its bytes while it is read: as bytes, and as text. */
+const READ_FACTOR = 3;
+
 /** The pipelines and plans that a server has in its folder (D69). */
 export class PipelineLibrary {
   readonly saving: FileSaving;
@@ -224,10 +227,17 @@ export class PipelineLibrary {
     );
   }
 
-  /** The text of a file. Rejects with `pipeline_not_found`, also when it cannot be read. */
-  async read(tenantId: string, id: string): Promise<FileContent & { readonly file: string }> {
-    const { listed } = await this.entry(tenantId, id);
-    const { file, realPath } = listed;
+  /**
+   * The text of a file. Rejects with `pipeline_not_found` when it cannot be read, and as `hold` throws.
+   *
+   * @param hold takes the memory that is needed while it is read, in bytes
+   */
+  async read(
+    { listed: { file, realPath, tenantId, bytes } }: FolderEntry,
+    hold: (bytes: number) => void,
+  ): Promise<FileContent & { readonly file: string }> {
+    hold(READ_FACTOR * bytes);
+    await this.#options.registry.fairYield(tenantId);
     try {
       return { file, ...(await readFileContent(realPath, file, this.#reading.limitBytes)) };
     } catch (error) {

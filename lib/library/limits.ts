@@ -21,6 +21,8 @@ export const LIBRARY_LIMITS = {
   /** Maximum number of files of one tenant to which its editors can add; and its share, of half of all files. */
   tenantFiles: 250,
   tenantShareFiles: 20,
+  /** Problems of one file that are kept, and shown. */
+  problems: 100,
   /** Saves of one tenant at once: more are refused. */
   tenantSaves: 4,
   /** Files of one tenant that are read and checked at once. */

@@ -322,7 +322,10 @@ export class PipelineFolder {
     const { file, tenantId } = known.listed;
     const { bytes } = read.used;
     const hasRoom = this.room.hasRoom(file, tenantId, bytes);
-    known.read = hasRoom ? read : { ...read, problems: [NO_ROOM, ...read.problems], good: undefined };
+    const problems = read.problems.slice(0, LIBRARY_LIMITS.problems);
+    known.read = hasRoom
+      ? { ...read, problems }
+      : { ...read, problems: [NO_ROOM, ...problems], good: undefined };
     known.lackingBytes = hasRoom ? undefined : bytes;
     known.isOutdated = !isCurrent;
     const { id, good } = known.read;

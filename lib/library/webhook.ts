@@ -48,10 +48,9 @@ export class Webhooks {
     const { token, signature, address, id } = request;
     await this.#library.loaded;
     if (token !== undefined && isEqual(token, this.#find(request)?.secret)) return true;
-    if (token !== undefined || signature === undefined || !SIGNATURE.test(signature)) {
-      this.#failures.add(address, 0);
+    // Nothing is computed for these: they do not count against signatures.
+    if (token !== undefined || signature === undefined || !SIGNATURE.test(signature))
       throw pipelineNotFound(id);
-    }
     this.#failures.assertFew(address);
     return false;
   }

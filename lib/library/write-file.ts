@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, link, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -32,12 +33,11 @@ function toVersion(bytes: Uint8Array): string {
 /** Reads a file. Rejects with a ToolError that says why it cannot be read, as for bytes that are no text. */
 export async function readFileContent(path: string, name: string, limitBytes: number): Promise<FileContent> {
   const bytes = await readRegularFile(path, name, limitBytes);
-  // An editor must get what it saves again, with its byte order mark.
-  const text = bytes.toString('utf8');
-  if (!Buffer.from(text, 'utf8').equals(bytes)) {
+  if (!isUtf8(bytes)) {
     throw ToolError.nonRetryable(`cannot read "${name}": it is not UTF-8 text; save it as UTF-8`);
   }
-  return { text, version: toVersion(bytes) };
+  // An editor must get what it saves again, with its byte order mark.
+  return { text: bytes.toString('utf8'), version: toVersion(bytes) };
 }
 
 /** A file within the folder that is to be written. */

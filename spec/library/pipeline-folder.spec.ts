@@ -63,6 +63,13 @@ describe('The folder of pipelines (D69)', () => {
     ]);
   });
 
+  it('keeps the first 100 problems of a file', async () => {
+    const tasks = Array.from({ length: 150 }, (_, index) => `    - {id: t${index}, tool: mokc}`);
+    write('many.yaml', `pipeline:\n  id: many\n  goal: g\n  tasks:\n${tasks.join('\n')}\n`);
+    const [entry] = (await open()).library.entries;
+    expect(entry?.problems).to.have.lengthOf(100);
+  });
+
   it('refuses ids that other addresses have, and a longer file', async () => {
     write('runs.yaml', pipelineText('runs', ''));
     write('validate.yaml', pipelineText('validate', ''));

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { errorMessage } from '../../lib/common/errors.js';
 import type { SavedFile, SaveRequest } from '../../lib/library/save-file.js';
-import type { FileChangedError } from '../../lib/library/write-file.js';
+import type { FileChangedError, FileContent } from '../../lib/library/write-file.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 import { pipelineText, TestLibrary } from './test-library.js';
 import { LIBRARY_LIMITS } from '../../lib/library/limits.js';
@@ -52,8 +52,14 @@ describe('Saving files of the folder (D72)', () => {
     }
     throw new Error('it was not refused');
   };
-  const versionOf = async (id: string): Promise<string> =>
-    (await opened?.library.read('default', id))?.version ?? '';
+  const readFile = async (
+    id: string,
+    hold: (bytes: number) => void = () => undefined,
+  ): Promise<FileContent> => {
+    if (opened === undefined) throw new Error('the library is not open');
+    return opened.library.read(await opened.library.entry('default', id), hold);
+  };
+  const versionOf = async (id: string): Promise<string> => (await readFile(id)).version;
 
   it('replaces the version that was opened, wherever its file is, and uses it at once', async () => {
     write('deep/a.yaml', pipelineText('a', '', 'old'));
@@ -225,17 +231,29 @@ describe('Saving files of the folder (D72)', () => {
     expect(error.message).to.match(/SERVICE_PIPELINES_WRITABLE=true/);
   });
 
+  it('is read only when there is memory for it', async () => {
+    write('a.yaml', pipelineText('a', ''));
+    await open();
+    const held: number[] = [];
+    const { text } = await readFile('a', (bytes) => void held.push(bytes));
+    expect(held).to.deep.equal([3 * text.length]);
+    const full = new Error('no memory is left');
+    const error = await refuse(
+      readFile('a', () => {
+        throw full;
+      }),
+    );
+    expect(error).to.equal(full);
+  });
+
   it('says why a file cannot be read or written', async () => {
     write('bytes.yaml', '');
     writeFileSync(folder.at('pipelines/bytes.yaml'), Buffer.from([0xff, 0xfe, 0x61, 0x00]));
     await open();
-    const error = await refuse(opened?.library.read('default', 'bytes') ?? Promise.resolve());
+    const error = await refuse(readFile('bytes'));
     expect(error).to.include({ code: 'pipeline_not_found' });
     expect(error.message).to.match(/UTF-8/);
-    expect(await refuse(opened?.library.read('default', 'none') ?? Promise.resolve())).to.have.property(
-      'code',
-      'pipeline_not_found',
-    );
+    expect(await refuse(readFile('none'))).to.have.property('code', 'pipeline_not_found');
   });
 
   describe('while other texts are being checked', () => {

@@ -64,7 +64,9 @@ const namedPipeline = {
   inputs: Type.Record(Type.String(), anyJson('The default value.')),
   ok: Type.Boolean({ description: 'The file as it is now has no errors.' }),
   stale: Type.Boolean({ description: 'It has, and its last version without any stays in use.' }),
-  problems: Type.Array(ProblemSchema, { description: 'Errors and warnings about the file as it is now.' }),
+  problems: Type.Array(ProblemSchema, {
+    description: 'Errors and warnings about the file as it is now: the first 100.',
+  }),
   updated_at: Time,
   schedule: nullable(ScheduleSchema),
   webhook: nullable(

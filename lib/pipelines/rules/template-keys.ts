@@ -47,11 +47,13 @@ function* checkTask(
     if (typeof value === 'string') yield* findStrayBraces(value, [...base, input], task, draft);
     if (!verbatim.has(input)) add(value, [...base, input]);
   }
-  for (let count = 1; pending.length > 0; count++) {
-    const [container, at] = pending.shift() ?? [{}, base];
-    if (count % VALUES_PER_STEP === 0) yield;
+  let count = 0;
+  // It grows while it is read.
+  for (const [container, at] of pending) {
+    if (++count % VALUES_PER_STEP === 0) yield;
     const isList = Array.isArray(container);
     for (const [key, member] of Object.entries(container)) {
+      if (++count % VALUES_PER_STEP === 0) yield;
       const inner = [...at, isList ? Number(key) : key];
       if (!isList && TEMPLATE.test(key)) yield describe(key, inner);
       if (typeof member === 'string') yield* findStrayBraces(member, inner, task, draft);

@@ -54,6 +54,7 @@ const MAX_PAGE_BYTES = 2 ** 20;
 /** What it costs to look at a run, to search it for a text, and to list it; and how much is done in one step. */
 const LOOK_COST = 1;
 const SEARCH_COST = 16;
+const COMPARISONS_PER_COST = 512;
 const SUMMARY_COST = 32;
 const STEP_COST = 2048;
 
@@ -81,7 +82,7 @@ export function* paginate(entries: Iterable<ListedRun>, query: RunQuery): Steps<
   const counts = query.counts === true ? { ...NO_RUNS } : undefined;
   let cost = 0;
   for (const { run, sequence } of entries) {
-    cost += LOOK_COST + (filter.searches ? SEARCH_COST + run.failures.length / FAILURES_PER_COST : 0);
+    cost += LOOK_COST + filter.searchCost(run);
     if (cost >= STEP_COST) {
       cost = 0;
       yield;
@@ -107,8 +108,6 @@ function count(counts: Record<RunStatusFilter, number>, run: BaseRun): void {
 
 /** The filters of a query but for tenants' order and place on the page. */
 class RunFilter {
-  /** Runs are searched for a text. */
-  readonly searches: boolean;
   readonly #query: RunQuery;
   readonly #tenants: ReadonlySet<string> | undefined;
   readonly #finds: ReturnType<typeof createTextFinder> | undefined;
@@ -119,7 +118,15 @@ class RunFilter {
     this.#tenants = tenants && new Set(tenants);
     this.#finds =
       text === undefined || text === '' ? undefined : createTextFinder(text, LISTING_LIMITS.searchedLength);
-    this.searches = this.#finds !== undefined;
+  }
+
+  /** What it costs to search a run: a text of repeated letters is compared at each place of what is searched. */
+  searchCost({ goal, status, failures }: BaseRun): number {
+    if (this.#finds === undefined) return 0;
+    const { text = '' } = this.#query;
+    const searched = Math.min(goal.length, LISTING_LIMITS.searchedLength);
+    const comparisons = text.length * (searched + (status === 'failed' ? LISTING_LIMITS.searchedLength : 0));
+    return SEARCH_COST + failures.length / FAILURES_PER_COST + comparisons / COMPARISONS_PER_COST;
   }
 
   /** Whether a run passes all filters but that of its status. */

@@ -105,7 +105,7 @@ describe('What queued runs wait for, in the list of runs (D35, D25)', () => {
 });
 
 /** Runs that are looked at in no time; `looks` counts them. */
-function manyRuns(count: number) {
+function manyRuns(count: number, goal = 'g') {
   let looks = 0;
   function* newestFirst(): Generator<RunEntry> {
     for (let sequence = count; sequence > 0; sequence--) {
@@ -114,7 +114,7 @@ function manyRuns(count: number) {
         id: `run-${sequence}`,
         definitionId: 'p',
         tenantId: sequence % 2 === 0 ? 'even' : 'odd',
-        goal: 'g',
+        goal,
         error: null,
         failures: [],
         status: 'succeeded',
@@ -151,6 +151,14 @@ describe('A list of 100,000 runs (D35)', () => {
       expect(looks()).to.equal('limit' in query ? 501 : RUNS);
     });
   }
+
+  it('is searched for a long text in steps of at most 3 long goals', () => {
+    const { entries, looks } = manyRuns(100, 's'.repeat(5000));
+    const steps = paginate(entries, { limit: 50, text: `${'s'.repeat(199)}b` });
+    let count = 1;
+    while (steps.next().done !== true) count++;
+    expect([looks(), count]).to.deep.equal([100, 34]);
+  });
 
   it('is counted for one tenant alone', () => {
     const page = runToEnd(paginate(manyRuns(RUNS).entries, { limit: 1, counts: true, tenants: ['odd'] }));

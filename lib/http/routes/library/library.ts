@@ -151,10 +151,21 @@ function readFile(services: HttpServices): Route {
     errors: ['pipeline_not_found'],
     handle: async ({ params: { id }, query, headers, caller }) => {
       const { library } = requireLibrary(services, id);
-      const body = await library.read(findTenant(caller, query.tenant_id, id), id);
-      const etag = formatEtag(body.version);
-      const isKnown = matchesEtag(etag, headers['if-none-match']);
-      return { headers: { ETag: etag }, ...(isKnown ? { status: 304 } : { body }) };
+      const tenantId = findTenant(caller, query.tenant_id, id);
+      const entry = await library.entry(tenantId, id);
+      let held = 0;
+      const hold = (bytes: number): void => {
+        services.memory.reserve(tenantId, bytes, 'response');
+        held += bytes;
+      };
+      try {
+        const body = await library.read(entry, hold);
+        const etag = formatEtag(body.version);
+        const isKnown = matchesEtag(etag, headers['if-none-match']);
+        return { headers: { ETag: etag }, ...(isKnown ? { status: 304 } : { body }) };
+      } finally {
+        services.memory.release(tenantId, held);
+      }
     },
   });
 }
