@@ -81,6 +81,10 @@ const MAX_PAGE_BYTES = 2 ** 20;
 
 const MAX_LAST_RUNS = 5;
 
+interface OpenedFile extends FileContent {
+  readonly file: string;
+}
+
 /** Memory that a file takes for each of its bytes while it is read: as bytes, and as text. */
 const READ_FACTOR = 3;
 
@@ -93,6 +97,8 @@ export class PipelineLibrary {
   readonly #options: LibraryOptions;
   readonly #reading: FileReading;
   readonly #listeners: (() => void)[] = [];
+  /** The last file that each tenant reads. */
+  readonly #reads = new Map<string, Promise<unknown>>();
 
   private constructor(options: LibraryOptions, folder: PipelineFolder, reading: FileReading) {
     this.#options = options;
@@ -228,15 +234,25 @@ export class PipelineLibrary {
   }
 
   /**
-   * The text of a file. Rejects with `pipeline_not_found` when it cannot be read, and as `hold` throws.
+   * The text of a file. Rejects with `pipeline_not_found` when it cannot be read, and as `hold` throws. A tenant reads one
+   * file after another: each takes some milliseconds of the event loop.
    *
-   * @param hold takes the memory that is needed while it is read, in bytes
+   * @param hold takes the memory that is needed until it was read, in bytes
    */
-  async read(
-    { listed: { file, realPath, tenantId, bytes } }: FolderEntry,
-    hold: (bytes: number) => void,
-  ): Promise<FileContent & { readonly file: string }> {
+  async read(entry: FolderEntry, hold: (bytes: number) => void): Promise<OpenedFile> {
+    const { tenantId, bytes } = entry.listed;
     hold(READ_FACTOR * bytes);
+    const reading = (this.#reads.get(tenantId) ?? Promise.resolve()).then(() => this.#read(entry));
+    const last = reading.catch(() => undefined);
+    this.#reads.set(tenantId, last);
+    try {
+      return await reading;
+    } finally {
+      if (this.#reads.get(tenantId) === last) this.#reads.delete(tenantId);
+    }
+  }
+
+  async #read({ listed: { file, realPath, tenantId } }: FolderEntry): Promise<OpenedFile> {
     await this.#options.registry.fairYield(tenantId);
     try {
       return { file, ...(await readFileContent(realPath, file, this.#reading.limitBytes)) };
