@@ -8,7 +8,7 @@ import { findDueTimes, MAX_COUNTED } from './due-times.js';
 import type { PipelineLibrary } from '../library.js';
 import { ROOT_TENANT } from '../list-files.js';
 import type { LastDue, ShownSchedule } from '../named-pipeline.js';
-import type { FolderEntry } from '../folder-entries.js';
+import { type FolderEntry, toEntryKey } from '../folder-entries.js';
 import type { LibraryLog } from '../pipeline-folder.js';
 import { type KeptSchedule, ScheduleFile } from './schedule-file.js';
 
@@ -84,7 +84,7 @@ export class Scheduler {
   async start(): Promise<void> {
     const { library, file } = this.#options;
     const kept = file === undefined ? [] : await ScheduleFile.read(file);
-    this.#kept = new Map(kept.map((each) => [toKey(each.tenant_id, each.id), each]));
+    this.#kept = new Map(kept.map((each) => [toEntryKey(each.tenant_id, each.id), each]));
     await library.loaded;
     if (this.#isClosed) return;
     this.#isAtWork = true;
@@ -98,7 +98,7 @@ export class Scheduler {
   readonly show = (entry: FolderEntry): ShownSchedule | null => {
     const schedule = entry.good && readSchedule(entry.good.definition);
     if (schedule === undefined) return null;
-    const active = this.#active.get(toKey(entry.listed.tenantId, entry.id));
+    const active = this.#active.get(toEntryKey(entry.listed.tenantId, entry.id));
     return {
       cron: schedule.cron,
       timezone: schedule.timezone,
@@ -152,7 +152,7 @@ export class Scheduler {
     for (const entry of this.#options.library.entries) {
       const schedule = entry.good && readSchedule(entry.good.definition);
       if (schedule === undefined) continue;
-      const key = toKey(entry.listed.tenantId, entry.id);
+      const key = toEntryKey(entry.listed.tenantId, entry.id);
       seen.add(key);
       this.#take(key, entry, schedule);
       yield;
@@ -350,7 +350,7 @@ export class Scheduler {
   }
 
   #isCurrent(active: ActiveSchedule): boolean {
-    return this.#isAtWork && this.#active.get(toKey(active.tenantId, active.id)) === active;
+    return this.#isAtWork && this.#active.get(toEntryKey(active.tenantId, active.id)) === active;
   }
 
   #hasSettled(runId: string): boolean {
@@ -385,8 +385,4 @@ function formatMissed(count: number): string {
 
 function describe({ tenantId, id }: ActiveSchedule): object {
   return { tenant: tenantId, pipeline: id };
-}
-
-function toKey(tenantId: string, id: string): string {
-  return JSON.stringify([tenantId, id]);
 }
