@@ -1,7 +1,7 @@
 import { type Clock, toIsoTime } from '../../common/clock.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
-import { ScheduleTimes } from '../../definition/schedule/cron.js';
-import { readSchedule, type Schedule } from '../../definition/schedule/start.js';
+import { ScheduleTimes } from '../../definition/triggers/cron.js';
+import { readSchedule, type Schedule } from '../../definition/triggers/start.js';
 import type { RunRegistry } from '../../runs/registry.js';
 import type { Steps } from '../../common/steps.js';
 import { findDueTimes, MAX_COUNTED } from './due-times.js';
