@@ -32,6 +32,17 @@ export function describeKind(value: unknown): string {
   return `${kind === 'object' ? 'an' : 'a'} ${kind}`;
 }
 
+/** Formats the keys and indexes that lead to a value as a JSON pointer (RFC 6901). */
+export function toJsonPointer(path: readonly (string | number)[]): string {
+  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** The keys of a JSON pointer, indexes as texts; what is before its first `/` is ignored. */
+export function parseJsonPointer(pointer: string): string[] {
+  const parts = pointer.split('/').slice(1);
+  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
 /** Returns the value if it is a list, and an empty list otherwise. */
 export function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];

@@ -1,5 +1,6 @@
+import { toJsonPointer } from '../common/json.js';
 import { type Hint, textOfHint } from './hint.js';
-import { MAX_PROBLEMS, type Path, type Problem, type ProblemCode, toJsonPointer } from './problem.js';
+import { MAX_PROBLEMS, type Path, type Problem, type ProblemCode } from './problem.js';
 import type { Steps } from '../common/steps.js';
 import { isKeyAlone, type Source } from './text/source.js';
 

@@ -101,11 +101,6 @@ export interface Position {
 /** The keys and indexes that lead from the root of a definition to a value. */
 export type Path = readonly (string | number)[];
 
-/** Formats a path as a JSON pointer (RFC 6901). */
-export function toJsonPointer(path: Path): string {
-  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-}
-
 /** Formats a problem on one line: position, message and hint. */
 export function formatProblem({ message, file, line, column, path, hint }: Problem): string {
   const position = line === undefined ? path : `line ${line}, column ${column ?? 1}`;

@@ -7,7 +7,7 @@ interface Allowance {
   readonly tenant: number;
   /** What a tenant may have of it whatever the others have beyond their shares. */
   readonly share: number;
-  /** What all shares may be together, and as much for all that is beyond them. */
+  /** Limit of all shares together; the same limit applies to everything beyond the shares. */
   readonly all: number;
 }
 
@@ -34,7 +34,7 @@ class Amounts {
     else this.#byTenant.set(tenantId, had + amount);
   }
 
-  /** What there is no room in for so much more: undefined when there is. */
+  /** Says which limit refuses `more`; undefined when it fits. */
   findObstacle(tenantId: string, more: number): 'tenant' | 'folder' | undefined {
     if (more <= 0) return undefined;
     const { tenant, all } = this.#allowance;

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../common/json.js';
 import { type CheckSteps, requestSource } from '../definition/check-steps.js';
 import type { Problem } from '../definition/problem.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
+import { START_FIELDS } from '../definition/schema/fields.js';
 import { type DefinitionKind, detectKind, findRoot } from '../definition/schema/root.js';
 import { PIPELINE_ID, type PipelineDefinition, type StartFields } from '../definition/schema/schema.js';
 import type { Source } from '../definition/text/source.js';
@@ -49,16 +50,7 @@ export interface ReadFile {
   readonly used: UsedFiles;
 }
 
-/** The fields with which a definition is started without a request to run it (D70, D71). */
-const START_FIELDS = [
-  'schedule',
-  'timezone',
-  'overlap',
-  'catch_up',
-  'webhook',
-] as const satisfies (keyof StartFields)[];
-
-type DeclaredStart = Partial<Record<(typeof START_FIELDS)[number], unknown>>;
+type DeclaredStart = Partial<Record<keyof StartFields, unknown>>;
 
 /** Ids that would be a path of another meaning: `GET /pipelines/runs`. */
 export const RESERVED_IDS: ReadonlySet<string> = new Set(
@@ -129,7 +121,8 @@ export async function checkDefinitionText(
   };
 }
 
-function pickStart(definition: Record<string, unknown>): DeclaredStart {
+/** What a definition says of when it is started; what it does not say is absent. */
+export function pickStart(definition: DeclaredStart): DeclaredStart {
   const declared = START_FIELDS.filter((field) => definition[field] !== undefined);
   return Object.fromEntries(declared.map((field) => [field, definition[field]]));
 }

@@ -10,6 +10,7 @@ import {
   checkDefinitionText,
   type FileReading,
   type GoodVersion,
+  pickStart,
   pipelineNotFound,
   type ReadFile,
 } from './read-definition.js';
@@ -188,12 +189,9 @@ function startsMore({ start, problems }: ReadFile, good: GoodVersion | undefined
   // A parser that has more time, or is another one, may read it later.
   if (start === undefined) return problems.some(({ code }) => code === 'too_large');
   const { webhook, ...schedule } = start;
-  const used = good?.definition;
-  if (webhook !== undefined && !isDeepStrictEqual(webhook, used?.webhook)) return true;
-  if (schedule.schedule === undefined) return false;
-  const { schedule: cron, timezone, overlap, catch_up } = used ?? {};
-  const known = Object.entries({ schedule: cron, timezone, overlap, catch_up });
-  return !isDeepStrictEqual(schedule, Object.fromEntries(known.filter(([, value]) => value !== undefined)));
+  const { webhook: usedWebhook, ...usedSchedule } = pickStart(good?.definition ?? {});
+  if (webhook !== undefined && !isDeepStrictEqual(webhook, usedWebhook)) return true;
+  return schedule.schedule !== undefined && !isDeepStrictEqual(schedule, usedSchedule);
 }
 
 const RUN_NEEDED =

@@ -1,7 +1,15 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
-import { isObject, type Json, type JsonObject, setOwn, subtractJsonLength } from '../common/json.js';
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  parseJsonPointer,
+  setOwn,
+  subtractJsonLength,
+  toJsonPointer,
+} from '../common/json.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { PipelineLibrary, NamedRunValues } from './library.js';
 import type { FolderEntry } from './folder-entries.js';
@@ -120,7 +128,7 @@ export function toRunValues({ good }: FolderEntry, body: unknown): NamedRunValue
   const { webhook } = good?.definition ?? {};
   const declared = good?.kind === 'pipeline' ? Object.keys(good.definition.params ?? {}) : [];
   const mapping =
-    webhook?.params ?? Object.fromEntries(declared.map((name) => [name, `/${escapePointer(name)}`]));
+    webhook?.params ?? Object.fromEntries(declared.map((name) => [name, toJsonPointer([name])]));
   const room = { left: LIBRARY_LIMITS.webhookValues };
   const params = pick(mapping, body, room);
   const inputs = pick(webhook?.inputs ?? {}, body, room);
@@ -156,14 +164,9 @@ function pick(mapping: Readonly<Record<string, string>>, body: unknown, room: { 
 
 function resolvePointer(value: unknown, pointer: string): unknown {
   let found = value;
-  for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of parseJsonPointer(pointer)) {
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined;
     found = (found as Record<string, unknown>)[key];
   }
   return found;
-}
-
-function escapePointer(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

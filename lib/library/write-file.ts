@@ -10,7 +10,7 @@ import { readRegularFile } from '../tools/files/regular-file.js';
 /** A file whose content is not what a request takes it for. */
 export class FileChangedError extends WavetrainError {
   override readonly name = 'FileChangedError';
-  /** Of the file as it is now; null when there is none. */
+  /** Of the file as it is now; null when it cannot be read or is not there, and for a new file whose name or id is taken. */
   readonly version: string | null;
 
   constructor(message: string, version: string | null) {

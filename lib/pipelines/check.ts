@@ -8,7 +8,7 @@ import {
 } from '../definition/diagnostic.js';
 import { validate } from '../definition/generated/pipeline-validator.js';
 import { abbreviate } from '../definition/problem.js';
-import { checkStart } from '../definition/schedule/start.js';
+import { checkStart } from '../definition/triggers/start.js';
 import { PARAM_FIELDS, PIPELINE_FIELDS, TASK_FIELDS, WEBHOOK_FIELDS } from '../definition/schema/fields.js';
 import { findRoot } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';

@@ -11,7 +11,7 @@ import {
 } from '../definition/diagnostic.js';
 import { validate } from '../definition/generated/plan-validator.js';
 import type { Problem } from '../definition/problem.js';
-import { checkStart } from '../definition/schedule/start.js';
+import { checkStart } from '../definition/triggers/start.js';
 import { PLAN_FIELDS, SUB_PIPELINE_FIELDS, WEBHOOK_FIELDS } from '../definition/schema/fields.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { findRoot } from '../definition/schema/root.js';

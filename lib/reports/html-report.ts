@@ -1,4 +1,4 @@
-import type { Json } from '../common/json.js';
+import { type Json, toJsonPointer } from '../common/json.js';
 import type { Steps } from '../common/steps.js';
 import {
   ellipsize,
@@ -241,12 +241,11 @@ function writeBlackboard({ run, blackboard }: ReportData, values: ValueWriter): 
   const keys = Object.keys(after);
   if (keys.length === 0) return [];
   const shown = keys.slice(0, REPORT_LIMITS.blackboardKeys);
-  const write = (name: string, key: string, view: 'before' | 'after', value: Json): string =>
-    values.write(
-      name,
-      value,
-      cut.some((path) => `${path}/`.startsWith(`/${view}/${key}/`)),
-    );
+  const write = (name: string, key: string, view: 'before' | 'after', value: Json): string => {
+    const pointer = toJsonPointer([view, key]);
+    const isCut = cut.some((path) => `${path}/`.startsWith(`${pointer}/`));
+    return values.write(name, value, isCut);
+  };
   return [
     '<section><h2>Blackboard</h2>',
     ...shown.flatMap((key) => {

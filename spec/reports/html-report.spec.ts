@@ -196,6 +196,11 @@ describe('The HTML report of a run', () => {
       /Blackboard\s*a 2[^]*a, before 1[^]*b text, 4 characters[^]*c list of 1, shortened/,
     );
     expect(text).not.to.contain('b, before');
+    const odd = { 'a/b': [1], 'c~d': [2] };
+    const cut = ['/before/a~1b', '/after/a~1b/0', '/after/c~0d'];
+    const { text: oddText } = parse(write({ blackboard: { before: { 'a/b': [0] }, after: odd, cut } }));
+    expect(oddText).to.match(/a\/b list of 1, shortened[^]*a\/b, before list of 1, shortened/);
+    expect(oddText).to.match(/c~d list of 1, shortened/);
     const result = {
       plan_id: 'p',
       sub_results: {},

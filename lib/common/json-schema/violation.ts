@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { describeKind, isObject, type Json } from '../json.js';
+import { describeKind, isObject, type Json, parseJsonPointer } from '../json.js';
 import { ellipsize, formatFirst, joinFirst } from '../text.js';
 
 /** One violation of a schema by a value. */
@@ -63,8 +63,7 @@ function findWanted(error: ErrorObject): Json | undefined {
 function resolvePointer(pointer: string, root: unknown): { path: Violation['path']; value: unknown } {
   const path: (string | number)[] = [];
   let value = root;
-  for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of parseJsonPointer(pointer)) {
     path.push(Array.isArray(value) ? Number(key) : key);
     value = Array.isArray(value) ? value[Number(key)] : isObject(value) ? value[key] : undefined;
   }

@@ -1,8 +1,10 @@
-/**
+/*
  * The names of the schema's fields, for hints. They are separate from the schema so that a run does not load the
  * library that builds it; a spec keeps the two equal.
  */
-const START_FIELDS = ['schedule', 'timezone', 'overlap', 'catch_up', 'webhook'] as const;
+
+/** The fields with which a definition is started without a request to run it (D70, D71). */
+export const START_FIELDS = ['schedule', 'timezone', 'overlap', 'catch_up', 'webhook'] as const;
 
 export const WEBHOOK_FIELDS = ['secret', 'params', 'inputs'] as const;
 

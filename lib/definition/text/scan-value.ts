@@ -1,6 +1,7 @@
 import { errorMessage } from '../../common/errors.js';
 import { formatMebibytes } from '../../common/text.js';
-import { type Path, type Problem, type ProblemCode, toJsonPointer } from '../problem.js';
+import { toJsonPointer } from '../../common/json.js';
+import type { Path, Problem, ProblemCode } from '../problem.js';
 import { runToEnd, type Steps } from '../../common/steps.js';
 import { MAX_NESTING } from './limits.js';
 

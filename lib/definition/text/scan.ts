@@ -11,11 +11,11 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml';
+import { toJsonPointer } from '../../common/json.js';
 import {
   type Fix,
   MAX_PROBLEMS,
   type Path,
-  toJsonPointer,
   type Position,
   type Problem,
   type ProblemCode,
@@ -51,6 +51,16 @@ export function quoteFix(from: Position, written: string): Fix {
   return { title: 'put quotes around it', edits: [{ from, to, text: `"${written}"` }] };
 }
 
+/** What can be done about a problem. */
+interface Remedy {
+  readonly hint?: string;
+  /** The hint is to put quotes around the node, which a fix can do. */
+  readonly canQuote?: boolean;
+}
+
+const NO_REMEDY: Remedy = {};
+const QUOTE_IT: Remedy = { hint: 'put quotes around it', canQuote: true };
+
 class Scanner implements Scan {
   readonly problems: Problem[] = [];
   readonly unquoted: Path[] = [];
@@ -75,7 +85,7 @@ class Scanner implements Scan {
     if (isScalar(node)) this.#visitScalar(node, path);
     else if (isAlias(node)) this.#visitAlias(node, path);
     else if (path.length > MAX_NESTING) {
-      this.#report('too_deep', TOO_DEEP_MESSAGE, undefined, path, node);
+      this.#report('too_deep', TOO_DEEP_MESSAGE, NO_REMEDY, path, node);
     } else if (isSeq(node)) {
       for (const [index, item] of node.items.entries()) this.#within(path, index, item);
     } else if (isMap(node)) this.#visitMap(node, path);
@@ -88,13 +98,13 @@ class Scanner implements Scan {
     for (const pair of node.items) {
       if (!isScalar(pair.key)) {
         if (isMap(pair.key)) this.#reportUnquoted(node.items.length === 1 ? node : pair.key, path);
-        else this.#report('syntax', 'a key must be text', 'put quotes around it', path, pair.key);
+        else this.#report('syntax', 'a key must be text', QUOTE_IT, path, pair.key);
         continue;
       }
       const key = String(pair.key.value);
       if (seen.has(key)) {
         const message = `duplicate key "${key}"`;
-        this.#report('duplicate_key', message, 'keep one of them', [...path, key], pair.key);
+        this.#report('duplicate_key', message, { hint: 'keep one of them' }, [...path, key], pair.key);
       }
       seen.add(key);
       this.#within(path, key, pair.value);
@@ -105,33 +115,35 @@ class Scanner implements Scan {
   #reportUnquoted(node: YAMLMap, path: readonly (string | number)[]): void {
     this.unquoted.push([...path]);
     const message = 'YAML reads this as a map, not as a template';
-    this.#report('unquoted_template', message, 'put quotes around the template', path, node);
+    const remedy = { hint: 'put quotes around the template', canQuote: true };
+    this.#report('unquoted_template', message, remedy, path, node);
   }
 
   #visitTag(node: Node, path: Path): void {
     if (node.tag === undefined || PLAIN_TAGS.has(node.tag)) return;
-    this.#report('syntax', `a definition cannot have the tag ${node.tag}`, 'remove it', path, node);
+    const message = `a definition cannot have the tag ${node.tag}`;
+    this.#report('syntax', message, { hint: 'remove it' }, path, node);
   }
 
   #visitScalar(node: Scalar, path: Path): void {
     const { value } = node;
     if (typeof value !== 'number') return;
     if (!Number.isFinite(value)) {
-      this.#report('invalid_value', `${value} is not a JSON number`, undefined, path, node);
+      this.#report('invalid_value', `${value} is not a JSON number`, NO_REMEDY, path, node);
     } else if (
       Number.isInteger(value) &&
       !Number.isSafeInteger(value) &&
       /^[-+]?\d+$/.test(node.source ?? '')
     ) {
       const message = `${node.source} has more digits than a number can hold; it would become ${value}`;
-      this.#report('invalid_value', message, 'put quotes around it', path, node);
+      this.#report('invalid_value', message, QUOTE_IT, path, node);
     }
   }
 
   #visitAlias(alias: Alias, path: readonly (string | number)[]): void {
     if (this.#anchors.has(alias.source)) return;
     const message = `not YAML: there is no anchor "&${alias.source}"`;
-    this.#report('syntax', message, `quote "*${alias.source}" if it is text`, path, alias);
+    this.#report('syntax', message, { hint: `quote "*${alias.source}" if it is text` }, path, alias);
   }
 
   #within(path: (string | number)[], key: string | number, node: unknown): void {
@@ -140,8 +152,9 @@ class Scanner implements Scan {
     path.pop();
   }
 
-  #report(code: ProblemCode, message: string, hint: string | undefined, path: Path, node: unknown): void {
+  #report(code: ProblemCode, message: string, remedy: Remedy, path: Path, node: unknown): void {
     if (this.#isFull) return;
+    const { hint, canQuote = false } = remedy;
     const range = (node as { readonly range?: readonly number[] | null } | null)?.range;
     const position = range ? this.#positionAt(range[0] ?? 0) : undefined;
     const pointer = toJsonPointer(path);
@@ -152,7 +165,7 @@ class Scanner implements Scan {
       severity: 'error',
       ...position,
       ...(hint && { hint }),
-      ...(range && hint?.startsWith('put quotes') && this.#quote(range)),
+      ...(range && canQuote && this.#quote(range)),
     });
   }
 

@@ -93,6 +93,12 @@ export function canUseTenant({ tenants }: Caller, tenantId: string): boolean {
   return tenants === null || tenants.includes(tenantId);
 }
 
+/** The tenants of a list: the requested one if the caller may use it, else all of the caller; undefined for every tenant. */
+export function listTenants(caller: Caller, requested: string | undefined): readonly string[] | undefined {
+  if (requested === undefined) return caller.tenants ?? undefined;
+  return canUseTenant(caller, requested) ? [requested] : [];
+}
+
 /**
  * Returns the tenant of a new run: the requested one, else `default`, else the caller's first.
  *

@@ -83,7 +83,7 @@ export class BodyMemory {
     return text;
   }
 
-  /** Does so while it arrives in any case. Rejects with the reason of the signal, too, when that is aborted. */
+  /** Reserves memory while the body arrives, even when the request declares its length. Rejects with the reason of the signal, too, when that is aborted. */
   async receiveInParts(
     request: IncomingMessage,
     read: () => Promise<string>,

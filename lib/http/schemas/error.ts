@@ -103,7 +103,8 @@ export const ErrorBodySchema = Type.Object(
         version: Type.Optional(
           nullable(
             Type.String({
-              description: 'Of a file that has changed: its version now; null when it cannot be read.',
+              description:
+                'Of a file that has changed: its version now; null when it cannot be read, and when a new file was refused.',
             }),
           ),
         ),

@@ -1,5 +1,5 @@
 import type { Steps } from '../../common/steps.js';
-import type { ScheduleTimes } from '../../definition/schedule/cron.js';
+import type { ScheduleTimes } from '../../definition/triggers/cron.js';
 
 /** The times of a schedule in a span. */
 export interface DueTimes {

@@ -31,7 +31,8 @@ export class ScheduleFile {
   readonly #log: LibraryLog;
   readonly #collect: () => Iterable<KeptSchedule>;
   #isDirty = false;
-  #writing: Promise<void> | undefined;
+  #isWriting = false;
+  #written: Promise<void> = Promise.resolve();
   #hasFailed = false;
 
   /** @param collect what is to be kept */
@@ -61,12 +62,14 @@ export class ScheduleFile {
   /** Writes the file, again if something changes meanwhile. */
   save(): void {
     this.#isDirty = true;
-    this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    this.#written = this.#write();
   }
 
   /** Resolves when nothing is left to write. */
   async idle(): Promise<void> {
-    await this.#writing;
+    while (this.#isWriting) await this.#written;
   }
 
   async #write(): Promise<void> {
@@ -82,6 +85,7 @@ export class ScheduleFile {
         this.#hasFailed = true;
       }
     }
+    this.#isWriting = false;
   }
 
   async #replace(text: string): Promise<void> {

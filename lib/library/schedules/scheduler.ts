@@ -1,14 +1,14 @@
 import { type Clock, toIsoTime } from '../../common/clock.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
-import { ScheduleTimes } from '../../definition/schedule/cron.js';
-import { readSchedule, type Schedule } from '../../definition/schedule/start.js';
+import { ScheduleTimes } from '../../definition/triggers/cron.js';
+import { readSchedule, type Schedule } from '../../definition/triggers/start.js';
 import type { RunRegistry } from '../../runs/registry.js';
 import type { Steps } from '../../common/steps.js';
 import { findDueTimes, MAX_COUNTED } from './due-times.js';
 import type { PipelineLibrary } from '../library.js';
 import { ROOT_TENANT } from '../list-files.js';
 import type { LastDue, ShownSchedule } from '../named-pipeline.js';
-import type { FolderEntry } from '../folder-entries.js';
+import { type FolderEntry, toEntryKey } from '../folder-entries.js';
 import type { LibraryLog } from '../pipeline-folder.js';
 import { type KeptSchedule, ScheduleFile } from './schedule-file.js';
 
@@ -45,6 +45,7 @@ interface ActiveSchedule {
   last: LastDue | null;
   /** The last run that it has started. */
   runId: string | null;
+  /** The time whose run waits to be started: later times are skipped until it has. */
   waiting: number | null;
   /** Its times are being looked at. */
   isBusy: boolean;
@@ -83,7 +84,7 @@ export class Scheduler {
   async start(): Promise<void> {
     const { library, file } = this.#options;
     const kept = file === undefined ? [] : await ScheduleFile.read(file);
-    this.#kept = new Map(kept.map((each) => [toKey(each.tenant_id, each.id), each]));
+    this.#kept = new Map(kept.map((each) => [toEntryKey(each.tenant_id, each.id), each]));
     await library.loaded;
     if (this.#isClosed) return;
     this.#isAtWork = true;
@@ -97,7 +98,7 @@ export class Scheduler {
   readonly show = (entry: FolderEntry): ShownSchedule | null => {
     const schedule = entry.good && readSchedule(entry.good.definition);
     if (schedule === undefined) return null;
-    const active = this.#active.get(toKey(entry.listed.tenantId, entry.id));
+    const active = this.#active.get(toEntryKey(entry.listed.tenantId, entry.id));
     return {
       cron: schedule.cron,
       timezone: schedule.timezone,
@@ -151,7 +152,7 @@ export class Scheduler {
     for (const entry of this.#options.library.entries) {
       const schedule = entry.good && readSchedule(entry.good.definition);
       if (schedule === undefined) continue;
-      const key = toKey(entry.listed.tenantId, entry.id);
+      const key = toEntryKey(entry.listed.tenantId, entry.id);
       seen.add(key);
       this.#take(key, entry, schedule);
       yield;
@@ -240,8 +241,9 @@ export class Scheduler {
   async #handle(active: ActiveSchedule, now: number): Promise<void> {
     active.isBusy = true;
     try {
-      if (active.nextDue !== undefined && active.nextDue <= now) await this.#handleDue(active, now);
+      // The time that waits came first: it must not be asked for again by what makes a later one wait.
       if (active.waiting !== null) await this.#startWaiting(active);
+      if (active.nextDue !== undefined && active.nextDue <= now) await this.#handleDue(active, now);
     } catch (error) {
       this.#options.log.warn(describe(active), `a schedule could not be looked at: ${errorMessage(error)}`);
     } finally {
@@ -274,31 +276,31 @@ export class Scheduler {
     active.last = { due_at: toIsoTime(latest), run_id: null, outcome: 'missed', reason, missed };
   }
 
-  /** Starts the run of a time, unless the one before is still at work. */
+  /** Starts the run of a time, unless another one waits, or the one before is still at work. */
   async #start(active: ActiveSchedule, due: number, more: Pick<LastDue, 'reason' | 'missed'>): Promise<void> {
-    const { overlap } = active.schedule;
-    const { runId } = active;
-    if (overlap === 'allow' || runId === null || this.#hasSettled(runId))
-      return this.#submit(active, due, more);
-    const isWaiting = active.waiting !== null;
-    if (overlap === 'queue' && !isWaiting) {
-      active.waiting = due;
-      this.#end(active, due, { outcome: 'queued', reason: `run ${runId} has not settled yet` });
-      void this.#options.registry.settled(runId).then(
-        () => this.#look(),
-        () => this.#look(),
-      );
-      return;
+    const { runId, waiting, schedule } = active;
+    if (waiting !== null) {
+      const reason = `the run of ${toIsoTime(waiting)} still waits`;
+      return this.#end(active, due, { outcome: 'skipped', reason });
     }
-    const reason = `run ${runId} has not settled yet${isWaiting ? ', and another one waits for that' : ''}`;
-    this.#end(active, due, { outcome: 'skipped', reason });
+    if (schedule.overlap === 'allow' || runId === null || this.#hasSettled(runId)) {
+      return this.#submit(active, due, more);
+    }
+    const reason = `run ${runId} has not settled yet`;
+    if (schedule.overlap === 'skip') return this.#end(active, due, { outcome: 'skipped', reason });
+    active.waiting = due;
+    this.#end(active, due, { outcome: 'queued', reason });
+    void this.#options.registry.settled(runId).then(
+      () => this.#look(),
+      () => this.#look(),
+    );
   }
 
+  /** Its time goes on waiting while the last run is at work, or the queue of the server is full. */
   async #startWaiting(active: ActiveSchedule): Promise<void> {
     const { waiting, runId, schedule } = active;
     if (waiting === null || !this.#isCurrent(active)) return;
     if (schedule.overlap !== 'allow' && runId !== null && !this.#hasSettled(runId)) return;
-    active.waiting = null;
     await this.#submit(active, waiting, {});
   }
 
@@ -317,19 +319,23 @@ export class Scheduler {
         library.submit(entry, {}, { reservation, trigger: 'schedule' }),
       );
       active.runId = run_id;
+      active.waiting = null;
       this.#end(active, due, { outcome: 'started', run_id, ...more });
     } catch (error) {
       const code = error instanceof WavetrainError ? error.code : 'internal';
       if (code === 'shutting_down' || code === 'not_ready') {
         // The next process does it.
-        active.handledAt = Math.min(active.handledAt, due - 1);
+        if (active.waiting === null) active.handledAt = Math.min(active.handledAt, due - 1);
         return;
       }
       const reason = errorMessage(error);
-      if (code === 'queue_full' || code === 'memory_full') {
+      if (code !== 'queue_full' && code !== 'memory_full') {
+        active.waiting = null;
+        this.#end(active, due, { outcome: 'failed', reason });
+      } else if (active.waiting === null) {
         active.waiting = due;
         this.#end(active, due, { outcome: 'queued', reason });
-      } else this.#end(active, due, { outcome: 'failed', reason });
+      }
     }
   }
 
@@ -344,7 +350,7 @@ export class Scheduler {
   }
 
   #isCurrent(active: ActiveSchedule): boolean {
-    return this.#isAtWork && this.#active.get(toKey(active.tenantId, active.id)) === active;
+    return this.#isAtWork && this.#active.get(toEntryKey(active.tenantId, active.id)) === active;
   }
 
   #hasSettled(runId: string): boolean {
@@ -379,8 +385,4 @@ function formatMissed(count: number): string {
 
 function describe({ tenantId, id }: ActiveSchedule): object {
   return { tenant: tenantId, pipeline: id };
-}
-
-function toKey(tenantId: string, id: string): string {
-  return JSON.stringify([tenantId, id]);
 }

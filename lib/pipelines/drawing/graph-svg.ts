@@ -1,5 +1,5 @@
 import { runToEnd, type Steps } from '../../common/steps.js';
-import { escapeMarkup } from '../../common/text.js';
+import { escapeMarkup, formatCount, formatNumber } from '../../common/text.js';
 import type { Graph } from '../graph.js';
 import { type LayoutOptions, layoutWaves, type PlacedBox } from './wave-layout.js';
 
@@ -93,7 +93,9 @@ export function* writeGraphSvg(graph: SvgGraph, options: SvgOptions = {}): Steps
   const notes = describeRest(graph, waves, edges);
   const height = layout.height + notes.length * LINE_HEIGHT;
   const size = `width="${layout.width}" height="${height}" viewBox="0 0 ${layout.width} ${height}"`;
-  const name = escapeMarkup(`${graph.id}: ${countBoxes(graph.waves)} in ${countWaves(graph.waves)}`);
+  const name = escapeMarkup(
+    `${graph.id}: ${countBoxes(graph.waves)} in ${formatCount(graph.waves.length, 'wave')}`,
+  );
   const parts = [
     isAlone
       ? `<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" aria-label="${name}" ${size}>`
@@ -224,14 +226,6 @@ function sumLengths(waves: SvgGraph['waves']): number {
 function countBoxes(waves: SvgGraph['waves']): string {
   const count = sumLengths(waves);
   return `${formatNumber(count)} ${count === 1 ? 'box' : 'boxes'}`;
-}
-
-function countWaves({ length }: SvgGraph['waves']): string {
-  return `${formatNumber(length)} ${length === 1 ? 'wave' : 'waves'}`;
-}
-
-function formatNumber(count: number): string {
-  return count.toLocaleString('en');
 }
 
 /** Cuts a long text in its middle, so that names that end differently still differ. Wide letters count as two. */

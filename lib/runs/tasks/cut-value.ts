@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, setOwn, subtractJsonLength } from '../../common/json.js';
+import { type Json, type JsonObject, setOwn, subtractJsonLength, toJsonPointer } from '../../common/json.js';
 import { cutText } from '../../common/text.js';
 
 /** A text keeps at least so much. */
@@ -69,7 +69,7 @@ class Cutter {
     const shares = new Shares(limit, keys.length);
     const shown: JsonObject = {};
     for (const key of keys.slice(0, shares.count)) {
-      const member = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const member = `${path}${toJsonPointer([key])}`;
       const value = shares.take((share) =>
         this.cut(object[key] ?? null, Math.max(0, share - key.length), member, depth + 1),
       );

@@ -106,7 +106,7 @@ function count(counts: Record<RunStatusFilter, number>, run: BaseRun): void {
   if (status === 'running' && run.isPaused) counts.paused++;
 }
 
-/** The filters of a query but for tenants' order and place on the page. */
+/** Applies the filters of a query; `paginate` applies order and cursor. */
 class RunFilter {
   readonly #query: RunQuery;
   readonly #tenants: ReadonlySet<string> | undefined;

@@ -1,6 +1,5 @@
 import { describeViolations, type Nouns, type Violation } from '../../common/json-schema/violation.js';
-import type { JsonObject } from '../../common/json.js';
-import { toJsonPointer } from '../../definition/problem.js';
+import { type JsonObject, toJsonPointer } from '../../common/json.js';
 import type { Tool } from '../tool.js';
 import { areFlat, createFlatValidator } from './flat-validator.js';
 import {

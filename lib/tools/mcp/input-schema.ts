@@ -1,6 +1,6 @@
 import { CheckBudget } from '../../common/json-schema/check-budget.js';
 import { SchemaReview } from '../../common/json-schema/keywords.js';
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { isObject, type Json, type JsonObject, parseJsonPointer } from '../../common/json.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import { cutDescription } from './describe-inputs.js';
 
@@ -95,8 +95,7 @@ class SchemaBounder {
   #find(reference: string): unknown {
     if (!reference.startsWith('#/')) return undefined;
     let found: unknown = this.#root;
-    for (const part of reference.slice(2).split('/')) {
-      const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    for (const key of parseJsonPointer(reference)) {
       if (!isObject(found) || !Object.hasOwn(found, key)) return undefined;
       found = found[key];
     }

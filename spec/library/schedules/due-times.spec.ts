@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../lib/common/steps.js';
-import { ScheduleTimes } from '../../../lib/definition/schedule/cron.js';
+import { ScheduleTimes } from '../../../lib/definition/triggers/cron.js';
 import { findDueTimes, MAX_COUNTED } from '../../../lib/library/schedules/due-times.js';
 
 describe('The times at which a schedule was due (D70)', () => {

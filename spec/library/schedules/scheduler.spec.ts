@@ -148,18 +148,51 @@ describe('Schedules (D70)', () => {
       expect(createdAt(opened)).to.deep.equal(['06:00', '06:01', '06:02']);
     });
 
-    it('wait while the queue of the server is full, with one run at most (D25)', async () => {
+    it('let one run wait while the queue of the server is full, log that once, and skip later times (D25)', async () => {
       write('each', 'schedule: "* * * * *", overlap: allow');
       const opened = await start({
         clock: at('2026-01-01T05:59:30Z'),
         admission: { maxRunning: 1, maxQueued: 0 },
       });
-      await opened.pass(4 * MINUTE);
-      expect(opened.runs).to.have.length(1);
-      expect((await opened.show('each')).schedule?.last?.outcome).to.equal('queued');
+      await opened.pass(2 * MINUTE);
+      const log = opened.log.filter((line) => line.includes('queued'));
+      expect(log).to.have.length(1);
+      expect((await opened.show('each')).schedule?.last).to.include({
+        outcome: 'queued',
+        due_at: '2026-01-01T06:01:00.000Z',
+      });
+      await opened.pass(MINUTE);
+      expect(opened.log.filter((line) => line.includes('queued'))).to.deep.equal(log);
+      expect((await opened.show('each')).schedule?.last).to.deep.equal({
+        outcome: 'skipped',
+        due_at: '2026-01-01T06:02:00.000Z',
+        run_id: null,
+        reason: 'the run of 2026-01-01T06:01:00.000Z still waits',
+      });
       await opened.controlled.returns('done');
       await opened.pass(30_000);
       expect(opened.runs).to.have.length(2);
+      expect((await opened.show('each')).schedule?.last).to.include({
+        outcome: 'queued',
+        due_at: '2026-01-01T06:03:00.000Z',
+      });
+    });
+
+    it('ask for the run of a time once at each look while the queue of the server is full (D25)', async () => {
+      write('each', 'schedule: "* * * * *", overlap: allow');
+      const opened = await start({
+        clock: at('2026-01-01T05:59:30Z'),
+        admission: { maxRunning: 1, maxQueued: 0 },
+      });
+      await opened.pass(MINUTE);
+      const asked: string[] = [];
+      const submitOnce = opened.registry.submitOnce.bind(opened.registry);
+      opened.registry.submitOnce = (tenantId, key, submit) => {
+        asked.push(key.key.slice(-24));
+        return submitOnce(tenantId, key, submit);
+      };
+      await opened.pass(45_000);
+      expect(asked).to.deep.equal(['2026-01-01T06:01:00.000Z']);
     });
   });
 

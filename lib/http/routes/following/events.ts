@@ -14,7 +14,7 @@ import {
   LastEventId,
 } from './event-request.js';
 import { inspectionRoutes } from './inspection.js';
-import { reportRoute } from './report.js';
+import { reportRoute } from '../runs/report.js';
 import { authorizeRun } from '../../auth/authenticate.js';
 
 /** Event streams that may be open at once. */

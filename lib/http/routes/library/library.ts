@@ -3,7 +3,7 @@ import { WavetrainError } from '../../../common/errors.js';
 import { pipelineNotFound } from '../../../library/read-definition.js';
 import type { ShowStart } from '../../../library/library.js';
 import { toNamedPipeline, toShownVersion } from '../../../library/named-pipeline.js';
-import { canUseTenant, type Caller, resolveTenant } from '../../auth/authenticate.js';
+import { canUseTenant, type Caller, listTenants, resolveTenant } from '../../auth/authenticate.js';
 import {
   formatEtag,
   hashEtag,
@@ -90,11 +90,8 @@ function list({ library: services }: HttpServices): Route {
         const none = { enabled: false, writable: false, pipelines: [], next_cursor: null };
         return toConditional(none, ifNoneMatch);
       }
-      const tenants =
-        tenant_id === undefined
-          ? (caller.tenants ?? undefined)
-          : [tenant_id].filter((id) => canUseTenant(caller, id));
       const { library } = services;
+      const tenants = listTenants(caller, tenant_id);
       const page = await library.list({ tenants, limit, cursor }, createShow(services));
       return toConditional({ enabled: true, writable: library.saving.isWritable, ...page }, ifNoneMatch);
     },

@@ -3,7 +3,7 @@ import { parseIsoTime } from '../../../common/clock.js';
 import { WavetrainError } from '../../../common/errors.js';
 import { LISTING_LIMITS } from '../../../common/limits.js';
 import type { RunQuery } from '../../../runs/views/run-listing.js';
-import { type Caller, canUseTenant, resolveTenant } from '../../auth/authenticate.js';
+import { type Caller, listTenants, resolveTenant } from '../../auth/authenticate.js';
 import { hashEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
 import { defineRoute, type Route } from '../../routing/route.js';
 import { pageFields, TenantId } from '../../schemas/request.js';
@@ -87,14 +87,10 @@ export function listRunsRoute({ registry }: HttpServices): Route {
 /** @throws WavetrainError `invalid_request` for a malformed time */
 function readQuery(query: Static<typeof ListQuery>, caller: Caller): RunQuery {
   const { tenant_id, limit = 50, created_after, created_before, ...others } = query;
-  const tenants =
-    tenant_id === undefined
-      ? (caller.tenants ?? undefined)
-      : [tenant_id].filter((id) => canUseTenant(caller, id));
   return {
     ...others,
     limit,
-    tenants,
+    tenants: listTenants(caller, tenant_id),
     createdAfterMs: readTime('created_after', created_after),
     createdBeforeMs: readTime('created_before', created_before),
   };

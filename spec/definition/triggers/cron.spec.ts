@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findCronProblem, isTimeZone, ScheduleTimes } from '../../../lib/definition/schedule/cron.js';
+import { findCronProblem, isTimeZone, ScheduleTimes } from '../../../lib/definition/triggers/cron.js';
 
 describe('The times of a schedule (D70)', () => {
   const next = (cron: string | string[], timezone: string, after: string, count: number): string[] => {

@@ -9,7 +9,7 @@ import { defineRoute, type Route, type TextChunks } from '../../routing/route.js
 import { RunIdParams } from '../../schemas/request.js';
 import type { HttpServices } from '../../services.js';
 import type { EventStreams } from '../../sse/streams.js';
-import { showTo } from '../runs/tasks.js';
+import { showTo } from './tasks.js';
 
 const REPORT_TYPE = 'text/html';
 
