@@ -18,6 +18,10 @@ type Tab = (typeof TABS)[number];
 
 const TITLES: Readonly<Record<Tab, string>> = { graph: 'Graph', run: 'Run', compile: 'Write with a model' };
 
+/** The first field of the form that starts a run; its button when there is none. */
+const FIRST_FIELD =
+  '.run-pane > .params-form :is(input, select, textarea), .run-pane > .param > textarea, .run-pane button.primary';
+
 interface WorkbenchProps {
   readonly server: Server;
   readonly opened: Opened;
@@ -31,9 +35,7 @@ export function Workbench({ server, opened }: WorkbenchProps) {
   const showRun = (): void => {
     setTab('run');
     // The pane may come into being only now.
-    window.requestAnimationFrame(() =>
-      document.querySelector<HTMLElement>('.run-pane input, .run-pane select, .run-pane textarea')?.focus(),
-    );
+    window.requestAnimationFrame(() => document.querySelector<HTMLElement>(FIRST_FIELD)?.focus());
   };
   useKeeping(session);
   useKeys({ s: () => void session.save(), Enter: showRun });

@@ -4,7 +4,14 @@ import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit } from '@codemirror/language';
 import { type Action, type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import { EditorState, type Extension, StateEffect, StateField, type Text } from '@codemirror/state';
+import {
+  EditorState,
+  type Extension,
+  type Line,
+  StateEffect,
+  StateField,
+  type Text,
+} from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -135,14 +142,21 @@ export class CodeEditor {
     });
   }
 
-  /** Inserts lines after the task of the cursor, or after the last one. */
+  /** The text ends with a list of tasks that has none yet. */
+  get endsWithTasks(): boolean {
+    return /^\s*tasks:\s*$/.test(lastLine(this.#view.state.doc).text);
+  }
+
+  /** Inserts lines after the task of the cursor, after the last one, or at the end. */
   insertTask(write: (ids: readonly string[], indent: string) => string): void {
     const { state } = this.#view;
     const { parts } = this.outline;
     const part = partAt(this.outline, state.selection.main.head) ?? parts.at(-1);
     const first = part === undefined ? undefined : state.doc.lineAt(part.from);
-    const line = part === undefined ? state.doc.line(state.doc.lines) : state.doc.lineAt(part.to);
-    const indent = first === undefined ? '    ' : ' '.repeat(first.text.search(/-|\S/));
+    const line = part === undefined ? lastLine(state.doc) : state.doc.lineAt(part.to);
+    const indent = ' '.repeat(
+      first === undefined ? Math.max(0, line.text.search(/\S/)) + 2 : first.text.search(/\S/),
+    );
     const written = write(
       parts.map(({ id }) => id),
       indent,
@@ -293,6 +307,13 @@ function offsetOf(doc: Text, { line, column }: Position): number {
   if (line > doc.lines) return doc.length;
   const { from, to } = doc.line(Math.max(1, line));
   return Math.min(from + Math.max(1, column) - 1, to);
+}
+
+/** The last line that is not blank, or the first one. */
+function lastLine(doc: Text): Line {
+  let { lines } = doc;
+  while (lines > 1 && doc.line(lines).text.trim() === '') lines--;
+  return doc.line(lines);
 }
 
 function capitalize(text: string): string {

@@ -33,12 +33,12 @@ export interface Snippet {
   readonly text: string;
 }
 
-/** What tasks can do, each as a task to insert. `ID` and `LIST` are replaced by what the text has. */
+/** What tasks can do, each as a task to insert. Words in capitals are replaced by what the text has. */
 export const SNIPPETS: readonly Snippet[] = [
   {
     title: 'Task',
     about: 'Computes a value from another one',
-    text: '- id: ID\n  tool: transform\n  inputs:\n    input: {a: 1, b: 2}\n    expression: a + b\n',
+    text: '- id: ID\n  tool: transform\n  inputs:\n    input: INPUT\n    expression: EXPRESSION\n',
   },
   {
     title: 'Fan-out',
@@ -75,6 +75,8 @@ export function writeSnippet({ title, text }: Snippet, taskIds: readonly string[
   const last = taskIds.at(-1);
   const filled = text
     .replace('ID', id)
+    .replace('INPUT', last === undefined ? '{a: 1, b: 2}' : `"{{${last}.output}}"`)
+    .replace('EXPRESSION', last === undefined ? 'a + b' : '$')
     .replace('LIST', last === undefined ? 'pipeline.inputs.list' : `${last}.output`)
     .replace('[TASK]', last === undefined ? '[]' : `[${last}]`);
   return filled.replaceAll(/^(?=.)/gm, indent);

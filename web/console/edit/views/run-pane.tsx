@@ -45,9 +45,42 @@ export function RunPane({ session, values, onChange }: RunPaneProps) {
       });
   };
   const names = Object.keys(params);
+  const fields = {
+    inputs: (
+      <JsonField
+        id="edit-inputs"
+        name="Inputs"
+        about="Replace the default inputs of the definition."
+        value={values.inputs}
+        example={Object.keys(inputs).length === 0 ? '{}' : JSON.stringify(inputs)}
+        problem={texts.problems.inputs}
+        onChange={(text) => onChange({ ...values, inputs: text })}
+      />
+    ),
+    session: (
+      <JsonField
+        id="edit-session"
+        name="Session"
+        about="Values that templates read as {{session.KEY}}."
+        value={values.session}
+        example="{}"
+        problem={texts.problems.session}
+        onChange={(text) => onChange({ ...values, session: text })}
+      />
+    ),
+  };
+  const isNeeded = {
+    inputs: Object.keys(inputs).length > 0 || values.inputs !== '' || session.text.includes('inputs.'),
+    session: values.session !== '' || session.text.includes('session.'),
+  };
   return (
     <form
       class="run-pane"
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+        event.preventDefault();
+        event.currentTarget.querySelector<HTMLButtonElement>('button.primary')?.click();
+      }}
       onSubmit={(event) => {
         event.preventDefault();
         if (texts.ok) start(() => session.run({ ...texts.values, params: values.params }));
@@ -63,24 +96,15 @@ export function RunPane({ session, values, onChange }: RunPaneProps) {
         />
       )}
       {!isPlan && names.length === 0 && <p class="about">This pipeline declares no params.</p>}
-      <JsonField
-        id="edit-inputs"
-        name="Inputs"
-        about="Replace the default inputs of the definition."
-        value={values.inputs}
-        example={Object.keys(inputs).length === 0 ? '{}' : JSON.stringify(inputs)}
-        problem={texts.problems.inputs}
-        onChange={(text) => onChange({ ...values, inputs: text })}
-      />
-      <JsonField
-        id="edit-session"
-        name="Session"
-        about="Values that templates read as {{session.KEY}}."
-        value={values.session}
-        example="{}"
-        problem={texts.problems.session}
-        onChange={(text) => onChange({ ...values, session: text })}
-      />
+      {isNeeded.inputs && fields.inputs}
+      {isNeeded.session && fields.session}
+      {!(isNeeded.inputs && isNeeded.session) && (
+        <details class="more-values">
+          <summary>Other values</summary>
+          {!isNeeded.inputs && fields.inputs}
+          {!isNeeded.session && fields.session}
+        </details>
+      )}
       {problem !== '' && !isShownAtParam && (
         <p class="problem" role="alert">
           <bdi>{problem}</bdi>

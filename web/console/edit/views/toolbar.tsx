@@ -98,7 +98,8 @@ function Insert({ session }: { readonly session: EditSession }) {
   const close = (): void => {
     if (menu.current !== null) menu.current.open = false;
   };
-  const hasTasks = session.outline.value.kind === 'pipeline' && session.outline.value.parts.length > 0;
+  const { kind, parts } = session.outline.value;
+  const hasTasks = kind === 'pipeline' && (parts.length > 0 || session.editor?.endsWithTasks === true);
   return (
     <details
       class="insert"
