@@ -118,6 +118,9 @@ export class RunsListCommand extends HistoryCommand {
   });
   pipeline = Option.String('--pipeline', { description: '<ID> only runs of this pipeline or plan' });
   tenant = Option.String('--tenant', { description: '<ID> only runs of this tenant' });
+  trigger = Option.String('--trigger', {
+    description: '<TRIGGER> only runs that a schedule, or a webhook, of a server has started',
+  });
   text = Option.String('--text', {
     description:
       '<TEXT> only runs with this text in their id, the id of their pipeline, their goal or their error, in capital or small letters',

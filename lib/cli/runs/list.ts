@@ -1,6 +1,7 @@
 import { toIsoTime } from '../../common/clock.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
 import { createTextFinder, formatDuration } from '../../common/text.js';
+import type { RunTrigger } from '../../execution/run/base-run.js';
 import type { RunSummary } from '../../runs/record.js';
 import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
 import type { CliContext } from '../context.js';
@@ -26,6 +27,7 @@ interface ListFlags extends ServerFlags {
   readonly status: string | undefined;
   readonly pipeline: string | undefined;
   readonly tenant: string | undefined;
+  readonly trigger: string | undefined;
   readonly text: string | undefined;
   readonly since: string | undefined;
   readonly until: string | undefined;
@@ -106,6 +108,7 @@ async function listServerRuns(
     status,
     pipeline_id: flags.pipeline,
     tenant_id: flags.tenant,
+    trigger: readTrigger(flags),
     text: flags.text,
     created_after: since === undefined ? undefined : toIsoTime(since),
     created_before: until === undefined ? undefined : toIsoTime(until),
@@ -120,12 +123,13 @@ interface ListedRuns {
 
 /** Lists the runs of the history, without rebuilding them, or reading what those that have settled were given. */
 function listKeptRuns(
-  flags: Pick<ListFlags, 'status' | 'pipeline' | 'tenant' | 'text'>,
+  flags: Pick<ListFlags, 'status' | 'pipeline' | 'tenant' | 'trigger' | 'text'>,
   { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY }: Period,
   folders: RunFolders,
   most: number,
 ): ListedRuns {
   const { pipeline, tenant, text } = flags;
+  const trigger = readTrigger(flags);
   const finds = text === undefined ? undefined : createTextFinder(text, LISTING_LIMITS.searchedLength);
   const status = findStatus(flags, KEPT_STATUSES, folders.path);
   const runs: ListedRun[] = [];
@@ -135,6 +139,7 @@ function listKeptRuns(
     if (status !== undefined && listed.status !== status) continue;
     if (pipeline !== undefined && listed.pipeline_id !== pipeline) continue;
     if (tenant !== undefined && listed.tenant_id !== tenant) continue;
+    if (trigger !== undefined && listed.trigger !== trigger) continue;
     const createdAt = Date.parse(listed.created_at);
     if (createdAt < since || createdAt >= until) continue;
     if (finds?.([listed.run_id, listed.pipeline_id, listed.goal, listed.error ?? '']) === false) continue;
@@ -221,6 +226,15 @@ function findStatus<S extends string>(
     `no run of ${place} is ever ${status}`,
     `there, --status is one of ${valid.join(', ')}`,
   );
+}
+
+const TRIGGERS = ['schedule', 'webhook'] as const;
+
+/** @throws UsageError for what is no trigger */
+function readTrigger({ trigger }: Pick<ListFlags, 'trigger'>): RunTrigger | undefined {
+  const found = TRIGGERS.find((one) => one === trigger);
+  if (trigger === undefined || found !== undefined) return found;
+  throw new UsageError(`--trigger must be ${TRIGGERS.join(' or ')}, not "${trigger}"`);
 }
 
 const HEADINGS = ['RUN ID', 'STATUS', 'AGE', 'TASKS', 'PIPELINE'];

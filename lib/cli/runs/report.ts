@@ -126,7 +126,8 @@ function factLines(record: ShownRecord, { state }: Pick<FoundRun, 'state'>, elap
       finished_at === null ? null : `${finished_at}${elapsed === '' ? '' : ` (${elapsed.trim()})`}`,
     ],
     ['rerun of', rerun_of],
-    ['trigger', trigger],
+    // An older server sends none.
+    ['trigger', trigger ?? null],
     ['error', error],
   ] as const;
   return toItems([

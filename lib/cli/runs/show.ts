@@ -227,7 +227,8 @@ function listFields(
     ['finished', state === undefined ? record.finished_at : null],
     ['progress', describeProgress(record)],
     ['rerun of', record.rerun_of],
-    ['trigger', record.trigger],
+    // An older server sends none.
+    ['trigger', record.trigger ?? null],
     ['error', describeError(record)],
   ];
 }

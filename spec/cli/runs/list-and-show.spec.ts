@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { systemClock } from '../../../lib/common/clock.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
+import { FakeServer, respondJson } from '../../client/fake-server.js';
 import { invoke, Screen } from '../invoke.js';
 import { type RunsServer, runsServer, FAILING, HELLO } from './runs-server.js';
 
@@ -254,6 +255,34 @@ describe('The trigger of a run (D28)', () => {
     expect((await server.runs('list')).stdout).to.match(/ hello \(schedule\)\n$/);
     expect((await server.runs(`show ${runId}`)).stdout).to.match(/\ntrigger +schedule\n/);
     expect((await server.runs(`report ${runId}`)).stdout).to.contain('\n- trigger: schedule\n');
+  });
+
+  it('selects the runs that runs list --trigger lists (D35)', async () => {
+    expect((await server.runs('list --trigger schedule')).stdout).to.contain(runId);
+    expect((await server.runs('list --trigger webhook')).stdout).to.equal('no runs found\n');
+    const { status, stderr } = await server.runs('list --trigger cron');
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('--trigger must be schedule or webhook, not "cron"');
+  });
+
+  it('is left out by runs show and runs report where an older server does not know it', async () => {
+    const olderId = await server.settled(HELLO);
+    const withoutTrigger = (key: string, value: unknown): unknown => (key === 'trigger' ? undefined : value);
+    const older = await FakeServer.open((response, { path }) => {
+      void fetch(server.url + path).then(async (answer) => {
+        respondJson(response, answer.status, JSON.parse(await answer.text(), withoutTrigger));
+      });
+    });
+    const env = { WAVETRAIN_SERVER: older.url, NO_COLOR: '1' };
+    const stdout = new Screen(80);
+    const shown = await server.runs(`show ${olderId}`, { stdout, env });
+    expect({ status: shown.status, stderr: shown.stderr }).to.deep.equal({ status: 0, stderr: '' });
+    expect(stdout.text).to.contain(olderId).and.not.to.contain('trigger');
+    expect((await server.runs(`show ${olderId}`, { env })).stdout).not.to.contain('trigger');
+    expect((await server.runs(`report ${olderId}`, { env })).stdout)
+      .to.contain(olderId)
+      .and.not.to.contain('trigger');
+    await older.close();
   });
 });
 

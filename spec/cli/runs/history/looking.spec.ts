@@ -76,6 +76,7 @@ describe('the history of the shell: the runs commands without a server (D68)', (
       ['--status', 'interrupted'],
       ['--pipeline', 'other'],
       ['--tenant', 'other'],
+      ['--trigger', 'schedule'],
       ['--text', 'no.way'],
       ['--until', '2h'],
       ['--since', '2999-01-01'],
