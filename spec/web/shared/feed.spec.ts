@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { InspectionFeed, type InspectionListener } from '../../web/inspect/server/inspection-feed.js';
-import type { FeedState } from '../../web/shared/server/feed.js';
-import { FrameReader } from '../../web/shared/server/frames.js';
-import { Server } from '../../web/shared/server/server.js';
+import { InspectionFeed, type InspectionListener } from '../../../web/inspect/server/inspection-feed.js';
+import type { FeedState } from '../../../web/shared/server/feed.js';
+import { FrameReader } from '../../../web/shared/server/frames.js';
+import { Server } from '../../../web/shared/server/server.js';
 
 /** What a feed has told. */
 interface Told {
