@@ -122,6 +122,19 @@ describe('The tasks of a run page', () => {
     expect(stateOf(tasks, 'each').items).to.deep.equal({ total: 4, succeeded: 2, failed: 1 });
   });
 
+  it('count the items whose events came before the definition of the run', () => {
+    const each = { task_id: 'each', tool: 'mock', wave: 0 };
+    const tasks = new TaskStates();
+    const settle = (item: number): void =>
+      tasks.addEvent(event(item, { kind: 'item', ...each, item, phase: 'finish', attempt: 1 }));
+    for (let item = 0; item < 40; item++) settle(item);
+    tasks.addPart({ subPipeline: undefined, graph: GRAPH });
+    const items = { total: 100, pending: 60, running: 0, succeeded: 40, failed: 0, skipped: 0 };
+    tasks.addRecord(record({ ...each, status: 'running', finished_at: null, items }));
+    for (let item = 40; item < 100; item++) settle(item);
+    expect(stateOf(tasks, 'each').items).to.deep.equal({ total: 100, succeeded: 100, failed: 0 });
+  });
+
   it('leave the task alone that runs a nested pipeline, when a task of that has an event', () => {
     const tasks = open();
     tasks.addEvent(event(0, { kind: 'fail', ...task, within: ['b'], error: 'nested' }));

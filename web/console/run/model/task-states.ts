@@ -40,8 +40,6 @@ export interface TaskState {
   /** When the next attempt begins; null when none waits. */
   retryAt: number | null;
   items: ItemProgress | null;
-  /** Items of whose end an event was read. */
-  counted: { succeeded: number; failed: number };
   error: string | null;
   isReused: boolean;
   isCached: boolean;
@@ -65,6 +63,8 @@ const RANK: Readonly<Record<TaskStatus, number>> = {
 /** All tasks of a run, kept up to date event by event. */
 export class TaskStates {
   readonly #tasks = new Map<string, TaskState>();
+  /** Items of whose end an event was read, by task; events may come before the definition. */
+  readonly #counted = new Map<string, { succeeded: number; failed: number }>();
 
   /** In the order of the sub-pipelines and waves. */
   all(): IterableIterator<TaskState> {
@@ -108,10 +108,15 @@ export class TaskStates {
     if (items !== null) setItems(task, items.total, items);
   }
 
-  /** Takes an event in. Those of nested runs belong to the task that runs them, and change nothing of it. */
+  /**
+   * Takes an event in. Those of nested runs belong to the task that runs them, and change nothing of it. Of events before
+   * the definition is known, items are counted; the records that are read after it say the rest.
+   */
   addEvent(event: LiveEvent): void {
     if (!('task_id' in event) || event.within !== undefined) return;
-    const task = this.#tasks.get(formatSelection({ taskId: event.task_id, subPipeline: event.sub_pipeline }));
+    const key = formatSelection({ taskId: event.task_id, subPipeline: event.sub_pipeline });
+    if (event.kind === 'item') this.#countedOf(key)[event.phase === 'fail' ? 'failed' : 'succeeded']++;
+    const task = this.#tasks.get(key);
     if (task === undefined) return;
     const time = Date.parse(event.time);
     switch (event.kind) {
@@ -121,9 +126,7 @@ export class TaskStates {
         if (event.item === undefined) retry(task, event, time);
         return;
       case 'item':
-        if (event.phase === 'fail') task.counted.failed++;
-        else task.counted.succeeded++;
-        return setItems(task, task.items?.total ?? 0, task.counted);
+        return setItems(task, task.items?.total ?? 0, this.#countedOf(key));
       case 'finish':
       case 'fail':
         return settle(task, event, time);
@@ -132,11 +135,17 @@ export class TaskStates {
     }
   }
 
+  #countedOf(key: string): { succeeded: number; failed: number } {
+    const counted = this.#counted.get(key) ?? { succeeded: 0, failed: 0 };
+    this.#counted.set(key, counted);
+    return counted;
+  }
+
   #start(task: TaskState, items: number | undefined, time: number): void {
     if (RANK[task.status] >= RANK.running) return;
     task.status = 'running';
     task.startedAt = time;
-    if (items !== undefined) setItems(task, items, task.counted);
+    if (items !== undefined) setItems(task, items, this.#countedOf(task.key));
     else if (!task.isFanOut) task.attempts = [{ attempt: 1, start: time, end: null, error: null }];
   }
 }
@@ -172,7 +181,6 @@ function createState(
     attempts: [],
     retryAt: null,
     items: null,
-    counted: { succeeded: 0, failed: 0 },
     error: null,
     isReused: false,
     isCached: false,
