@@ -3,6 +3,7 @@ import { BrowserFrames } from '../../shared/server/browser-frames.js';
 import type { Server } from '../../shared/server/server.js';
 import { ConnectionNotice } from '../../shared/views/notices.js';
 import { PageFrame } from '../shell/frame.js';
+import { writeView } from './model/addresses.js';
 import { FollowedRun } from './run-session.js';
 import { FailureBox } from './views/failure-box.js';
 import { RunTitle } from './views/run-header.js';
@@ -27,7 +28,13 @@ export function RunConsole({ server, runId }: { readonly server: Server; readonl
     };
   }, [session, needsKey]);
   const record = session.record.value;
-  const { selection } = session.view.value;
+  const view = session.view.value;
+  useEffect(() => {
+    const hash = writeView(view);
+    if (window.location.hash !== hash)
+      window.history.replaceState(null, '', hash || window.location.pathname);
+  }, [view]);
+  const { selection } = view;
   const title =
     record === undefined ? 'Run' : `${record.paused ? 'paused' : record.status}: ${record.pipeline_id}`;
   return (

@@ -10,13 +10,22 @@ const MOST_WAITING = 5000;
 export class EntryQueue {
   readonly #frames: Frames;
   readonly #takeIn: (entries: Iterable<string>) => void;
+  readonly #onError: (error: unknown) => void;
   #waiting: string[] = [];
   #onRoom: (() => void) | undefined;
 
-  /** @param takeIn gets those of the waiting entries, as JSON, for which a frame has time */
-  constructor(frames: Frames, takeIn: (entries: Iterable<string>) => void) {
+  /**
+   * @param takeIn gets those of the waiting entries, as JSON, for which a frame has time
+   * @param onError gets what `takeIn` throws; the entry that it has taken last is not offered again
+   */
+  constructor(
+    frames: Frames,
+    takeIn: (entries: Iterable<string>) => void,
+    onError: (error: unknown) => void,
+  ) {
     this.#frames = frames;
     this.#takeIn = takeIn;
+    this.#onError = onError;
   }
 
   add(text: string): void {
@@ -34,11 +43,14 @@ export class EntryQueue {
     const waiting = this.#waiting;
     const mayGoOn = this.#frames.budget();
     let taken = 0;
-    this.#takeIn(
-      (function* () {
-        while (taken < waiting.length && mayGoOn()) yield waiting[taken++] ?? '';
-      })(),
-    );
+    const entries = (function* () {
+      while (taken < waiting.length && mayGoOn()) yield waiting[taken++] ?? '';
+    })();
+    try {
+      this.#takeIn(entries);
+    } catch (error) {
+      this.#onError(error);
+    }
     this.#waiting = waiting.slice(taken);
     if (this.#waiting.length > 0) this.#frames.request(this.#run);
     else this.#onRoom?.();
