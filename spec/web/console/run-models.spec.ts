@@ -1,15 +1,12 @@
 import { expect } from 'chai';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
-import type { TaskRecord } from '../../../lib/runs/tasks/task-record.js';
-import { compareTasks } from '../../../web/console/run/model/values.js';
+import { START, record } from './task-records.js';
 import { readView, valuesPath, writeView } from '../../../web/console/run/model/addresses.js';
 import { RunEvents, filterEvents } from '../../../web/console/run/model/event-list.js';
 import { describeChanges } from '../../../web/console/run/model/values.js';
 import { searchJson } from '../../../web/console/run/model/values.js';
 import { type TaskState, TaskStates } from '../../../web/console/run/model/task-states.js';
 import { barsOf, listTimeTicks } from '../../../web/console/run/model/timeline-bars.js';
-
-const START = Date.parse('2026-11-23T10:00:00.000Z');
 
 const GRAPH = {
   id: 'p',
@@ -34,29 +31,6 @@ function event(ms: number, more: Record<string, unknown>): LiveEvent {
     run_id: 'r',
     ...more,
   } as unknown as LiveEvent;
-}
-
-function record(more: Partial<TaskRecord>): TaskRecord {
-  return {
-    run_id: 'r',
-    task_id: 'a',
-    tool: 'mock',
-    wave: 0,
-    status: 'succeeded',
-    reused: false,
-    cached: false,
-    started_at: new Date(START).toISOString(),
-    finished_at: new Date(START + 500).toISOString(),
-    attempts: [],
-    items: null,
-    cached_items: null,
-    inputs: null,
-    inputs_error: null,
-    output: null,
-    error: null,
-    cut: [],
-    ...more,
-  };
 }
 
 function open(): TaskStates {
@@ -224,23 +198,5 @@ describe('The search in a value', () => {
     expect(searchJson(value, 'bob')).to.deep.equal({ list: { '1': { name: 'Bob' } } });
     expect(searchJson(value, 'addr')).to.deep.equal({ Address: { city: 'Bern' } });
     expect(searchJson(value, 'nobody')).to.equal(undefined);
-  });
-});
-
-describe('The comparison of two runs', () => {
-  it('lists what differs in each task, and tasks that only one of them has', () => {
-    const before = new Map([
-      ['a', record({ output: 1 })],
-      ['gone', record({ task_id: 'gone' })],
-    ]);
-    const after = new Map([
-      ['a', record({ output: 2, status: 'failed' })],
-      ['new', record({ task_id: 'new' })],
-    ]);
-    expect(compareTasks(before, after).map(({ key, differs }) => [key, differs])).to.deep.equal([
-      ['a', ['state', 'output']],
-      ['new', ['it is new']],
-      ['gone', ['it is gone']],
-    ]);
   });
 });

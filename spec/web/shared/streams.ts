@@ -16,14 +16,15 @@ export class Streams {
   closed = 0;
 
   readonly fetch: typeof fetch = (path, init) => {
+    const address = path instanceof Request ? path.url : path.toString();
     const headers = new Headers(init?.headers);
     if (headers.get('accept') !== 'text/event-stream') {
-      this.asked.push(path instanceof Request ? path.url : path.toString());
+      this.asked.push(address);
       const failure = this.failures.shift();
-      if (this.failsOn !== undefined && path.toString().includes(this.failsOn))
+      if (this.failsOn !== undefined && address.includes(this.failsOn))
         return Promise.resolve(new Response('', { status: 503 }));
       if (failure !== undefined) return Promise.resolve(new Response('', { status: failure }));
-      return Promise.resolve(Response.json(this.answer(this.asked.at(-1) ?? '')));
+      return Promise.resolve(Response.json(this.answer(address)));
     }
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
