@@ -5,7 +5,7 @@ import { readView, valuesPath, writeView } from '../../../web/console/run/model/
 import { RunEvents, filterEvents } from '../../../web/console/run/model/event-list.js';
 import { describeChanges } from '../../../web/console/run/model/values.js';
 import { searchJson } from '../../../web/console/run/model/values.js';
-import { type TaskState, TaskStates } from '../../../web/console/run/model/task-states.js';
+import { type TaskState, TaskStates, waitsForRetry } from '../../../web/console/run/model/task-states.js';
 import { barsOf, listTimeTicks } from '../../../web/console/run/model/timeline-bars.js';
 
 const GRAPH = {
@@ -62,6 +62,8 @@ describe('The tasks of a run page', () => {
     tasks.addEvent(event(100, { kind: 'retry', ...task, attempt: 1, delay_ms: 50, error: 'busy' }));
     expect(stateOf(tasks).retryAt).to.equal(START + 150);
     expect(barsOf(stateOf(tasks), START + 120).map(({ kind }) => kind)).to.deep.equal(['failed', 'wait']);
+    expect(waitsForRetry(stateOf(tasks), START + 120)).to.equal(true);
+    expect(waitsForRetry(stateOf(tasks), START + 150)).to.equal(false);
     tasks.addEvent(event(300, { kind: 'finish', ...task, attempt: 2, duration_ms: 300 }));
     expect(barsOf(stateOf(tasks), START + 900)).to.deep.equal([
       { kind: 'failed', start: START, end: START + 100 },
@@ -154,6 +156,13 @@ describe('The events of a run page', () => {
       list.add(event(index, { kind: 'log', task_id: 'a', message: 'x' }));
     expect(list.events.length + list.dropped).to.equal(20_001);
     expect(list.dropped).to.equal(2000);
+  });
+
+  it('have their times from the first event, also when that was dropped', () => {
+    const list = new RunEvents();
+    for (let index = 0; index < 20_001; index++)
+      list.add(event(index, { kind: 'log', task_id: 'a', message: 'x' }));
+    expect(list.start).to.equal(START);
   });
 });
 

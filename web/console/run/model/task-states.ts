@@ -37,7 +37,7 @@ export interface TaskState {
   finishedAt: number | null;
   /** The oldest first; of a fan-out its items have them. */
   attempts: AttemptTime[];
-  /** When the next attempt begins; null when none waits. */
+  /** When the last attempt has begun or will begin after a retry; null before the first retry and at the end. */
   retryAt: number | null;
   items: ItemProgress | null;
   error: string | null;
@@ -148,6 +148,11 @@ export class TaskStates {
     if (items !== undefined) setItems(task, items, this.#countedOf(task.key));
     else if (!task.isFanOut) task.attempts = [{ attempt: 1, start: time, end: null, error: null }];
   }
+}
+
+/** Whether the next attempt of a task is still to begin. @param now milliseconds since 1970 */
+export function waitsForRetry({ retryAt }: TaskState, now: number): boolean {
+  return retryAt !== null && retryAt > now;
 }
 
 /** The record of a task may be newer than the events that are read, or older: what has settled stays settled. */
