@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import type { TaskPage, TaskRecord } from '../../../lib/runs/tasks/task-record.js';
-import { compareTasks, type ReadTasks, readTasks } from '../../../web/console/run/model/comparison.js';
+import {
+  compareTasks,
+  type ReadTasks,
+  readComparedTasks,
+} from '../../../web/console/run/model/comparison.js';
 import { record } from './task-records.js';
 
 function run(tasks: readonly Partial<TaskRecord>[], isWhole = true): ReadTasks {
@@ -49,7 +53,7 @@ describe('The comparison of two runs', () => {
         return Promise.resolve({ tasks, next_cursor: `after ${from}` } satisfies TaskPage as T);
       },
     };
-    const { tasks, isWhole } = await readTasks(server, 'r', new AbortController().signal);
+    const { tasks, isWhole } = await readComparedTasks(server, 'r', new AbortController().signal);
     expect([asked.length, tasks.size, isWhole]).to.deep.equal([4, 2000, false]);
   });
 });

@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import { FollowedRun } from '../../../web/console/run/run-session.js';
 import { Server } from '../../../web/shared/server/server.js';
-import { ManualFrames } from '../shared/manual-frames.js';
+import { ManualScheduler } from '../shared/manual-scheduler.js';
 import { Streams } from '../shared/streams.js';
 import { eventually } from '../waiting.js';
 
 const GAP = 'event: gap\ndata: {"after": 1, "next": 9}\n\n';
 
 describe('The tasks of a run whose events were missed', () => {
-  let frames: ManualFrames;
+  let frames: ManualScheduler;
   let streams: Streams;
   let run: FollowedRun;
 
   beforeEach(() => {
-    frames = new ManualFrames();
+    frames = new ManualScheduler();
     streams = new Streams();
     streams.answer = (path) => {
       if (path.endsWith('/graph'))

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { Polling } from '../../../web/shared/server/polling.js';
-import { ManualFrames } from './manual-frames.js';
+import { ManualScheduler } from './manual-scheduler.js';
 import { eventually } from '../waiting.js';
 
 describe('The polling of a page', () => {
-  let frames: ManualFrames;
+  let frames: ManualScheduler;
   /** Ends the reads that were begun, in order. */
   let reads: ((isOk: boolean) => void)[];
   let isDue: boolean;
   let polling: Polling;
 
   beforeEach(() => {
-    frames = new ManualFrames();
+    frames = new ManualScheduler();
     reads = [];
     isDue = true;
     polling = new Polling({

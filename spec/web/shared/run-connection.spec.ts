@@ -3,13 +3,13 @@ import { EntryQueue } from '../../../web/shared/server/entry-queue.js';
 import { Feed, type FeedListener } from '../../../web/shared/server/feed.js';
 import { RunConnection } from '../../../web/shared/server/run-connection.js';
 import { Server } from '../../../web/shared/server/server.js';
-import { ManualFrames } from './manual-frames.js';
+import { ManualScheduler } from './manual-scheduler.js';
 import { Streams } from './streams.js';
 import { eventually } from '../waiting.js';
 
 describe('The queue of entries of a page', () => {
   it('hands on, in each frame, what the frame has time for, and makes the feed wait while 5000 wait', async () => {
-    const frames = new ManualFrames();
+    const frames = new ManualScheduler();
     const taken: string[][] = [];
     const queue = new EntryQueue(
       frames,
@@ -34,7 +34,7 @@ describe('The queue of entries of a page', () => {
   });
 
   it('takes in no entry twice, and goes on with the next ones, when one cannot be taken in', () => {
-    const frames = new ManualFrames();
+    const frames = new ManualScheduler();
     const seen: string[] = [];
     const errors: unknown[] = [];
     const takeIn = (entries: Iterable<string>): void => {
@@ -57,7 +57,7 @@ class Followed extends RunConnection {
   readonly taken: string[] = [];
 
   protected override openFeed(listener: FeedListener): Feed {
-    return new Feed(this.server, this.path('/events'), listener, this.frames);
+    return new Feed(this.server, this.path('/events'), listener, this.scheduler);
   }
 
   protected override missed(): void {}
@@ -71,12 +71,12 @@ class Followed extends RunConnection {
 }
 
 describe('The connection of a page to its run', () => {
-  let frames: ManualFrames;
+  let frames: ManualScheduler;
   let streams: Streams;
   let run: Followed;
 
   beforeEach(() => {
-    frames = new ManualFrames();
+    frames = new ManualScheduler();
     streams = new Streams();
     run = new Followed(new Server({ getItem: () => null, setItem: () => {} }, streams.fetch), 'r1', frames);
   });

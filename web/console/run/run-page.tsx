@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { BrowserFrames } from '../../shared/server/browser-frames.js';
+import { BrowserScheduler } from '../../shared/server/browser-scheduler.js';
 import type { Server } from '../../shared/server/server.js';
 import { ConnectionNotice } from '../../shared/views/notices.js';
 import { PageFrame } from '../shell/frame.js';
@@ -13,7 +13,7 @@ import { TaskPanel } from './task/task-panel.js';
 /** One run: its waves, its times, its values, and what can be done with it. */
 export function RunConsole({ server, runId }: { readonly server: Server; readonly runId: string }) {
   const session = useMemo(
-    () => new FollowedRun(server, runId, new BrowserFrames(), window.location.hash),
+    () => new FollowedRun(server, runId, new BrowserScheduler(), window.location.hash),
     [server, runId],
   );
   const needsKey = server.needsKey.value;

@@ -1,4 +1,4 @@
-import { FrameReader, type Frame } from './frames.js';
+import { EventStreamParser, type Frame } from './event-stream-parser.js';
 import { isPassing, messageOf, type Server, ServerError } from './server.js';
 
 /** How the connection to the entries of a run stands. */
@@ -102,11 +102,11 @@ export class Feed {
   /** Returns whether the last frame was read. */
   async #readFrames(response: Response, end: AbortSignal): Promise<boolean> {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    const frames = new FrameReader();
+    const parser = new EventStreamParser();
     for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
       // What a closed connection still brings, the next one brings again.
       if (end.aborted) return false;
-      for (const frame of frames.read(piece.value)) {
+      for (const frame of parser.read(piece.value)) {
         if (frame.name === 'end') return this.afterPiece().then(() => true);
         this.#take(frame);
       }

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { EntryQueue } from './entry-queue.js';
 import { type Feed, type FeedListener, type FeedState, refusalOf } from './feed.js';
-import type { Frames } from './frame-loop.js';
+import type { PageScheduler } from './page-scheduler.js';
 import { isPassing, messageOf, type Server, ServerError } from './server.js';
 
 /** The record is read again at most this often. */
@@ -34,7 +34,7 @@ export abstract class RunConnection {
   readonly problem = signal('');
   /** What goes wrong, by the path that is read; the empty one stands for everything else. */
   readonly #problems = new Map<string, string>();
-  protected readonly frames: Frames;
+  protected readonly scheduler: PageScheduler;
   readonly #queue: EntryQueue;
   #feed: Feed | undefined;
   #unwatch: (() => void) | undefined;
@@ -44,12 +44,12 @@ export abstract class RunConnection {
   #isRecordStale = false;
   #readsRecord = false;
 
-  constructor(server: Server, runId: string, frames: Frames) {
+  constructor(server: Server, runId: string, scheduler: PageScheduler) {
     this.server = server;
     this.runId = runId;
-    this.frames = frames;
+    this.scheduler = scheduler;
     this.#queue = new EntryQueue(
-      frames,
+      scheduler,
       (entries) => {
         if (this.takeIn(entries)) this.refreshRecord();
       },
@@ -87,7 +87,7 @@ export abstract class RunConnection {
     });
     this.report(this.#feed.run());
     this.refreshRecord();
-    this.#unwatch = this.frames.watchHidden((isHidden) => {
+    this.#unwatch = this.scheduler.watchHidden((isHidden) => {
       this.#shown.abort();
       if (isHidden) this.report(this.#closeWhenHidden());
       else if (this.feed.value.kind === 'hidden' && this.#feed) this.report(this.#feed.run());
@@ -116,7 +116,7 @@ export abstract class RunConnection {
   /** Closes the stream of a page that stays hidden. */
   async #closeWhenHidden(): Promise<void> {
     const shown = (this.#shown = new AbortController());
-    await this.frames.wait(HIDDEN_MS, shown.signal);
+    await this.scheduler.wait(HIDDEN_MS, shown.signal);
     if (shown.signal.aborted || !STREAMING.has(this.feed.value.kind)) return;
     this.#feed?.close();
     this.changeState({ kind: 'hidden' });
@@ -147,7 +147,7 @@ export abstract class RunConnection {
 
   /** Shows the error of a promise that nobody waits for. */
   protected report(promise: Promise<unknown>): void {
-    this.frames.report(promise, (error) => this.#tell('', messageOf(error)));
+    this.scheduler.report(promise, (error) => this.#tell('', messageOf(error)));
   }
 
   /**
@@ -170,7 +170,7 @@ export abstract class RunConnection {
         this.#tell(rest, isTold ? '' : message);
         if (!isPassing(status)) return undefined;
       }
-      await this.frames.wait(pause, closed);
+      await this.scheduler.wait(pause, closed);
     }
     return undefined;
   }
@@ -186,7 +186,7 @@ export abstract class RunConnection {
       while (this.#isRecordStale) {
         this.#isRecordStale = false;
         this.record.value = (await this.read<RunRecord>()) ?? this.record.value;
-        await this.frames.wait(RECORD_PAUSE_MS);
+        await this.scheduler.wait(RECORD_PAUSE_MS);
       }
     } finally {
       this.#readsRecord = false;

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { BrowserFrames } from './browser-frames.js';
+import { BrowserScheduler } from './browser-scheduler.js';
 import { Polling } from './polling.js';
 import { messageOf } from './server.js';
 
@@ -59,7 +59,7 @@ export function useReading<T>(
       isDue: () =>
         !document.hidden &&
         (hasFailed || latestRound.current === undefined || latestRound.current !== readRound),
-      waiter: new BrowserFrames(),
+      waiter: new BrowserScheduler(),
     });
     // Whoever comes back to the tab does not wait for the timer.
     const onVisible = (): void => {

@@ -23,7 +23,7 @@ export interface ComparedTask {
 }
 
 /** Reads the tasks of a run with their values, at most `MOST_COMPARED`. @throws ServerError */
-export async function readTasks(
+export async function readComparedTasks(
   server: Pick<Server, 'getJson'>,
   runId: string,
   signal: AbortSignal,

@@ -10,7 +10,7 @@ import {
   compareTasks,
   MOST_COMPARED,
   type ReadTasks,
-  readTasks,
+  readComparedTasks,
 } from '../model/comparison.js';
 import type { FollowedRun } from '../run-session.js';
 
@@ -141,8 +141,8 @@ function StateCell({ task }: { readonly task: TaskRecord | undefined }) {
 function compareRuns(server: Server, earlier: string, later: string) {
   let before: ReadTasks | undefined;
   return async (signal: AbortSignal) => {
-    before ??= await readTasks(server, earlier, signal);
-    const after = await readTasks(server, later, signal);
+    before ??= await readComparedTasks(server, earlier, signal);
+    const after = await readComparedTasks(server, later, signal);
     return { tasks: compareTasks(before, after), isWhole: before.isWhole && after.isWhole };
   };
 }

@@ -1,7 +1,7 @@
-import type { Frames } from '../../../web/shared/server/frame-loop.js';
+import type { PageScheduler } from '../../../web/shared/server/page-scheduler.js';
 
-/** Frames that the spec draws, and waits that it ends. */
-export class ManualFrames implements Frames {
+/** The time of a page whose frames the spec draws, and whose waits it ends. */
+export class ManualScheduler implements PageScheduler {
   /** Entries for which a frame has time. */
   perFrame = 2;
   readonly waits: { readonly milliseconds: number; readonly end: () => void }[] = [];
