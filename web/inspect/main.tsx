@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { BrowserFrames } from '../shared/server/browser-frames.js';
+import { BrowserScheduler } from '../shared/server/browser-scheduler.js';
 import { Server } from '../shared/server/server.js';
 import { RunSession } from './session/run-session.js';
 import { RunInspector } from './views/run-inspector.js';
@@ -10,7 +10,9 @@ if (page) render(createPage(), page);
 function createPage() {
   const server = new Server(window.sessionStorage, (path, init) => window.fetch(path, init));
   const runId = decodePart(window.location.pathname.split('/')[2] ?? '');
-  return <RunInspector session={new RunSession(server, runId, new BrowserFrames(), window.location.hash)} />;
+  return (
+    <RunInspector session={new RunSession(server, runId, new BrowserScheduler(), window.location.hash)} />
+  );
 }
 
 /** An address that is badly encoded names no run, and is shown as it is. */

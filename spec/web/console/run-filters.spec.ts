@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import {
   FIRST_RANGE,
   isFiltered,
+  isTyping,
   listPath,
   readFilters,
   writeFilters,
@@ -20,6 +21,12 @@ describe('The filters of the list of runs', () => {
     expect(readFilters(new URL(writeFilters(filters), 'http://x').search)).to.deep.equal(filters);
     expect(writeFilters(readFilters(''))).to.equal('/');
     expect(isFiltered(readFilters('?period=nonsense'))).to.equal(false);
+  });
+
+  it('make a step back for each change but letters that are typed', () => {
+    expect(isTyping({ text: 'd' })).to.equal(true);
+    expect(isTyping({ status: 'failed' })).to.equal(false);
+    expect(isTyping(readFilters(''))).to.equal(false);
   });
 
   it('ask the server for the same minute as long as it lasts', () => {

@@ -1,15 +1,12 @@
 import { expect } from 'chai';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
-import type { TaskRecord } from '../../../lib/runs/tasks/task-record.js';
-import { compareTasks } from '../../../web/console/run/model/values.js';
+import { START, record } from './task-records.js';
 import { readView, valuesPath, writeView } from '../../../web/console/run/model/addresses.js';
 import { RunEvents, filterEvents } from '../../../web/console/run/model/event-list.js';
 import { describeChanges } from '../../../web/console/run/model/values.js';
 import { searchJson } from '../../../web/console/run/model/values.js';
-import { type TaskState, TaskStates } from '../../../web/console/run/model/task-states.js';
+import { type TaskState, TaskStates, waitsForRetry } from '../../../web/console/run/model/task-states.js';
 import { barsOf, listTimeTicks } from '../../../web/console/run/model/timeline-bars.js';
-
-const START = Date.parse('2026-11-23T10:00:00.000Z');
 
 const GRAPH = {
   id: 'p',
@@ -34,29 +31,6 @@ function event(ms: number, more: Record<string, unknown>): LiveEvent {
     run_id: 'r',
     ...more,
   } as unknown as LiveEvent;
-}
-
-function record(more: Partial<TaskRecord>): TaskRecord {
-  return {
-    run_id: 'r',
-    task_id: 'a',
-    tool: 'mock',
-    wave: 0,
-    status: 'succeeded',
-    reused: false,
-    cached: false,
-    started_at: new Date(START).toISOString(),
-    finished_at: new Date(START + 500).toISOString(),
-    attempts: [],
-    items: null,
-    cached_items: null,
-    inputs: null,
-    inputs_error: null,
-    output: null,
-    error: null,
-    cut: [],
-    ...more,
-  };
 }
 
 function open(): TaskStates {
@@ -88,6 +62,8 @@ describe('The tasks of a run page', () => {
     tasks.addEvent(event(100, { kind: 'retry', ...task, attempt: 1, delay_ms: 50, error: 'busy' }));
     expect(stateOf(tasks).retryAt).to.equal(START + 150);
     expect(barsOf(stateOf(tasks), START + 120).map(({ kind }) => kind)).to.deep.equal(['failed', 'wait']);
+    expect(waitsForRetry(stateOf(tasks), START + 120)).to.equal(true);
+    expect(waitsForRetry(stateOf(tasks), START + 150)).to.equal(false);
     tasks.addEvent(event(300, { kind: 'finish', ...task, attempt: 2, duration_ms: 300 }));
     expect(barsOf(stateOf(tasks), START + 900)).to.deep.equal([
       { kind: 'failed', start: START, end: START + 100 },
@@ -120,6 +96,19 @@ describe('The tasks of a run page', () => {
     expect(stateOf(tasks, 'each').items).to.deep.equal({ total: 4, succeeded: 1, failed: 1 });
     tasks.addEvent(event(3, { kind: 'item', ...each, item: 2, phase: 'finish', attempt: 1 }));
     expect(stateOf(tasks, 'each').items).to.deep.equal({ total: 4, succeeded: 2, failed: 1 });
+  });
+
+  it('count the items whose events came before the definition of the run', () => {
+    const each = { task_id: 'each', tool: 'mock', wave: 0 };
+    const tasks = new TaskStates();
+    const settle = (item: number): void =>
+      tasks.addEvent(event(item, { kind: 'item', ...each, item, phase: 'finish', attempt: 1 }));
+    for (let item = 0; item < 40; item++) settle(item);
+    tasks.addPart({ subPipeline: undefined, graph: GRAPH });
+    const items = { total: 100, pending: 60, running: 0, succeeded: 40, failed: 0, skipped: 0 };
+    tasks.addRecord(record({ ...each, status: 'running', finished_at: null, items }));
+    for (let item = 40; item < 100; item++) settle(item);
+    expect(stateOf(tasks, 'each').items).to.deep.equal({ total: 100, succeeded: 100, failed: 0 });
   });
 
   it('leave the task alone that runs a nested pipeline, when a task of that has an event', () => {
@@ -168,6 +157,13 @@ describe('The events of a run page', () => {
     expect(list.events.length + list.dropped).to.equal(20_001);
     expect(list.dropped).to.equal(2000);
   });
+
+  it('have their times from the first event, also when that was dropped', () => {
+    const list = new RunEvents();
+    for (let index = 0; index < 20_001; index++)
+      list.add(event(index, { kind: 'log', task_id: 'a', message: 'x' }));
+    expect(list.start).to.equal(START);
+  });
 });
 
 describe('The address of a run page', () => {
@@ -211,23 +207,5 @@ describe('The search in a value', () => {
     expect(searchJson(value, 'bob')).to.deep.equal({ list: { '1': { name: 'Bob' } } });
     expect(searchJson(value, 'addr')).to.deep.equal({ Address: { city: 'Bern' } });
     expect(searchJson(value, 'nobody')).to.equal(undefined);
-  });
-});
-
-describe('The comparison of two runs', () => {
-  it('lists what differs in each task, and tasks that only one of them has', () => {
-    const before = new Map([
-      ['a', record({ output: 1 })],
-      ['gone', record({ task_id: 'gone' })],
-    ]);
-    const after = new Map([
-      ['a', record({ output: 2, status: 'failed' })],
-      ['new', record({ task_id: 'new' })],
-    ]);
-    expect(compareTasks(before, after).map(({ key, differs }) => [key, differs])).to.deep.equal([
-      ['a', ['state', 'output']],
-      ['new', ['it is new']],
-      ['gone', ['it is gone']],
-    ]);
   });
 });

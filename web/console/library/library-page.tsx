@@ -23,6 +23,7 @@ export function LibraryPage({ server }: { readonly server: Server }) {
     keep: true,
   });
   const [text, setText] = useState('');
+  const now = useNow();
   const wanted = text.trim().toLowerCase();
   const shown = value?.pipelines.filter((named) => nameOf(named).toLowerCase().includes(wanted)) ?? [];
   return (
@@ -60,7 +61,7 @@ export function LibraryPage({ server }: { readonly server: Server }) {
               </p>
             )}
             {shown.map((named) => (
-              <Entry key={`${named.tenant_id}/${named.file}`} server={server} named={named} />
+              <Entry key={`${named.tenant_id}/${named.file}`} server={server} named={named} now={now} />
             ))}
             {value.next_cursor !== null && <p class="src">The first {MOST} pipelines are shown.</p>}
           </>
@@ -87,7 +88,13 @@ function NoFolder() {
   );
 }
 
-function Entry({ server, named }: { readonly server: Server; readonly named: NamedPipeline }) {
+interface NamedNow {
+  readonly named: NamedPipeline;
+  /** In milliseconds since 1970. */
+  readonly now: number;
+}
+
+function Entry({ server, named, now }: NamedNow & { readonly server: Server }) {
   const [isRunning, setRunning] = useState(false);
   const { id, kind, file, goal, description, ok, stale, problems, tenant_id } = named;
   const errors = problems.filter(({ severity }) => severity === 'error');
@@ -140,8 +147,8 @@ function Entry({ server, named }: { readonly server: Server; readonly named: Nam
           {errors.length > MOST_PROBLEMS && <li>and {errors.length - MOST_PROBLEMS} more</li>}
         </ul>
       )}
-      <Starts named={named} />
-      <LastRuns named={named} />
+      <Starts named={named} now={now} />
+      <LastRuns named={named} now={now} />
       {isRunning && <RunForm server={server} named={named} />}
     </section>
   );
@@ -169,8 +176,7 @@ function NextRun({ schedule }: { readonly schedule: NonNullable<NamedPipeline['s
 }
 
 /** What starts it besides people: its schedule and its webhook. */
-function Starts({ named: { schedule, webhook } }: { readonly named: NamedPipeline }) {
-  const now = useNow();
+function Starts({ named: { schedule, webhook }, now }: NamedNow) {
   if (schedule === null && webhook === null) return null;
   return (
     <dl class="line-facts">
@@ -221,8 +227,7 @@ function Starts({ named: { schedule, webhook } }: { readonly named: NamedPipelin
   );
 }
 
-function LastRuns({ named: { last_runs } }: { readonly named: NamedPipeline }) {
-  const now = useNow();
+function LastRuns({ named: { last_runs }, now }: NamedNow) {
   if (last_runs.length === 0) return null;
   return (
     <p class="last-runs">

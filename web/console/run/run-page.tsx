@@ -1,8 +1,9 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { BrowserFrames } from '../../shared/server/browser-frames.js';
+import { BrowserScheduler } from '../../shared/server/browser-scheduler.js';
 import type { Server } from '../../shared/server/server.js';
 import { ConnectionNotice } from '../../shared/views/notices.js';
 import { PageFrame } from '../shell/frame.js';
+import { writeView } from './model/addresses.js';
 import { FollowedRun } from './run-session.js';
 import { FailureBox } from './views/failure-box.js';
 import { RunTitle } from './views/run-header.js';
@@ -12,7 +13,7 @@ import { TaskPanel } from './task/task-panel.js';
 /** One run: its waves, its times, its values, and what can be done with it. */
 export function RunConsole({ server, runId }: { readonly server: Server; readonly runId: string }) {
   const session = useMemo(
-    () => new FollowedRun(server, runId, new BrowserFrames(), window.location.hash),
+    () => new FollowedRun(server, runId, new BrowserScheduler(), window.location.hash),
     [server, runId],
   );
   const needsKey = server.needsKey.value;
@@ -27,7 +28,13 @@ export function RunConsole({ server, runId }: { readonly server: Server; readonl
     };
   }, [session, needsKey]);
   const record = session.record.value;
-  const { selection } = session.view.value;
+  const view = session.view.value;
+  useEffect(() => {
+    const hash = writeView(view);
+    if (window.location.hash !== hash)
+      window.history.replaceState(null, '', hash || window.location.pathname);
+  }, [view]);
+  const { selection } = view;
   const title =
     record === undefined ? 'Run' : `${record.paused ? 'paused' : record.status}: ${record.pipeline_id}`;
   return (

@@ -3,10 +3,10 @@ import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import type { DefinitionGraph } from '../../../lib/plans/graph.js';
 import type { TaskPage } from '../../../lib/runs/tasks/task-record.js';
 import { Feed, type FeedListener, type FeedState } from '../../shared/server/feed.js';
-import type { Frames } from '../../shared/server/frame-loop.js';
+import type { PageScheduler } from '../../shared/server/page-scheduler.js';
 import { RunConnection } from '../../shared/server/run-connection.js';
 import type { Server } from '../../shared/server/server.js';
-import { readView, type TaskSelection, type Tab, type View, writeView } from './model/addresses.js';
+import { readView, type TaskSelection, type Tab, type View } from './model/addresses.js';
 import { RunEvents } from './model/event-list.js';
 import { type RunPart, TaskStates } from './model/task-states.js';
 
@@ -30,8 +30,8 @@ export class FollowedRun extends RunConnection {
   #hasMissed = false;
   #readsTasks = false;
 
-  constructor(server: Server, runId: string, frames: Frames, hash: string) {
-    super(server, runId, frames);
+  constructor(server: Server, runId: string, scheduler: PageScheduler, hash: string) {
+    super(server, runId, scheduler);
     this.view.value = readView(hash);
   }
 
@@ -44,9 +44,6 @@ export class FollowedRun extends RunConnection {
   show({ tab, selection }: { readonly tab?: Tab; readonly selection?: TaskSelection | undefined }): void {
     const view = this.view.value;
     this.view.value = { tab: tab ?? view.tab, selection };
-    const hash = writeView(this.view.value);
-    if (window.location.hash !== hash)
-      window.history.replaceState(null, '', hash || window.location.pathname);
   }
 
   /** Shows what the address says. */
@@ -66,7 +63,7 @@ export class FollowedRun extends RunConnection {
   }
 
   protected override openFeed(listener: FeedListener): Feed {
-    return new Feed(this.server, this.path('/events'), listener, this.frames);
+    return new Feed(this.server, this.path('/events'), listener, this.scheduler);
   }
 
   protected override changeState(state: FeedState): void {
@@ -109,11 +106,15 @@ export class FollowedRun extends RunConnection {
   async #followTasks(): Promise<void> {
     if (this.#readsTasks) return;
     this.#readsTasks = true;
-    while (this.feed.value.kind === 'live') {
-      await this.#readTasks();
-      await this.frames.wait(TASKS_PAUSE_MS);
+    const { closed } = this;
+    try {
+      while (!closed.aborted && this.feed.value.kind === 'live') {
+        await this.#readTasks();
+        await this.scheduler.wait(TASKS_PAUSE_MS, closed);
+      }
+    } finally {
+      this.#readsTasks = false;
     }
-    this.#readsTasks = false;
   }
 
   async #readTasks(): Promise<void> {

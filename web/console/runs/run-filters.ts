@@ -84,3 +84,8 @@ export function listPath(filters: RunFilters, now: number, { limit, cursor }: Ru
 export function isFiltered({ period, ...filters }: RunFilters): boolean {
   return period !== 'any' || NAMES.some((name) => filters[name] !== '');
 }
+
+/** Whether a change is one of the text alone, of which each letter is no step back of its own. */
+export function isTyping(changed: Partial<RunFilters>): boolean {
+  return Object.keys(changed).every((name) => name === 'text');
+}

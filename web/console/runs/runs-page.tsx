@@ -9,6 +9,7 @@ import { FilterBar } from './filter-bar.js';
 import {
   FIRST_RANGE,
   isFiltered,
+  isTyping,
   listPath,
   MOST_RUNS,
   readFilters,
@@ -30,20 +31,22 @@ export function RunsPage({ server }: { readonly server: Server }) {
   const [filters, setFilters] = useState(() => readFilters(window.location.search));
   const now = useNow();
   const [range, setRange] = useState(FIRST_RANGE);
+  // The cursor of a list leads nowhere in another one.
+  const show = (next: RunFilters): void => {
+    setFilters(next);
+    setRange(FIRST_RANGE);
+  };
   const path = listPath(filters, now, range);
   const list = useJson<RunPage>(server, path, { refreshMs: REFRESH_MS, keep: true });
   useEffect(() => {
-    const back = (): void => setFilters(readFilters(window.location.search));
+    const back = (): void => show(readFilters(window.location.search));
     window.addEventListener('popstate', back);
     return () => window.removeEventListener('popstate', back);
   }, []);
   const change = (changed: Partial<RunFilters>): void => {
     const next = { ...filters, ...changed };
-    // Each letter of a text would otherwise be a step back.
-    const isTyping = 'text' in changed;
-    window.history[isTyping ? 'replaceState' : 'pushState'](null, '', writeFilters(next));
-    setFilters(next);
-    setRange(FIRST_RANGE);
+    window.history[isTyping(changed) ? 'replaceState' : 'pushState'](null, '', writeFilters(next));
+    show(next);
   };
   const { value: listing, problem } = list;
   return (

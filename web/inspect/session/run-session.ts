@@ -3,7 +3,7 @@ import type { InspectionOrigin } from '../../../lib/runs/inspection/entry.js';
 import type { Statechart } from '../../../lib/runs/inspection/statechart.js';
 import { toneOf } from '../../shared/model/tones.js';
 import type { FeedListener } from '../../shared/server/feed.js';
-import type { Frames } from '../../shared/server/frame-loop.js';
+import type { PageScheduler } from '../../shared/server/page-scheduler.js';
 import { RunConnection } from '../../shared/server/run-connection.js';
 import type { Server } from '../../shared/server/server.js';
 import { ActorTree } from '../model/actor-tree.js';
@@ -35,8 +35,8 @@ export class RunSession extends RunConnection {
   readonly filter = signal<SequenceFilter>(NO_FILTER);
   #position = 0;
 
-  constructor(server: Server, runId: string, frames: Frames, hash: string) {
-    super(server, runId, frames);
+  constructor(server: Server, runId: string, scheduler: PageScheduler, hash: string) {
+    super(server, runId, scheduler);
     this.goTo(readMoment(hash));
   }
 
@@ -90,7 +90,7 @@ export class RunSession extends RunConnection {
       this.origin.value = origin;
       this.offers.value = offers;
     };
-    return new InspectionFeed(this.server, this.runId, { ...listener, onOrigin }, this.frames);
+    return new InspectionFeed(this.server, this.runId, { ...listener, onOrigin }, this.scheduler);
   }
 
   protected override missed(after: number, next: number): void {

@@ -1,5 +1,6 @@
 import { useMemo, useRef } from 'preact/hooks';
 import { isShown, labelOf } from '../model/actor-tree.js';
+import { formatInteger } from '../../shared/model/format.js';
 import { toneOf } from '../../shared/model/tones.js';
 import { foldRow, listTreeRows, type TreeRow } from '../model/tree-rows.js';
 import type { RunSession } from '../session/run-session.js';
@@ -56,7 +57,7 @@ export function ActorTreeView({ session }: { readonly session: RunSession }) {
   return (
     <section class="panel tree" aria-label="Actors">
       <h2>
-        Actors <span class="count">{tree.size.toLocaleString('en')}</span>
+        Actors <span class="count">{formatInteger(tree.size)}</span>
       </h2>
       {rows.length === 0 ? (
         <p class="empty">No actor exists at this moment.</p>
@@ -150,7 +151,7 @@ function Group({ row: { label, count } }: { readonly row: Extract<TreeRow, { kin
   return (
     <>
       <span class={`dot ${toneOf(label)}`} aria-hidden="true" />
-      <span class="name group">{count.toLocaleString('en')}</span>
+      <span class="name group">{formatInteger(count)}</span>
       <span class={`state ${toneOf(label)}`}>{label}</span>
     </>
   );

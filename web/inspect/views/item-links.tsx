@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ItemCounts, ItemPage, ItemRecord } from '../../../lib/runs/tasks/task-record.js';
 import { actorOfTask, type TaskAddress } from '../model/addresses.js';
+import { formatInteger } from '../../shared/model/format.js';
 import { ServerError } from '../../shared/server/server.js';
 import { toneOf } from '../../shared/model/tones.js';
 import type { RunSession } from '../session/run-session.js';
@@ -45,8 +46,8 @@ export function ItemLinks({ session, task, counts }: ItemLinksProps) {
     <>
       <h3>Items</h3>
       <p class="about">
-        {total.toLocaleString('en')}
-        {counts.failed > 0 && `, ${counts.failed.toLocaleString('en')} failed`}: each has inputs of its own.{' '}
+        {formatInteger(total)}
+        {counts.failed > 0 && `, ${formatInteger(counts.failed)} failed`}: each has inputs of its own.{' '}
         <label>
           Show item{' '}
           <input

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { FailedTask } from '../../../lib/common/errors.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
+import { formatInteger } from '../../shared/model/format.js';
 import { toneOf } from '../../shared/model/tones.js';
 import { messageOf } from '../../shared/server/server.js';
 import { FileLink } from '../../shared/views/file-link.js';
@@ -35,9 +36,8 @@ export function RunHeader({ session }: { readonly session: RunSession }) {
       <code class="id">{session.runId}</code>
       {record && (
         <span class="progress">
-          {record.progress.tasks_settled.toLocaleString('en')}/{record.progress.tasks.toLocaleString('en')}{' '}
-          tasks, wave {record.progress.waves_executed.toLocaleString('en')}/
-          {record.progress.waves.toLocaleString('en')}
+          {formatInteger(record.progress.tasks_settled)}/{formatInteger(record.progress.tasks)} tasks, wave{' '}
+          {formatInteger(record.progress.waves_executed)}/{formatInteger(record.progress.waves)}
         </span>
       )}
       <span class="actions">

@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { formatInteger } from '../../shared/model/format.js';
 import { KeyForm } from '../../shared/views/key-form.js';
 import { ConnectionNotice, Notice } from '../../shared/views/notices.js';
 import { readMoment } from '../model/addresses.js';
@@ -79,13 +80,13 @@ function Notices({ session }: { readonly session: RunSession }) {
       )}
       {missed > 0 && (
         <Notice>
-          {missed.toLocaleString('en')} older entries were dropped by the server before this page read them.
+          {formatInteger(missed)} older entries were dropped by the server before this page read them.
         </Notice>
       )}
       {dropped > 0 && (
         <Notice>
-          This page has dropped its {dropped.toLocaleString('en')} oldest entries. The recording may still
-          have them.
+          This page has dropped its {formatInteger(dropped)} oldest entries. The recording may still have
+          them.
         </Notice>
       )}
     </div>

@@ -3,7 +3,7 @@ import { FilteredSequence, NO_FILTER } from '../model/sequence-filter.js';
 import type { TimelineEntry } from '../model/timeline.js';
 import { toneOf } from '../../shared/model/tones.js';
 import type { RunSession } from '../session/run-session.js';
-import { formatOffset } from '../../shared/model/format.js';
+import { formatInteger, formatOffset } from '../../shared/model/format.js';
 import { moveByKey, rowId, VirtualList } from '../../shared/views/virtual-list.js';
 
 const ROW_HEIGHT = 22;
@@ -38,8 +38,8 @@ export function SequenceView({ session }: { readonly session: RunSession }) {
         Sequence{' '}
         <span class="count">
           {entries.length === session.timeline.entries.length
-            ? entries.length.toLocaleString('en')
-            : `${entries.length.toLocaleString('en')} of ${session.timeline.entries.length.toLocaleString('en')}`}
+            ? formatInteger(entries.length)
+            : `${formatInteger(entries.length)} of ${formatInteger(session.timeline.entries.length)}`}
         </span>
         <span class="tools">
           <input

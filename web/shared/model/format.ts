@@ -5,8 +5,10 @@ export function formatOffset(milliseconds: number): string {
 
 /** Formats how long something takes, as in `820 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`. */
 export function formatTook(milliseconds: number): string {
-  if (milliseconds < 1000) return `${Math.round(Math.max(0, milliseconds))} ms`;
-  const seconds = milliseconds / 1000;
+  const whole = Math.round(Math.max(0, milliseconds));
+  if (whole < 1000) return `${whole} ms`;
+  // Rounded first, so that it never becomes as much as the next unit.
+  const seconds = Math.round(whole / 100) / 10;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;

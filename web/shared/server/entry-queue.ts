@@ -1,4 +1,4 @@
-import type { Frames } from './frame-loop.js';
+import type { PageScheduler } from './page-scheduler.js';
 
 /** Entries that wait to be taken in before the feed waits for the page. */
 const MOST_WAITING = 5000;
@@ -8,20 +8,29 @@ const MOST_WAITING = 5000;
  * quick however many come; while too many wait, the feed reads no more.
  */
 export class EntryQueue {
-  readonly #frames: Frames;
+  readonly #scheduler: PageScheduler;
   readonly #takeIn: (entries: Iterable<string>) => void;
+  readonly #onError: (error: unknown) => void;
   #waiting: string[] = [];
   #onRoom: (() => void) | undefined;
 
-  /** @param takeIn gets those of the waiting entries, as JSON, for which a frame has time */
-  constructor(frames: Frames, takeIn: (entries: Iterable<string>) => void) {
-    this.#frames = frames;
+  /**
+   * @param takeIn gets those of the waiting entries, as JSON, for which a frame has time
+   * @param onError gets what `takeIn` throws; the entry that it has taken last is not offered again
+   */
+  constructor(
+    scheduler: PageScheduler,
+    takeIn: (entries: Iterable<string>) => void,
+    onError: (error: unknown) => void,
+  ) {
+    this.#scheduler = scheduler;
     this.#takeIn = takeIn;
+    this.#onError = onError;
   }
 
   add(text: string): void {
     this.#waiting.push(text);
-    this.#frames.request(this.#run);
+    this.#scheduler.request(this.#run);
   }
 
   /** Resolves when there is room for more. */
@@ -32,15 +41,18 @@ export class EntryQueue {
 
   readonly #run = (): void => {
     const waiting = this.#waiting;
-    const mayGoOn = this.#frames.budget();
+    const mayGoOn = this.#scheduler.budget();
     let taken = 0;
-    this.#takeIn(
-      (function* () {
-        while (taken < waiting.length && mayGoOn()) yield waiting[taken++] ?? '';
-      })(),
-    );
+    const entries = (function* () {
+      while (taken < waiting.length && mayGoOn()) yield waiting[taken++] ?? '';
+    })();
+    try {
+      this.#takeIn(entries);
+    } catch (error) {
+      this.#onError(error);
+    }
     this.#waiting = waiting.slice(taken);
-    if (this.#waiting.length > 0) this.#frames.request(this.#run);
+    if (this.#waiting.length > 0) this.#scheduler.request(this.#run);
     else this.#onRoom?.();
   };
 }

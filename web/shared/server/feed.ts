@@ -1,5 +1,5 @@
-import { FrameReader, type Frame } from './frames.js';
-import { messageOf, type Server, ServerError } from './server.js';
+import { EventStreamParser, type Frame } from './event-stream-parser.js';
+import { isPassing, messageOf, type Server, ServerError } from './server.js';
 
 /** How the connection to the entries of a run stands. */
 export type FeedState =
@@ -102,11 +102,11 @@ export class Feed {
   /** Returns whether the last frame was read. */
   async #readFrames(response: Response, end: AbortSignal): Promise<boolean> {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    const frames = new FrameReader();
+    const parser = new EventStreamParser();
     for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
       // What a closed connection still brings, the next one brings again.
       if (end.aborted) return false;
-      for (const frame of frames.read(piece.value)) {
+      for (const frame of parser.read(piece.value)) {
         if (frame.name === 'end') return this.afterPiece().then(() => true);
         this.#take(frame);
       }
@@ -141,18 +141,19 @@ export class Feed {
   }
 
   #toState(error: unknown): FeedState {
-    if (error instanceof SyntaxError) {
-      return {
-        kind: 'refused',
-        message: 'the server has sent an entry that is not JSON: is it of another version?',
-      };
-    }
+    if (error instanceof SyntaxError) return refusalOf(error);
     const status = error instanceof ServerError ? error.status : 0;
     if (status === 401) return { kind: 'key' };
     if (status === 404) return { kind: this.#wasConnected ? 'restarted' : 'missing' };
-    if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
-      return { kind: 'refused', message: messageOf(error) };
-    }
-    return { kind: 'lost', seconds: 0 };
+    return status < 400 || isPassing(status) ? { kind: 'lost', seconds: 0 } : refusalOf(error);
   }
+}
+
+/** The state of a feed that ends with an error which trying again does not mend. */
+export function refusalOf(error: unknown): FeedState {
+  const message =
+    error instanceof SyntaxError
+      ? 'the server has sent an entry that is not JSON: is it of another version?'
+      : messageOf(error);
+  return { kind: 'refused', message };
 }

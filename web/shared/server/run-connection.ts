@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { EntryQueue } from './entry-queue.js';
-import type { Feed, FeedListener, FeedState } from './feed.js';
-import type { Frames } from './frame-loop.js';
-import { messageOf, type Server, ServerError } from './server.js';
+import { type Feed, type FeedListener, type FeedState, refusalOf } from './feed.js';
+import type { PageScheduler } from './page-scheduler.js';
+import { isPassing, messageOf, type Server, ServerError } from './server.js';
 
 /** The record is read again at most this often. */
 const RECORD_PAUSE_MS = 400;
@@ -14,8 +14,12 @@ const HIDDEN_MS = 30_000;
 /** The states in which a feed has a connection, or tries to have one. */
 const STREAMING: ReadonlySet<FeedState['kind']> = new Set(['connecting', 'live', 'lost']);
 
-/** Statuses that the feed meets too: the server does not answer, wants a key, or does not know the run. */
-const FEED_SAYS: ReadonlySet<number> = new Set([0, 401, 404]);
+/** Statuses that the feed meets too: the server wants a key, or does not know the run. */
+const FEED_SAYS: ReadonlySet<number> = new Set([401, 404]);
+
+/** A read that has failed is tried again after a pause, which doubles. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 30_000;
 
 /** What can be done with a run. */
 type RunAction = 'continue' | 'step' | 'cancel';
@@ -26,24 +30,34 @@ export abstract class RunConnection {
   readonly runId: string;
   readonly record = signal<RunRecord | undefined>(undefined);
   readonly feed = signal<FeedState>({ kind: 'connecting' });
-  /** What went wrong last; empty for nothing. */
+  /** What went wrong last and still does; empty for nothing. */
   readonly problem = signal('');
-  protected readonly frames: Frames;
+  /** What goes wrong, by the path that is read; the empty one stands for everything else. */
+  readonly #problems = new Map<string, string>();
+  protected readonly scheduler: PageScheduler;
   readonly #queue: EntryQueue;
   #feed: Feed | undefined;
   #unwatch: (() => void) | undefined;
+  #end = new AbortController();
   /** Aborts when the page is shown, or closed. */
   #shown = new AbortController();
   #isRecordStale = false;
   #readsRecord = false;
 
-  constructor(server: Server, runId: string, frames: Frames) {
+  constructor(server: Server, runId: string, scheduler: PageScheduler) {
     this.server = server;
     this.runId = runId;
-    this.frames = frames;
-    this.#queue = new EntryQueue(frames, (entries) => {
-      if (this.takeIn(entries)) this.refreshRecord();
-    });
+    this.scheduler = scheduler;
+    this.#queue = new EntryQueue(
+      scheduler,
+      (entries) => {
+        if (this.takeIn(entries)) this.refreshRecord();
+      },
+      (error) => {
+        this.#feed?.close();
+        this.changeState(refusalOf(error));
+      },
+    );
   }
 
   /** Creates the feed of the page: the events of the run, or what its actors did. */
@@ -62,6 +76,9 @@ export abstract class RunConnection {
 
   /** Reads the run until it has settled or the connection is closed. */
   start(): void {
+    this.#end = new AbortController();
+    this.#problems.clear();
+    this.problem.value = '';
     this.#feed ??= this.openFeed({
       onEntry: (text) => this.#queue.add(text),
       onState: (state) => this.changeState(state),
@@ -70,7 +87,7 @@ export abstract class RunConnection {
     });
     this.report(this.#feed.run());
     this.refreshRecord();
-    this.#unwatch = this.frames.watchHidden((isHidden) => {
+    this.#unwatch = this.scheduler.watchHidden((isHidden) => {
       this.#shown.abort();
       if (isHidden) this.report(this.#closeWhenHidden());
       else if (this.feed.value.kind === 'hidden' && this.#feed) this.report(this.#feed.run());
@@ -90,6 +107,7 @@ export abstract class RunConnection {
   }
 
   close(): void {
+    this.#end.abort();
     this.#unwatch?.();
     this.#shown.abort();
     this.#feed?.close();
@@ -98,7 +116,7 @@ export abstract class RunConnection {
   /** Closes the stream of a page that stays hidden. */
   async #closeWhenHidden(): Promise<void> {
     const shown = (this.#shown = new AbortController());
-    await this.frames.wait(HIDDEN_MS, shown.signal);
+    await this.scheduler.wait(HIDDEN_MS, shown.signal);
     if (shown.signal.aborted || !STREAMING.has(this.feed.value.kind)) return;
     this.#feed?.close();
     this.changeState({ kind: 'hidden' });
@@ -122,19 +140,45 @@ export abstract class RunConnection {
     if (state.kind === 'ended' || state.kind === 'live') this.refreshRecord();
   }
 
-  /** Shows the error of a promise that nobody waits for. */
-  protected report(promise: Promise<unknown>): void {
-    this.frames.report(promise, (error) => (this.problem.value = messageOf(error)));
+  /** Aborts when the connection is closed. */
+  protected get closed(): AbortSignal {
+    return this.#end.signal;
   }
 
-  /** Reads a path of the run. Returns undefined where the feed says that the run or the server is gone, or a key is needed. */
+  /** Shows the error of a promise that nobody waits for. */
+  protected report(promise: Promise<unknown>): void {
+    this.scheduler.report(promise, (error) => this.#tell('', messageOf(error)));
+  }
+
+  /**
+   * Reads a path of the run, again and again while the server is in trouble. Returns undefined when the connection is
+   * closed, and when the server refuses; the page then says why.
+   */
   protected async read<T>(rest = ''): Promise<T | undefined> {
-    try {
-      return await this.server.getJson<T>(this.path(rest));
-    } catch (error) {
-      if (error instanceof ServerError && FEED_SAYS.has(error.status)) return undefined;
-      throw error;
+    const { closed } = this;
+    for (let pause = FIRST_PAUSE_MS; !closed.aborted; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      try {
+        const value = await this.server.getJson<T>(this.path(rest), {}, closed);
+        this.#tell(rest, '');
+        return value;
+      } catch (error) {
+        if (closed.aborted) return undefined;
+        if (!(error instanceof ServerError)) throw error;
+        const { status, message } = error;
+        // That the server does not answer, the feed says while there is one.
+        const isTold = FEED_SAYS.has(status) || (status === 0 && STREAMING.has(this.feed.value.kind));
+        this.#tell(rest, isTold ? '' : message);
+        if (!isPassing(status)) return undefined;
+      }
+      await this.scheduler.wait(pause, closed);
     }
+    return undefined;
+  }
+
+  #tell(source: string, problem: string): void {
+    this.#problems.delete(source);
+    if (problem !== '') this.#problems.set(source, problem);
+    this.problem.value = [...this.#problems.values()].at(-1) ?? '';
   }
 
   async #readRecord(): Promise<void> {
@@ -142,7 +186,7 @@ export abstract class RunConnection {
       while (this.#isRecordStale) {
         this.#isRecordStale = false;
         this.record.value = (await this.read<RunRecord>()) ?? this.record.value;
-        await this.frames.wait(RECORD_PAUSE_MS);
+        await this.scheduler.wait(RECORD_PAUSE_MS);
       }
     } finally {
       this.#readsRecord = false;

@@ -135,6 +135,11 @@ function findDetail(text: string): { readonly code?: string; readonly message?: 
   }
 }
 
+/** Whether the same request may succeed later: the server is not there (0), busy, or in trouble. */
+export function isPassing(status: number): boolean {
+  return status === 0 || status === 408 || status === 429 || status >= 500;
+}
+
 /** What to tell the reader about anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -7,7 +7,9 @@ interface VirtualListProps {
   readonly rowHeight: number;
   /** Index of the row that the keys act on; -1 for none. */
   readonly active: number;
-  /** Scrolls to the active row when this changes. */
+  /** Index of the row that is scrolled to; the active one unless told. */
+  readonly shown?: number;
+  /** Scrolls to that row when this changes. */
   readonly follow: unknown;
   readonly role: 'tree' | 'listbox';
   readonly label: string;
@@ -27,7 +29,19 @@ const PAGE_KEYS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 
 
 /** A long list of rows of one height, of which only the visible ones exist. The list has the focus, its rows do not. */
 export function VirtualList(props: VirtualListProps) {
-  const { count, rowHeight, active, follow, role, label, name, renderRow, onKey, onScroll } = props;
+  const {
+    count,
+    rowHeight,
+    active,
+    shown = active,
+    follow,
+    role,
+    label,
+    name,
+    renderRow,
+    onKey,
+    onScroll,
+  } = props;
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 400 });
 
@@ -42,19 +56,19 @@ export function VirtualList(props: VirtualListProps) {
 
   useLayoutEffect(() => {
     const element = box.current;
-    if (!element || active < 0) return;
-    const top = active * rowHeight;
+    if (!element || shown < 0) return;
+    const top = shown * rowHeight;
     const isAbove = top < element.scrollTop;
     const isBelow = top + rowHeight > element.scrollTop + element.clientHeight;
     if (isAbove) element.scrollTop = top;
     if (isBelow) element.scrollTop = top + rowHeight - element.clientHeight;
-  }, [follow, active, rowHeight]);
+  }, [follow, shown, rowHeight]);
 
   const scrolled = (): void => {
     const element = box.current;
     if (!element) return;
     setView({ top: element.scrollTop, height: element.clientHeight });
-    onScroll?.(element.scrollTop + element.clientHeight >= count * rowHeight - rowHeight / 2);
+    onScroll?.(element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight / 2);
   };
   const first = Math.max(0, Math.floor(view.top / rowHeight) - MARGIN);
   const last = Math.min(count, Math.ceil((view.top + view.height) / rowHeight) + MARGIN);

@@ -1,4 +1,4 @@
-import { FrameReader } from '../../../shared/server/frames.js';
+import { EventStreamParser } from '../../../shared/server/event-stream-parser.js';
 import { type Server, ServerError } from '../../../shared/server/server.js';
 
 /** An answer of the model that the validator has rejected, and why. */
@@ -68,7 +68,7 @@ export async function compileDefinition(
     if (!(error instanceof ServerError) || error.status === 0) throw error;
     return { kind: 'failed', code: error.code, message: error.message, rejected: [] };
   }
-  const frames = new FrameReader();
+  const frames = new EventStreamParser();
   const decoder = new TextDecoder();
   const body = response.body?.getReader();
   for (;;) {

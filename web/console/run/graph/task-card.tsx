@@ -2,7 +2,7 @@ import type { PlacedBox } from '../../../../lib/pipelines/drawing/wave-layout.js
 import { formatInteger, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { useNow } from '../../shell/use-now.js';
-import type { TaskState } from '../model/task-states.js';
+import { type TaskState, waitsForRetry } from '../model/task-states.js';
 
 /** How a task is linked with the one that the reader looks at. */
 export type Nearness = 'before' | 'after';
@@ -27,8 +27,9 @@ export function TaskCard(props: TaskCardProps) {
   const { id, task, placed, links, isSelected, isActive, near, onShow, onHover, onFocus } = props;
   const { taskId, tool, status, items } = task;
   const now = useNow(status === 'running');
-  const label = task.retryAt === null ? status : 'waiting';
-  const tone = toneOf(status === 'running' && task.retryAt !== null ? 'paused' : status);
+  const isWaiting = waitsForRetry(task, now);
+  const label = isWaiting ? 'waiting' : status;
+  const tone = toneOf(isWaiting ? 'paused' : status);
   const classes = [
     'task-card',
     tone,

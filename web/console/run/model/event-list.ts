@@ -27,10 +27,13 @@ export class RunEvents {
   /** Numbers of events by kind. */
   readonly kinds = new Map<string, number>();
   dropped = 0;
+  /** When the first event has happened, also when it is not kept any more, in milliseconds since 1970. */
+  start = 0;
   readonly #texts = new Map<string, { request: number; text: string }>();
 
   add(event: LiveEvent): void {
     if (event.kind === 'text') return this.#addText(event);
+    if (this.dropped === 0 && this.events.length === 0) this.start = Date.parse(event.time);
     this.events.push(event);
     this.kinds.set(event.kind, (this.kinds.get(event.kind) ?? 0) + 1);
     if (this.events.length <= MOST_EVENTS) return;

@@ -37,11 +37,9 @@ export interface TaskState {
   finishedAt: number | null;
   /** The oldest first; of a fan-out its items have them. */
   attempts: AttemptTime[];
-  /** When the next attempt begins; null when none waits. */
+  /** When the last attempt has begun or will begin after a retry; null before the first retry and at the end. */
   retryAt: number | null;
   items: ItemProgress | null;
-  /** Items of whose end an event was read. */
-  counted: { succeeded: number; failed: number };
   error: string | null;
   isReused: boolean;
   isCached: boolean;
@@ -65,6 +63,8 @@ const RANK: Readonly<Record<TaskStatus, number>> = {
 /** All tasks of a run, kept up to date event by event. */
 export class TaskStates {
   readonly #tasks = new Map<string, TaskState>();
+  /** Items of whose end an event was read, by task; events may come before the definition. */
+  readonly #counted = new Map<string, { succeeded: number; failed: number }>();
 
   /** In the order of the sub-pipelines and waves. */
   all(): IterableIterator<TaskState> {
@@ -108,10 +108,15 @@ export class TaskStates {
     if (items !== null) setItems(task, items.total, items);
   }
 
-  /** Takes an event in. Those of nested runs belong to the task that runs them, and change nothing of it. */
+  /**
+   * Takes an event in. Those of nested runs belong to the task that runs them, and change nothing of it. Of events before
+   * the definition is known, items are counted; the records that are read after it say the rest.
+   */
   addEvent(event: LiveEvent): void {
     if (!('task_id' in event) || event.within !== undefined) return;
-    const task = this.#tasks.get(formatSelection({ taskId: event.task_id, subPipeline: event.sub_pipeline }));
+    const key = formatSelection({ taskId: event.task_id, subPipeline: event.sub_pipeline });
+    if (event.kind === 'item') this.#countedOf(key)[event.phase === 'fail' ? 'failed' : 'succeeded']++;
+    const task = this.#tasks.get(key);
     if (task === undefined) return;
     const time = Date.parse(event.time);
     switch (event.kind) {
@@ -121,9 +126,7 @@ export class TaskStates {
         if (event.item === undefined) retry(task, event, time);
         return;
       case 'item':
-        if (event.phase === 'fail') task.counted.failed++;
-        else task.counted.succeeded++;
-        return setItems(task, task.items?.total ?? 0, task.counted);
+        return setItems(task, task.items?.total ?? 0, this.#countedOf(key));
       case 'finish':
       case 'fail':
         return settle(task, event, time);
@@ -132,13 +135,24 @@ export class TaskStates {
     }
   }
 
+  #countedOf(key: string): { succeeded: number; failed: number } {
+    const counted = this.#counted.get(key) ?? { succeeded: 0, failed: 0 };
+    this.#counted.set(key, counted);
+    return counted;
+  }
+
   #start(task: TaskState, items: number | undefined, time: number): void {
     if (RANK[task.status] >= RANK.running) return;
     task.status = 'running';
     task.startedAt = time;
-    if (items !== undefined) setItems(task, items, task.counted);
+    if (items !== undefined) setItems(task, items, this.#countedOf(task.key));
     else if (!task.isFanOut) task.attempts = [{ attempt: 1, start: time, end: null, error: null }];
   }
+}
+
+/** Whether the next attempt of a task is still to begin. @param now milliseconds since 1970 */
+export function waitsForRetry({ retryAt }: TaskState, now: number): boolean {
+  return retryAt !== null && retryAt > now;
 }
 
 /** The record of a task may be newer than the events that are read, or older: what has settled stays settled. */
@@ -172,7 +186,6 @@ function createState(
     attempts: [],
     retryAt: null,
     items: null,
-    counted: { succeeded: 0, failed: 0 },
     error: null,
     isReused: false,
     isCached: false,

@@ -1,5 +1,5 @@
 import type { ErrorRecord } from '../../../../lib/execution/invocation/thrown-error.js';
-import { CopyButton } from '../views/copy-button.js';
+import { CopyButton } from '../../shell/copy-button.js';
 
 /** Why a task failed: the message, the causes below it, and the stack where the server shows it. */
 export function ErrorDetails({ error }: { readonly error: ErrorRecord }) {

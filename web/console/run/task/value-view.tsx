@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Json } from '../../../../lib/common/json.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
 import { searchJson } from '../model/values.js';
-import { CopyButton } from '../views/copy-button.js';
+import { CopyButton } from '../../shell/copy-button.js';
 import { saveFile } from '../../../shared/views/file-link.js';
 
 /** From so many characters on, a value can be searched and is folded to its first levels. */

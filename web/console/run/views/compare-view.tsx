@@ -1,41 +1,37 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { TaskPage, TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
-import { formatTook } from '../../../shared/model/format.js';
+import { useMemo, useState } from 'preact/hooks';
+import type { TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
+import { formatInteger, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
-import { messageOf } from '../../../shared/server/server.js';
+import type { Server } from '../../../shared/server/server.js';
+import { useReading } from '../../../shared/server/use-reading.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
-import { formatSelection, selectionOf } from '../model/addresses.js';
-import { type ComparedTask, compareTasks } from '../model/values.js';
+import {
+  type ComparedTask,
+  compareTasks,
+  MOST_COMPARED,
+  type ReadTasks,
+  readComparedTasks,
+} from '../model/comparison.js';
 import type { FollowedRun } from '../run-session.js';
 
-/** Tasks of each run that are compared. */
-const MOST_TASKS = 2000;
+/** While tasks settle, this run is read again so many milliseconds after the last answer. */
+const REFRESH_MS = 3000;
 
 /** The tasks of this run beside those of the run that it repeats: states, times, and what differs in their values. */
 export function CompareView({ session }: { readonly session: FollowedRun }) {
   const record = session.record.value;
   const other = record?.rerun_of ?? null;
-  const [tasks, setTasks] = useState<readonly ComparedTask[] | undefined>(undefined);
-  const [problem, setProblem] = useState('');
   const [opened, setOpened] = useState<string | undefined>(undefined);
   const [onlyChanged, setOnlyChanged] = useState(true);
-  const settled = session.settledCount.value;
-  useEffect(() => {
-    if (other === null) return;
-    let isOld = false;
-    Promise.all([readTasks(session, other), readTasks(session, session.runId)])
-      .then(([before, after]) => {
-        if (!isOld) setTasks(compareTasks(before, after));
-      })
-      .catch((error: unknown) => {
-        if (!isOld) setProblem(messageOf(error));
-      });
-    return () => {
-      isOld = true;
-    };
-  }, [session, other, settled]);
-  if (problem !== '') return <p class="empty">The runs cannot be compared: {problem}</p>;
-  if (tasks === undefined || other === null) return <p class="empty">Reading both runs…</p>;
+  const read = useMemo(() => compareRuns(session.server, other ?? '', session.runId), [session, other]);
+  const { value, problem } = useReading(other, read, {
+    refreshMs: REFRESH_MS,
+    round: session.settledCount.value,
+  });
+  if (value === undefined && problem !== '')
+    return <p class="empty">The runs cannot be compared: {problem}</p>;
+  if (value === undefined || other === null) return <p class="empty">Reading both runs…</p>;
+  const { tasks, isWhole } = value;
   const shown = tasks.filter(({ differs }) => !onlyChanged || differs.length > 0);
   return (
     <div class="content wide">
@@ -46,8 +42,15 @@ export function CompareView({ session }: { readonly session: FollowedRun }) {
           what differs
         </label>
       </p>
+      {problem !== '' && <p class="problem">{problem}</p>}
+      {!isWhole && (
+        <p class="about">
+          Only the first {formatInteger(MOST_COMPARED)} tasks of each run are compared, and of them those that
+          both have.
+        </p>
+      )}
       {shown.length === 0 ? (
-        <p class="empty">Every task has the same state, inputs and output.</p>
+        <p class="empty">Every task that is compared has the same state, inputs and output.</p>
       ) : (
         <table>
           <thead>
@@ -134,18 +137,12 @@ function StateCell({ task }: { readonly task: TaskRecord | undefined }) {
   );
 }
 
-async function readTasks(session: FollowedRun, runId: string): Promise<Map<string, TaskRecord>> {
-  const tasks = new Map<string, TaskRecord>();
-  let cursor: string | null = '';
-  while (cursor !== null && tasks.size < MOST_TASKS) {
-    const query = new URLSearchParams({ limit: '500', ...(cursor !== '' && { cursor }) });
-    const page: TaskPage = await session.server.getJson<TaskPage>(
-      `/pipelines/runs/${encodeURIComponent(runId)}/tasks?${query}`,
-    );
-    for (const task of page.tasks) {
-      tasks.set(formatSelection(selectionOf(task)), task);
-    }
-    cursor = page.next_cursor;
-  }
-  return tasks;
+/** Returns what compares two runs. The earlier one has settled, and is read once. */
+function compareRuns(server: Server, earlier: string, later: string) {
+  let before: ReadTasks | undefined;
+  return async (signal: AbortSignal) => {
+    before ??= await readComparedTasks(server, earlier, signal);
+    const after = await readComparedTasks(server, later, signal);
+    return { tasks: compareTasks(before, after), isWhole: before.isWhole && after.isWhole };
+  };
 }

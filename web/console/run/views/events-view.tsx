@@ -13,12 +13,14 @@ export function EventsView({ session }: { readonly session: FollowedRun }) {
   const [filter, setFilter] = useState<EventFilter>({ text: '', kind: '' });
   /** The events as they were when the reader paused the list. */
   const [paused, setPaused] = useState<readonly LiveEvent[] | undefined>(undefined);
-  const [active, setActive] = useState(-1);
+  /** The `seq` of the event that the keys act on: its place changes with the filter and with what is dropped. */
+  const [activeSeq, setActiveSeq] = useState<number | undefined>(undefined);
+  const [isAtEnd, setAtEnd] = useState(true);
   const all = paused ?? session.events.events;
   const events = useMemo(() => filterEvents(all, filter), [all, version, filter]);
-  const first = session.events.events[0];
-  const start = first === undefined ? 0 : Date.parse(first.time);
+  const active = events.findIndex(({ seq }) => seq === activeSeq);
   const isLive = paused === undefined;
+  const follows = isLive && isAtEnd && active < 0;
   return (
     <div class="events">
       <div class="events-tools">
@@ -44,7 +46,11 @@ export function EventsView({ session }: { readonly session: FollowedRun }) {
         <button
           type="button"
           aria-pressed={!isLive}
-          onClick={() => setPaused(isLive ? [...session.events.events] : undefined)}
+          onClick={() => {
+            setPaused(isLive ? [...session.events.events] : undefined);
+            setActiveSeq(undefined);
+            setAtEnd(true);
+          }}
         >
           {isLive ? 'Pause' : 'Follow again'}
         </button>
@@ -61,7 +67,9 @@ export function EventsView({ session }: { readonly session: FollowedRun }) {
           count={events.length}
           rowHeight={ROW_HEIGHT}
           active={active}
-          follow={isLive && active < 0 ? events.length : active}
+          shown={follows ? events.length - 1 : active}
+          follow={follows ? events.at(-1)?.seq : activeSeq}
+          onScroll={setAtEnd}
           role="listbox"
           label="Events"
           name="event"
@@ -76,11 +84,11 @@ export function EventsView({ session }: { readonly session: FollowedRun }) {
                 aria-selected={index === active}
                 class={`row event-row${index === active ? ' active' : ''}`}
                 onClick={() => {
-                  setActive(index);
+                  setActiveSeq(event.seq);
                   showTask(session, event);
                 }}
               >
-                <span class="time">{formatOffset(Date.parse(event.time) - start)}</span>
+                <span class="time">{formatOffset(Date.parse(event.time) - session.events.start)}</span>
                 <span class={`kind ${toneOfEvent(event)}`}>{event.kind}</span>
                 <bdi class="name">{nameOfEvent(event)}</bdi>
                 <bdi class={`what ${toneOfEvent(event)}`}>
@@ -96,7 +104,7 @@ export function EventsView({ session }: { readonly session: FollowedRun }) {
               return true;
             }
             const next = moveByKey(key, active, events.length);
-            if (next !== undefined) setActive(next);
+            if (next !== undefined) setActiveSeq(events[next]?.seq);
             return next !== undefined;
           }}
         />

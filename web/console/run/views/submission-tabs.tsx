@@ -7,17 +7,24 @@ import { useJson } from '../../../shared/server/use-json.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
 import { editorPath } from '../model/addresses.js';
 import type { FollowedRun } from '../run-session.js';
-import { CopyButton } from './copy-button.js';
+import { CopyButton } from '../../shell/copy-button.js';
+
+/** While tasks settle, the blackboard is read again so many milliseconds after the last answer. */
+const REFRESH_MS = 1000;
 
 /** The values of the blackboard now, with marks on what differs from when the run began. */
 export function BlackboardTab({ session }: { readonly session: FollowedRun }) {
   const [whole, setWhole] = useState(false);
   const [showsBefore, setShowsBefore] = useState(false);
-  // What has settled may have stored something.
-  const round = session.settledCount.value;
   const path = session.path(`/blackboard?whole=${whole}`);
-  const { value, problem } = useJson<Blackboard>(session.server, `${path}#${round}`, { keep: true });
-  if (problem !== '') return <p class="empty">The blackboard cannot be read: {problem}</p>;
+  const { value, problem } = useJson<Blackboard>(session.server, path, {
+    keep: true,
+    refreshMs: REFRESH_MS,
+    // What has settled may have stored something.
+    round: session.settledCount.value,
+  });
+  if (value === undefined && problem !== '')
+    return <p class="empty">The blackboard cannot be read: {problem}</p>;
   if (value === undefined) return <p class="empty">Reading the blackboard…</p>;
   const { before, after, cut } = value;
   const isEmpty = Object.keys(before).length === 0 && Object.keys(after).length === 0;
@@ -29,6 +36,7 @@ export function BlackboardTab({ session }: { readonly session: FollowedRun }) {
     );
   return (
     <div class="content">
+      {problem !== '' && <p class="problem">{problem}</p>}
       <p class="about">
         <label class="check">
           <input type="checkbox" checked={showsBefore} onChange={() => setShowsBefore(!showsBefore)} /> As it

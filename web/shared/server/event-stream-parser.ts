@@ -14,7 +14,7 @@ const MAX_LINE = 16 * 1024 * 1024;
  * Reads Server-Sent Events from the pieces of a response, however they are cut. The browser's own reader cannot send a
  * key with its request.
  */
-export class FrameReader {
+export class EventStreamParser {
   #rest = '';
   #id = '';
   #name = '';

@@ -1,4 +1,4 @@
-import type { Frames } from './frame-loop.js';
+import type { PageScheduler } from './page-scheduler.js';
 
 /** Work of one frame; a frame has 16 ms, of which drawing takes its share. */
 const BUDGET_MS = 6;
@@ -6,8 +6,8 @@ const BUDGET_MS = 6;
 /** A hidden tab draws no frames, and yet takes entries in. */
 const HIDDEN_MS = 250;
 
-/** The frames of the browser. */
-export class BrowserFrames implements Frames {
+/** The time of a page in a browser. */
+export class BrowserScheduler implements PageScheduler {
   #callback: (() => void) | undefined;
 
   request(callback: () => void): void {

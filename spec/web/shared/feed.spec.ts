@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { InspectionFeed, type InspectionListener } from '../../web/inspect/server/inspection-feed.js';
-import type { FeedState } from '../../web/shared/server/feed.js';
-import { FrameReader } from '../../web/shared/server/frames.js';
-import { Server } from '../../web/shared/server/server.js';
+import { InspectionFeed, type InspectionListener } from '../../../web/inspect/server/inspection-feed.js';
+import type { FeedState } from '../../../web/shared/server/feed.js';
+import { EventStreamParser } from '../../../web/shared/server/event-stream-parser.js';
+import { Server } from '../../../web/shared/server/server.js';
 
 /** What a feed has told. */
 interface Told {
@@ -123,13 +123,13 @@ describe('The reader of Server-Sent Events', () => {
       { id: '', name: 'end', data: '{}' },
     ];
     for (let cut = 0; cut <= text.length; cut++) {
-      const reader = new FrameReader();
+      const reader = new EventStreamParser();
       expect([...reader.read(text.slice(0, cut)), ...reader.read(text.slice(cut))]).to.deep.equal(expected);
     }
   });
 
   it('refuses a line without an end', () => {
-    const reader = new FrameReader();
+    const reader = new EventStreamParser();
     expect(() => reader.read('x'.repeat(17 * 1024 * 1024))).to.throw('without an end');
   });
 });

@@ -1,7 +1,7 @@
 import type { Waiter } from './feed.js';
 
 /** The time of the page: when it draws, how long it may work, and whether it is hidden. */
-export interface Frames extends Waiter {
+export interface PageScheduler extends Waiter {
   /** Calls back before the next frame, once however often it was requested. */
   request(callback: () => void): void;
   /** Returns whether the work of this frame may go on. */

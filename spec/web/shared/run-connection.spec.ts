@@ -1,64 +1,21 @@
 import { expect } from 'chai';
-import type { RunRecord } from '../../lib/runs/record.js';
-import { EntryQueue } from '../../web/shared/server/entry-queue.js';
-import { Feed, type FeedListener } from '../../web/shared/server/feed.js';
-import type { Frames } from '../../web/shared/server/frame-loop.js';
-import { RunConnection } from '../../web/shared/server/run-connection.js';
-import { Server } from '../../web/shared/server/server.js';
-import { eventually } from './waiting.js';
-
-/** Frames that the spec draws, and waits that it ends. */
-class ManualFrames implements Frames {
-  /** Entries for which a frame has time. */
-  perFrame = 2;
-  readonly waits: { readonly milliseconds: number; readonly end: () => void }[] = [];
-  #callback: (() => void) | undefined;
-  #isHidden = false;
-  #onHidden: ((isHidden: boolean) => void) | undefined;
-
-  request(callback: () => void): void {
-    this.#callback = callback;
-  }
-
-  draw(): void {
-    const callback = this.#callback;
-    this.#callback = undefined;
-    callback?.();
-  }
-
-  budget(): () => boolean {
-    let left = this.perFrame;
-    return () => left-- > 0;
-  }
-
-  wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      this.waits.push({ milliseconds, end: resolve });
-      signal?.addEventListener('abort', () => resolve());
-    });
-  }
-
-  watchHidden(onChange: (isHidden: boolean) => void): () => void {
-    this.#onHidden = onChange;
-    if (this.#isHidden) onChange(true);
-    return () => (this.#onHidden = undefined);
-  }
-
-  hide(isHidden: boolean): void {
-    this.#isHidden = isHidden;
-    this.#onHidden?.(isHidden);
-  }
-
-  report(promise: Promise<unknown>, onError: (error: unknown) => void): void {
-    promise.catch(onError);
-  }
-}
+import { EntryQueue } from '../../../web/shared/server/entry-queue.js';
+import { Feed, type FeedListener } from '../../../web/shared/server/feed.js';
+import { RunConnection } from '../../../web/shared/server/run-connection.js';
+import { Server } from '../../../web/shared/server/server.js';
+import { ManualScheduler } from './manual-scheduler.js';
+import { Streams } from './streams.js';
+import { eventually } from '../waiting.js';
 
 describe('The queue of entries of a page', () => {
   it('hands on, in each frame, what the frame has time for, and makes the feed wait while 5000 wait', async () => {
-    const frames = new ManualFrames();
+    const frames = new ManualScheduler();
     const taken: string[][] = [];
-    const queue = new EntryQueue(frames, (entries) => taken.push([...entries]));
+    const queue = new EntryQueue(
+      frames,
+      (entries) => taken.push([...entries]),
+      (error) => expect.fail(String(error)),
+    );
     for (let seq = 1; seq <= 5000; seq++) queue.add(String(seq));
     let hasRoom = false;
     const room = queue.keepUp().then(() => (hasRoom = true));
@@ -75,6 +32,24 @@ describe('The queue of entries of a page', () => {
     await room;
     expect(taken.at(-1)?.at(-1)).to.equal('5000');
   });
+
+  it('takes in no entry twice, and goes on with the next ones, when one cannot be taken in', () => {
+    const frames = new ManualScheduler();
+    const seen: string[] = [];
+    const errors: unknown[] = [];
+    const takeIn = (entries: Iterable<string>): void => {
+      for (const entry of entries) {
+        seen.push(entry);
+        if (entry === 'bad') throw new Error('cannot take it in');
+      }
+    };
+    const queue = new EntryQueue(frames, takeIn, (error) => errors.push(error));
+    for (const entry of ['a', 'bad', 'b', 'c']) queue.add(entry);
+    frames.draw();
+    frames.draw();
+    expect(seen).to.deep.equal(['a', 'bad', 'b', 'c']);
+    expect(errors).to.have.length(1);
+  });
 });
 
 /** A run whose entries change its record when they say so. */
@@ -82,55 +57,26 @@ class Followed extends RunConnection {
   readonly taken: string[] = [];
 
   protected override openFeed(listener: FeedListener): Feed {
-    return new Feed(this.server, this.path('/events'), listener, this.frames);
+    return new Feed(this.server, this.path('/events'), listener, this.scheduler);
   }
 
   protected override missed(): void {}
 
   protected override takeIn(entries: Iterable<string>): boolean {
     const taken = [...entries];
+    for (const entry of taken) JSON.parse(entry);
     this.taken.push(...taken);
     return taken.includes('"wave"');
   }
 }
 
-/** A server whose streams the spec writes. */
-class Streams {
-  readonly asked: string[] = [];
-  /** The Last-Event-ID of each connection, and what writes to it. */
-  readonly opened: { readonly after: string | null; readonly write: (text: string) => void }[] = [];
-  /** Connections that the page has closed. */
-  closed = 0;
-
-  readonly fetch: typeof fetch = (path, init) => {
-    const headers = new Headers(init?.headers);
-    if (headers.get('accept') !== 'text/event-stream') {
-      this.asked.push(path instanceof Request ? path.url : path.toString());
-      return Promise.resolve(Response.json({ run_id: 'r1', status: 'running' } satisfies Partial<RunRecord>));
-    }
-    const body = new ReadableStream<Uint8Array>({
-      start: (controller) => {
-        init?.signal?.addEventListener('abort', () => {
-          this.closed++;
-          controller.error(new Error('aborted'));
-        });
-        this.opened.push({
-          after: headers.get('last-event-id'),
-          write: (text) => controller.enqueue(new TextEncoder().encode(text)),
-        });
-      },
-    });
-    return Promise.resolve(new Response(body));
-  };
-}
-
 describe('The connection of a page to its run', () => {
-  let frames: ManualFrames;
+  let frames: ManualScheduler;
   let streams: Streams;
   let run: Followed;
 
   beforeEach(() => {
-    frames = new ManualFrames();
+    frames = new ManualScheduler();
     streams = new Streams();
     run = new Followed(new Server({ getItem: () => null, setItem: () => {} }, streams.fetch), 'r1', frames);
   });
@@ -219,5 +165,43 @@ describe('The connection of a page to its run', () => {
     frames.hide(false);
     expect(run.feed.value).to.deep.equal({ kind: 'ended' });
     expect(streams.opened.length).to.equal(1);
+  });
+
+  it('reads the record again, after longer and longer pauses, when the server is in trouble, and says so until then', async () => {
+    streams.failures = [503, 429];
+    run.start();
+    await eventually(() => frames.waits.length === 1);
+    expect(run.problem.value).to.equal('the server has answered with status 503');
+    frames.waits[0]?.end();
+    await eventually(() => frames.waits.length === 2);
+    expect(run.problem.value).to.equal('the server has answered with status 429');
+    frames.waits[1]?.end();
+    await eventually(() => run.record.value !== undefined);
+    expect(run.problem.value).to.equal('');
+    expect(frames.waits.slice(0, 2).map(({ milliseconds }) => milliseconds)).to.deep.equal([1000, 2000]);
+  });
+
+  it('reads no more after it was closed', async () => {
+    streams.failures = [503];
+    run.start();
+    await eventually(() => frames.waits.length === 1);
+    run.close();
+    for (const { end } of frames.waits) end();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(streams.asked).to.have.length(1);
+  });
+
+  it('says that an entry is not JSON, and goes on after it when it is restarted', async () => {
+    run.start();
+    await isLive();
+    streams.opened[0]?.write('id: 1\ndata: {\n\n');
+    await eventually(() => {
+      frames.draw();
+      return run.feed.value.kind === 'refused';
+    });
+    expect(run.feed.value).to.have.property('message').that.includes('not JSON');
+    run.restart();
+    await isLive();
+    expect(streams.opened.map(({ after }) => after)).to.deep.equal([null, '1']);
   });
 });
