@@ -25,7 +25,10 @@ interface WorkbenchProps {
 
 /** The text beside its graph, with its problems below, and what runs it. */
 export function Workbench({ server, opened }: WorkbenchProps) {
-  const session = useMemo(() => createSession(server, opened), [server, opened.pipeline, opened.run]);
+  const session = useMemo(
+    () => createSession(server, opened),
+    [server, opened.pipeline, opened.tenant, opened.run],
+  );
   const [tab, setTab] = useState<Tab>(opened.run === '' ? 'graph' : 'run');
   const [values, setValues] = useState<TypedValues>({ params: {}, inputs: '', session: '' });
   const showRun = (): void => {
@@ -77,7 +80,16 @@ export function Workbench({ server, opened }: WorkbenchProps) {
 
 function createSession(server: Server, opened: Opened): EditSession {
   const tab = window.crypto.getRandomValues(new Uint32Array(2)).join('-');
-  return new EditSession(server, opened, window.localStorage, tab);
+  return new EditSession(server, opened, {
+    storage: window.localStorage,
+    tab,
+    now: () => Date.now(),
+    timers: {
+      set: (task, milliseconds) => window.setTimeout(task, milliseconds),
+      clear: (timer) => window.clearTimeout(timer),
+    },
+    leaveFor: (address) => window.location.assign(address),
+  });
 }
 
 function showObject(value: object): string {

@@ -48,7 +48,8 @@ interface Report {
   readonly stats: PlanStatistics | null;
 }
 
-interface Timers {
+/** Those of the window, or of a spec. */
+export interface Timers {
   set(task: () => void, milliseconds: number): number;
   clear(timer: number): void;
 }

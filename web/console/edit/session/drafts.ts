@@ -1,8 +1,13 @@
 import type { Owners } from '../../../shared/server/server.js';
 
-/** A text that was typed and not saved elsewhere. */
-interface Draft {
+/** A text, and the version of the file that it was made from; undefined for a text without a file. */
+export interface KeptText {
   readonly text: string;
+  readonly version: string | undefined;
+}
+
+/** A text that was typed and not saved elsewhere. */
+interface Draft extends KeptText {
   /** The tab that has written it. */
   readonly tab: string;
   /** In milliseconds since 1970. */
@@ -10,7 +15,7 @@ interface Draft {
 }
 
 /** The storage of the browser. */
-interface DraftStore {
+export interface DraftStore {
   getItem(name: string): string | null;
   setItem(name: string, value: string): void;
   removeItem(name: string): void;
@@ -51,9 +56,9 @@ export class Drafts {
   }
 
   /** Returns the draft that was kept; undefined when there is none. */
-  open(): string | undefined {
+  open(): KeptText | undefined {
     this.#known = this.#store.getItem(this.#name) ?? this.#store.getItem(this.#formerName);
-    return parse(this.#known)?.text;
+    return parse(this.#known);
   }
 
   /**
@@ -62,10 +67,12 @@ export class Drafts {
    *
    * @param force replaces also what another tab has kept
    */
-  keep(text: string, force = false): 'kept' | 'other_tab' | 'full' {
+  keep({ text, version }: KeptText, force = false): 'kept' | 'other_tab' | 'full' {
     if (!force && this.findOther() !== undefined) return 'other_tab';
-    if (parse(this.#known)?.text === text && this.#known === this.#store.getItem(this.#name)) return 'kept';
-    const draft: Draft = { text, tab: this.#tab, savedAt: this.#now() };
+    const known = parse(this.#known);
+    const isKept = known?.text === text && known.version === version;
+    if (isKept && this.#known === this.#store.getItem(this.#name)) return 'kept';
+    const draft: Draft = { text, version, tab: this.#tab, savedAt: this.#now() };
     const written = JSON.stringify(draft);
     try {
       this.#store.setItem(this.#name, written);
@@ -78,11 +85,11 @@ export class Drafts {
   }
 
   /** Returns the text that another tab has kept since this one has last looked; undefined when there is none. */
-  findOther(): string | undefined {
+  findOther(): KeptText | undefined {
     const stored = this.#store.getItem(this.#name);
     if (stored === this.#known) return undefined;
     const draft = parse(stored);
-    return draft === undefined || draft.tab === this.#tab ? undefined : draft.text;
+    return draft === undefined || draft.tab === this.#tab ? undefined : draft;
   }
 
   /** Forgets the draft: the text was saved elsewhere, or is given up. */
@@ -106,7 +113,7 @@ function parse(stored: string | null): Draft | undefined {
   try {
     const draft = JSON.parse(stored) as Partial<Draft> | null;
     if (typeof draft?.text !== 'string' || typeof draft.tab !== 'string') return undefined;
-    return { text: draft.text, tab: draft.tab, savedAt: draft.savedAt ?? 0 };
+    return { text: draft.text, version: draft.version, tab: draft.tab, savedAt: draft.savedAt ?? 0 };
   } catch {
     return undefined;
   }
