@@ -211,12 +211,12 @@ describe('The files of the editor', () => {
         return Response.json({ file: 'a b.yaml', text: 'theirs', version: 'v2', problems: [] });
       }),
     );
-    expect(await files.save('a b', 'mine', undefined)).to.deep.equal({
+    expect(await files.save('a b', { text: 'mine', version: undefined, lineEnd: '\n' })).to.deep.equal({
       kind: 'saved',
       version: 'v2',
       problems: [],
     });
-    expect(await files.save('a b', 'mine', 'v1')).to.deep.include({ kind: 'changed' });
+    expect(await files.save('a b', { ...made('mine'), lineEnd: '\n' })).to.deep.include({ kind: 'changed' });
     expect(sent).to.deep.equal([
       'PUT /pipelines/a%20b/file *',
       'PUT /pipelines/a%20b/file v1',

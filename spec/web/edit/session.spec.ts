@@ -9,7 +9,7 @@ class OneFile {
   text: string | undefined = 'first';
   version = 'v1';
   readonly saves: { readonly condition: string | null; readonly text: string }[] = [];
-  readonly server = new Server(new FakeStorage(), (path, init) =>
+  readonly server = new Server(new FakeStorage(), (path: unknown, init) =>
     Promise.resolve(this.#answer(String(path), init)),
   );
 
@@ -25,7 +25,7 @@ class OneFile {
     }
     if (path !== '/pipelines/daily/file') return Response.json({ metadata: [] });
     if (method === 'PUT') {
-      const sent = JSON.parse(String(body)) as { text: string };
+      const sent = JSON.parse(body as string) as { text: string };
       const condition = new Headers(headers).get('If-Match');
       this.saves.push({ condition, text: sent.text });
       if (condition !== this.version) {
@@ -171,5 +171,81 @@ describe('A page of the editor', () => {
     expect(fresh.editor.text).to.equal('of the first version');
     expect(await fresh.session.save()).to.equal(false);
     expect(file.text).to.equal('theirs');
+  });
+
+  for (const [name, lineEnd] of [
+    ['CRLF', '\r\n'],
+    ['LF', '\n'],
+  ] as const) {
+    it(`leaves the line ends of a file with ${name} as they are`, async () => {
+      file.text = `first${lineEnd}second${lineEnd}`;
+      const page = await open();
+      expect(page.session.isChanged.value).to.equal(false);
+      page.session.keepNow();
+      expect(storage.length, 'drafts that nobody has typed').to.equal(0);
+      type(page, 'first\nsecond\nthird\n');
+      await page.session.save();
+      expect(file.text).to.equal(`first${lineEnd}second${lineEnd}third${lineEnd}`);
+      expect(page.session.isChanged.value).to.equal(false);
+    });
+  }
+
+  it('takes the line ends that somebody else has given to the file', async () => {
+    const page = await open();
+    file.change('first\r\nsecond\r\n');
+    await page.session.lookAtFile();
+    page.session.choose('theirs');
+    expect(page.editor.text).to.equal('first\nsecond\n');
+    type(page, 'second\n');
+    await page.session.save();
+    expect(file.text).to.equal('second\r\n');
+  });
+
+  it('writes the line end that most lines of a mixed file have', async () => {
+    file.text = 'a\r\nb\r\nc\n';
+    const page = await open();
+    type(page, 'a\n\nb\nc\n');
+    await page.session.save();
+    expect(file.text).to.equal('a\r\n\r\nb\r\nc\r\n');
+  });
+
+  it('takes Escape for no choice when the file has changed: a save asks again', async () => {
+    const page = await open();
+    type(page, 'mine');
+    file.change('theirs');
+    await page.session.lookAtFile();
+    page.session.chooseLater();
+    expect(page.session.isChoiceOpen.value).to.equal(false);
+    await page.session.lookAtFile();
+    expect(page.session.isChoiceOpen.value).to.equal(false);
+    expect(await page.session.save()).to.equal(false);
+    expect(page.session.isChoiceOpen.value).to.equal(true);
+    expect([file.text, page.editor.text]).to.deep.equal(['theirs', 'mine']);
+  });
+
+  it('takes Escape for no choice when another tab has a newer text, and replaces neither', async () => {
+    const [one, two] = [await open('1'), await open('2')];
+    type(two, 'of two');
+    one.session.lookForOther();
+    one.session.chooseLater();
+    type(one, 'of one');
+    expect(one.session.isChoiceOpen.value).to.equal(false);
+    expect([...storage.items.values()].join(''))
+      .to.contain('of two')
+      .and.not.contain('of one');
+    expect(one.editor.text).to.equal('of one');
+    await one.session.save();
+    expect([...storage.items.values()].join(''), 'after a save').to.contain('of two');
+  });
+
+  it('asks at once when another tab has typed on after the choice was put off', async () => {
+    const [one, two] = [await open('1'), await open('2')];
+    type(two, 'of two');
+    one.session.lookForOther();
+    one.session.chooseLater();
+    type(two, 'of two and more');
+    one.session.lookForOther();
+    expect(one.session.isChoiceOpen.value).to.equal(true);
+    expect(one.session.conflict.value?.text).to.equal('of two and more');
   });
 });

@@ -182,8 +182,17 @@ function Text({ session, onRun }: TextProps) {
 
 function Messages({ session }: { readonly session: EditSession }) {
   const notice = session.notice.value;
+  const conflict = session.conflict.value;
   return (
     <>
+      {conflict !== undefined && !session.isChoiceOpen.value && (
+        <Notice>
+          {CONFLICTS[conflict.kind].title}. {CONFLICTS[conflict.kind].later}{' '}
+          <button type="button" class="link" onClick={() => (session.isChoiceOpen.value = true)}>
+            Compare and choose
+          </button>
+        </Notice>
+      )}
       {notice !== undefined && (
         <Notice {...(notice.tone && { tone: notice.tone })}>
           {notice.text}{' '}
@@ -204,12 +213,15 @@ function Messages({ session }: { readonly session: EditSession }) {
   );
 }
 
+const SAVE_ASKS = 'Nothing is saved before you choose.';
+
 const CONFLICTS = {
   tab: {
     title: 'Another tab has a newer text',
     about: 'This definition was changed in another tab of this browser. Nothing of it is lost yet.',
     label: 'The other tab',
     take: 'Take the text of the other tab',
+    later: 'What you type here is not kept until you choose.',
   },
   file: {
     title: 'The file has changed',
@@ -217,19 +229,21 @@ const CONFLICTS = {
       'Somebody has saved this file since you opened it. With your text kept, the next save replaces it.',
     label: 'The file now',
     take: 'Take the file',
+    later: SAVE_ASKS,
   },
   gone: {
     title: 'The file is gone',
     about: 'Somebody has deleted this file. With your text kept, the next save creates it again.',
     label: 'The file now',
     take: 'Empty the text',
+    later: SAVE_ASKS,
   },
 } as const;
 
 /** Offers the choice between the own text and another one, with what differs. */
 function Conflict({ session }: { readonly session: EditSession }) {
   const conflict = session.conflict.value;
-  if (conflict === undefined) return null;
+  if (conflict === undefined || !session.isChoiceOpen.value) return null;
   const { title, about, label, take } = CONFLICTS[conflict.kind];
   return (
     <DiffDialog
@@ -241,6 +255,7 @@ function Conflict({ session }: { readonly session: EditSession }) {
       take={take}
       onKeep={() => session.choose('mine')}
       onTake={() => session.choose('theirs')}
+      onClose={() => session.chooseLater()}
     />
   );
 }

@@ -92,8 +92,9 @@ export class Drafts {
     return draft === undefined || draft.tab === this.#tab ? undefined : draft;
   }
 
-  /** Forgets the draft: the text was saved elsewhere, or is given up. */
+  /** Forgets the draft: the text was saved elsewhere, or is given up. What another tab has kept since stays. */
   discard(): void {
+    if (this.findOther() !== undefined) return;
     this.#store.removeItem(this.#name);
     this.#forgetFormer();
     this.#known = null;

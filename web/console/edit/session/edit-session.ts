@@ -8,7 +8,7 @@ import { EMPTY_OUTLINE, type Outline, readDefaults } from '../model/outline.js';
 import type { JsonSchema, Vocabulary } from '../model/vocabulary.js';
 import { Checker, type Timers } from './checker.js';
 import { Drafts, type DraftStore, type KeptText } from './drafts.js';
-import { Files, type Folder, NO_FOLDER, type OpenedFile } from './files.js';
+import { Files, type Folder, NO_FOLDER, type OpenedFile, withLineFeeds } from './files.js';
 
 /** What the page was opened for, from its address. */
 export interface Opened {
@@ -73,6 +73,8 @@ export class EditSession {
   /** What the run was submitted with, which another one starts from (D60). */
   readonly source = signal<EditableDefinition | undefined>(undefined);
   readonly conflict = signal<Conflict | undefined>(undefined);
+  /** The reader is asked now which of the texts of the conflict to take, and has not put it off. */
+  readonly isChoiceOpen = signal(false);
   /** What went right or wrong last, and how it looks. */
   readonly notice = signal<{ readonly text: string; readonly tone?: 'bad' } | undefined>(undefined);
   /** The text comes from a draft that differs from what it was made from. */
@@ -143,7 +145,7 @@ export class EditSession {
         `/pipelines/runs/${encodeURIComponent(run)}/definition`,
       );
       this.source.value = source;
-      return source.yaml ?? JSON.stringify(source.definition);
+      return withLineFeeds(source.yaml ?? JSON.stringify(source.definition));
     }
     if (pipeline === '') return '';
     this.#base = await this.files.read(pipeline);
@@ -212,7 +214,7 @@ export class EditSession {
     if (this.#editor === undefined) return;
     const { text } = this;
     if (text === this.#baseText && !force) {
-      if (this.#drafts.findOther() === undefined) this.#drafts.discard();
+      this.#drafts.discard();
       return;
     }
     const kept = this.#drafts.keep({ text, version: this.#version }, force);
@@ -233,8 +235,9 @@ export class EditSession {
   #offerOther(): void {
     const other = this.#drafts.findOther();
     if (other === undefined) return;
+    const { value: conflict } = this.conflict;
     if (other.text === this.text && other.version === this.#version) this.#drafts.open();
-    else this.conflict.value = { kind: 'tab', ...other };
+    else if (conflict?.kind !== 'tab' || conflict.text !== other.text) this.#ask({ kind: 'tab', ...other });
   }
 
   /** Notices when the file was changed by somebody else. The text stays as it is. */
@@ -253,7 +256,18 @@ export class EditSession {
   }
 
   #offerFile(current: OpenedFile | undefined): void {
-    this.conflict.value = current === undefined ? { kind: 'gone', text: '' } : { kind: 'file', ...current };
+    this.#ask(current === undefined ? { kind: 'gone', text: '' } : { kind: 'file', ...current });
+  }
+
+  #ask(conflict: Conflict): void {
+    this.conflict.value = conflict;
+    this.isChoiceOpen.value = true;
+  }
+
+  /** Leaves both texts as they are until the reader comes back to the choice, or saves. */
+  chooseLater(): void {
+    this.isChoiceOpen.value = false;
+    this.#editor?.focus();
   }
 
   /** From now on, the text is one that was made from this file; undefined when there is none. */
@@ -311,15 +325,17 @@ export class EditSession {
       return false;
     }
     const { text } = this;
+    const { file, lineEnd } = this.#base ?? { file: `${id}.yaml`, lineEnd: '\n' };
     try {
-      const result = await this.files.save(id, text, this.#version);
+      const result = await this.files.save(id, { text, version: this.#version, lineEnd });
       if (result.kind === 'changed') {
         this.#offerFile(result.current);
         return false;
       }
       this.#drafts.discard();
       this.isRestored.value = false;
-      this.#rebase({ file: this.#base?.file ?? `${id}.yaml`, text, version: result.version });
+      this.conflict.value = undefined;
+      this.#rebase({ file, text, lineEnd, version: result.version });
       this.notice.value = { text: `Saved as ${id}.` };
       if (this.opened.pipeline === '') this.#moveTo(id);
       return true;
