@@ -172,6 +172,24 @@ describe('The checks of the editor', () => {
     expect(checker.state.value.reason).to.match(/longer than 256 KiB/);
   });
 
+  it('say of which text the problems are, and whether it has changed since', async () => {
+    checker.changed();
+    await fire();
+    await server.answer(INVALID);
+    expect(checker.state.value).to.deep.include({ text: 'id: p', isCurrent: true });
+    text = 'id: q';
+    checker.changed();
+    expect(checker.state.value).to.deep.include({ text: 'id: p', isCurrent: false });
+    await fire();
+    text = 'id: r';
+    checker.changed();
+    await server.answer(INVALID);
+    expect(checker.state.value).to.deep.include({ text: 'id: q', isCurrent: false });
+    await fire();
+    await server.answer(INVALID);
+    expect(checker.state.value).to.deep.include({ text: 'id: r', isCurrent: true });
+  });
+
   it('draw a plan from what its validation says', async () => {
     checker = new Checker(server, () => ({ text, kind: 'plan' }), {
       set: (task, milliseconds) => timers.push({ task, milliseconds }),

@@ -140,7 +140,7 @@ interface TextProps {
 /** The text editor. Preact draws only the box around it. */
 function Text({ session, onRun }: TextProps) {
   const box = useRef<HTMLDivElement>(null);
-  const { problems } = session.checker.state.value;
+  const { problems, text: checked } = session.checker.state.value;
   useEffect(() => {
     let isGone = false;
     void session.load().then((text) => {
@@ -163,7 +163,7 @@ function Text({ session, onRun }: TextProps) {
       isGone = true;
     };
   }, [session]);
-  useEffect(() => session.editor?.showProblems(problems), [session, problems]);
+  useEffect(() => session.editor?.showProblems(problems, checked), [session, problems, checked]);
   const isEmpty =
     !session.isLoading.value && session.outline.value.root === undefined && !session.isChanged.value;
   return (

@@ -27,8 +27,8 @@ export interface TextEditor {
   readonly text: string;
   readonly outline: Outline;
   setText(text: string): void;
-  showProblems(problems: readonly Problem[]): void;
-  applyFix(fix: Fix): void;
+  showProblems(problems: readonly Problem[], checked: string): void;
+  applyFix(fix: Fix, checked: string): void;
   goTo(position: Position): void;
   goToPart(id: string): void;
   insertTask(write: (ids: readonly string[], indent: string) => string): void;
