@@ -20,7 +20,7 @@ class OneFile {
   }
 
   #answer(path: string, { method = 'GET', headers, body }: RequestInit = {}): Response {
-    if (path === '/pipelines?limit=500' || path === '/pipelines') {
+    if (path === '/pipelines?limit=500') {
       return Response.json({ enabled: true, writable: true, pipelines: [], next_cursor: null });
     }
     if (path !== '/pipelines/daily/file') return Response.json({ metadata: [] });

@@ -1,5 +1,6 @@
 import type { Problem } from '../../../../lib/definition/problem.js';
 import type { NamedPage } from '../../../../lib/library/library.js';
+import type { NamedPipeline } from '../../../../lib/library/named-pipeline.js';
 import { type Server, ServerError } from '../../../shared/server/server.js';
 import type { KeptText } from './drafts.js';
 
@@ -26,6 +27,9 @@ type SaveResult =
   /** The file is another one than the text was made from; undefined when it is gone. */
   | { readonly kind: 'changed'; readonly current: OpenedFile | undefined };
 
+/** As many as one request may list; the rest are not shown. */
+export const MOST_FILES = 500;
+
 export const NO_FOLDER: Folder = { enabled: false, writable: false, pipelines: [], next_cursor: null };
 
 /** The files that the server offers to edit. */
@@ -44,7 +48,7 @@ export class Files {
   /** A server without such a folder, or whose key may not see it, offers nothing. */
   async list(): Promise<Folder> {
     try {
-      return await this.#server.getJson<Folder>('/pipelines');
+      return await this.#server.getJson<Folder>(`/pipelines?limit=${MOST_FILES}`);
     } catch (error) {
       if (error instanceof ServerError && error.status >= 400 && error.status < 500) return NO_FOLDER;
       throw error;
@@ -84,6 +88,12 @@ export class Files {
       return { kind: 'changed', current: await this.read(id) };
     }
   }
+}
+
+/** Where a file of the folder is edited. */
+export function editAddressOf({ id, tenant_id }: Pick<NamedPipeline, 'id' | 'tenant_id'>): string {
+  const query = { pipeline: id, ...(tenant_id !== 'default' && { tenant: tenant_id }) };
+  return `/edit?${new URLSearchParams(query)}`;
 }
 
 function pathOf(id: string): string {
