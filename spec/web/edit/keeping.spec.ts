@@ -59,6 +59,40 @@ describe('The drafts of the editor', () => {
     expect(storage.items.size).to.equal(1);
   });
 
+  it('give way to a newer one where there is no room, the oldest first', () => {
+    const storage = new FakeStorage();
+    storage.setItem('of-others', 'x'.repeat(500));
+    for (const [id, at] of [
+      ['middle', 2],
+      ['oldest', 1],
+      ['newest', 3],
+    ] as const) {
+      new Drafts(storage, id, '1', () => at).keep(made('x'.repeat(100)));
+    }
+    storage.room = [...storage.items].flat().join('').length + 50;
+    expect(new Drafts(storage, 'now', '2', () => 4).keep(made('y'.repeat(100)))).to.equal('kept');
+    const ids = [...storage.items.keys()].map((name) => name.replace('wavetrain-draft:', ''));
+    expect(ids).to.have.members(['of-others', 'middle', 'newest', 'now']);
+  });
+
+  it('stay when a text finds no room even without them', () => {
+    const storage = new FakeStorage();
+    new Drafts(storage, 'a', '1', () => 1).keep(made('of a'));
+    storage.room = 300;
+    expect(new Drafts(storage, 'b', '1', () => 2).keep(made('x'.repeat(400)))).to.equal('full');
+    expect(new Drafts(storage, 'a', '2', () => 2).open()?.text).to.equal('of a');
+  });
+
+  it('are forgotten after 30 days', () => {
+    const storage = new FakeStorage();
+    const day = 24 * 60 * 60 * 1000;
+    new Drafts(storage, 'a', '1', () => 0).keep(made('of a'));
+    new Drafts(storage, 'b', '1', () => 30 * day).open();
+    expect(storage.length).to.equal(1);
+    new Drafts(storage, 'b', '1', () => 30 * day + 1).open();
+    expect(storage.length).to.equal(0);
+  });
+
   it('say when the browser has no room, and survive what something else has written', () => {
     const storage = new FakeStorage();
     storage.setItem('wavetrain-draft:a', '{"text": 7');
