@@ -69,9 +69,11 @@ function describeState({ opened: { pipeline } }: EditSession, isChanged: boolean
 function OpenFile({ session }: { readonly session: EditSession }) {
   const { pipelines, next_cursor } = session.folder.value ?? NO_FOLDER;
   const { pipeline, tenant } = session.opened;
-  const isOpened = ({ id, tenant_id }: NamedPipeline): boolean =>
-    id === pipeline && (tenant === '' || tenant_id === tenant);
-  const opened = pipelines.find(isOpened);
+  const named = pipelines.filter(({ id }) => id === pipeline);
+  // An address without a tenant names the default one, or that of the reader's key.
+  const opened =
+    named.find(({ tenant_id }) => tenant_id === (tenant || 'default')) ??
+    (tenant === '' ? named[0] : undefined);
   return (
     <select
       aria-label="Open a definition"
