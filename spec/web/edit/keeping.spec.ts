@@ -1,35 +1,20 @@
 import { expect } from 'chai';
 import { Checker, MOST_CHECKED } from '../../../web/console/edit/session/checker.js';
 import { compileDefinition } from '../../../web/console/edit/session/compilation.js';
-import { Drafts } from '../../../web/console/edit/session/drafts.js';
+import { Drafts, type KeptText } from '../../../web/console/edit/session/drafts.js';
 import { Files } from '../../../web/console/edit/session/files.js';
 import { nameKey } from '../../../web/shared/server/api-key.js';
 import { Server, ServerError } from '../../../web/shared/server/server.js';
 import { deferred, type Deferred, settle } from '../../support/deferred.js';
+import { FakeStorage } from './fake-storage.js';
 
-class FakeStorage {
-  readonly items = new Map<string, string>();
-  isFull = false;
-
-  getItem(name: string): string | null {
-    return this.items.get(name) ?? null;
-  }
-
-  setItem(name: string, value: string): void {
-    if (this.isFull) throw new Error('QuotaExceededError');
-    this.items.set(name, value);
-  }
-
-  removeItem(name: string): void {
-    this.items.delete(name);
-  }
-}
+const made = (text: string): KeptText => ({ text, version: 'v1' });
 
 describe('The drafts of the editor', () => {
   it('are there again after a reload, for each definition', () => {
     const storage = new FakeStorage();
-    expect(new Drafts(storage, 'a', 'tab', () => 1).keep('text of a')).to.equal('kept');
-    expect(new Drafts(storage, 'a', 'tab 2', () => 2).open()).to.equal('text of a');
+    expect(new Drafts(storage, 'a', 'tab', () => 1).keep(made('text of a'))).to.equal('kept');
+    expect(new Drafts(storage, 'a', 'tab 2', () => 2).open()?.text).to.equal('text of a');
     expect(new Drafts(storage, 'b', 'tab 2', () => 2).open()).to.equal(undefined);
   });
 
@@ -38,21 +23,21 @@ describe('The drafts of the editor', () => {
     const [one, two] = [new Drafts(storage, 'a', '1', () => 1), new Drafts(storage, 'a', '2', () => 2)];
     one.open();
     two.open();
-    expect(one.keep('of one')).to.equal('kept');
-    expect(two.keep('of two')).to.equal('other_tab');
-    expect(two.findOther()).to.equal('of one');
-    expect(two.keep('of two', true)).to.equal('kept');
-    expect(one.findOther()).to.equal('of two');
+    expect(one.keep(made('of one'))).to.equal('kept');
+    expect(two.keep(made('of two'))).to.equal('other_tab');
+    expect(two.findOther()?.text).to.equal('of one');
+    expect(two.keep(made('of two'), true)).to.equal('kept');
+    expect(one.findOther()?.text).to.equal('of two');
   });
 
   it('are shown to the key alone with which they were typed', () => {
     const storage = new FakeStorage();
     const draftsOf = (key: string): Drafts =>
       new Drafts(storage, 'a', 'tab', () => 1, { owner: nameKey(key) });
-    draftsOf('wt_one').keep('of one');
+    draftsOf('wt_one').keep(made('of one'));
     expect(draftsOf('wt_two').open()).to.equal(undefined);
     expect(new Drafts(storage, 'a', 'tab', () => 1).open(), 'without a key').to.equal(undefined);
-    expect(draftsOf('wt_one').open()).to.equal('of one');
+    expect(draftsOf('wt_one').open()?.text).to.equal('of one');
     expect([...storage.items.keys()].join(' ')).to.not.contain('wt_one');
   });
 
@@ -62,16 +47,50 @@ describe('The drafts of the editor', () => {
     const server = new Server(keys, () => Promise.reject(new Error('not asked')));
     const open = (): Drafts => new Drafts(storage, 'a', 'tab', () => 1, server.owners);
     server.useKey('wt_old');
-    open().keep('typed until the key expired');
+    open().keep(made('typed until the key expired'));
     server.useKey('wt_new');
     const drafts = open();
-    expect(drafts.open()).to.equal('typed until the key expired');
-    expect(drafts.keep('typed until the key expired')).to.equal('kept');
+    expect(drafts.open()?.text).to.equal('typed until the key expired');
+    expect(drafts.keep(made('typed until the key expired'))).to.equal('kept');
     const afterReload = new Server(keys, () => Promise.reject(new Error('not asked')));
-    expect(new Drafts(storage, 'a', 'tab', () => 1, afterReload.owners).open()).to.equal(
+    expect(new Drafts(storage, 'a', 'tab', () => 1, afterReload.owners).open()?.text).to.equal(
       'typed until the key expired',
     );
     expect(storage.items.size).to.equal(1);
+  });
+
+  it('give way to a newer one where there is no room, the oldest first', () => {
+    const storage = new FakeStorage();
+    storage.setItem('of-others', 'x'.repeat(500));
+    for (const [id, at] of [
+      ['middle', 2],
+      ['oldest', 1],
+      ['newest', 3],
+    ] as const) {
+      new Drafts(storage, id, '1', () => at).keep(made('x'.repeat(100)));
+    }
+    storage.room = [...storage.items].flat().join('').length + 50;
+    expect(new Drafts(storage, 'now', '2', () => 4).keep(made('y'.repeat(100)))).to.equal('kept');
+    const ids = [...storage.items.keys()].map((name) => name.replace('wavetrain-draft:', ''));
+    expect(ids).to.have.members(['of-others', 'middle', 'newest', 'now']);
+  });
+
+  it('stay when a text finds no room even without them', () => {
+    const storage = new FakeStorage();
+    new Drafts(storage, 'a', '1', () => 1).keep(made('of a'));
+    storage.room = 300;
+    expect(new Drafts(storage, 'b', '1', () => 2).keep(made('x'.repeat(400)))).to.equal('full');
+    expect(new Drafts(storage, 'a', '2', () => 2).open()?.text).to.equal('of a');
+  });
+
+  it('are forgotten after 30 days', () => {
+    const storage = new FakeStorage();
+    const day = 24 * 60 * 60 * 1000;
+    new Drafts(storage, 'a', '1', () => 0).keep(made('of a'));
+    new Drafts(storage, 'b', '1', () => 30 * day).open();
+    expect(storage.length).to.equal(1);
+    new Drafts(storage, 'b', '1', () => 30 * day + 1).open();
+    expect(storage.length).to.equal(0);
   });
 
   it('say when the browser has no room, and survive what something else has written', () => {
@@ -79,8 +98,8 @@ describe('The drafts of the editor', () => {
     storage.setItem('wavetrain-draft:a', '{"text": 7');
     const drafts = new Drafts(storage, 'a', '1', () => 1);
     expect(drafts.open()).to.equal(undefined);
-    storage.isFull = true;
-    expect(drafts.keep('text')).to.equal('full');
+    storage.room = 0;
+    expect(drafts.keep(made('text'))).to.equal('full');
   });
 });
 
@@ -187,6 +206,24 @@ describe('The checks of the editor', () => {
     expect(checker.state.value.reason).to.match(/longer than 256 KiB/);
   });
 
+  it('say of which text the problems are, and whether it has changed since', async () => {
+    checker.changed();
+    await fire();
+    await server.answer(INVALID);
+    expect(checker.state.value).to.deep.include({ text: 'id: p', isCurrent: true });
+    text = 'id: q';
+    checker.changed();
+    expect(checker.state.value).to.deep.include({ text: 'id: p', isCurrent: false });
+    await fire();
+    text = 'id: r';
+    checker.changed();
+    await server.answer(INVALID);
+    expect(checker.state.value).to.deep.include({ text: 'id: q', isCurrent: false });
+    await fire();
+    await server.answer(INVALID);
+    expect(checker.state.value).to.deep.include({ text: 'id: r', isCurrent: true });
+  });
+
   it('draw a plan from what its validation says', async () => {
     checker = new Checker(server, () => ({ text, kind: 'plan' }), {
       set: (task, milliseconds) => timers.push({ task, milliseconds }),
@@ -226,12 +263,12 @@ describe('The files of the editor', () => {
         return Response.json({ file: 'a b.yaml', text: 'theirs', version: 'v2', problems: [] });
       }),
     );
-    expect(await files.save('a b', 'mine', undefined)).to.deep.equal({
+    expect(await files.save('a b', { text: 'mine', version: undefined, lineEnd: '\n' })).to.deep.equal({
       kind: 'saved',
       version: 'v2',
       problems: [],
     });
-    expect(await files.save('a b', 'mine', 'v1')).to.deep.include({ kind: 'changed' });
+    expect(await files.save('a b', { ...made('mine'), lineEnd: '\n' })).to.deep.include({ kind: 'changed' });
     expect(sent).to.deep.equal([
       'PUT /pipelines/a%20b/file *',
       'PUT /pipelines/a%20b/file v1',

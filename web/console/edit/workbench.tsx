@@ -29,7 +29,10 @@ interface WorkbenchProps {
 
 /** The text beside its graph, with its problems below, and what runs it. */
 export function Workbench({ server, opened }: WorkbenchProps) {
-  const session = useMemo(() => createSession(server, opened), [server, opened.pipeline, opened.run]);
+  const session = useMemo(
+    () => createSession(server, opened),
+    [server, opened.pipeline, opened.tenant, opened.run],
+  );
   const [tab, setTab] = useState<Tab>(opened.run === '' ? 'graph' : 'run');
   const [values, setValues] = useState<TypedValues>({ params: {}, inputs: '', session: '' });
   const showRun = (): void => {
@@ -79,7 +82,16 @@ export function Workbench({ server, opened }: WorkbenchProps) {
 
 function createSession(server: Server, opened: Opened): EditSession {
   const tab = window.crypto.getRandomValues(new Uint32Array(2)).join('-');
-  return new EditSession(server, opened, window.localStorage, tab);
+  return new EditSession(server, opened, {
+    storage: window.localStorage,
+    tab,
+    now: () => Date.now(),
+    timers: {
+      set: (task, milliseconds) => window.setTimeout(task, milliseconds),
+      clear: (timer) => window.clearTimeout(timer),
+    },
+    leaveFor: (address) => window.location.assign(address),
+  });
 }
 
 function showObject(value: object): string {
@@ -130,7 +142,7 @@ interface TextProps {
 /** The text editor. Preact draws only the box around it. */
 function Text({ session, onRun }: TextProps) {
   const box = useRef<HTMLDivElement>(null);
-  const { problems } = session.checker.state.value;
+  const { problems, text: checked } = session.checker.state.value;
   useEffect(() => {
     let isGone = false;
     void session.load().then((text) => {
@@ -153,7 +165,7 @@ function Text({ session, onRun }: TextProps) {
       isGone = true;
     };
   }, [session]);
-  useEffect(() => session.editor?.showProblems(problems), [session, problems]);
+  useEffect(() => session.editor?.showProblems(problems, checked), [session, problems, checked]);
   const isEmpty =
     !session.isLoading.value && session.outline.value.root === undefined && !session.isChanged.value;
   return (
@@ -172,8 +184,17 @@ function Text({ session, onRun }: TextProps) {
 
 function Messages({ session }: { readonly session: EditSession }) {
   const notice = session.notice.value;
+  const conflict = session.conflict.value;
   return (
     <>
+      {conflict !== undefined && !session.isChoiceOpen.value && (
+        <Notice>
+          {CONFLICTS[conflict.kind].title}. {CONFLICTS[conflict.kind].later}{' '}
+          <button type="button" class="link" onClick={() => (session.isChoiceOpen.value = true)}>
+            Compare and choose
+          </button>
+        </Notice>
+      )}
       {notice !== undefined && (
         <Notice {...(notice.tone && { tone: notice.tone })}>
           {notice.text}{' '}
@@ -194,12 +215,15 @@ function Messages({ session }: { readonly session: EditSession }) {
   );
 }
 
+const SAVE_ASKS = 'Nothing is saved before you choose.';
+
 const CONFLICTS = {
   tab: {
     title: 'Another tab has a newer text',
     about: 'This definition was changed in another tab of this browser. Nothing of it is lost yet.',
     label: 'The other tab',
     take: 'Take the text of the other tab',
+    later: 'What you type here is not kept until you choose.',
   },
   file: {
     title: 'The file has changed',
@@ -207,19 +231,21 @@ const CONFLICTS = {
       'Somebody has saved this file since you opened it. With your text kept, the next save replaces it.',
     label: 'The file now',
     take: 'Take the file',
+    later: SAVE_ASKS,
   },
   gone: {
     title: 'The file is gone',
     about: 'Somebody has deleted this file. With your text kept, the next save creates it again.',
     label: 'The file now',
     take: 'Empty the text',
+    later: SAVE_ASKS,
   },
 } as const;
 
 /** Offers the choice between the own text and another one, with what differs. */
 function Conflict({ session }: { readonly session: EditSession }) {
   const conflict = session.conflict.value;
-  if (conflict === undefined) return null;
+  if (conflict === undefined || !session.isChoiceOpen.value) return null;
   const { title, about, label, take } = CONFLICTS[conflict.kind];
   return (
     <DiffDialog
@@ -231,6 +257,7 @@ function Conflict({ session }: { readonly session: EditSession }) {
       take={take}
       onKeep={() => session.choose('mine')}
       onTake={() => session.choose('theirs')}
+      onClose={() => session.chooseLater()}
     />
   );
 }

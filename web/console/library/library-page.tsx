@@ -5,7 +5,7 @@ import { toneOf } from '../../shared/model/tones.js';
 import type { Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
 import { Notice } from '../../shared/views/notices.js';
-import type { Folder } from '../edit/session/files.js';
+import { editAddressOf, type Folder, MOST_FILES } from '../edit/session/files.js';
 import { PageFrame } from '../shell/frame.js';
 import { useNow } from '../shell/use-now.js';
 import { RunForm } from './run-form.js';
@@ -13,12 +13,9 @@ import { RunForm } from './run-form.js';
 /** The list is read again after so many milliseconds. */
 const REFRESH_MS = 3000;
 
-/** As many as one request may read; more are found by their names. */
-const MOST = 500;
-
 /** The pipelines of the server's folder, with their schedules and their last runs. */
 export function LibraryPage({ server }: { readonly server: Server }) {
-  const { value, problem } = useJson<Folder>(server, `/pipelines?limit=${MOST}`, {
+  const { value, problem } = useJson<Folder>(server, `/pipelines?limit=${MOST_FILES}`, {
     refreshMs: REFRESH_MS,
     keep: true,
   });
@@ -63,7 +60,7 @@ export function LibraryPage({ server }: { readonly server: Server }) {
             {shown.map((named) => (
               <Entry key={`${named.tenant_id}/${named.file}`} server={server} named={named} now={now} />
             ))}
-            {value.next_cursor !== null && <p class="src">The first {MOST} pipelines are shown.</p>}
+            {value.next_cursor !== null && <p class="src">The first {MOST_FILES} pipelines are shown.</p>}
           </>
         )}
       </main>
@@ -121,10 +118,7 @@ function Entry({ server, named, now }: NamedNow & { readonly server: Server }) {
           >
             Run…
           </button>
-          <a
-            class="button"
-            href={`/edit?pipeline=${encodeURIComponent(id)}${tenant_id === 'default' ? '' : `&tenant=${encodeURIComponent(tenant_id)}`}`}
-          >
+          <a class="button" href={editAddressOf(named)}>
             Edit
           </a>
           <a class="button" href={`/?${new URLSearchParams({ pipeline: id, tenant: tenant_id })}`}>

@@ -64,10 +64,6 @@ export class CodeEditor {
     return this.#view.state.doc.toString();
   }
 
-  get length(): number {
-    return this.#view.state.doc.length;
-  }
-
   get outline(): Outline {
     return outlineOf(this.#view.state);
   }
@@ -79,28 +75,33 @@ export class CodeEditor {
     this.#view.dispatch({ changes: { from: 0, to: doc.length, insert: text }, scrollIntoView: true });
   }
 
-  /** Underlines problems, with a button for each fix. */
-  showProblems(problems: readonly Problem[]): void {
+  /**
+   * Underlines problems, with a button for each fix.
+   *
+   * @param checked the text that they are of
+   */
+  showProblems(problems: readonly Problem[], checked: string): void {
     const { state } = this.#view;
     const shown = problems.filter(({ line, file }) => line !== undefined && file === undefined);
-    const diagnostics = shown.map((problem) => this.#toDiagnostic(problem)).sort((a, b) => a.from - b.from);
+    const diagnostics = shown
+      .map((problem) => this.#toDiagnostic(problem, checked))
+      .sort((a, b) => a.from - b.from);
     this.#view.dispatch(setDiagnostics(state, diagnostics));
     // The list of problems may have taken the room of the line that is written.
     if (this.#isTyping) this.#view.dispatch({ scrollIntoView: true });
     this.#isTyping = false;
   }
 
-  #toDiagnostic(problem: Problem): Diagnostic {
+  #toDiagnostic(problem: Problem, checked: string): Diagnostic {
     const { doc } = this.#view.state;
     const from = offsetOf(doc, { line: problem.line ?? 1, column: problem.column ?? 1 });
     const line = doc.lineAt(from);
     const [word = ''] =
       /^(?:\{\{[^}\n]*\}\}|"[^"\n]*"|'[^'\n]*'|[^\s:,[\]{}]+)/.exec(line.text.slice(from - line.from)) ?? [];
     const to = Math.min(from + Math.max(word.length, 1), Math.max(line.to, from));
+    const { fix } = problem;
     const actions: Action[] =
-      problem.fix === undefined
-        ? []
-        : [{ name: capitalize(problem.fix.title), apply: () => this.applyFix(problem.fix as Fix) }];
+      fix === undefined ? [] : [{ name: capitalize(fix.title), apply: () => this.applyFix(fix, checked) }];
     return {
       from,
       to,
@@ -110,8 +111,13 @@ export class CodeEditor {
     };
   }
 
-  /** Applies the edits of a fix, as one step that can be undone. */
-  applyFix({ edits }: Fix): void {
+  /**
+   * Applies the edits of a fix, as one step that can be undone.
+   *
+   * @param checked the text that their positions are of: another one stays as it is
+   */
+  applyFix({ edits }: Fix, checked: string): void {
+    if (this.text !== checked) return;
     const { doc } = this.#view.state;
     const changes = edits.map(({ from, to, text }) => ({
       from: offsetOf(doc, from),

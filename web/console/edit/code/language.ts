@@ -27,16 +27,16 @@ const MOST_ANALYSED = 256 * 1024;
 
 /** Outlines by text, so that several readers of one state share the work. */
 let last:
-  | { readonly state: EditorState['doc']; readonly length: number; readonly outline: Outline }
+  | { readonly doc: EditorState['doc']; readonly length: number; readonly outline: Outline }
   | undefined;
 
 /** Returns the outline of a text, as far as it has been parsed: parsing goes on while nobody types. */
 export function outlineOf(state: EditorState): Outline {
   if (state.doc.length > MOST_ANALYSED) return EMPTY_OUTLINE;
   const tree = syntaxTree(state);
-  if (last?.state === state.doc && last.length === tree.length) return last.outline;
+  if (last?.doc === state.doc && last.length === tree.length) return last.outline;
   const outline = readOutline(readYaml(tree, (from, to) => state.sliceDoc(from, to)));
-  last = { state: state.doc, length: tree.length, outline };
+  last = { doc: state.doc, length: tree.length, outline };
   return outline;
 }
 

@@ -11,7 +11,6 @@ export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
-  readonly minimum?: number;
   readonly $ref?: string;
   readonly definitions?: Readonly<Record<string, JsonSchema>>;
 }

@@ -23,6 +23,10 @@ export interface CheckState {
    * `refused`: it does not check this text, such as one that is too long.
    */
   readonly status: 'idle' | 'checking' | 'checked' | 'unreachable' | 'refused';
+  /** The text that was checked last, which the positions of the problems and the fixes are of. */
+  readonly text: string;
+  /** It has not changed since. */
+  readonly isCurrent: boolean;
   readonly isOk: boolean;
   readonly problems: readonly Problem[];
   /** Of the last text without errors; it stays while there are errors. */
@@ -35,6 +39,8 @@ export interface CheckState {
 
 const NOTHING: CheckState = {
   status: 'idle',
+  text: '',
+  isCurrent: false,
   isOk: false,
   problems: [],
   graph: undefined,
@@ -48,7 +54,8 @@ interface Report {
   readonly stats: PlanStatistics | null;
 }
 
-interface Timers {
+/** Those of the window, or of a spec. */
+export interface Timers {
   set(task: () => void, milliseconds: number): number;
   clear(timer: number): void;
 }
@@ -90,6 +97,7 @@ export class Checker {
   /** The text has changed. */
   changed(pauseMs = PAUSE_MS): void {
     this.#isOutdated = true;
+    if (this.state.value.isCurrent) this.#set({ isCurrent: false });
     if (this.#isAsking || this.#isClosed) return;
     this.#timers.clear(this.#timer);
     this.#timer = this.#timers.set(() => void this.#check(), pauseMs);
@@ -123,7 +131,7 @@ export class Checker {
 
   async #ask(text: string, kind: DefinitionKind): Promise<void> {
     if (text.trim() === '') {
-      this.#set({ ...NOTHING, graph: undefined, status: 'checked' });
+      this.#set({ ...NOTHING, status: 'checked', isCurrent: !this.#isOutdated });
       return;
     }
     if (text.length > MOST_CHECKED) {
@@ -134,15 +142,23 @@ export class Checker {
     const report = await this.#server.post<Report>(`/${kind}s/validate`, { yaml: text });
     const { ok, problems } = report;
     if (this.#isClosed) return;
-    if (!ok) {
-      this.#set({ status: 'checked', isOk: false, problems, isGraphCurrent: false, reason: '' });
-      return;
-    }
-    const graph =
-      kind === 'plan' && report.stats !== null
-        ? drawPlan(report.stats)
-        : await this.#server.post<Graph>('/pipelines/graph', { yaml: text });
-    this.#set({ status: 'checked', isOk: true, problems, graph, isGraphCurrent: true, reason: '' });
+    const graph = ok ? await this.#draw(text, kind, report.stats) : this.state.value.graph;
+    const isCurrent = !this.#isOutdated;
+    this.#set({
+      status: 'checked',
+      text,
+      isCurrent,
+      isOk: ok,
+      problems,
+      graph,
+      isGraphCurrent: ok,
+      reason: '',
+    });
+  }
+
+  #draw(text: string, kind: DefinitionKind, stats: PlanStatistics | null): DrawnGraph | Promise<DrawnGraph> {
+    if (kind === 'plan' && stats !== null) return drawPlan(stats);
+    return this.#server.post<Graph>('/pipelines/graph', { yaml: text });
   }
 
   /** Returns after how many milliseconds to ask again. */

@@ -1,14 +1,14 @@
 import { computed, signal } from '@preact/signals';
 import type { Json, JsonObject } from '../../../../lib/common/json.js';
+import type { Fix, Position, Problem } from '../../../../lib/definition/problem.js';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import type { ToolMetadata } from '../../../../lib/tools/catalog.js';
 import { messageOf, type Server } from '../../../shared/server/server.js';
-import type { CodeEditor } from '../code/code-editor.js';
 import { EMPTY_OUTLINE, type Outline, readDefaults } from '../model/outline.js';
 import type { JsonSchema, Vocabulary } from '../model/vocabulary.js';
-import { Checker } from './checker.js';
-import { Drafts } from './drafts.js';
-import { Files, type Folder, NO_FOLDER, type OpenedFile } from './files.js';
+import { Checker, type Timers } from './checker.js';
+import { Drafts, type DraftStore, type KeptText } from './drafts.js';
+import { Files, type Folder, NO_FOLDER, type OpenedFile, withLineFeeds } from './files.js';
 
 /** What the page was opened for, from its address. */
 export interface Opened {
@@ -22,12 +22,39 @@ export interface Opened {
   readonly task: string;
 }
 
-/** A choice that the reader has to make about two texts. */
-interface Conflict {
-  /** `tab`: another tab has kept a newer draft. `file`: the file has changed. `gone`: there is no such file any more. */
-  readonly kind: 'tab' | 'file' | 'gone';
+/** What holds the text while it is edited. */
+export interface TextEditor {
   readonly text: string;
-  readonly version: string | undefined;
+  readonly outline: Outline;
+  setText(text: string): void;
+  showProblems(problems: readonly Problem[], checked: string): void;
+  applyFix(fix: Fix, checked: string): void;
+  goTo(position: Position): void;
+  goToPart(id: string): void;
+  insertTask(write: (ids: readonly string[], indent: string) => string): void;
+  focus(): void;
+  destroy(): void;
+}
+
+/** A choice that the reader has to make about two texts. */
+type Conflict =
+  /** Another tab has kept a newer draft. */
+  | ({ readonly kind: 'tab' } & KeptText)
+  /** The file is another one than the text was made from. */
+  | ({ readonly kind: 'file' } & OpenedFile)
+  /** There is no such file any more. */
+  | { readonly kind: 'gone'; readonly text: '' };
+
+/** What the browser gives to a page. */
+interface Surroundings {
+  readonly storage: DraftStore;
+  /** Distinguishes this tab from others. */
+  readonly tab: string;
+  /** In milliseconds since 1970. */
+  readonly now: () => number;
+  readonly timers: Timers;
+  /** Leaves the page for another address. */
+  readonly leaveFor: (address: string) => void;
 }
 
 /** After the last keystroke, a draft is kept. */
@@ -46,6 +73,8 @@ export class EditSession {
   /** What the run was submitted with, which another one starts from (D60). */
   readonly source = signal<EditableDefinition | undefined>(undefined);
   readonly conflict = signal<Conflict | undefined>(undefined);
+  /** The reader is asked now which of the texts of the conflict to take, and has not put it off. */
+  readonly isChoiceOpen = signal(false);
   /** What went right or wrong last, and how it looks. */
   readonly notice = signal<{ readonly text: string; readonly tone?: 'bad' } | undefined>(undefined);
   /** The text comes from a draft that differs from what it was made from. */
@@ -60,40 +89,35 @@ export class EditSession {
   /** The declarations of the params and the default inputs, as the text has them. */
   readonly defaults = computed(() => readDefaults(this.outline.value));
   vocabulary: Vocabulary | undefined;
+  readonly #timers: Timers;
+  readonly #leaveFor: Surroundings['leaveFor'];
   readonly #drafts: Drafts;
+  /** The file as it was read or saved last. */
   #base: OpenedFile | undefined;
   #baseText = '';
-  #editor: CodeEditor | undefined;
+  /** The version that the text was made from, which a save may replace: an older one than that of `#base` for an old draft. */
+  #version: string | undefined;
+  /** It is known what is in the file, or that there is none. */
+  #isRead = true;
+  #editor: TextEditor | undefined;
   #timer = 0;
 
-  constructor(server: Server, opened: Opened, storage: Storage, tab: string) {
+  constructor(server: Server, opened: Opened, { storage, tab, now, timers, leaveFor }: Surroundings) {
     this.server = server;
     this.opened = opened;
     this.files = new Files(server, opened.tenant);
-    const id =
-      opened.run === ''
-        ? opened.pipeline === ''
-          ? 'new'
-          : `pipeline:${opened.tenant}/${opened.pipeline}`
-        : `run:${opened.run}`;
-    this.#drafts = new Drafts(storage, id, tab, () => Date.now(), server.owners);
-    this.checker = new Checker(server, () => ({ text: this.text, kind: this.kind.value }), {
-      set: (task, milliseconds) => window.setTimeout(task, milliseconds),
-      clear: (timer) => window.clearTimeout(timer),
-    });
+    this.#timers = timers;
+    this.#leaveFor = leaveFor;
+    this.#drafts = new Drafts(storage, draftIdOf(opened), tab, now, server.owners);
+    this.checker = new Checker(server, () => ({ text: this.text, kind: this.kind.value }), timers);
   }
 
   get text(): string {
     return this.#editor?.text ?? '';
   }
 
-  get editor(): CodeEditor | undefined {
+  get editor(): TextEditor | undefined {
     return this.#editor;
-  }
-
-  /** The id of the file that the text was made from; undefined for a text without a file. */
-  get fileVersion(): string | undefined {
-    return this.#base?.version;
   }
 
   /** Reads what the page was opened for, and what was typed there before. */
@@ -101,15 +125,17 @@ export class EditSession {
     void this.#loadVocabulary();
     void this.#loadFolder();
     const original = await this.#loadOriginal().catch((error: unknown) => {
+      this.#isRead = false;
       this.notice.value = { text: `It cannot be opened: ${messageOf(error)}.`, tone: 'bad' };
       return '';
     });
     this.#baseText = original;
-    const draft = this.#drafts.open();
-    this.isRestored.value = draft !== undefined && draft !== original && original !== '';
-    this.isChanged.value = draft !== undefined && draft !== original;
+    const { text, version } = this.#drafts.open() ?? { text: original, version: this.#base?.version };
+    this.#version = version;
+    this.isRestored.value = text !== original && original !== '';
+    this.isChanged.value = text !== original;
     this.isLoading.value = false;
-    return draft ?? original;
+    return text;
   }
 
   async #loadOriginal(): Promise<string> {
@@ -119,7 +145,7 @@ export class EditSession {
         `/pipelines/runs/${encodeURIComponent(run)}/definition`,
       );
       this.source.value = source;
-      return source.yaml ?? JSON.stringify(source.definition);
+      return withLineFeeds(source.yaml ?? JSON.stringify(source.definition));
     }
     if (pipeline === '') return '';
     this.#base = await this.files.read(pipeline);
@@ -148,8 +174,9 @@ export class EditSession {
     }
   }
 
-  attach(editor: CodeEditor): void {
+  attach(editor: TextEditor): void {
     this.#editor = editor;
+    if (this.#isRead) this.#compareWith(this.#base);
     this.#analyse();
     this.checker.changed(0);
   }
@@ -157,7 +184,7 @@ export class EditSession {
   close(): void {
     this.#keep();
     this.checker.close();
-    window.clearTimeout(this.#timer);
+    this.#timers.clear(this.#timer);
     this.#editor?.destroy();
     this.#editor = undefined;
   }
@@ -165,8 +192,8 @@ export class EditSession {
   /** The text has changed. */
   changed(): void {
     this.checker.changed();
-    window.clearTimeout(this.#timer);
-    this.#timer = window.setTimeout(() => {
+    this.#timers.clear(this.#timer);
+    this.#timer = this.#timers.set(() => {
       this.#analyse();
       this.#keep();
     }, KEEP_MS);
@@ -187,10 +214,10 @@ export class EditSession {
     if (this.#editor === undefined) return;
     const { text } = this;
     if (text === this.#baseText && !force) {
-      if (this.#drafts.findOther() === undefined) this.#drafts.discard();
+      this.#drafts.discard();
       return;
     }
-    const kept = this.#drafts.keep(text, force);
+    const kept = this.#drafts.keep({ text, version: this.#version }, force);
     if (kept === 'other_tab') this.#offerOther();
     if (kept === 'full') {
       this.notice.value = {
@@ -206,30 +233,49 @@ export class EditSession {
   }
 
   #offerOther(): void {
-    const text = this.#drafts.findOther();
-    if (text === undefined) return;
-    if (text === this.text) {
-      this.#drafts.open();
-      return;
-    }
-    this.conflict.value = { kind: 'tab', text, version: undefined };
+    const other = this.#drafts.findOther();
+    if (other === undefined) return;
+    const { value: conflict } = this.conflict;
+    if (other.text === this.text && other.version === this.#version) this.#drafts.open();
+    else if (conflict?.kind !== 'tab' || conflict.text !== other.text) this.#ask({ kind: 'tab', ...other });
   }
 
   /** Notices when the file was changed by somebody else. The text stays as it is. */
   async lookAtFile(): Promise<void> {
-    const base = this.#base;
-    if (base === undefined || this.conflict.value !== undefined) return;
+    const version = this.#version;
+    if (version === undefined || this.conflict.value !== undefined) return;
     const current = await this.files.read(this.opened.pipeline);
-    if (this.#base !== base || current?.version === base.version) return;
-    if (current === undefined) this.conflict.value = { kind: 'gone', text: '', version: undefined };
-    else if (current.text === this.text) this.#rebase(current);
-    else this.conflict.value = { kind: 'file', text: current.text, version: current.version };
+    if (this.#version === version && this.conflict.value === undefined) this.#compareWith(current);
   }
 
-  #rebase(file: OpenedFile): void {
+  /** Asks which text to take when the file is another one than the text was made from. */
+  #compareWith(current: OpenedFile | undefined): void {
+    if (current?.version === this.#version) return;
+    if (current !== undefined && current.text === this.text) this.#rebase(current);
+    else this.#offerFile(current);
+  }
+
+  #offerFile(current: OpenedFile | undefined): void {
+    this.#ask(current === undefined ? { kind: 'gone', text: '' } : { kind: 'file', ...current });
+  }
+
+  #ask(conflict: Conflict): void {
+    this.conflict.value = conflict;
+    this.isChoiceOpen.value = true;
+  }
+
+  /** Leaves both texts as they are until the reader comes back to the choice, or saves. */
+  chooseLater(): void {
+    this.isChoiceOpen.value = false;
+    this.#editor?.focus();
+  }
+
+  /** From now on, the text is one that was made from this file; undefined when there is none. */
+  #rebase(file: OpenedFile | undefined): void {
     this.#base = file;
-    this.#baseText = file.text;
-    this.isChanged.value = this.text !== file.text;
+    this.#baseText = file?.text ?? '';
+    this.#version = file?.version;
+    this.isChanged.value = this.text !== this.#baseText;
   }
 
   /** Ends a conflict: with the other text in place of the own one, or with the own one. */
@@ -237,13 +283,11 @@ export class EditSession {
     const { value: conflict } = this.conflict;
     if (conflict === undefined) return;
     this.conflict.value = undefined;
-    if (conflict.kind === 'gone') this.#base = undefined;
-    if (conflict.kind === 'file' && conflict.version !== undefined) {
-      const { file = '' } = this.#base ?? {};
-      this.#rebase({ file, text: conflict.text, version: conflict.version });
-    }
+    if (conflict.kind === 'gone') this.#rebase(undefined);
+    if (conflict.kind === 'file') this.#rebase(conflict);
     if (choice === 'theirs') {
       this.#drafts.open();
+      if (conflict.kind === 'tab') this.#version = conflict.version;
       this.replaceText(conflict.text);
     } else this.#keep(true);
     this.#analyse();
@@ -258,6 +302,8 @@ export class EditSession {
   discardDraft(): void {
     this.#drafts.discard();
     this.isRestored.value = false;
+    this.conflict.value = undefined;
+    this.#version = this.#base?.version;
     this.replaceText(this.#baseText);
   }
 
@@ -279,20 +325,17 @@ export class EditSession {
       return false;
     }
     const { text } = this;
+    const { file, lineEnd } = this.#base ?? { file: `${id}.yaml`, lineEnd: '\n' };
     try {
-      const result = await this.files.save(id, text, this.#base?.version);
+      const result = await this.files.save(id, { text, version: this.#version, lineEnd });
       if (result.kind === 'changed') {
-        const { current } = result;
-        this.conflict.value = {
-          kind: current === undefined ? 'gone' : 'file',
-          text: current?.text ?? '',
-          version: current?.version,
-        };
+        this.#offerFile(result.current);
         return false;
       }
       this.#drafts.discard();
       this.isRestored.value = false;
-      this.#rebase({ file: this.#base?.file ?? `${id}.yaml`, text, version: result.version });
+      this.conflict.value = undefined;
+      this.#rebase({ file, text, lineEnd, version: result.version });
       this.notice.value = { text: `Saved as ${id}.` };
       if (this.opened.pipeline === '') this.#moveTo(id);
       return true;
@@ -306,7 +349,7 @@ export class EditSession {
   #moveTo(id: string): void {
     const { tenant } = this.opened;
     const query = new URLSearchParams({ pipeline: id, ...(tenant !== '' && { tenant }) });
-    window.location.assign(`/edit?${query}`);
+    this.#leaveFor(`/edit?${query}`);
   }
 
   /** Submits the text. Returns the id of the run. @throws ServerError */
@@ -319,4 +362,9 @@ export class EditSession {
     const { run_id } = await this.server.post<{ run_id: string }>(`/${kind}s/run_async`, body);
     return run_id;
   }
+}
+
+function draftIdOf({ run, pipeline, tenant }: Opened): string {
+  if (run !== '') return `run:${run}`;
+  return pipeline === '' ? 'new' : `pipeline:${tenant}/${pipeline}`;
 }

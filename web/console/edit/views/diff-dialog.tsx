@@ -13,7 +13,7 @@ interface DiffDialogProps {
   readonly take: string;
   readonly onKeep: () => void;
   readonly onTake: () => void;
-  /** Decides later; default: as `onKeep`. */
+  /** Escape, which decides nothing; default: as `onKeep`, where that replaces nothing. */
   readonly onClose?: () => void;
 }
 

@@ -60,6 +60,7 @@ interface EntryProps {
 
 function Entry({ problem, session }: EntryProps) {
   const { severity, message, hint, line, column, fix, path } = problem;
+  const { text, isCurrent } = session.checker.state.value;
   const place = line === undefined ? path : `${line}:${column ?? 1}`;
   return (
     <li>
@@ -80,7 +81,12 @@ function Entry({ problem, session }: EntryProps) {
         </span>
       </button>
       {fix !== undefined && (
-        <button type="button" class="fix" onClick={() => session.editor?.applyFix(fix)}>
+        <button
+          type="button"
+          class="fix"
+          disabled={!isCurrent}
+          onClick={() => session.editor?.applyFix(fix, text)}
+        >
           {fix.title}
         </button>
       )}

@@ -13,12 +13,11 @@ interface RerunPartProps {
 /** Runs the changed definition in place of a run, and says before it starts what will run and what is reused (D60). */
 export function RerunPart({ session, values, isStarting, onStart }: RerunPartProps) {
   const [isWhole, setWhole] = useState(false);
-  const { isOk, isGraphCurrent } = session.checker.state.value;
-  const yaml = isOk && isGraphCurrent ? session.text : undefined;
-  const body = yaml === undefined ? undefined : { yaml, ...values, ...(!isWhole && { from: 'failed' }) };
-  const preview = useRerunPreview(session.server, session.opened.run, body);
+  const { isOk, text } = session.checker.state.value;
+  const bodyOf = (yaml: string): object => ({ yaml, ...values, ...(!isWhole && { from: 'failed' }) });
+  const preview = useRerunPreview(session.server, session.opened.run, isOk ? bodyOf(text) : undefined);
   const start = (): void => {
-    if (body === undefined) return;
+    const body = bodyOf(session.text);
     onStart(async () => {
       const path = `/pipelines/runs/${encodeURIComponent(session.opened.run)}/rerun`;
       const { run_id } = await session.server.post<{ run_id: string }>(path, body);
@@ -35,9 +34,9 @@ export function RerunPart({ session, values, isStarting, onStart }: RerunPartPro
         />
         Run everything again, also what has succeeded and is unchanged
       </label>
-      {body !== undefined && <RerunPreview preview={preview} />}
+      {isOk && <RerunPreview preview={preview} />}
       <p class="actions">
-        <button type="button" class="primary" disabled={isStarting || body === undefined} onClick={start}>
+        <button type="button" class="primary" disabled={isStarting || !isOk} onClick={start}>
           {isStarting ? 'Starting…' : 'Rerun with these changes'}
         </button>
         <button type="submit" disabled={isStarting || !isOk}>

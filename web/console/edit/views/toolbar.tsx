@@ -1,6 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks';
+import type { NamedPipeline } from '../../../../lib/library/named-pipeline.js';
 import { SNIPPETS, START_TEMPLATE, writeSnippet } from '../model/snippets.js';
 import type { EditSession } from '../session/edit-session.js';
+import { editAddressOf, MOST_FILES, NO_FOLDER } from '../session/files.js';
+
+/** The address of an empty text. */
+const NEW = '/edit';
 
 interface ToolbarProps {
   readonly session: EditSession;
@@ -62,27 +67,36 @@ function describeState({ opened: { pipeline } }: EditSession, isChanged: boolean
 }
 
 function OpenFile({ session }: { readonly session: EditSession }) {
-  const { pipelines } = session.folder.value ?? { pipelines: [] };
+  const { pipelines, next_cursor } = session.folder.value ?? NO_FOLDER;
+  const { pipeline, tenant } = session.opened;
+  const named = pipelines.filter(({ id }) => id === pipeline);
+  // An address without a tenant names the default one, or that of the reader's key.
+  const opened =
+    named.find(({ tenant_id }) => tenant_id === (tenant || 'default')) ??
+    (tenant === '' ? named[0] : undefined);
   return (
     <select
       aria-label="Open a definition"
-      value={session.opened.pipeline}
+      value={opened === undefined ? NEW : editAddressOf(opened)}
       onChange={(event) => {
         session.keepNow();
-        const id = event.currentTarget.value;
-        window.location.assign(id === '' ? '/edit' : `/edit?pipeline=${encodeURIComponent(id)}`);
+        window.location.assign(event.currentTarget.value);
       }}
     >
-      <option value="">New definition</option>
-      {pipelines.map(({ id, kind, ok }) => (
-        <option key={id} value={id}>
-          {id}
-          {kind === 'plan' ? ' (plan)' : ''}
-          {ok ? '' : ', has errors'}
+      <option value={NEW}>New definition</option>
+      {pipelines.map((named) => (
+        <option key={`${named.tenant_id}/${named.file}`} value={editAddressOf(named)}>
+          {describeFile(named)}
         </option>
       ))}
+      {next_cursor !== null && <option disabled>The first {MOST_FILES} are listed</option>}
     </select>
   );
+}
+
+function describeFile({ id, kind, ok, tenant_id }: NamedPipeline): string {
+  const tenant = tenant_id === 'default' ? '' : `, tenant ${tenant_id}`;
+  return `${id}${kind === 'plan' ? ' (plan)' : ''}${tenant}${ok ? '' : ', has errors'}`;
 }
 
 /** A menu of pieces to insert: an example for an empty page, else tasks. */
