@@ -23,6 +23,7 @@ class OneFile {
     if (path === '/pipelines?limit=500') {
       return Response.json({ enabled: true, writable: true, pipelines: [], next_cursor: null });
     }
+    if (path === '/pipelines/runs/r1/definition') return Response.json({ yaml: 'of the run' });
     if (path !== '/pipelines/daily/file') return Response.json({ metadata: [] });
     if (method === 'PUT') {
       const sent = JSON.parse(body as string) as { text: string };
@@ -41,7 +42,8 @@ class OneFile {
 
 /** Holds a text as CodeMirror does: with `\n` at the end of each line, whatever it was given. */
 class FakeEditor implements TextEditor {
-  readonly outline = EMPTY_OUTLINE;
+  readonly outline = { ...EMPTY_OUTLINE, id: 'daily' };
+  readonly endsWithTasks = false;
   text: string;
 
   constructor(text: string) {
@@ -69,22 +71,24 @@ interface OpenPage {
 describe('A page of the editor', () => {
   let file: OneFile;
   let storage: FakeStorage;
+  let left: string[];
 
   beforeEach(() => {
+    left = [];
     file = new OneFile();
     storage = new FakeStorage();
   });
 
-  async function open(tab = '1'): Promise<OpenPage> {
+  async function open(tab = '1', opened: { pipeline?: string; run?: string } = {}): Promise<OpenPage> {
     const session = new EditSession(
       file.server,
-      { pipeline: 'daily', tenant: '', run: '', task: '' },
+      { pipeline: 'daily', tenant: '', run: '', task: '', ...opened },
       {
         storage,
         tab,
         now: () => 1,
         timers: { set: () => 0, clear: () => undefined },
-        leaveFor: () => undefined,
+        leaveFor: (address) => left.push(address),
       },
     );
     const editor = new FakeEditor(await session.load());
@@ -105,6 +109,28 @@ describe('A page of the editor', () => {
     file.change('theirs');
     return open('2');
   }
+
+  it('asks before the text of a run replaces the file of its id, and stays with the run after it has', async () => {
+    const { session } = await open('1', { pipeline: '', run: 'r1' });
+    expect(await session.save()).to.equal(false);
+    expect(session.conflict.value).to.include({ kind: 'exists', text: 'first' });
+    session.dropConflict();
+    expect(file.text).to.equal('first');
+    await session.save();
+    await session.replaceFile();
+    expect([file.text, session.conflict.value, left]).to.deep.equal(['of the run', undefined, []]);
+    expect(await session.save()).to.equal(true);
+  });
+
+  it('says that a text without a file was restored, and empties the page when that is wanted', async () => {
+    const before = await open('1', { pipeline: '' });
+    type(before, 'new');
+    before.session.close();
+    const { session, editor } = await open('2', { pipeline: '' });
+    expect([session.isRestored.value, editor.text]).to.deep.equal([true, 'new']);
+    session.discardDraft();
+    expect(editor.text).to.equal('');
+  });
 
   it('shows what somebody has saved since a draft was typed, before the draft can replace it', async () => {
     const { session, editor } = await reopenOnSecondVersion();

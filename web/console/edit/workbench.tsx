@@ -233,6 +233,13 @@ const CONFLICTS = {
     take: 'Take the file',
     later: SAVE_ASKS,
   },
+  exists: {
+    title: 'There is a definition of this id already',
+    about: 'The folder of the server has it in a file. Replace that file with your text?',
+    label: 'The file now',
+    take: 'Replace the file',
+    later: SAVE_ASKS,
+  },
   gone: {
     title: 'The file is gone',
     about: 'Somebody has deleted this file. With your text kept, the next save creates it again.',
@@ -247,14 +254,27 @@ function Conflict({ session }: { readonly session: EditSession }) {
   const conflict = session.conflict.value;
   if (conflict === undefined || !session.isChoiceOpen.value) return null;
   const { title, about, label, take } = CONFLICTS[conflict.kind];
+  const mine = { label: 'Your text', text: session.text };
+  const theirs = { label, text: conflict.text };
+  // What is on the right takes the place of what is on the left.
+  if (conflict.kind === 'exists') {
+    return (
+      <DiffDialog
+        {...{ title, about, take }}
+        before={theirs}
+        after={mine}
+        keep="Do not save"
+        onKeep={() => session.dropConflict()}
+        onTake={() => void session.replaceFile()}
+      />
+    );
+  }
   return (
     <DiffDialog
-      title={title}
-      about={about}
-      before={{ label: 'Your text', text: session.text }}
-      after={{ label, text: conflict.text }}
+      {...{ title, about, take }}
+      before={mine}
+      after={theirs}
       keep="Keep my text"
-      take={take}
       onKeep={() => session.choose('mine')}
       onTake={() => session.choose('theirs')}
       onClose={() => session.chooseLater()}

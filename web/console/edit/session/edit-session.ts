@@ -31,6 +31,7 @@ export interface TextEditor {
   applyFix(fix: Fix, checked: string): void;
   goTo(position: Position): void;
   goToPart(id: string): void;
+  readonly endsWithTasks: boolean;
   insertTask(write: (ids: readonly string[], indent: string) => string): void;
   focus(): void;
   destroy(): void;
@@ -42,6 +43,8 @@ type Conflict =
   | ({ readonly kind: 'tab' } & KeptText)
   /** The file is another one than the text was made from. */
   | ({ readonly kind: 'file' } & OpenedFile)
+  /** There is a file of the id of the text, which was not made from it. */
+  | ({ readonly kind: 'exists' } & OpenedFile)
   /** There is no such file any more. */
   | { readonly kind: 'gone'; readonly text: '' };
 
@@ -97,6 +100,8 @@ export class EditSession {
   #baseText = '';
   /** The version that the text was made from, which a save may replace: an older one than that of `#base` for an old draft. */
   #version: string | undefined;
+  /** The id of the file that the text is saved to; empty before the first save of a text that is of no file. */
+  #fileId: string;
   /** It is known what is in the file, or that there is none. */
   #isRead = true;
   #editor: TextEditor | undefined;
@@ -105,6 +110,7 @@ export class EditSession {
   constructor(server: Server, opened: Opened, { storage, tab, now, timers, leaveFor }: Surroundings) {
     this.server = server;
     this.opened = opened;
+    this.#fileId = opened.pipeline;
     this.files = new Files(server, opened.tenant);
     this.#timers = timers;
     this.#leaveFor = leaveFor;
@@ -131,8 +137,8 @@ export class EditSession {
     });
     this.#baseText = original;
     const { text, version } = this.#drafts.open() ?? { text: original, version: this.#base?.version };
-    this.#version = version;
-    this.isRestored.value = text !== original && original !== '';
+    this.#version = this.#fileId === '' ? undefined : version;
+    this.isRestored.value = text !== original;
     this.isChanged.value = text !== original;
     this.isLoading.value = false;
     return text;
@@ -244,7 +250,7 @@ export class EditSession {
   async lookAtFile(): Promise<void> {
     const version = this.#version;
     if (version === undefined || this.conflict.value !== undefined) return;
-    const current = await this.files.read(this.opened.pipeline);
+    const current = await this.files.read(this.#fileId);
     if (this.#version === version && this.conflict.value === undefined) this.#compareWith(current);
   }
 
@@ -276,6 +282,22 @@ export class EditSession {
     this.#baseText = file?.text ?? '';
     this.#version = file?.version;
     this.isChanged.value = this.text !== this.#baseText;
+  }
+
+  /** Saves the text in place of the file that has its id already. */
+  async replaceFile(): Promise<void> {
+    const { value: conflict } = this.conflict;
+    if (conflict?.kind !== 'exists') return;
+    this.conflict.value = undefined;
+    this.#fileId = this.outline.value.id;
+    this.#rebase(conflict);
+    await this.save();
+  }
+
+  /** Ends a conflict without a save: the text and the file stay as they are. */
+  dropConflict(): void {
+    this.conflict.value = undefined;
+    this.#editor?.focus();
   }
 
   /** Ends a conflict: with the other text in place of the own one, or with the own one. */
@@ -325,19 +347,23 @@ export class EditSession {
       return false;
     }
     const { text } = this;
+    const version = id === this.#fileId ? this.#version : undefined;
     const { file, lineEnd } = this.#base ?? { file: `${id}.yaml`, lineEnd: '\n' };
     try {
-      const result = await this.files.save(id, { text, version: this.#version, lineEnd });
+      const result = await this.files.save(id, { text, version, lineEnd });
       if (result.kind === 'changed') {
-        this.#offerFile(result.current);
+        if (version === undefined && result.current) this.#ask({ kind: 'exists', ...result.current });
+        else this.#offerFile(result.current);
         return false;
       }
+      this.#fileId = id;
       this.#drafts.discard();
       this.isRestored.value = false;
       this.conflict.value = undefined;
       this.#rebase({ file, text, lineEnd, version: result.version });
       this.notice.value = { text: `Saved as ${id}.` };
-      if (this.opened.pipeline === '') this.#moveTo(id);
+      // Beside the text of a run, the reader may want to run only what has changed.
+      if (this.opened.pipeline === '' && this.opened.run === '') this.#moveTo(id);
       return true;
     } catch (error) {
       this.notice.value = { text: `It was not saved: ${messageOf(error)}.`, tone: 'bad' };
