@@ -286,7 +286,7 @@ describe('The run console on a real server, in a browser without network', funct
     const runId = await fixture.submitPlan(PLAN);
     await controlled.started(1);
     await page.goto(`${url}/runs/${runId}`);
-    await expectText(page.getByRole('region', { name: 'Sub-pipeline east' }), /succeeded.*1 of 1 tasks/s);
+    await expectText(page.getByRole('region', { name: 'Sub-pipeline east' }), /succeeded.*1 of 1 task/s);
     await expectText(page.getByRole('region', { name: 'Sub-pipeline west' }), /running.*after east/s);
     await page.getByRole('region', { name: 'Sub-pipeline west' }).locator('.task-card').click();
     await expectText(panel().locator('h2'), 'west/b');

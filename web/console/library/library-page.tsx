@@ -91,6 +91,7 @@ function Entry({ server, named }: { readonly server: Server; readonly named: Nam
   const [isRunning, setRunning] = useState(false);
   const { id, kind, file, goal, description, ok, stale, problems, tenant_id } = named;
   const errors = problems.filter(({ severity }) => severity === 'error');
+  const editPath = `/edit?${new URLSearchParams({ pipeline: id, ...(tenant_id !== 'default' && { tenant: tenant_id }) })}`;
   return (
     <section class="entry" aria-label={`Pipeline ${id}`}>
       <header>
@@ -114,10 +115,7 @@ function Entry({ server, named }: { readonly server: Server; readonly named: Nam
           >
             Run…
           </button>
-          <a
-            class="button"
-            href={`/edit?pipeline=${encodeURIComponent(id)}${tenant_id === 'default' ? '' : `&tenant=${encodeURIComponent(tenant_id)}`}`}
-          >
+          <a class="button" href={editPath}>
             Edit
           </a>
           <a class="button" href={`/?${new URLSearchParams({ pipeline: id, tenant: tenant_id })}`}>
@@ -129,12 +127,11 @@ function Entry({ server, named }: { readonly server: Server; readonly named: Nam
         <bdi>{description ?? goal}</bdi> <code class="src">{file}</code>
       </p>
       {errors.length > 0 && (
-        <ul class="problems">
+        <ul class="file-problems">
           {errors.slice(0, MOST_PROBLEMS).map(({ message, line, hint }) => (
             <li key={`${line}${message}`}>
-              {line !== undefined && <span class="src">line {line}: </span>}
-              <bdi>{message}</bdi>
-              {hint !== undefined && <span class="src"> ({hint})</span>}
+              <a href={editPath}>{line === undefined ? 'file' : `line ${line}`}</a>: <bdi>{message}</bdi>
+              {hint !== undefined && <bdi class="hint">{hint}</bdi>}
             </li>
           ))}
           {errors.length > MOST_PROBLEMS && <li>and {errors.length - MOST_PROBLEMS} more</li>}

@@ -54,3 +54,8 @@ export function formatBytes(bytes: number): string {
 export function formatInteger(count: number): string {
   return INTEGER.format(count);
 }
+
+/** Formats how many there are of something, as in `1 task`, `1,200 tasks`. */
+export function formatCount(count: number, noun: string): string {
+  return `${formatInteger(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
