@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { NamedPipeline } from '../../../lib/library/named-pipeline.js';
-import { formatAgo, formatTime, formatTimeThere } from '../../shared/model/format.js';
+import { formatAgo, formatTime, formatTimeInZone, formatTimeThere } from '../../shared/model/format.js';
 import { toneOf } from '../../shared/model/tones.js';
 import type { Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
@@ -31,7 +31,7 @@ export function LibraryPage({ server }: { readonly server: Server }) {
         <h1>Pipelines</h1>
         {problem !== '' && (
           <Notice tone="bad">
-            <bdi>{problem}</bdi> It is tried again.
+            The pipelines cannot be read: <bdi>{problem}</bdi>. It is tried again.
           </Notice>
         )}
         {value === undefined ? (
@@ -153,8 +153,8 @@ function NextRun({ schedule }: { readonly schedule: NonNullable<NamedPipeline['s
   const there = formatTimeThere(next, timezone);
   return (
     <>
-      <time dateTime={next} title={next_runs.map(formatTime).join('\n')}>
-        {formatTime(next)}
+      <time dateTime={next} title={next_runs.map(formatTimeInZone).join('\n')}>
+        {formatTimeInZone(next)}
       </time>
       {there !== undefined && (
         <span class="src">

@@ -6,11 +6,13 @@ import type { FollowedRun } from '../run-session.js';
 import { CompareView } from './compare-view.js';
 import { EventsView } from './events-view.js';
 import { FilesView } from './files-view.js';
+import { OutputsView } from './outputs-view.js';
 import { BlackboardTab, DefinitionTab } from './submission-tabs.js';
 import { TimelineView } from './timeline-view.js';
 
 const TITLES: Readonly<Record<Tab, string>> = {
   graph: 'Graph',
+  outputs: 'Outputs',
   timeline: 'Timeline',
   events: 'Events',
   blackboard: 'Blackboard',
@@ -25,6 +27,7 @@ export function RunTabs({ session }: { readonly session: FollowedRun }) {
   const record = session.record.value;
   const tabs = TABS.filter((name) => {
     if (name === 'compare') return record !== undefined && record.rerun_of !== null;
+    if (name === 'outputs') return record !== undefined && record.result !== null;
     if (name === 'files') return record !== undefined && record.artifact_count > 0;
     return true;
   });
@@ -50,6 +53,8 @@ function showTab(tab: Tab, session: FollowedRun): ComponentChildren {
   switch (tab) {
     case 'graph':
       return <GraphView session={session} />;
+    case 'outputs':
+      return <OutputsView session={session} />;
     case 'timeline':
       return <TimelineView session={session} />;
     case 'events':

@@ -8,6 +8,7 @@ import { JsonTree } from '../../../shared/views/json-view.js';
 import { editorPath } from '../model/addresses.js';
 import type { FollowedRun } from '../run-session.js';
 import { CopyButton } from './copy-button.js';
+import { ParamTable } from './param-table.js';
 
 /** The values of the blackboard now, with marks on what differs from when the run began. */
 export function BlackboardTab({ session }: { readonly session: FollowedRun }) {
@@ -56,7 +57,7 @@ export function DefinitionTab({ session }: { readonly session: FollowedRun }) {
   if (value === undefined) return <p class="empty">Reading the definition…</p>;
   const { definition, yaml, params, inputs, session: values, options } = value;
   const text = yaml ?? JSON.stringify(definition);
-  const given = { params, inputs, session: values, options: { ...options } };
+  const given = { inputs, session: values, options: { ...options } };
   return (
     <div class="content">
       <p class="about">
@@ -65,6 +66,7 @@ export function DefinitionTab({ session }: { readonly session: FollowedRun }) {
         </a>{' '}
         <CopyButton text={text}>Copy the {yaml === null ? 'JSON' : 'YAML'}</CopyButton>
       </p>
+      <ParamTable declared={definition['params']} given={params} />
       {Object.values(given).some((part) => Object.keys(part ?? {}).length > 0) && (
         <>
           <h3>Values of the run</h3>
