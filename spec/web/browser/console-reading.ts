@@ -182,7 +182,7 @@ describe('What a reader of the console sees without knowing it, in a browser wit
 
   it('shows the params that a run has used, and which of them are defaults', async () => {
     await page.goto(`${url}/runs/${await runFailing()}#tab=definition`);
-    await expectText(page.getByRole('region', { name: 'Params' }), /count\s*3\s*default.*kind\s*"csv"/s);
+    await expectText(page.getByRole('region', { name: 'Params' }), /count \(default\)\s*3.*kind\s*"csv"/s);
   });
 
   it('closes the panel of a task by Escape on its card', async () => {

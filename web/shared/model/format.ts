@@ -62,6 +62,6 @@ export function formatInteger(count: number): string {
 }
 
 /** Formats how many there are of something, as in `1 task`, `1,200 tasks`. */
-export function formatCount(count: number, noun: string): string {
+export function formatQuantity(count: number, noun: string): string {
   return `${formatInteger(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { formatCount, formatInteger, formatTook } from '../../../shared/model/format.js';
+import { formatQuantity, formatInteger, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { moveByKey, rowId, VirtualList } from '../../../shared/views/virtual-list.js';
 import { useNow } from '../../shell/use-now.js';
@@ -37,7 +37,7 @@ export function TimelineView({ session }: { readonly session: FollowedRun }) {
           <input type="checkbox" checked={onlyFailed} onChange={() => setOnlyFailed(!onlyFailed)} /> Only
           failed
         </label>
-        <span class="src">{formatCount(tasks.length, 'task')}</span>
+        <span class="src">{formatQuantity(tasks.length, 'task')}</span>
         <div class="ticks" aria-hidden="true">
           {listTimeTicks(scale).map((at) => (
             <span key={at} style={{ left: `${(100 * at) / scale.length}%` }}>
