@@ -193,7 +193,7 @@ describe('The run console on a real server, in a browser without network', funct
     await panel()
       .getByRole('button', { name: /^failed 1/ })
       .waitFor();
-    expect(await panel().locator('.item-row').count()).to.equal(1);
+    await eventually(async () => (await panel().locator('.item-row').count()) === 1);
     expect(new URL(page.url()).hash).to.equal('#task=each');
     await page.getByRole('link', { name: 'Mend it in the editor' }).click();
     await expectText(page.locator('.cm-activeLine'), /id: each/);
