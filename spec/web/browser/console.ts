@@ -193,7 +193,7 @@ describe('The run console on a real server, in a browser without network', funct
     await panel()
       .getByRole('button', { name: /^failed 1/ })
       .waitFor();
-    expect(await panel().locator('.item-row').count()).to.equal(1);
+    await eventually(async () => (await panel().locator('.item-row').count()) === 1);
     expect(new URL(page.url()).hash).to.equal('#task=each');
     await page.getByRole('link', { name: 'Mend it in the editor' }).click();
     await expectText(page.locator('.cm-activeLine'), /id: each/);
@@ -286,7 +286,7 @@ describe('The run console on a real server, in a browser without network', funct
     const runId = await fixture.submitPlan(PLAN);
     await controlled.started(1);
     await page.goto(`${url}/runs/${runId}`);
-    await expectText(page.getByRole('region', { name: 'Sub-pipeline east' }), /succeeded.*1 of 1 tasks/s);
+    await expectText(page.getByRole('region', { name: 'Sub-pipeline east' }), /succeeded.*1 of 1 task/s);
     await expectText(page.getByRole('region', { name: 'Sub-pipeline west' }), /running.*after east/s);
     await page.getByRole('region', { name: 'Sub-pipeline west' }).locator('.task-card').click();
     await expectText(panel().locator('h2'), 'west/b');

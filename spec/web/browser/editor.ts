@@ -352,7 +352,7 @@ describe('The editor on a real server, in a browser without network', function (
     await text().click();
     await page.keyboard.press('Control+End');
     await page.keyboard.type('# more');
-    await expectText(summary(), /^The server does not answer/);
+    await expectText(summary(), /^The text cannot be checked: the server does not answer\./);
     await page.unroute('**/pipelines/validate');
     await expectText(summary(), 'No problems');
     const failed = seen.complaints.filter((complaint) => /validate failed|net::ERR_FAILED/.test(complaint));

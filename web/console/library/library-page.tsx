@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { NamedPipeline } from '../../../lib/library/named-pipeline.js';
-import { formatAgo, formatTime, formatTimeThere } from '../../shared/model/format.js';
+import { formatAgo, formatTime, formatTimeInZone, formatTimeThere } from '../../shared/model/format.js';
 import { toneOf } from '../../shared/model/tones.js';
 import type { Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
@@ -29,7 +29,7 @@ export function LibraryPage({ server }: { readonly server: Server }) {
         <h1>Pipelines</h1>
         {problem !== '' && (
           <Notice tone="bad">
-            <bdi>{problem}</bdi> It is tried again.
+            The pipelines cannot be read: <bdi>{problem}</bdi>. It is tried again.
           </Notice>
         )}
         {value === undefined ? (
@@ -95,6 +95,7 @@ function Entry({ server, named, now }: NamedNow & { readonly server: Server }) {
   const [isRunning, setRunning] = useState(false);
   const { id, kind, file, goal, description, ok, stale, problems, tenant_id } = named;
   const errors = problems.filter(({ severity }) => severity === 'error');
+  const editPath = editAddressOf(named);
   return (
     <section class="entry" aria-label={`Pipeline ${id}`}>
       <header>
@@ -118,7 +119,7 @@ function Entry({ server, named, now }: NamedNow & { readonly server: Server }) {
           >
             Run…
           </button>
-          <a class="button" href={editAddressOf(named)}>
+          <a class="button" href={editPath}>
             Edit
           </a>
           <a class="button" href={`/?${new URLSearchParams({ pipeline: id, tenant: tenant_id })}`}>
@@ -130,12 +131,11 @@ function Entry({ server, named, now }: NamedNow & { readonly server: Server }) {
         <bdi>{description ?? goal}</bdi> <code class="src">{file}</code>
       </p>
       {errors.length > 0 && (
-        <ul class="problems">
+        <ul class="file-problems">
           {errors.slice(0, MOST_PROBLEMS).map(({ message, line, hint }) => (
             <li key={`${line}${message}`}>
-              {line !== undefined && <span class="src">line {line}: </span>}
-              <bdi>{message}</bdi>
-              {hint !== undefined && <span class="src"> ({hint})</span>}
+              <a href={editPath}>{line === undefined ? 'file' : `line ${line}`}</a>: <bdi>{message}</bdi>
+              {hint !== undefined && <bdi class="hint">{hint}</bdi>}
             </li>
           ))}
           {errors.length > MOST_PROBLEMS && <li>and {errors.length - MOST_PROBLEMS} more</li>}
@@ -157,8 +157,8 @@ function NextRun({ schedule }: { readonly schedule: NonNullable<NamedPipeline['s
   const there = formatTimeThere(next, timezone);
   return (
     <>
-      <time dateTime={next} title={next_runs.map(formatTime).join('\n')}>
-        {formatTime(next)}
+      <time dateTime={next} title={next_runs.map(formatTimeInZone).join('\n')}>
+        {formatTimeInZone(next)}
       </time>
       {there !== undefined && (
         <span class="src">

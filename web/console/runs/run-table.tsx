@@ -1,6 +1,7 @@
 import type { RunSummary } from '../../../lib/runs/record.js';
 import { formatAgo, formatInteger, formatTime, formatTook } from '../../shared/model/format.js';
 import { toneOf } from '../../shared/model/tones.js';
+import { formatSelection, selectionOf } from '../run/model/addresses.js';
 import type { RunFilters } from './run-filters.js';
 
 interface RunTableProps {
@@ -10,7 +11,7 @@ interface RunTableProps {
   readonly onFilter: (changed: Partial<RunFilters>) => void;
 }
 
-/** The runs as a table; pipelines and tenants can be clicked to see only theirs. */
+/** The runs as a table: a click on a row opens its run, and buttons in it show only runs of the same kind. */
 export function RunTable({ runs, now, onFilter }: RunTableProps) {
   const hasTenants = runs.some(({ tenant_id }) => tenant_id !== runs[0]?.tenant_id);
   return (
@@ -57,18 +58,21 @@ interface RunRowProps extends Pick<RunTableProps, 'now' | 'onFilter'> {
 }
 
 function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
-  const { run_id, status, paused, pipeline_id, kind, tenant_id, goal, created_at, error, rerun_of, trigger } =
-    run;
+  const { run_id, status, paused, pipeline_id, kind, tenant_id, goal, created_at, rerun_of, trigger } = run;
   const label = paused ? 'paused' : status;
   return (
     <tr>
       <td>
         <span class={`badge ${toneOf(label)}`}>{label}</span>
       </td>
-      <td>
-        <a class="run-link" href={`/runs/${encodeURIComponent(run_id)}`} title={run_id}>
+      <td class="about-links">
+        <a
+          class="run-link"
+          href={`/runs/${encodeURIComponent(run_id)}`}
+          title={`${run_id}\ncreated ${formatTime(created_at)}`}
+        >
           <code>{run_id.slice(-12)}</code>
-        </a>
+        </a>{' '}
         {rerun_of !== null && (
           <a class="again" href={`/runs/${encodeURIComponent(rerun_of)}`} title={`repeats ${rerun_of}`}>
             rerun
@@ -86,22 +90,17 @@ function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
         )}
       </td>
       <td class="about-run">
+        <bdi class="name">{pipeline_id}</bdi>
+        {kind === 'plan' && <span class="src"> plan</span>}{' '}
         <button
           type="button"
-          class="link"
+          class="link filter"
           title="Show only its runs"
           onClick={() => onFilter({ pipeline: pipeline_id })}
         >
-          <bdi>{pipeline_id}</bdi>
+          Filter<span class="hidden-text"> by {pipeline_id}</span>
         </button>
-        {kind === 'plan' && <span class="src"> plan</span>}
-        <span class="line">
-          {error !== null ? (
-            <bdi class="failed">{error.slice(0, MOST_CHARACTERS)}</bdi>
-          ) : (
-            <bdi>{goal.slice(0, MOST_CHARACTERS)}</bdi>
-          )}
-        </span>
+        <span class="line">{run.error === null ? <bdi>{cut(goal)}</bdi> : <FailureLine run={run} />}</span>
       </td>
       {hasTenants && (
         <td>
@@ -119,17 +118,28 @@ function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
         <Progress run={run} />
       </td>
       <td class="number">
-        <time dateTime={created_at} title={formatTime(created_at)}>
-          {formatAgo(created_at, now)}
-        </time>
+        <time dateTime={created_at}>{formatAgo(created_at, now)}</time>
       </td>
       <td class="number">{formatDuration(run, now)}</td>
     </tr>
   );
 }
 
+function FailureLine({ run: { error, failed_task } }: { readonly run: RunSummary }) {
+  return (
+    <bdi class="failed">
+      {failed_task !== null && `${formatSelection(selectionOf(failed_task))}: `}
+      {cut(error ?? '')}
+    </bdi>
+  );
+}
+
 /** The row has one line for it. */
 const MOST_CHARACTERS = 300;
+
+function cut(text: string): string {
+  return text.slice(0, MOST_CHARACTERS);
+}
 
 function Progress({ run: { progress, status } }: { readonly run: RunSummary }) {
   const { tasks, tasks_settled } = progress;

@@ -57,7 +57,7 @@ export function RunsPage({ server }: { readonly server: Server }) {
         {listing?.queue && listing.queue.queued > 0 && <QueueNotice queue={listing.queue} />}
         {problem !== '' && (
           <Notice tone="bad">
-            <bdi>{problem}</bdi> It is tried again.
+            The runs cannot be read: <bdi>{problem}</bdi>. It is tried again.
           </Notice>
         )}
         {listing === undefined ? (
@@ -153,6 +153,10 @@ function NoRuns({
           shows.
         </li>
       </ul>
+      <p>
+        Runs are kept in memory, and forgotten when the server restarts, unless it has a store (
+        <code>SERVICE_STORE</code>).
+      </p>
     </div>
   );
 }

@@ -17,12 +17,18 @@ export function formatTook(milliseconds: number): string {
 
 // Making a format takes many times as long as using it, and a list has hundreds of times.
 const DATE_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const DATE_AND_TIME_IN_ZONE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const INTEGER = new Intl.NumberFormat('en');
 
 /** Formats a point in time in the reader's time zone. */
 export function formatTime(iso: string): string {
   return DATE_AND_TIME.format(new Date(iso));
+}
+
+/** Formats a point in time in the reader's time zone, and names that zone. */
+export function formatTimeInZone(iso: string): string {
+  return DATE_AND_TIME_IN_ZONE.format(new Date(iso));
 }
 
 /** Formats the time of day in another time zone; undefined when that is the reader's, or the browser does not know it. */
@@ -55,4 +61,9 @@ export function formatBytes(bytes: number): string {
 /** Formats a whole number with separators. */
 export function formatInteger(count: number): string {
   return INTEGER.format(count);
+}
+
+/** Formats how many there are of something, as in `1 task`, `1,200 tasks`. */
+export function formatQuantity(count: number, noun: string): string {
+  return `${formatInteger(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -33,7 +33,7 @@ function Summary({ session }: { readonly session: EditSession }) {
     if (status === 'unreachable') {
       return [
         'failed',
-        `The server does not answer (${reason}). Your text is kept; it is checked again as soon as it answers.`,
+        `The text cannot be checked: ${reason}. It is kept, and checked again as soon as the server answers.`,
       ];
     }
     if (status === 'refused') return ['paused', reason];

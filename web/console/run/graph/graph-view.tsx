@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { formatInteger } from '../../../shared/model/format.js';
+import { formatQuantity, formatInteger } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import type { RunPart, TaskState } from '../model/task-states.js';
 import type { FollowedRun } from '../run-session.js';
@@ -63,7 +63,7 @@ function SubPipeline({ session, part, readsFrom, isFolded }: SubPipelineProps) {
         </button>
         <span class={`badge ${toneOf(status ?? 'waiting')}`}>{status ?? 'not started'}</span>
         <span class="src">
-          {formatInteger(settled)} of {formatInteger(tasks.length)} tasks
+          {formatInteger(settled)} of {formatQuantity(tasks.length, 'task')}
           {readsFrom.length > 0 && `, after ${readsFrom.join(', ')}`}
         </span>
       </h3>

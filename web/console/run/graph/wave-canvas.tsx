@@ -36,7 +36,7 @@ interface WaveCanvasProps {
 
 /**
  * The waves of a pipeline from left to right, a card for each task. Cards that are not visible do not exist. Arrow keys
- * move from card to card; what a task depends on, and what depends on it, is marked.
+ * move from card to card, Escape closes the panel of a task; what a task depends on, and what depends on it, is marked.
  */
 export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) {
   const { graph, subPipeline } = part;
@@ -66,6 +66,7 @@ export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) 
   const show = (taskId: string): void => session.show({ selection: { taskId, subPipeline } });
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || active === undefined) return;
+    if (event.key === 'Escape') return session.show({ selection: undefined });
     const next = moveByKey(event.key, active, layout);
     if (next === undefined) return;
     event.preventDefault();

@@ -1,5 +1,14 @@
 /** The tabs of a run's page. */
-export const TABS = ['graph', 'timeline', 'events', 'blackboard', 'files', 'definition', 'compare'] as const;
+export const TABS = [
+  'graph',
+  'outputs',
+  'timeline',
+  'events',
+  'blackboard',
+  'files',
+  'definition',
+  'compare',
+] as const;
 
 export type Tab = (typeof TABS)[number];
 

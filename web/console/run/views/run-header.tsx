@@ -62,7 +62,7 @@ function Facts({ session, record }: { readonly session: FollowedRun; readonly re
         <Fact name="Waited">{formatTook(Date.parse(started_at) - Date.parse(created_at))}</Fact>
       )}
       <Fact name="Tasks">
-        {formatInteger(progress.tasks_settled)} of {formatInteger(progress.tasks)}
+        <TaskCounts session={session} record={record} />
       </Fact>
       <Fact name="Waves">
         {formatInteger(progress.waves_executed)} of {formatInteger(progress.waves)}
@@ -91,6 +91,22 @@ function Facts({ session, record }: { readonly session: FollowedRun; readonly re
       )}
     </dl>
   );
+}
+
+/** How far the tasks have come; of a run that has ended without success, how each has ended. */
+function TaskCounts({ session, record }: { readonly session: FollowedRun; readonly record: RunRecord }) {
+  void session.version.value;
+  const { status, settled, progress } = record;
+  const isKnown = session.tasks.size === progress.tasks;
+  if (status === 'succeeded' || !settled || !isKnown)
+    return `${formatInteger(progress.tasks_settled)} of ${formatInteger(progress.tasks)} settled`;
+  const counts = { succeeded: 0, failed: 0, 'not run': 0 };
+  for (const task of session.tasks.all())
+    counts[task.status === 'succeeded' || task.status === 'failed' ? task.status : 'not run']++;
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${formatInteger(count)} ${state}`)
+    .join(', ');
 }
 
 /** A run that waits for less has not waited. */

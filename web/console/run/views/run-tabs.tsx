@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import type { JsonObject } from '../../../../lib/common/json.js';
+import type { RunRecord } from '../../../../lib/runs/record.js';
 import { panelOf, Tabs } from '../../../shared/views/tabs.js';
 import { GraphView } from '../graph/graph-view.js';
 import { type Tab, TABS } from '../model/addresses.js';
@@ -6,11 +8,13 @@ import type { FollowedRun } from '../run-session.js';
 import { CompareView } from './compare-view.js';
 import { EventsView } from './events-view.js';
 import { FilesView } from './files-view.js';
+import { ValueView } from '../task/value-view.js';
 import { BlackboardTab, DefinitionTab } from './submission-tabs.js';
 import { TimelineView } from './timeline-view.js';
 
 const TITLES: Readonly<Record<Tab, string>> = {
   graph: 'Graph',
+  outputs: 'Outputs',
   timeline: 'Timeline',
   events: 'Events',
   blackboard: 'Blackboard',
@@ -25,6 +29,7 @@ export function RunTabs({ session }: { readonly session: FollowedRun }) {
   const record = session.record.value;
   const tabs = TABS.filter((name) => {
     if (name === 'compare') return record !== undefined && record.rerun_of !== null;
+    if (name === 'outputs') return record !== undefined && record.result !== null;
     if (name === 'files') return record !== undefined && record.artifact_count > 0;
     return true;
   });
@@ -50,6 +55,8 @@ function showTab(tab: Tab, session: FollowedRun): ComponentChildren {
   switch (tab) {
     case 'graph':
       return <GraphView session={session} />;
+    case 'outputs':
+      return <OutputsView session={session} />;
     case 'timeline':
       return <TimelineView session={session} />;
     case 'events':
@@ -63,4 +70,31 @@ function showTab(tab: Tab, session: FollowedRun): ComponentChildren {
     case 'compare':
       return <CompareView session={session} />;
   }
+}
+
+/** What a run that has succeeded has produced, as `wavetrain run` prints it: the outputs by task. */
+function OutputsView({ session }: { readonly session: FollowedRun }) {
+  const { result } = session.record.value ?? {};
+  if (!result) return null;
+  return (
+    <div class="content">
+      {listOutputs(result).map(({ title, outputs }) => (
+        <ValueView key={title} title={title} value={outputs} name={`${session.runId}-${title}`} />
+      ))}
+    </div>
+  );
+}
+
+interface TitledOutputs {
+  readonly title: string;
+  readonly outputs: JsonObject;
+}
+
+/** Those of a pipeline, or of each sub-pipeline of a plan. */
+function listOutputs(result: NonNullable<RunRecord['result']>): TitledOutputs[] {
+  if (result.plan_id === undefined) return [{ title: 'Outputs', outputs: result.outputs }];
+  return Object.entries(result.sub_results).map(([id, { outputs }]) => ({
+    title: `Outputs of ${id}`,
+    outputs,
+  }));
 }

@@ -3,6 +3,7 @@ import type {
   BlackboardView as Blackboard,
   EditableDefinition,
 } from '../../../../lib/runs/views/submission-view.js';
+import type { Json, JsonObject } from '../../../../lib/common/json.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
 import { editorPath } from '../model/addresses.js';
@@ -64,7 +65,7 @@ export function DefinitionTab({ session }: { readonly session: FollowedRun }) {
   if (value === undefined) return <p class="empty">Reading the definition…</p>;
   const { definition, yaml, params, inputs, session: values, options } = value;
   const text = yaml ?? JSON.stringify(definition);
-  const given = { params, inputs, session: values, options: { ...options } };
+  const given = { inputs, session: values, options: { ...options } };
   return (
     <div class="content">
       <p class="about">
@@ -73,6 +74,7 @@ export function DefinitionTab({ session }: { readonly session: FollowedRun }) {
         </a>{' '}
         <CopyButton text={text}>Copy the {yaml === null ? 'JSON' : 'YAML'}</CopyButton>
       </p>
+      <ParamTable declared={(definition['params'] ?? {}) as ParamTableProps['declared']} given={params} />
       {Object.values(given).some((part) => Object.keys(part ?? {}).length > 0) && (
         <>
           <h3>Values of the run</h3>
@@ -84,5 +86,40 @@ export function DefinitionTab({ session }: { readonly session: FollowedRun }) {
         {text}
       </pre>
     </div>
+  );
+}
+
+interface ParamTableProps {
+  /** The params of the definition, which the server has checked. */
+  readonly declared: Readonly<Record<string, { readonly default?: Json }>>;
+  /** Those that were sent. */
+  readonly given: JsonObject;
+}
+
+/** The params with the values that the run has used: those that were sent, and the defaults of the others. */
+function ParamTable({ declared, given }: ParamTableProps) {
+  const params = Object.entries(declared);
+  if (params.length === 0) return null;
+  return (
+    <section aria-label="Params">
+      <h3>Params</h3>
+      <dl class="facts">
+        {params.map(([name, param]) => {
+          const isGiven = Object.hasOwn(given, name);
+          const value = isGiven ? given[name] : param.default;
+          return (
+            <>
+              <dt>
+                <bdi>{name}</bdi>
+                {!isGiven && ' (default)'}
+              </dt>
+              <dd>
+                <JsonTree value={value ?? null} label={`Param ${name}`} />
+              </dd>
+            </>
+          );
+        })}
+      </dl>
+    </section>
   );
 }

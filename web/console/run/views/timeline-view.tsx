@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { formatInteger, formatTook } from '../../../shared/model/format.js';
+import { formatQuantity, formatInteger, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { moveByKey, rowId, VirtualList } from '../../../shared/views/virtual-list.js';
 import { useNow } from '../../shell/use-now.js';
@@ -37,7 +37,7 @@ export function TimelineView({ session }: { readonly session: FollowedRun }) {
           <input type="checkbox" checked={onlyFailed} onChange={() => setOnlyFailed(!onlyFailed)} /> Only
           failed
         </label>
-        <span class="src">{formatInteger(tasks.length)} tasks</span>
+        <span class="src">{formatQuantity(tasks.length, 'task')}</span>
         <div class="ticks" aria-hidden="true">
           {listTimeTicks(scale).map((at) => (
             <span key={at} style={{ left: `${(100 * at) / scale.length}%` }}>
@@ -106,10 +106,6 @@ function Bars({ task, scale, now }: BarsProps) {
   const bars = barsOf(task, now);
   const last = bars.at(-1);
   const percent = (time: number): number => (100 * (time - scale.start)) / scale.length;
-  const first = percent(bars[0]?.start ?? 0);
-  const isLate = last !== undefined && percent(last.end) > LABEL_FITS && first > 100 - LABEL_FITS;
-  const before = { right: `${100 - first}%` };
-  const after = { left: `${percent(last?.end ?? 0)}%` };
   return (
     <span class="bars">
       {bars.map(({ kind, start, end }) => (
@@ -123,16 +119,13 @@ function Bars({ task, scale, now }: BarsProps) {
         />
       ))}
       {last !== undefined && (
-        <span class={isLate ? 'bar-label before' : 'bar-label'} style={isLate ? before : after}>
+        <span class="bar-label" style={{ left: `${percent(last.end)}%` }}>
           {labelOf(task, now)}
         </span>
       )}
     </span>
   );
 }
-
-/** A bar that ends further right has its label on its left side. */
-const LABEL_FITS = 80;
 
 function labelOf(
   { startedAt, finishedAt, isReused, isCached, items, attempts }: TaskState,
