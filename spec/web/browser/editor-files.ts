@@ -125,18 +125,30 @@ describe('The files and the checks of the editor, in a browser', function () {
     await expectText(picker.locator('option:checked'), 'daily, tenant acme');
   });
 
-  it('offer no fix for a text that has changed since it was checked', async () => {
+  it('fix the right place when lines were typed above it since the check', async () => {
     folder.write('daily.yaml', DAILY.replace('tool: mock', 'tool: mokc'));
     await open('?pipeline=daily');
     const fix = page.locator('.problems .fix');
-    await eventually(() => fix.isEnabled());
+    await fix.waitFor();
     const release = await holdChecks();
     await typeAtStart('# a line more\n');
-    await eventually(() => fix.isDisabled());
-    release();
     await fix.click();
-    await expectText(summary(), 'No problems');
     await expectText(text(), /# a line more.*tool: mock$/s);
+    release();
+    await expectText(summary(), 'No problems');
+  });
+
+  it('fix nothing where the text was changed since the check', async () => {
+    folder.write('daily.yaml', DAILY.replace('tool: mock', 'tool: mokc'));
+    await open('?pipeline=daily');
+    const fix = page.locator('.problems .fix');
+    await fix.waitFor();
+    const release = await holdChecks();
+    await text().getByText('mokc').dblclick();
+    await page.keyboard.type('sleep');
+    await fix.click();
+    await expectText(text(), /tool: sleep$/s);
+    release();
   });
 
   it('rerun the text as it is when the button is pressed', async () => {

@@ -4,14 +4,7 @@ import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit } from '@codemirror/language';
 import { type Action, type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import {
-  EditorState,
-  type Extension,
-  type Line,
-  StateEffect,
-  StateField,
-  type Text,
-} from '@codemirror/state';
+import { EditorState, type Extension, type Line, StateEffect, StateField, Text } from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -112,18 +105,19 @@ export class CodeEditor {
   }
 
   /**
-   * Applies the edits of a fix, as one step that can be undone.
+   * Applies the edits of a fix, as one step that can be undone: none of them when their places were changed since the check.
    *
-   * @param checked the text that their positions are of: another one stays as it is
+   * @param checked the text that their positions are of
    */
   applyFix({ edits }: Fix, checked: string): void {
-    if (this.text !== checked) return;
-    const { doc } = this.#view.state;
-    const changes = edits.map(({ from, to, text }) => ({
-      from: offsetOf(doc, from),
-      to: offsetOf(doc, to),
-      insert: text,
-    }));
+    const doc = Text.of(checked.split('\n'));
+    const changes: { from: number; to: number; insert: string }[] = [];
+    for (const { from: start, to: end, text } of edits) {
+      const [from, to] = [offsetOf(doc, start), offsetOf(doc, end)];
+      const now = moveBetween(checked, this.text, from, to);
+      if (now === undefined) return;
+      changes.push({ from: now, to: now + to - from, insert: text });
+    }
     this.#view.dispatch({ changes, scrollIntoView: true, userEvent: 'input.fix' });
     this.#view.focus();
   }
@@ -313,6 +307,19 @@ function offsetOf(doc: Text, { line, column }: Position): number {
   if (line > doc.lines) return doc.length;
   const { from, to } = doc.line(Math.max(1, line));
   return Math.min(from + Math.max(1, column) - 1, to);
+}
+
+/** Where a part of an earlier text begins now; undefined when it was changed since. */
+function moveBetween(before: string, now: string, from: number, to: number): number | undefined {
+  const most = Math.min(before.length, now.length);
+  let same = 0;
+  while (same < most && before.charCodeAt(same) === now.charCodeAt(same)) same++;
+  if (to <= same) return from;
+  const shift = now.length - before.length;
+  let end = before.length;
+  const least = Math.max(same, same - shift);
+  while (end > least && before.charCodeAt(end - 1) === now.charCodeAt(end - 1 + shift)) end--;
+  return from >= end ? from + shift : undefined;
 }
 
 /** The last line that is not blank, or the first one. */

@@ -25,8 +25,6 @@ export interface CheckState {
   readonly status: 'idle' | 'checking' | 'checked' | 'unreachable' | 'refused';
   /** The text that was checked last, which the positions of the problems and the fixes are of. */
   readonly text: string;
-  /** It has not changed since. */
-  readonly isCurrent: boolean;
   readonly isOk: boolean;
   readonly problems: readonly Problem[];
   /** Of the last text without errors; it stays while there are errors. */
@@ -40,7 +38,6 @@ export interface CheckState {
 const NOTHING: CheckState = {
   status: 'idle',
   text: '',
-  isCurrent: false,
   isOk: false,
   problems: [],
   graph: undefined,
@@ -97,7 +94,6 @@ export class Checker {
   /** The text has changed. */
   changed(pauseMs = PAUSE_MS): void {
     this.#isOutdated = true;
-    if (this.state.value.isCurrent) this.#set({ isCurrent: false });
     if (this.#isAsking || this.#isClosed) return;
     this.#timers.clear(this.#timer);
     this.#timer = this.#timers.set(() => void this.#check(), pauseMs);
@@ -131,7 +127,7 @@ export class Checker {
 
   async #ask(text: string, kind: DefinitionKind): Promise<void> {
     if (text.trim() === '') {
-      this.#set({ ...NOTHING, status: 'checked', isCurrent: !this.#isOutdated });
+      this.#set({ ...NOTHING, status: 'checked' });
       return;
     }
     if (text.length > MOST_CHECKED) {
@@ -143,11 +139,9 @@ export class Checker {
     const { ok, problems } = report;
     if (this.#isClosed) return;
     const graph = ok ? await this.#draw(text, kind, report.stats) : this.state.value.graph;
-    const isCurrent = !this.#isOutdated;
     this.#set({
       status: 'checked',
       text,
-      isCurrent,
       isOk: ok,
       problems,
       graph,

@@ -60,7 +60,7 @@ interface EntryProps {
 
 function Entry({ problem, session }: EntryProps) {
   const { severity, message, hint, line, column, fix, path } = problem;
-  const { text, isCurrent } = session.checker.state.value;
+  const { text } = session.checker.state.value;
   const place = line === undefined ? path : `${line}:${column ?? 1}`;
   return (
     <li>
@@ -81,12 +81,7 @@ function Entry({ problem, session }: EntryProps) {
         </span>
       </button>
       {fix !== undefined && (
-        <button
-          type="button"
-          class="fix"
-          disabled={!isCurrent}
-          onClick={() => session.editor?.applyFix(fix, text)}
-        >
+        <button type="button" class="fix" onClick={() => session.editor?.applyFix(fix, text)}>
           {fix.title}
         </button>
       )}
