@@ -45,7 +45,7 @@ function toDiagnostic(text: string, path: Diagnostic['path']): Diagnostic | unde
 
 function checkTimeZone(name: string): Diagnostic | undefined {
   if (isTimeZone(name.slice(0, 100))) return undefined;
-  const meant = nearest(name, listTimeZones());
+  const meant = findZoneOfCity(name) ?? nearest(name, listTimeZones());
   return {
     code: 'invalid_schedule',
     path: ['timezone'],
@@ -55,6 +55,12 @@ function checkTimeZone(name: string): Diagnostic | undefined {
         ? 'write a name of the IANA database, as in Europe/Berlin'
         : hintRename(name, meant),
   };
+}
+
+/** People write the city alone: `Vienna`, `New York`. */
+function findZoneOfCity(name: string): string | undefined {
+  const city = `/${name.trim().replaceAll(' ', '_').toLowerCase()}`;
+  return listTimeZones().find((zone) => zone.toLowerCase().endsWith(city));
 }
 
 function* findIdleFields(definition: Record<string, unknown>): Generator<Diagnostic> {

@@ -39,6 +39,7 @@ describe('The fields that start a definition (D70, D71)', () => {
       '/pipeline/timezone',
       /Europe\/Berlin/,
     ],
+    ['schedule: "@daily", timezone: new york', 'invalid_schedule', '/pipeline/timezone', /America\/New_York/],
     ['schedule: "@daily", timezone: "+02:00"', 'invalid_schedule', '/pipeline/timezone', /IANA/],
     ['schedule: "@daily", overlap: stop', 'invalid_value', '/pipeline/overlap', /./],
     ['overlap: skip', 'no_effect', '/pipeline/overlap', /./],
