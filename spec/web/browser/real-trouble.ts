@@ -89,7 +89,7 @@ describe('The inspector on a real server in trouble, in a browser without networ
     await tab.page.reload();
     await tab.page.getByRole('heading', { name: 'There is no such run' }).waitFor();
     await tab.page.getByRole('link', { name: 'Show the runs that there are' }).click();
-    await tab.page.getByText('There is no run.').waitFor();
+    await tab.page.getByText('There is no run yet').waitFor();
   });
 
   it('shows hostile values and messages as text', async () => {
