@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { LLMock } from '@copilotkit/aimock';
 import { requireBuild, ROOT } from '../project/files.js';
 import { catchRejection } from '../support/rejection.js';
+import { TemporaryFolder } from '../support/temporary-folder.js';
 import { ask, createCaller, KEY } from './asking.js';
 import { WIRES } from './wires.js';
+
+const COMMAND = join(ROOT, 'bin/wavetrain.js');
 
 describe('language models of aimock (D50)', () => {
   const mock = new LLMock({ port: 0 });
@@ -57,16 +61,22 @@ describe('language models of aimock (D50)', () => {
 describe('the built command with a language model (D50)', () => {
   before(() => requireBuild());
   const mock = new LLMock({ port: 0 });
+  let folder: TemporaryFolder;
   before(() => mock.start());
-  beforeEach(() => void mock.reset().clearChaos());
+  beforeEach(() => {
+    mock.reset().clearChaos();
+    folder = new TemporaryFolder();
+  });
+  afterEach(() => folder.remove());
   after(() => mock.stop());
 
   async function run(
     model: string,
   ): Promise<{ readonly status: number; readonly out: string; readonly err: string }> {
     const { port } = new URL(mock.url);
-    const child = spawn(process.execPath, ['bin/wavetrain.js', 'run', '-', '--model', model], {
-      cwd: ROOT,
+    const child = spawn(process.execPath, [COMMAND, 'run', '-', '--model', model], {
+      // The run is kept in the folder of the command.
+      cwd: folder.path,
       env: {
         PATH: process.env['PATH'],
         NODE_DISABLE_COMPILE_CACHE: '1',
