@@ -4,7 +4,10 @@ import { filesBelow, requireBuild, ROOT } from './files.js';
 
 interface Report {
   readonly stats: { readonly passes: number; readonly pending: number };
-  readonly failures: readonly { readonly fullTitle: string; readonly err: { readonly stack?: string } }[];
+  readonly failures: readonly {
+    readonly fullTitle: string;
+    readonly err: { readonly stack?: string; readonly actual?: string };
+  }[];
 }
 
 /**
@@ -20,8 +23,10 @@ describe('The browser specs', function () {
   for (const file of files) {
     it(`${file} passes`, async function () {
       const report = await run(file);
-      const told = report.failures.map(({ fullTitle, err }) => `${fullTitle}\n${err.stack ?? ''}`);
-      expect(told.join('\n\n')).to.equal('');
+      const failures = report.failures.map(({ fullTitle, err }) =>
+        [fullTitle, err.stack, err.actual].filter(Boolean).join('\n'),
+      );
+      expect(failures.join('\n\n')).to.equal('');
       if (report.stats.passes === 0) this.skip();
     });
   }

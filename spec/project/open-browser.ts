@@ -30,11 +30,17 @@ export async function openBrowser(context: Context): Promise<Browser> {
   return chromium.launch({ executablePath, headless: true, chromiumSandbox: false, args: FLAGS });
 }
 
+/** How Chromium names the end of a request that the page itself gave up. */
+const ABANDONED = 'net::ERR_ABORTED';
+
 /** What a page asked for and complained of. */
 export interface Witness {
   /** Addresses, in the order of asking. */
   readonly requests: readonly string[];
-  /** Errors and warnings on the console, errors that nobody caught, and requests that failed. */
+  /**
+   * Errors and warnings on the console, errors that nobody caught, and requests that failed, but
+   * for those that the page abandoned: whoever leaves a page leaves what it was reading.
+   */
   readonly complaints: readonly string[];
 }
 
@@ -43,7 +49,10 @@ export function witness(page: Page): Witness {
   const requests: string[] = [];
   const complaints: string[] = [];
   page.on('request', (request) => requests.push(request.url()));
-  page.on('requestfailed', (request) => complaints.push(`${request.url()} failed`));
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText;
+    if (reason !== ABANDONED) complaints.push(`${request.url()} failed: ${reason}`);
+  });
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
