@@ -95,7 +95,7 @@ export class FollowedRun extends RunConnection {
   }
 
   async #readGraph(): Promise<void> {
-    const graph = await this.read<DefinitionGraph>('/graph');
+    const graph = await this.read<DefinitionGraph>(this.path('/graph'));
     if (graph === undefined) return;
     this.graph.value = graph;
     for (const part of this.parts()) this.tasks.addPart(part);
@@ -121,7 +121,7 @@ export class FollowedRun extends RunConnection {
     let cursor: string | null = '';
     while (cursor !== null) {
       const query = new URLSearchParams({ values: 'false', limit: '500', ...(cursor !== '' && { cursor }) });
-      const page: TaskPage | undefined = await this.read<TaskPage>(`/tasks?${query}`);
+      const page: TaskPage | undefined = await this.read<TaskPage>(this.path(`/tasks?${query}`));
       for (const record of page?.tasks ?? []) this.tasks.addRecord(record);
       this.version.value++;
       cursor = page?.next_cursor ?? null;

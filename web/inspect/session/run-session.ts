@@ -130,6 +130,6 @@ export class RunSession extends RunConnection {
   }
 
   async #readCharts(): Promise<void> {
-    this.charts.value = await this.server.getJson<Statechart[]>('/inspect/statecharts.json');
+    this.charts.value = (await this.read<Statechart[]>('/inspect/statecharts.json')) ?? this.charts.value;
   }
 }

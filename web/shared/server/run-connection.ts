@@ -151,15 +151,15 @@ export abstract class RunConnection {
   }
 
   /**
-   * Reads a path of the run, again and again while the server is in trouble. Returns undefined when the connection is
+   * Reads a path of the server, again and again while the server is in trouble. Returns undefined when the connection is
    * closed, and when the server refuses; the page then says why.
    */
-  protected async read<T>(rest = ''): Promise<T | undefined> {
+  protected async read<T>(path: string): Promise<T | undefined> {
     const { closed } = this;
     for (let pause = FIRST_PAUSE_MS; !closed.aborted; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       try {
-        const value = await this.server.getJson<T>(this.path(rest), {}, closed);
-        this.#tell(rest, '');
+        const value = await this.server.getJson<T>(path, {}, closed);
+        this.#tell(path, '');
         return value;
       } catch (error) {
         if (closed.aborted) return undefined;
@@ -167,7 +167,7 @@ export abstract class RunConnection {
         const { status, message } = error;
         // That the server does not answer, the feed says while there is one.
         const isTold = FEED_SAYS.has(status) || (status === 0 && STREAMING.has(this.feed.value.kind));
-        this.#tell(rest, isTold ? '' : message);
+        this.#tell(path, isTold ? '' : message);
         if (!isPassing(status)) return undefined;
       }
       await this.scheduler.wait(pause, closed);
@@ -185,7 +185,7 @@ export abstract class RunConnection {
     try {
       while (this.#isRecordStale) {
         this.#isRecordStale = false;
-        this.record.value = (await this.read<RunRecord>()) ?? this.record.value;
+        this.record.value = (await this.read<RunRecord>(this.path())) ?? this.record.value;
         await this.scheduler.wait(RECORD_PAUSE_MS);
       }
     } finally {

@@ -68,7 +68,7 @@ export class Server {
   /** @throws ServerError */
   async getJson<T>(path: string, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<T> {
     const response = await this.open(path, { headers: { Accept: 'application/json', ...headers } }, signal);
-    return (await readBody(response)) as T;
+    return (await readBody(response, signal)) as T;
   }
 
   /** @throws ServerError */
@@ -95,13 +95,20 @@ export class Server {
       return await this.#fetch(path, init);
     } catch (error) {
       if (init.signal?.aborted) throw error;
-      throw new ServerError(0, 'unreachable', 'the server does not answer', { cause: error });
+      throw unreachable(error);
     }
   }
 }
 
-async function readBody(response: Response): Promise<unknown> {
-  const text = await response.text();
+function unreachable(cause: unknown): ServerError {
+  return new ServerError(0, 'unreachable', 'the server does not answer', { cause });
+}
+
+/** @throws ServerError also when the connection breaks before the answer is complete */
+async function readBody(response: Response, signal?: AbortSignal): Promise<unknown> {
+  const text = await response.text().catch((error: unknown) => {
+    throw signal?.aborted ? error : unreachable(error);
+  });
   if (text === '') return undefined;
   try {
     return JSON.parse(text);
