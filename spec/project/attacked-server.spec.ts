@@ -24,8 +24,7 @@ const SUM = {
   },
 };
 
-describe('a server in a process of its own, attacked by the holder of a key', function () {
-  this.timeout(240_000);
+describe('a server in a process of its own, attacked by the holder of a key', () => {
   const folder = new TemporaryFolder();
   let server: ChildProcess;
   let honest: Api;

@@ -15,7 +15,7 @@ interface Report {
  * times out ends its process.
  */
 describe('The browser specs', function () {
-  this.timeout(300_000);
+  this.timeout(900_000);
 
   before(() => requireBuild());
 

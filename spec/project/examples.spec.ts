@@ -65,8 +65,7 @@ describe('The examples', () => {
   describe('produce the expected result through the built command, as their first comment calls it', () => {
     const finished = new Map<string, Finished>();
 
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       requireBuild();
       await eachOf(all, async ({ path, command }) => {
         const shell = new Shell();
@@ -106,8 +105,7 @@ describe('The examples', () => {
     }
   });
 
-  it('produce the same result for the plan over HTTP as in the shell (D35)', async function () {
-    this.timeout(60_000);
+  it('produce the same result for the plan over HTTP as in the shell (D35)', async () => {
     requireBuild();
     const expectation = all.find(({ path }) => path === PLAN)?.expectation;
     const shell = new Shell();
@@ -121,8 +119,7 @@ describe('The examples', () => {
   });
 
   for (const [program, printed] of PROGRAMS) {
-    it(`${program} prints the committed output when called as its first comment says`, async function () {
-      this.timeout(60_000);
+    it(`${program} prints the committed output when called as its first comment says`, async () => {
       requireBuild();
       const shell = new Shell();
       const { output } = await shell.run(commandIn(program), { errors: false });

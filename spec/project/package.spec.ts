@@ -21,8 +21,7 @@ async function readUrl({ stdout }: ChildProcessWithoutNullStreams): Promise<stri
 }
 
 /** Packs the project as for publishing and installs it into an empty folder. */
-describe('The published package', function () {
-  this.timeout(180_000);
+describe('The published package', () => {
   let folder: TemporaryFolder;
   let version: string;
   let complaints: string;

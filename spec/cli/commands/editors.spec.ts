@@ -14,8 +14,7 @@ function labelsOf(completions: readonly Completion[]): string[] {
   return completions.map(({ label }) => label);
 }
 
-describe('An editor with a YAML language server, in the folder that init wrote (D43)', function () {
-  this.timeout(30_000);
+describe('An editor with a YAML language server, in the folder that init wrote (D43)', () => {
   let folder: TemporaryFolder;
   let server: YamlLanguageServer;
 

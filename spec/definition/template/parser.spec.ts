@@ -137,8 +137,7 @@ describe('parseTemplate', () => {
   describe('any text', () => {
     const alphabet = [...`{}[]"'\\?.|$ab0- \t\n`.split(''), '{{', '}}', '??', 'ab.b'];
 
-    it('parses without throwing: 200,000 texts of brackets, quotes and dots', function () {
-      this.timeout(60_000);
+    it('parses without throwing: 200,000 texts of brackets, quotes and dots', () => {
       let state = 12345;
       const next = (below: number): number => {
         state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -216,8 +215,7 @@ describe('parseTemplate', () => {
       });
     }
 
-    it('does not overflow the stack on a million of each', function () {
-      this.timeout(60_000);
+    it('does not overflow the stack on a million of each', () => {
       for (const unit of ['{{', '{{a[', '{{a ?? "', '\\{{', '{{a ?? [[[[']) {
         expect(parseTemplate(unit.repeat(1_000_000))?.ok).to.equal(unit === '\\{{');
         expect(parseTemplate(`${unit.repeat(1_000_000)}}}`)?.ok).to.equal(unit === '\\{{');

@@ -4,7 +4,7 @@ import { openBrowser, type Witness, witness } from '../open-browser.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 
 describe('The API documentation page in a browser without network (D39)', function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
   let browser: Browser;
   let server: TestServer;
   let page: Page;

@@ -25,7 +25,7 @@ interface Received {
 }
 
 describe('The page of the official Stately inspector in a browser without network', function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
   const fixture = new ControlledServer();
   let browser: Browser;
   let context: BrowserContext;
@@ -128,7 +128,7 @@ describe('The page of the official Stately inspector in a browser without networ
 });
 
 describe('The page of the Stately inspector on a server with keys (D37)', function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
   const fixture = new ControlledServer();
   let browser: Browser;
 

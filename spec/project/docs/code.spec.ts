@@ -14,8 +14,7 @@ describe('The programs in the documents and in the library examples', () => {
   let shell: Shell;
   let compiled: Finished;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     requireBuild();
     shell = new Shell();
     for (const block of blocks)

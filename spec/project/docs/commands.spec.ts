@@ -21,8 +21,7 @@ describe('The commands in the documents', () => {
   const shown = documents().map((file) => ({ file, commands: commandsOf(file) }));
   const outcomes = new Map<Fence, Finished>();
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     requireBuild();
     await eachOf(shown, async ({ file, commands }) => {
       if (commands.length === 0) return;

@@ -149,7 +149,6 @@ describe('A file of runs in trouble (D68)', () => {
 
   it('has after a power cut all that was promised until then, and of each run the facts up to some moment', async function () {
     // It opens a database many times, and others may be at work.
-    this.timeout(120_000);
     const FACTS = 20;
     const store = await open();
     const promised = new Map<string, number>();

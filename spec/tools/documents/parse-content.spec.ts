@@ -155,8 +155,7 @@ describe('parseContent', () => {
       expect(await catchMessage('pdf', makePdf([]))).to.equal('"a" has no pages: check the file');
     });
 
-    it('reads 10,000 pages at most', async function () {
-      this.timeout(60_000);
+    it('reads 10,000 pages at most', async () => {
       const lines = Array.from({ length: 10_001 }, (_, i) => [`Page ${i}`]);
       expect(await catchMessage('pdf', makePdf(lines))).to.contain(
         'has 10,001 pages, more than the limit of 10,000',

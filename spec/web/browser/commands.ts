@@ -20,7 +20,7 @@ tasks:
 const EVIL = '<img src=x onerror="document.title=1"><script>document.title=1</script>\u202Egpj.exe';
 
 describe('The page that the commands open, in a browser without network (D42)', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   let browser: Browser;
   let folder: TemporaryFolder;
   let tab: InspectorPage;

@@ -34,7 +34,7 @@ const BROKEN = `pipeline:
 `;
 
 describe('What a reader of the console sees without knowing it, in a browser without network', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   const fixture = new ControlledServer();
   const { controlled } = fixture;
   let folder: TemporaryFolder;

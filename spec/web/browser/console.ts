@@ -65,7 +65,7 @@ const SCHEDULED = `pipeline:
 `;
 
 describe('The run console on a real server, in a browser without network', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   const fixture = new ControlledServer();
   const { controlled } = fixture;
   let folder: TemporaryFolder;

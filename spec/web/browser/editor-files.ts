@@ -22,7 +22,7 @@ const PASTE_AND_RERUN = `{
 }`;
 
 describe('The files and the checks of the editor, in a browser', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   const fixture = new ControlledServer();
   let folder: TemporaryFolder;
   let browser: Browser;

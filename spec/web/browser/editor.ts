@@ -52,7 +52,7 @@ function pasting(content: string): string {
 }
 
 describe('The editor on a real server, in a browser without network', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   const fixture = new ControlledServer();
   let folder: TemporaryFolder;
   let browser: Browser;

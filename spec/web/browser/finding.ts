@@ -38,7 +38,7 @@ const WIDE = {
 };
 
 describe('What a reader of the inspector looks for first, in a browser without network (D42)', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   const fixture = new ControlledServer();
   let browser: Browser;
   let tab: InspectorPage;

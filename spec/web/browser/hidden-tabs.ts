@@ -9,7 +9,7 @@ import { eventually, expectText } from '../waiting.js';
 const CONNECTIONS = 6;
 
 describe('Tabs that are hidden, in a browser without network', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   const fixture = new ControlledServer();
   let browser: Browser;
   let context: BrowserContext;

@@ -8,7 +8,7 @@ import { RunScript, writeEnd, writePausedRun } from '../run-script.js';
 import { eventually, expectText } from '../waiting.js';
 
 describe('The inspector when something is missing, broken, hostile or very large', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   let browser: Browser;
   let server: FakeServer;
   let page: Page;

@@ -6,7 +6,7 @@ import { writeEnd, writePausedRun } from '../run-script.js';
 import { eventually, expectHash, expectText } from '../waiting.js';
 
 describe('The inspector in a browser without network (D42)', function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
   let browser: Browser;
   let server: FakeServer;
   let page: Page;

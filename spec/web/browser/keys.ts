@@ -9,7 +9,7 @@ import { InspectorPage } from '../inspector-page.js';
 const KEY = 'wt_the-key-of-this-spec';
 
 describe('The inspector on a real server with keys, in a browser without network (D37, D42)', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   const fixture = new ControlledServer();
   let browser: Browser;
   let tab: InspectorPage;

@@ -28,7 +28,7 @@ const PLAN = {
 };
 
 describe('The inspector on a real server with real runs, in a browser without network (D42)', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   const fixture = new ControlledServer();
   const { controlled } = fixture;
   let browser: Browser;

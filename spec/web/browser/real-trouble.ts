@@ -14,7 +14,7 @@ const EVIL = '<img src=x onerror="document.title=1"><script>document.title=1</sc
 const LOST = 'The connection to the server is lost.';
 
 describe('The inspector on a real server in trouble, in a browser without network (D42)', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   const options = {
     clock: systemClock,
     env: { SERVICE_MAX_RUNNING: '2', SERVICE_MAX_BODY_BYTES: '30000000' },
