@@ -42,7 +42,7 @@ describe('The HTML report of a run, opened from disk in Chromium', () => {
   let url: string;
   const folder = new TemporaryFolder();
 
-  before(async () => {
+  before(async function () {
     browser = await openBrowser(this);
     server = await startTestServer({ tools: [write] });
     const { body } = await server.request<{ run_id: string }>('POST', '/pipelines/run_async', {
