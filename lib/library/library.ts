@@ -13,13 +13,7 @@ import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';
 import { LIBRARY_LIMITS } from './limits.js';
 import { compareText, ROOT_TENANT } from './list-files.js';
-import {
-  type NamedPipeline,
-  type ShownEntry,
-  type ShownStart,
-  toLastRun,
-  toNamedPipeline,
-} from './named-pipeline.js';
+import { measureShown, type ShownEntry, type ShownStart, toLastRun } from './named-pipeline.js';
 import type { FolderEntry } from './folder-entries.js';
 import { type LibraryLog, PipelineFolder } from './pipeline-folder.js';
 import { drawGraphInSteps, type GoodVersion, pipelineNotFound, type FileReading } from './read-definition.js';
@@ -71,9 +65,10 @@ export interface NamedQuery {
   readonly cursor?: string | undefined;
 }
 
-export interface NamedPage {
-  readonly pipelines: readonly NamedPipeline[];
-  readonly next_cursor: string | null;
+export interface ShownPage {
+  readonly shown: readonly ShownEntry[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
 }
 
 /** A page ends early rather than being larger than this. */
@@ -143,7 +138,7 @@ export class PipelineLibrary {
   }
 
   /** One page, by tenant, id and file. Rejects with `invalid_request` for a malformed cursor. */
-  async list({ tenants, limit, cursor }: NamedQuery, showStart: ShowStart): Promise<NamedPage> {
+  async list({ tenants, limit, cursor }: NamedQuery, showStart: ShowStart): Promise<ShownPage> {
     await this.loaded;
     const after = cursor === undefined ? undefined : decodeCursor(cursor);
     const seen = this.entries.filter(
@@ -152,17 +147,17 @@ export class PipelineLibrary {
         (after === undefined || comparePlace(toPlace(entry), after) > 0),
     );
     const entries = seen.slice(0, limit);
-    const shown = (await this.#look(entries, showStart)).map(toNamedPipeline);
+    const shown = await this.#look(entries, showStart);
     let bytes = 0;
     let count = 0;
     for (const pipeline of shown) {
-      bytes += Buffer.byteLength(JSON.stringify(pipeline));
+      bytes += measureShown(pipeline);
       if (bytes > MAX_PAGE_BYTES && count > 0) break;
       count++;
     }
     const last = entries[count - 1];
     const hasMore = count < seen.length && last !== undefined;
-    return { pipelines: shown.slice(0, count), next_cursor: hasMore ? encodeCursor(toPlace(last)) : null };
+    return { shown: shown.slice(0, count), nextCursor: hasMore ? encodeCursor(toPlace(last)) : null };
   }
 
   /** What is shown of one of them. */

@@ -70,6 +70,12 @@ export interface NamedPipeline {
   readonly last_runs: readonly LastRun[];
 }
 
+/** One page of them. */
+export interface NamedPage {
+  readonly pipelines: readonly NamedPipeline[];
+  readonly next_cursor: string | null;
+}
+
 /** What starts an entry. */
 export interface ShownStart {
   /** Null when it has none. */
@@ -88,6 +94,20 @@ export interface ShownEntry {
 /** A text that changes with what is shown of an entry, its graph included. */
 export function toShownVersion({ entry: { version }, start, lastRuns }: ShownEntry): string {
   return JSON.stringify([version, start, lastRuns]);
+}
+
+/** Bytes of what a file says of its entry, by entry: an entry is measured once, however often it is listed. */
+const fileBytes = new WeakMap<FolderEntry, number>();
+
+/** Bytes of an entry as the API shows it. */
+export function measureShown({ entry, start, lastRuns }: ShownEntry): number {
+  let bytes = fileBytes.get(entry);
+  if (bytes === undefined) {
+    const alone = { entry, start: { schedule: null, isWebhookReady: false }, lastRuns: [] };
+    bytes = Buffer.byteLength(JSON.stringify(toNamedPipeline(alone)));
+    fileBytes.set(entry, bytes);
+  }
+  return bytes + Buffer.byteLength(JSON.stringify([start, lastRuns]));
 }
 
 export function toLastRun({ run_id, status, created_at, finished_at }: RunSummary): LastRun {

@@ -20,7 +20,7 @@ export const NOT_MODIFIED: ResponseDocument = {
 export function returnIfModified(
   { 'if-none-match': ifNoneMatch }: Static<typeof IfNoneMatch>,
   head: RouteResult & { readonly headers: { readonly ETag: string } },
-  getContent: () => Pick<RouteResult, 'bytes' | 'type'>,
+  getContent: () => Pick<RouteResult, 'body' | 'bytes' | 'type'>,
 ): RouteResult {
   return matchesEtag(head.headers.ETag, ifNoneMatch)
     ? { ...head, status: 304 }

@@ -1,7 +1,12 @@
 import Type, { type TProperties } from 'typebox';
-import type { NamedPage } from '../../library/library.js';
 import type { SavedFile } from '../../library/save-file.js';
-import type { LastDue, LastRun, NamedPipeline, ShownSchedule } from '../../library/named-pipeline.js';
+import type {
+  LastDue,
+  LastRun,
+  NamedPage,
+  NamedPipeline,
+  ShownSchedule,
+} from '../../library/named-pipeline.js';
 import { optionalField } from '../../definition/schema/schema.js';
 import { GraphSchema, PlanGraphSchema, ProblemSchema } from './report.js';
 import { NamedRunFields, TenantId } from './request.js';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { WavetrainError } from '../../../common/errors.js';
 import { pipelineNotFound } from '../../../library/read-definition.js';
-import type { ShowStart } from '../../../library/library.js';
+import type { ShownPage, ShowStart } from '../../../library/library.js';
 import { toNamedPipeline, toShownVersion } from '../../../library/named-pipeline.js';
 import { canUseTenant, type Caller, listTenants, resolveTenant } from '../../auth/authenticate.js';
 import {
@@ -10,8 +10,9 @@ import {
   IfNoneMatch,
   matchesEtag,
   NOT_MODIFIED,
+  returnIfModified,
 } from '../../responses/conditional-get.js';
-import { defineRoute, type Route, type RouteResult } from '../../routing/route.js';
+import { defineRoute, type Route } from '../../routing/route.js';
 import {
   FileSchema,
   NamedDetailsSchema,
@@ -49,12 +50,6 @@ function createShow({ scheduler, webhooks }: LibraryServices): ShowStart {
   return (entry) => ({ schedule: scheduler.show(entry), isWebhookReady: webhooks.isReady(entry) });
 }
 
-function toConditional(body: unknown, ifNoneMatch: string | undefined): RouteResult {
-  const etag = hashEtag(Buffer.from(JSON.stringify(body)));
-  const headers = { ETag: etag };
-  return matchesEtag(etag, ifNoneMatch) ? { status: 304, headers } : { headers, body };
-}
-
 const ListQuery = Type.Object(
   {
     tenant_id: Type.Optional(TenantId),
@@ -67,6 +62,8 @@ const ListQuery = Type.Object(
 );
 
 const ETAG = { ETag: 'Changes with the response. Send it as If-None-Match.' };
+
+const NO_FOLDER: ShownPage = { shown: [], nextCursor: null };
 
 function list({ library: services }: HttpServices): Route {
   return defineRoute({
@@ -85,15 +82,20 @@ function list({ library: services }: HttpServices): Route {
       304: NOT_MODIFIED,
     },
     handle: async ({ query: { tenant_id, limit = 50, cursor }, headers, caller }) => {
-      const ifNoneMatch = headers['if-none-match'];
-      if (services === undefined) {
-        const none = { enabled: false, writable: false, pipelines: [], next_cursor: null };
-        return toConditional(none, ifNoneMatch);
-      }
-      const { library } = services;
       const tenants = listTenants(caller, tenant_id);
-      const page = await library.list({ tenants, limit, cursor }, createShow(services));
-      return toConditional({ enabled: true, writable: library.saving.isWritable, ...page }, ifNoneMatch);
+      const { shown, nextCursor } =
+        services === undefined
+          ? NO_FOLDER
+          : await services.library.list({ tenants, limit, cursor }, createShow(services));
+      const page = {
+        enabled: services !== undefined,
+        writable: services?.library.saving.isWritable ?? false,
+        next_cursor: nextCursor,
+      };
+      const etag = hashEtag(JSON.stringify([page, shown.map(toShownVersion)]));
+      return returnIfModified(headers, { headers: { ETag: etag } }, () => ({
+        body: { ...page, pipelines: shown.map(toNamedPipeline) },
+      }));
     },
   });
 }

@@ -1,6 +1,5 @@
 import type { Problem } from '../../../../lib/definition/problem.js';
-import type { NamedPage } from '../../../../lib/library/library.js';
-import type { NamedPipeline } from '../../../../lib/library/named-pipeline.js';
+import type { NamedPage, NamedPipeline } from '../../../../lib/library/named-pipeline.js';
 import { type Server, ServerError } from '../../../shared/server/server.js';
 import type { KeptText } from './drafts.js';
 
