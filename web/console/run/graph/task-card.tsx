@@ -2,6 +2,7 @@ import type { PlacedBox } from '../../../../lib/pipelines/drawing/wave-layout.js
 import { formatInteger, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { useNow } from '../../shell/use-now.js';
+import { shownStatus } from '../model/shown-status.js';
 import { type TaskState, waitsForRetry } from '../model/task-states.js';
 
 /** How a task is linked with the one that the reader looks at. */
@@ -25,7 +26,8 @@ interface TaskCardProps {
 /** A task in the graph: how it stands, how long it took, and of a fan-out how many items are done. */
 export function TaskCard(props: TaskCardProps) {
   const { id, task, placed, links, isSelected, isActive, near, onShow, onHover, onFocus } = props;
-  const { taskId, tool, status, items } = task;
+  const { taskId, tool, items } = task;
+  const status = shownStatus(task.status, task.error);
   const now = useNow(status === 'running');
   const isWaiting = waitsForRetry(task, now);
   const label = isWaiting ? 'waiting' : status;
@@ -74,17 +76,20 @@ export function TaskCard(props: TaskCardProps) {
 }
 
 function formatState(task: TaskState, now: number): string {
-  const { status, items, isReused, isCached, startedAt, finishedAt, attempts, retryAt } = task;
+  const { items, isReused, isCached, startedAt, finishedAt, attempts, retryAt } = task;
+  const status = shownStatus(task.status, task.error);
   const parts: string[] = [];
   if (items !== null) {
-    parts.push(`${formatInteger(items.succeeded + items.failed)}/${formatInteger(items.total)}`);
-    if (items.failed > 0) parts.push(`${formatInteger(items.failed)} failed`);
+    // The items that were aborted count as failed ones.
+    const failed = status === 'aborted' ? 0 : items.failed;
+    parts.push(`${formatInteger(items.succeeded + failed)}/${formatInteger(items.total)}`);
+    if (failed > 0) parts.push(`${formatInteger(failed)} failed`);
   }
   if (isReused) parts.push('reused');
   else if (isCached) parts.push('cached');
   else if (retryAt !== null && retryAt > now) parts.push(`retry in ${formatTook(retryAt - now)}`);
   else if (startedAt !== null) parts.push(formatTook((finishedAt ?? now) - startedAt));
   if (attempts.length > 1 && items === null) parts.push(`attempt ${attempts.length}`);
-  if (status === 'skipped') parts.push('skipped');
+  if (status === 'skipped' || status === 'aborted') parts.push(status);
   return parts.join(' · ');
 }

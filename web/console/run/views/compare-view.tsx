@@ -12,6 +12,7 @@ import {
   type ReadTasks,
   readComparedTasks,
 } from '../model/comparison.js';
+import { shownStatus } from '../model/shown-status.js';
 import type { FollowedRun } from '../run-session.js';
 
 /** While tasks settle, this run is read again so many milliseconds after the last answer. */
@@ -124,7 +125,8 @@ function ComparedRow({ task: { before, after, differs, key }, isOpen, onOpen }: 
 
 function StateCell({ task }: { readonly task: TaskRecord | undefined }) {
   if (task === undefined) return <span class="src">not there</span>;
-  const { status, started_at, finished_at, reused } = task;
+  const { started_at, finished_at, reused } = task;
+  const status = shownStatus(task.status, task.error?.message);
   const took =
     started_at === null || finished_at === null
       ? ''
