@@ -1,9 +1,13 @@
 import { expect } from 'chai';
+import { createHash } from 'node:crypto';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { systemClock } from '../../../lib/common/clock.js';
+import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { ControlledServer } from '../../http/support/controlled-server.js';
+import { startTestServer } from '../../support/http/test-server.js';
 import { openBrowser, type Witness, witness } from '../../project/open-browser.js';
-import { expectText } from '../waiting.js';
+import { findViolations } from '../accessibility.js';
+import { eventually, expectText } from '../waiting.js';
 
 const FETCH = {
   id: 'fetch',
@@ -20,6 +24,8 @@ const FETCH = {
     { id: 'last', tool: 'mock', inputs: { page: '{{page.output}}' } },
   ],
 };
+
+const GREET = { id: 'greet', goal: 'g', tasks: [{ id: 'hello', tool: 'mock', inputs: { to: 'Ada' } }] };
 
 describe('What a reader does with a run that is over, in a browser without network', function () {
   this.timeout(90_000);
@@ -55,12 +61,14 @@ describe('What a reader does with a run that is over, in a browser without netwo
 
   const card = (name: string): Locator => page.locator(`#task--${name}`);
   const panel = (): Locator => page.locator('.task-panel');
+  const button = (name: string): Locator => page.getByRole('button', { name });
+  const dialog = (): Locator => page.getByRole('dialog');
 
   it('calls tasks and items aborted, not failed, that "Cancel and abort" has stopped', async () => {
     const runId = await fixture.submit(FETCH);
     await controlled.started(3);
     await page.goto(`${url}/runs/${runId}`);
-    await page.getByRole('button', { name: 'Cancel and abort' }).click();
+    await button('Cancel and abort').click();
     await expectText(card('page'), /aborted/);
     await expectText(card('each'), /0\/2 · .*aborted/);
     expect(await card('page').getAttribute('class'))
@@ -74,5 +82,62 @@ describe('What a reader does with a run that is over, in a browser without netwo
     await expectText(panel().locator('.item-row'), /aborted/);
     await page.reload();
     await expectText(card('page'), /aborted/);
+  });
+
+  it('deletes a settled run by the keyboard, after it has said what goes, and shows the list again', async () => {
+    const runId = await fixture.submit(GREET);
+    await fixture.server.registry.settled(runId);
+    await page.goto(url);
+    await page.goto(`${url}/runs/${runId}`);
+    const opener = button('Delete…');
+    await opener.focus();
+    await page.keyboard.press('Enter');
+    await expectText(dialog(), /Delete this run of greet\?.*events.*inputs and outputs.*cannot be undone/s);
+    expect(await findViolations(page)).to.deep.equal([]);
+    // What is safe has the focus at first, and Escape deletes nothing.
+    await expectText(page.locator('dialog :focus'), 'Keep it');
+    await page.keyboard.press('Escape');
+    await eventually(async () => (await dialog().count()) === 0);
+    await expectText(page.locator(':focus'), 'Delete…');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${url}/`);
+    await page.locator('.first-steps').waitFor();
+    expect((await fixture.request('GET', `/pipelines/runs/${runId}`)).status).to.equal(404);
+    await page.goBack();
+    expect(page.url()).to.not.include(runId);
+  });
+
+  it('offers to delete no run that is at work', async () => {
+    await fixture.submit(FETCH);
+    await controlled.started(3);
+    const [run] = fixture.server.registry.list({ limit: 1 }).runs;
+    await page.goto(`${url}/runs/${run?.run_id}`);
+    await button('Cancel and abort').waitFor();
+    expect(await button('Delete…').count()).to.equal(0);
+  });
+
+  it('says what the key lacks when the server refuses to delete a run, and keeps it', async () => {
+    const key = 'wt_reader-of-the-spec';
+    const sha256 = createHash('sha256').update(key).digest('hex');
+    const server = await startTestServer({
+      keys: [{ name: 'reader', sha256, tenants: ['*'], scopes: ['read'] }],
+    });
+    const runId = await server.registry.submit({ pipeline: parsePipeline(JSON.stringify(GREET)) });
+    await server.registry.settled(runId);
+    const tab = await browser.newPage();
+    await tab.addInitScript(`sessionStorage.setItem('wavetrain-key', '${key}')`);
+    await tab.goto(`${server.url}/runs/${runId}`);
+    await tab.getByRole('button', { name: 'Delete…' }).click();
+    await tab.getByRole('button', { name: 'Delete the run' }).click();
+    await expectText(
+      tab.getByRole('dialog').getByRole('alert'),
+      'The run was not deleted: this key lacks the scope "run"',
+    );
+    await tab.getByRole('button', { name: 'Keep it' }).click();
+    expect(server.registry.record(runId).status).to.equal('succeeded');
+    await tab.close();
+    await server.close(0);
   });
 });
