@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { systemClock } from '../../../lib/common/clock.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
@@ -82,6 +83,40 @@ describe('What a reader does with a run that is over, in a browser without netwo
     await expectText(panel().locator('.item-row'), /aborted/);
     await page.reload();
     await expectText(card('page'), /aborted/);
+  });
+
+  it('shows what differs in the definition, the params and the tasks of a rerun, also to screen readers', async () => {
+    const { registry } = fixture.server;
+    const greet = (to: string): string =>
+      `id: greet\ngoal: g\nparams:\n  name: { type: string, default: Ada }\ntasks:\n  - id: hello # a comment\n    tool: mock\n    inputs: { to: "${to}" }\n`;
+    const text = await fixture.request<{ run_id: string }>('POST', '/pipelines/run_async', {
+      yaml: greet('Ada'),
+    });
+    await registry.settled(text.body.run_id);
+    const path = `/pipelines/runs/${text.body.run_id}/rerun`;
+    const changes = { yaml: greet('{{params.name}}'), params: { name: 'Eve' } };
+    const changed = await fixture.request<{ run_id: string }>('POST', path, changes);
+    await registry.settled(changed.body.run_id);
+    await page.goto(`${url}/runs/${changed.body.run_id}#tab=compare`);
+    const difference = page.getByRole('region', { name: 'Difference of the definition' });
+    await expectText(
+      difference.locator('.line-diff'),
+      /removed: +inputs: \{ to: "Ada" \}.*added: +inputs: \{ to: "\{\{params.name\}\}" \}/s,
+    );
+    await expectText(difference.locator('.hunk .src'), 'line 5');
+    await expectText(page.getByRole('region', { name: 'Difference of the params' }), /name: *"Eve"/);
+    await page.getByText('The same in both runs: inputs, session, options.').waitFor();
+    await page.getByRole('row').filter({ hasText: 'hello' }).filter({ hasText: 'inputs' }).waitFor();
+    const saved = page.waitForEvent('download');
+    await difference.getByRole('button', { name: 'Save before' }).click();
+    const download = await saved;
+    expect(download.suggestedFilename()).to.equal('definition-before.yaml');
+    expect(readFileSync(await download.path(), 'utf8')).to.equal(greet('Ada'));
+    expect(await findViolations(page)).to.deep.equal([]);
+    const same = await fixture.request<{ run_id: string }>('POST', path, {});
+    await registry.settled(same.body.run_id);
+    await page.goto(`${url}/runs/${same.body.run_id}#tab=compare`);
+    await page.getByText('The same in both runs: definition, params, inputs, session, options.').waitFor();
   });
 
   it('deletes a settled run by the keyboard, after it has said what goes, and shows the list again', async () => {
