@@ -1,69 +1,60 @@
-import type { PlacedBox } from '../../../../lib/pipelines/drawing/wave-layout.js';
 import { formatInteger, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { useNow } from '../../shell/use-now.js';
+import { formatSelection } from '../model/addresses.js';
 import { shownStatus } from '../model/shown-status.js';
-import { type TaskState, waitsForRetry } from '../model/task-states.js';
+import { type RunPart, type TaskState, waitsForRetry } from '../model/task-states.js';
+import type { FollowedRun } from '../run-session.js';
+import { GraphCard, type PlacedCard } from './graph-card.js';
+import { WaveCanvas } from './wave-canvas.js';
 
-/** How a task is linked with the one that the reader looks at. */
-export type Nearness = 'before' | 'after';
+interface TaskGraphProps {
+  readonly session: FollowedRun;
+  readonly part: RunPart;
+  /** It is all there is on the tab, and takes its height. */
+  readonly isWhole?: boolean;
+}
 
-interface TaskCardProps {
-  readonly id: string;
-  readonly task: TaskState;
-  readonly placed: PlacedBox;
-  /** What it depends on, in words. */
-  readonly links: string;
-  readonly isSelected: boolean;
-  /** The one that the Tab key leads to. */
-  readonly isActive: boolean;
-  readonly near: Nearness | undefined;
-  readonly onShow: () => void;
-  readonly onHover: (isOn: boolean) => void;
-  readonly onFocus: (isOn: boolean) => void;
+/** The tasks of a pipeline by waves; a click on one shows it beside the graph. */
+export function TaskGraph({ session, part, isWhole = false }: TaskGraphProps) {
+  const { graph, subPipeline } = part;
+  void session.version.value;
+  const { selection } = session.view.value;
+  return (
+    <WaveCanvas
+      graph={graph}
+      name={`task-${subPipeline ?? ''}`}
+      label="Tasks by wave"
+      selected={selection?.subPipeline === subPipeline ? selection?.taskId : undefined}
+      isWhole={isWhole}
+      onShow={(taskId) => session.show({ selection: { taskId, subPipeline } })}
+      onClose={() => session.show({ selection: undefined })}
+      renderCard={(card) => {
+        const task = session.tasks.get(formatSelection({ taskId: card.placed.id, subPipeline }));
+        return task && <TaskCard key={card.id} task={task} card={card} />;
+      }}
+    />
+  );
 }
 
 /** A task in the graph: how it stands, how long it took, and of a fan-out how many items are done. */
-export function TaskCard(props: TaskCardProps) {
-  const { id, task, placed, links, isSelected, isActive, near, onShow, onHover, onFocus } = props;
+function TaskCard({ task, card }: { readonly task: TaskState; readonly card: PlacedCard }) {
   const { taskId, tool, items } = task;
   const status = shownStatus(task.status, task.error);
   const now = useNow(status === 'running');
   const isWaiting = waitsForRetry(task, now);
-  const label = isWaiting ? 'waiting' : status;
-  const tone = toneOf(isWaiting ? 'paused' : status);
-  const classes = [
-    'task-card',
-    tone,
-    task.isFanOut && 'fan-out',
-    isSelected && 'selected',
-    near && `near ${near}`,
-  ];
   return (
-    <button
-      type="button"
-      id={id}
-      class={classes.filter(Boolean).join(' ')}
-      style={{ left: `${placed.x}px`, top: `${placed.y}px` }}
-      tabIndex={isActive ? 0 : -1}
-      aria-pressed={isSelected}
+    <GraphCard
+      card={card}
+      name={taskId}
+      tone={toneOf(isWaiting ? 'paused' : status)}
+      status={isWaiting ? 'waiting' : status}
       title={task.error ?? `${taskId}: ${tool}`}
-      onClick={onShow}
-      onMouseEnter={() => onHover(true)}
-      onMouseLeave={() => onHover(false)}
-      onFocus={() => onFocus(true)}
-      onBlur={() => onFocus(false)}
+      isFanOut={task.isFanOut}
     >
-      <span class="name">
-        <span class={`dot ${tone}`} aria-hidden="true" />
-        <bdi>{taskId}</bdi>
-      </span>
       <span class="line">
         <bdi class="tool">{tool}</bdi>
         <span class="card-state">{formatState(task, now)}</span>
-      </span>
-      <span class="hidden-text">
-        , {label}, wave {placed.wave + 1}, {links}
       </span>
       {items !== null && items.total > 0 && (
         <span class="items-bar" aria-hidden="true">
@@ -71,7 +62,7 @@ export function TaskCard(props: TaskCardProps) {
           <span class="failed" style={{ width: `${(100 * items.failed) / items.total}%` }} />
         </span>
       )}
-    </button>
+    </GraphCard>
   );
 }
 
