@@ -72,6 +72,7 @@ describe('What a reader does with a run that is over, in a browser without netwo
     await button('Cancel and abort').click();
     await expectText(card('page'), /aborted/);
     await expectText(card('each'), /0\/2 · .*aborted/);
+    expect(await page.locator('.items-bar .failed').count()).to.equal(0);
     expect(await card('page').getAttribute('class'))
       .to.include('stopped')
       .and.not.include('failed');
@@ -108,7 +109,7 @@ describe('What a reader does with a run that is over, in a browser without netwo
     await page.getByText('The same in both runs: inputs, session, options.').waitFor();
     await page.getByRole('row').filter({ hasText: 'hello' }).filter({ hasText: 'inputs' }).waitFor();
     const saved = page.waitForEvent('download');
-    await difference.getByRole('button', { name: 'Save before' }).click();
+    await difference.getByRole('button', { name: 'Save the earlier one' }).click();
     const download = await saved;
     expect(download.suggestedFilename()).to.equal('definition-before.yaml');
     expect(readFileSync(await download.path(), 'utf8')).to.equal(greet('Ada'));

@@ -59,7 +59,9 @@ function TaskCard({ task, card }: { readonly task: TaskState; readonly card: Pla
       {items !== null && items.total > 0 && (
         <span class="items-bar" aria-hidden="true">
           <span class="done" style={{ width: `${(100 * items.succeeded) / items.total}%` }} />
-          <span class="failed" style={{ width: `${(100 * items.failed) / items.total}%` }} />
+          {status !== 'aborted' && (
+            <span class="failed" style={{ width: `${(100 * items.failed) / items.total}%` }} />
+          )}
         </span>
       )}
     </GraphCard>

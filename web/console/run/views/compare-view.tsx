@@ -46,15 +46,13 @@ export function CompareView({ session }: { readonly session: FollowedRun }) {
         Compared with <a href={`/runs/${encodeURIComponent(other)}`}>{other}</a>.
       </p>
       <SubmissionDifferences compared={submissions} />
-      <h3>
-        Tasks
-        <span class="tools">
-          <label class="check">
-            <input type="checkbox" checked={onlyChanged} onChange={() => setOnlyChanged(!onlyChanged)} /> Only
-            what differs
-          </label>
-        </span>
-      </h3>
+      <h3>Tasks</h3>
+      <p class="about">
+        <label class="check">
+          <input type="checkbox" checked={onlyChanged} onChange={() => setOnlyChanged(!onlyChanged)} /> Only
+          what differs
+        </label>
+      </p>
       {problem !== '' && <p class="problem">{problem}</p>}
       {!isWhole && (
         <p class="about">

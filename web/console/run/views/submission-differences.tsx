@@ -28,10 +28,10 @@ export function SubmissionDifferences({ compared }: { readonly compared: Compare
             Definition
             <span class="tools">
               <SaveButton submitted={compared.before} name="definition-before">
-                Save before
+                Save the earlier one
               </SaveButton>
-              <SaveButton submitted={compared.after} name="definition-now">
-                Save now
+              <SaveButton submitted={compared.after} name="definition-after">
+                Save this one
               </SaveButton>
             </span>
           </h3>
@@ -57,7 +57,7 @@ export function SubmissionDifferences({ compared }: { readonly compared: Compare
           <JsonTree value={after} before={{ value: before }} label={TITLES[name]} />
         </section>
       ))}
-      {same.length > 0 && <p class="about">The same in both runs: {same.join(', ')}.</p>}
+      {same.length > 0 && <p class="about same">The same in both runs: {same.join(', ')}.</p>}
     </>
   );
 }
