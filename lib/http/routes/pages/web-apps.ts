@@ -44,7 +44,7 @@ function writeQuery(query: object): string {
   for (const [name, values] of Object.entries(query) as [string, string | string[]][]) {
     for (const value of [values].flat()) written.append(name, value);
   }
-  return written.size === 0 ? '' : `?${written}`;
+  return written.size === 0 ? '' : `?${written.toString()}`;
 }
 
 function statecharts(files: PageFiles): Route {

@@ -116,7 +116,7 @@ function walkBack(reached: readonly Int32Array[], k: number): DiffLine['kind'][]
     kinds.push(isAdded ? 'added' : 'removed');
     diagonal += isAdded ? 1 : -1;
   }
-  return kinds.reverse();
+  return kinds.toReversed();
 }
 
 /** Joins the lines that differ with those around them. @param head lines of both texts before the first of `kinds` */

@@ -87,5 +87,5 @@ function toLines(definition: JsonObject): string {
 function valuesOf(submitted: EditableDefinition, name: ComparedValues['name']): JsonObject {
   if (name !== 'options') return submitted[name];
   const { options, plan_concurrency } = submitted;
-  return { ...options, ...(plan_concurrency !== undefined && { plan_concurrency }) } as JsonObject;
+  return { ...options, ...(plan_concurrency !== undefined && { plan_concurrency }) };
 }
