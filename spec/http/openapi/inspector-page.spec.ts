@@ -39,10 +39,21 @@ describe('The page of the inspector (D42)', () => {
   });
 
   it('leads to the list of runs, which the console shows, without the id of a run', async () => {
-    for (const path of ['/inspect', '/inspect/']) {
+    for (const path of ['/inspect', '/inspect/', '/runs', '/runs/']) {
       const { status, headers } = await fetch(server.url + path, { redirect: 'manual' });
       expect(status, path).to.equal(302);
       expect(headers.get('location'), path).to.equal('/');
+    }
+  });
+
+  it('leads to the list of runs with its filters, and to no other host', async () => {
+    for (const [path, location] of [
+      ['/runs?status=failed&text=a%26b%20c', '/?status=failed&text=a%26b+c'],
+      ['/runs/?tag=1&tag=2', '/?tag=1&tag=2'],
+      ['/runs/?//example.com', '/?%2F%2Fexample.com='],
+    ]) {
+      const { status, headers } = await fetch(server.url + path, { redirect: 'manual' });
+      expect([status, headers.get('location')], path).to.deep.equal([302, location]);
     }
   });
 

@@ -53,6 +53,7 @@ describe('The OpenAPI document', () => {
       '/inspect',
       '/inspect/{run_id}',
       '/',
+      '/runs',
       '/runs/{run_id}',
       '/library',
       '/edit',

@@ -287,12 +287,43 @@ describe('The run console on a real server, in a browser without network', funct
     await controlled.started(1);
     await page.goto(`${url}/runs/${runId}`);
     await expectText(page.getByRole('region', { name: 'Sub-pipeline east' }), /succeeded.*1 of 1 task/s);
-    await expectText(page.getByRole('region', { name: 'Sub-pipeline west' }), /running.*after east/s);
+    await expectText(page.getByRole('region', { name: 'Sub-pipeline west' }), /running.*reads x from east/s);
     await page.getByRole('region', { name: 'Sub-pipeline west' }).locator('.task-card').click();
     await expectText(panel().locator('h2'), 'west/b');
     await expectText(panel().getByRole('group', { name: 'Inputs' }), /x:\s*1/);
     await fixture.complete(runId);
     await expectText(page.locator('.run-header .badge'), 'succeeded');
+  });
+
+  it('draws arrows between the sub-pipelines of a plan, marks them on hover and focus, and leads to each', async () => {
+    const runId = await fixture.submitPlan(PLAN);
+    await controlled.started(1);
+    await page.goto(`${url}/runs/${runId}`);
+    const part = (name: string): Locator => page.locator(`#sub-pipeline-${name}`);
+    const arrows = page.locator('.plan-graph svg path');
+    await expectText(part('east'), /east.*1 of 1 task.*succeeded, wave 1, depends on no other/s);
+    await expectText(part('west'), /west.*0 of 1 task.*running, wave 2, depends on east/s);
+    expect(await part('west').getAttribute('title')).to.equal('west reads x from east');
+    expect(await arrows.count()).to.equal(1);
+    expect(await arrows.getAttribute('class')).to.not.include('near');
+    await part('west').hover();
+    await eventually(
+      async () => (await part('east').getAttribute('class'))?.includes('near before') === true,
+    );
+    expect(await arrows.getAttribute('class')).to.include('near');
+    await page.mouse.move(0, 0);
+    await eventually(async () => (await arrows.getAttribute('class'))?.includes('near') === false);
+    await part('east').focus();
+    await eventually(async () => (await part('west').getAttribute('class'))?.includes('near after') === true);
+    await page.getByRole('button', { name: 'west', exact: true }).click();
+    expect(await page.locator('#task-west-b').count()).to.equal(0);
+    await part('east').focus();
+    await page.keyboard.press('ArrowRight');
+    await eventually(() => page.evaluate("document.activeElement.id === 'sub-pipeline-west'"));
+    await page.keyboard.press('Enter');
+    await page.locator('#task-west-b').waitFor();
+    await eventually(() => page.evaluate("document.activeElement.id === 'part-west'"));
+    expect(await findViolations(page)).to.deep.equal([]);
   });
 
   it('says when there is no such run', async () => {

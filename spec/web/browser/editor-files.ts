@@ -85,6 +85,36 @@ describe('The files and the checks of the editor, in a browser', function () {
     return () => released.resolve();
   }
 
+  it('marks in the graph of a plan what each sub-pipeline depends on, on hover and focus', async () => {
+    const part = (id: string, more: object) => ({
+      id,
+      ...more,
+      pipeline: { id, goal: 'g', tasks: [{ id: 'a', tool: 'store', inputs: { key: 'x', value: 1 } }] },
+    });
+    const reader = {
+      id: 'west',
+      goal: 'g',
+      tasks: [{ id: 'b', tool: 'mock', inputs: { x: '{{session.x}}' } }],
+    };
+    const runId = await fixture.submitPlan({
+      id: 'both',
+      goal: 'g',
+      sub_pipelines: [part('east', { stores: ['x'] }), { id: 'west', reads: ['x'], pipeline: reader }],
+    });
+    await open(`?run=${runId}`);
+    await page.getByRole('tab', { name: 'Graph' }).click();
+    const box = (id: string): Locator => page.locator('.edit-graph .task', { hasText: id });
+    const arrow = page.locator('.edit-graph path');
+    expect(await arrow.getAttribute('class')).to.not.include('near');
+    await box('west').hover();
+    await eventually(async () => (await box('east').getAttribute('class'))?.includes('near') === true);
+    expect(await arrow.getAttribute('class')).to.include('near');
+    await page.mouse.move(0, 0);
+    await eventually(async () => (await arrow.getAttribute('class'))?.includes('near') === false);
+    await box('east').focus();
+    await eventually(async () => (await box('west').getAttribute('class'))?.includes('near') === true);
+  });
+
   it('leave a file with CRLF unchanged when it is opened, and save it with CRLF', async () => {
     folder.write('daily.yaml', DAILY.replaceAll('\n', '\r\n'));
     await open('?pipeline=daily');

@@ -5,6 +5,7 @@ import { readView, valuesPath, writeView } from '../../../web/console/run/model/
 import { RunEvents, filterEvents } from '../../../web/console/run/model/event-list.js';
 import { describeChanges } from '../../../web/console/run/model/values.js';
 import { searchJson } from '../../../web/console/run/model/values.js';
+import { shownStatus } from '../../../web/console/run/model/shown-status.js';
 import { type TaskState, TaskStates, waitsForRetry } from '../../../web/console/run/model/task-states.js';
 import { barsOf, listTimeTicks } from '../../../web/console/run/model/timeline-bars.js';
 
@@ -70,6 +71,23 @@ describe('The tasks of a run page', () => {
       { kind: 'wait', start: START + 100, end: START + 150 },
       { kind: 'done', start: START + 150, end: START + 300 },
     ]);
+  });
+
+  it('are aborted, and not failed, when a forced cancel has stopped them, as their bars are', () => {
+    const tasks = open();
+    const states = (): string[] =>
+      [...tasks.all()].map(({ status, error }) => shownStatus(status, error)).slice(0, 2);
+    tasks.addEvent(event(0, { kind: 'start', ...task }));
+    tasks.addEvent(event(100, { kind: 'fail', ...task, error: 'stopped by force' }));
+    tasks.addEvent(event(0, { kind: 'start', ...task, task_id: 'each', items: 2 }));
+    tasks.addEvent(event(100, { kind: 'fail', ...task, task_id: 'each', error: 'it has no more paper' }));
+    expect(states()).to.deep.equal(['aborted', 'failed']);
+    expect(barsOf(stateOf(tasks), START + 900).map(({ kind }) => kind)).to.deep.equal(['stopped']);
+    tasks.addRecord(
+      record({ status: 'failed', error: { type: 'Error', message: 'stopped by force', causes: [] } }),
+    );
+    expect(states()).to.deep.equal(['aborted', 'failed']);
+    expect(shownStatus('succeeded', null)).to.equal('succeeded');
   });
 
   it('do not go back when an older event is read after the record of the task', () => {

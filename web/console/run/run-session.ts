@@ -62,6 +62,11 @@ export class FollowedRun extends RunConnection {
     });
   }
 
+  /** Deletes the run, which must have settled. @throws ServerError */
+  async remove(): Promise<void> {
+    await this.server.open(this.path(), { method: 'DELETE' });
+  }
+
   protected override openFeed(listener: FeedListener): Feed {
     return new Feed(this.server, this.path('/events'), listener, this.scheduler);
   }

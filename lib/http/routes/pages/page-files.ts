@@ -19,7 +19,7 @@ const PAGE_POLICY = [
 ].join('; ');
 
 /** What a page shows may stand in its address, which only its script reads. */
-const AnyQuery = Type.Object({});
+export const AnyQuery = Type.Object({});
 
 /** A page for browsers. Everybody may load it; what it shows comes from the other routes, with the key of its reader. */
 export function pageRoute(files: PageFiles, named: Pick<Route, 'path' | 'id' | 'summary'>): Route {

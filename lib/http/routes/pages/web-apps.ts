@@ -1,6 +1,6 @@
 import { IfNoneMatch, NOT_MODIFIED } from '../../responses/conditional-get.js';
 import { defineRoute, type Route } from '../../routing/route.js';
-import { assetRoute, PageFiles, pageRoute, revalidated } from './page-files.js';
+import { AnyQuery, assetRoute, PageFiles, pageRoute, revalidated } from './page-files.js';
 
 /** The page that shows runs as state machines (D42). */
 export function inspectorRoutes(folder?: string): Route[] {
@@ -13,7 +13,7 @@ export function inspectorRoutes(folder?: string): Route[] {
       id: 'inspectAsset',
       summary: 'Get a file of the inspector',
     }),
-    consoleInstead(),
+    listInstead('/inspect', 'inspect'),
     pageRoute(files, {
       path: '/inspect/{run_id}',
       id: 'inspectRun',
@@ -22,19 +22,29 @@ export function inspectorRoutes(folder?: string): Route[] {
   ];
 }
 
-/** The console lists the runs, each with a link to its inspector. */
-function consoleInstead(): Route {
+/** Leads from a path of runs without the id of one to the list of them, with its filters in the query. */
+function listInstead(path: string, id: string): Route {
   return defineRoute({
     method: 'GET',
-    path: '/inspect',
-    id: 'inspect',
+    path,
+    id,
     tag: 'Documents',
     summary: 'Lead to the list of runs',
     isPage: true,
     access: 'open',
+    query: AnyQuery,
     responses: { 302: { description: 'The list of runs.', headers: { Location: 'The path of the list.' } } },
-    handle: () => ({ status: 302, headers: { Location: '/' } }),
+    handle: ({ query }) => ({ status: 302, headers: { Location: `/${writeQuery(query)}` } }),
   });
+}
+
+/** @param query a parameter that was given several times is a list */
+function writeQuery(query: object): string {
+  const written = new URLSearchParams();
+  for (const [name, values] of Object.entries(query) as [string, string | string[]][]) {
+    for (const value of [values].flat()) written.append(name, value);
+  }
+  return written.size === 0 ? '' : `?${written.toString()}`;
 }
 
 function statecharts(files: PageFiles): Route {
@@ -61,6 +71,7 @@ export function consoleRoutes(folder?: string): Route[] {
   const files = new PageFiles('console', folder);
   return [
     pageRoute(files, { path: '/', id: 'console', summary: 'Look at the runs' }),
+    listInstead('/runs', 'consoleRuns'),
     pageRoute(files, { path: '/runs/{run_id}', id: 'consoleRun', summary: 'Look at a run, and repeat it' }),
     pageRoute(files, {
       path: '/library',

@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { runToEnd } from '../../../../lib/common/steps.js';
 import { layoutWaves, type LayoutOptions } from '../../../../lib/pipelines/drawing/wave-layout.js';
 import type { DrawnGraph } from '../session/checker.js';
@@ -56,13 +56,16 @@ function Drawing({ session, graph, isCurrent }: DrawingProps) {
   const layout = useMemo(() => runToEnd(layoutWaves(graph, SIZES)), [graph]);
   const tasks = useMemo(() => new Map(graph.waves.flat().map((task) => [task.id, task])), [graph]);
   const selected = session.part.value;
+  const [looked, setLooked] = useState<string | undefined>(undefined);
+  const marked = looked !== undefined && tasks.has(looked) ? looked : selected;
+  const near = useMemo(() => listNear(graph, marked), [graph, marked]);
   return (
     <div class={`edit-graph${isCurrent ? '' : ' dimmed'}`} role="group" aria-label="Tasks by wave">
       <div class="space" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
         <svg width={layout.width} height={layout.height} aria-hidden="true">
           {layout.edges.map(({ index, path }) => {
             const { from, to, kind } = graph.edges[index] ?? NO_EDGE;
-            const isNear = from === selected || to === selected;
+            const isNear = from === marked || to === marked;
             return <path key={index} class={`${kind}${isNear ? ' near' : ''}`} d={path} />;
           })}
         </svg>
@@ -77,10 +80,14 @@ function Drawing({ session, graph, isCurrent }: DrawingProps) {
             <button
               key={id}
               type="button"
-              class={`task${fan_out ? ' fan-out' : ''}${id === selected ? ' selected' : ''}`}
+              class={`task${fan_out ? ' fan-out' : ''}${id === selected ? ' selected' : ''}${near.has(id) ? ' near' : ''}`}
               style={{ left: `${x}px`, top: `${y}px` }}
               aria-pressed={id === selected}
               onClick={() => session.editor?.goToPart(id)}
+              onMouseEnter={() => setLooked(id)}
+              onMouseLeave={() => setLooked(undefined)}
+              onFocus={() => setLooked(id)}
+              onBlur={() => setLooked(undefined)}
             >
               <bdi class="id">{id}</bdi>
               <span class="tool">
@@ -94,6 +101,11 @@ function Drawing({ session, graph, isCurrent }: DrawingProps) {
       </div>
     </div>
   );
+}
+
+/** What a task or sub-pipeline depends on, and what depends on it. */
+function listNear({ edges }: DrawnGraph, id: string | undefined): ReadonlySet<string> {
+  return new Set(edges.flatMap(({ from, to }) => (from === id ? [to] : to === id ? [from] : [])));
 }
 
 const NO_EDGE = { from: '', to: '', kind: 'template' };

@@ -1,77 +1,200 @@
 import { useMemo, useState } from 'preact/hooks';
+import type { DefinitionGraph, PlanGraph } from '../../../../lib/plans/graph.js';
+import type { RunRecord } from '../../../../lib/runs/record.js';
 import { formatQuantity, formatInteger } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import type { RunPart, TaskState } from '../model/task-states.js';
 import type { FollowedRun } from '../run-session.js';
+import { GraphCard, type PlacedCard } from './graph-card.js';
+import { TaskGraph } from './task-graph.js';
 import { WaveCanvas } from './wave-canvas.js';
 
 /** From this many sub-pipelines on, those that need no attention are folded at first. */
 const FOLD_FROM = 5;
 
-/** The whole run by waves, from its definition: of a plan, its sub-pipelines one below the other. */
+/** The whole run by waves, from its definition. */
 export function GraphView({ session }: { readonly session: FollowedRun }) {
   const graph = session.graph.value;
-  const parts = useMemo(() => session.parts(), [session, graph]);
   if (graph === undefined) return <p class="empty">Loading the definition…</p>;
-  if (graph.kind === 'pipeline') {
-    return (
-      <>
-        {parts.map((part) => (
-          <WaveCanvas key="" session={session} part={part} isWhole />
-        ))}
-      </>
-    );
-  }
+  if (graph.kind === 'plan') return <PlanView session={session} graph={graph} />;
+  return <TaskGraph session={session} part={{ subPipeline: undefined, graph: graph.graph }} isWhole />;
+}
+
+interface PlanViewProps {
+  readonly session: FollowedRun;
+  readonly graph: Extract<DefinitionGraph, { readonly kind: 'plan' }>;
+}
+
+/** The sub-pipelines of a plan with the arrows between them, and one below the other with their tasks. */
+function PlanView({ session, graph }: PlanViewProps) {
+  const { plan } = graph;
+  const parts = useMemo(() => session.parts(), [session, graph]);
+  const drawn = useMemo(() => toCardGraph(plan), [plan]);
+  const reads = useMemo(() => describeReads(plan), [plan]);
+  /** What the reader has opened and folded, by sub-pipeline. */
+  const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
+  void session.version.value;
+  const toggle = (id: string, isOpen: boolean): void => setToggled(new Map(toggled).set(id, isOpen));
+  const standings = new Map(parts.map((part) => [part.subPipeline ?? '', standingOf(session, part)]));
+  const show = (id: string): void => {
+    toggle(id, true);
+    // Its tasks come into being only now.
+    window.requestAnimationFrame(() => {
+      const header = document.getElementById(headerId(id));
+      header?.focus({ preventScroll: true });
+      header?.closest('section')?.scrollIntoView({ block: 'start' });
+    });
+  };
   return (
     <div class="parts">
-      {parts.map((part, index) => (
-        <SubPipeline
-          key={part.subPipeline}
-          session={session}
-          part={part}
-          readsFrom={graph.plan.edges.filter(({ to }) => to === part.subPipeline).map(({ from }) => from)}
-          isFolded={parts.length >= FOLD_FROM && index > 0}
-        />
-      ))}
+      {parts.length > 1 && (
+        <section class="part plan-graph" aria-label="Sub-pipelines">
+          <WaveCanvas
+            graph={drawn}
+            name="sub-pipeline"
+            label="Sub-pipelines by wave"
+            selected={session.view.value.selection?.subPipeline}
+            onShow={show}
+            onClose={() => session.show({ selection: undefined })}
+            renderCard={(card) => {
+              const { id } = card.placed;
+              const standing = standings.get(id);
+              return (
+                standing && <SubPipelineCard key={id} card={card} standing={standing} reads={reads.get(id)} />
+              );
+            }}
+          />
+        </section>
+      )}
+      {parts.map((part, index) => {
+        const id = part.subPipeline ?? '';
+        const standing = standings.get(id);
+        if (standing === undefined) return null;
+        const { status } = standing;
+        const isSelected = session.view.value.selection?.subPipeline === id;
+        const needsLook = index === 0 || isSelected || status === 'running' || status === 'failed';
+        return (
+          <SubPipeline
+            key={id}
+            session={session}
+            part={part}
+            standing={standing}
+            reads={reads.get(id)}
+            isOpen={toggled.get(id) ?? (needsLook || parts.length < FOLD_FROM)}
+            onToggle={(isOpen) => toggle(id, isOpen)}
+          />
+        );
+      })}
     </div>
+  );
+}
+
+/** Sub-pipelines wait for keys of each other, as tasks do for outputs. */
+function toCardGraph({ waves, edges }: PlanGraph) {
+  return { waves, edges: edges.map(({ from, to }) => ({ from, to, kind: 'template' as const })) };
+}
+
+const MOST_NAMED = 10;
+
+/** What each sub-pipeline reads from which others, in words. */
+function describeReads({ edges }: PlanGraph): ReadonlyMap<string, string> {
+  const reads = new Map<string, string[]>();
+  for (const { from, to, keys } of edges) {
+    const named = keys.length > MOST_NAMED ? formatQuantity(keys.length, 'key') : keys.join(', ');
+    reads.set(to, [...(reads.get(to) ?? []), `${named} from ${from}`]);
+  }
+  return new Map([...reads].map(([to, named]) => [to, `reads ${named.slice(0, MOST_NAMED).join('; ')}`]));
+}
+
+/** How a sub-pipeline stands. */
+interface Standing {
+  readonly status: NonNullable<RunRecord['sub_pipelines']>[string];
+  readonly tasks: number;
+  readonly settled: number;
+}
+
+function standingOf(session: FollowedRun, { subPipeline = '', graph }: RunPart): Standing {
+  const tasks = graph.waves.flat();
+  return {
+    status: session.record.value?.sub_pipelines?.[subPipeline] ?? null,
+    tasks: tasks.length,
+    settled: tasks.filter(({ id }) => isSettled(session.tasks.get(`${subPipeline}/${id}`))).length,
+  };
+}
+
+function isSettled(task: TaskState | undefined): boolean {
+  return task !== undefined && task.status !== 'pending' && task.status !== 'running';
+}
+
+interface SubPipelineCardProps {
+  readonly card: PlacedCard;
+  readonly standing: Standing;
+  readonly reads: string | undefined;
+}
+
+/** A sub-pipeline among the others: how it stands, and how many of its tasks are done. */
+function SubPipelineCard({ card, standing, reads }: SubPipelineCardProps) {
+  const { id } = card.placed;
+  const { tasks, settled } = standing;
+  const status = standing.status ?? 'not started';
+  const title = reads === undefined ? id : `${id} ${reads}`;
+  return (
+    <GraphCard
+      card={card}
+      name={id}
+      tone={toneOf(standing.status ?? 'waiting')}
+      status={status}
+      title={title}
+    >
+      <span class="line">
+        <span class="tool">
+          {formatInteger(settled)} of {formatQuantity(tasks, 'task')}
+        </span>
+        <span class="card-state" aria-hidden="true">
+          {status}
+        </span>
+      </span>
+    </GraphCard>
   );
 }
 
 interface SubPipelineProps {
   readonly session: FollowedRun;
   readonly part: RunPart;
-  /** Ids of the sub-pipelines whose keys it reads. */
-  readonly readsFrom: readonly string[];
-  readonly isFolded: boolean;
+  readonly standing: Standing;
+  readonly reads: string | undefined;
+  readonly isOpen: boolean;
+  readonly onToggle: (isOpen: boolean) => void;
 }
 
-function SubPipeline({ session, part, readsFrom, isFolded }: SubPipelineProps) {
-  const [opened, setOpened] = useState<boolean | undefined>(undefined);
-  void session.version.value;
+/** A sub-pipeline with its tasks. */
+function SubPipeline({ session, part, standing, reads, isOpen, onToggle }: SubPipelineProps) {
   const id = part.subPipeline ?? '';
-  const status = session.record.value?.sub_pipelines?.[id] ?? null;
-  const isSelected = session.view.value.selection?.subPipeline === id;
-  const isOpen = opened ?? (isSelected || !isFolded || status === 'running' || status === 'failed');
-  const tasks = part.graph.waves.flat();
-  const settled = tasks.filter((task) => isSettled(session.tasks.get(`${id}/${task.id}`))).length;
+  const { status, tasks, settled } = standing;
   return (
     <section class="part" aria-label={`Sub-pipeline ${id}`}>
       <h3>
-        <button type="button" class="open" aria-expanded={isOpen} onClick={() => setOpened(!isOpen)}>
+        <button
+          type="button"
+          id={headerId(id)}
+          class="open"
+          aria-expanded={isOpen}
+          onClick={() => onToggle(!isOpen)}
+        >
           <span class={`twist ${isOpen ? 'open' : 'closed'}`} aria-hidden="true" />
           <bdi>{id}</bdi>
         </button>
         <span class={`badge ${toneOf(status ?? 'waiting')}`}>{status ?? 'not started'}</span>
         <span class="src">
-          {formatInteger(settled)} of {formatQuantity(tasks.length, 'task')}
-          {readsFrom.length > 0 && `, after ${readsFrom.join(', ')}`}
+          {formatInteger(settled)} of {formatQuantity(tasks, 'task')}
+          {reads !== undefined && `, ${reads}`}
         </span>
       </h3>
-      {isOpen && <WaveCanvas session={session} part={part} />}
+      {isOpen && <TaskGraph session={session} part={part} />}
     </section>
   );
 }
 
-function isSettled(task: TaskState | undefined): boolean {
-  return task !== undefined && task.status !== 'pending' && task.status !== 'running';
+function headerId(id: string): string {
+  return `part-${id}`;
 }

@@ -1,16 +1,15 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
   layoutWaves,
   type LayoutOptions,
   type PlacedBox,
+  type WaveGraph,
   type WaveLayout,
 } from '../../../../lib/pipelines/drawing/wave-layout.js';
 import { runToEnd } from '../../../../lib/common/steps.js';
 import type { Graph } from '../../../../lib/pipelines/graph.js';
-import { formatSelection } from '../model/addresses.js';
-import type { RunPart } from '../model/task-states.js';
-import type { FollowedRun } from '../run-session.js';
-import { type Nearness, TaskCard } from './task-card.js';
+import type { Nearness, PlacedCard } from './graph-card.js';
 
 const SIZES: LayoutOptions = {
   boxWidth: 204,
@@ -21,33 +20,44 @@ const SIZES: LayoutOptions = {
   margin: 14,
 };
 
-/** More edges than these are drawn only for the task that the reader looks at. */
+/** More edges than these are drawn only for the card that the reader looks at. */
 const MOST_EDGES = 500;
 
 /** Around what is visible, so that scrolling shows no gaps. */
 const MARGIN = 300;
 
+/** What is drawn: a pipeline with its tasks, or a plan with its sub-pipelines. */
+interface CardGraph extends WaveGraph {
+  readonly edges: Graph['edges'];
+}
+
 interface WaveCanvasProps {
-  readonly session: FollowedRun;
-  readonly part: RunPart;
+  readonly graph: CardGraph;
+  /** With it the ids of the elements of its cards begin. */
+  readonly name: string;
+  readonly label: string;
+  readonly selected: string | undefined;
   /** It is all there is on the tab, and takes its height. */
   readonly isWhole?: boolean;
+  /** The reader wants to see what the card stands for. */
+  readonly onShow: (id: string) => void;
+  /** The reader wants to see no more than the graph. */
+  readonly onClose: () => void;
+  /** Returns nothing for what is not known yet. */
+  readonly renderCard: (card: PlacedCard) => ComponentChildren;
 }
 
 /**
- * The waves of a pipeline from left to right, a card for each task. Cards that are not visible do not exist. Arrow keys
- * move from card to card, Escape closes the panel of a task; what a task depends on, and what depends on it, is marked.
+ * Waves from left to right, with a card for each task or sub-pipeline. Cards that are not visible do not exist. Arrow keys
+ * move from card to card; what a card depends on, and what depends on it, is marked.
  */
-export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) {
-  const { graph, subPipeline } = part;
+export function WaveCanvas(props: WaveCanvasProps) {
+  const { graph, name, label, selected, isWhole = false, onShow, onClose, renderCard } = props;
   const layout = useMemo(() => runToEnd(layoutWaves(graph, SIZES)), [graph]);
   const links = useMemo(() => new Links(graph), [graph]);
   const [hovered, setHovered] = useState<string | undefined>(undefined);
   const [focused, setFocused] = useState<string | undefined>(undefined);
   const { box, view } = useViewport();
-  void session.version.value;
-  const { selection } = session.view.value;
-  const selected = selection?.subPipeline === subPipeline ? selection?.taskId : undefined;
   const looked = hovered ?? focused ?? selected;
   const near = looked === undefined ? NOTHING : links.near(looked);
   const active = focused ?? selected ?? layout.boxes[0]?.id;
@@ -63,10 +73,9 @@ export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) 
       layout.boxes.find(({ id }) => id === selected),
     );
   }, [layout, selected]);
-  const show = (taskId: string): void => session.show({ selection: { taskId, subPipeline } });
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || active === undefined) return;
-    if (event.key === 'Escape') return session.show({ selection: undefined });
+    if (event.key === 'Escape') return onClose();
     const next = moveByKey(event.key, active, layout);
     if (next === undefined) return;
     event.preventDefault();
@@ -76,7 +85,7 @@ export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) 
       layout.boxes.find(({ id }) => id === next),
     );
     // The card may come into being only now.
-    window.requestAnimationFrame(() => document.getElementById(cardId(next, subPipeline))?.focus());
+    window.requestAnimationFrame(() => document.getElementById(`${name}-${next}`)?.focus());
   };
   const edges = layout.edges.filter(({ index }) => {
     if (graph.edges.length <= MOST_EDGES) return true;
@@ -88,7 +97,7 @@ export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) 
       class={isWhole ? 'waves whole' : 'waves'}
       ref={box}
       role="group"
-      aria-label="Tasks by wave"
+      aria-label={label}
       onKeyDown={onKeyDown}
     >
       <div class="waves-space" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
@@ -109,23 +118,18 @@ export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) 
         {layout.boxes.map((placed) => {
           const { id, x, y } = placed;
           const isKept = id === active || isVisible(x, y, SIZES.boxWidth, SIZES.boxHeight);
-          const task = isKept ? session.tasks.get(formatSelection({ taskId: id, subPipeline })) : undefined;
-          if (task === undefined) return null;
-          return (
-            <TaskCard
-              key={id}
-              id={cardId(id, subPipeline)}
-              task={task}
-              placed={placed}
-              links={links.describe(id)}
-              isSelected={id === selected}
-              isActive={id === active}
-              near={near.get(id)}
-              onShow={() => show(id)}
-              onHover={(isOn) => setHovered(isOn ? id : undefined)}
-              onFocus={(isOn) => setFocused(isOn ? id : undefined)}
-            />
-          );
+          if (!isKept) return null;
+          return renderCard({
+            id: `${name}-${id}`,
+            placed,
+            links: links.describe(id),
+            isSelected: id === selected,
+            isActive: id === active,
+            near: near.get(id),
+            onShow: () => onShow(id),
+            onHover: (isOn) => setHovered(isOn ? id : undefined),
+            onFocus: (isOn) => setFocused(isOn ? id : undefined),
+          });
         })}
       </div>
     </div>
@@ -136,12 +140,12 @@ const NO_EDGE = { from: '', to: '', kind: 'template' };
 
 const NOTHING: ReadonlyMap<string, Nearness> = new Map();
 
-/** Which tasks each task depends on, and which depend on it. */
+/** What each task or sub-pipeline depends on, and what depends on it. */
 class Links {
   readonly #before = new Map<string, string[]>();
   readonly #after = new Map<string, string[]>();
 
-  constructor({ edges }: Graph) {
+  constructor({ edges }: CardGraph) {
     for (const { from, to } of edges) {
       add(this.#before, to, from);
       add(this.#after, from, to);
@@ -159,7 +163,7 @@ class Links {
   describe(id: string): string {
     const before = this.#before.get(id) ?? [];
     return before.length === 0
-      ? 'depends on no other task'
+      ? 'depends on no other'
       : `depends on ${before.slice(0, MOST_NAMED).join(', ')}`;
   }
 }
@@ -170,10 +174,6 @@ function add(lists: Map<string, string[]>, key: string, value: string): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);
-}
-
-function cardId(taskId: string, subPipeline = ''): string {
-  return `task-${subPipeline}-${taskId}`;
 }
 
 /** The card above, below, or in the column beside, as near as there is one. */

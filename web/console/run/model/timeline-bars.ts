@@ -1,3 +1,4 @@
+import { shownStatus } from './shown-status.js';
 import type { TaskState } from './task-states.js';
 
 /** A part of the time of a task. Times are in milliseconds since 1970. */
@@ -16,10 +17,11 @@ export interface TimeScale {
 
 /** Lists the bars of a task: its attempts and the waits between them, or for a fan-out one bar. */
 export function barsOf(task: TaskState, now: number): Bar[] {
-  const { attempts, startedAt, finishedAt, status, isReused, isCached } = task;
+  const { attempts, startedAt, finishedAt, isReused, isCached } = task;
+  const ended = KINDS[shownStatus(task.status, task.error)];
   if (attempts.length === 0 || isReused || isCached) {
     if (startedAt === null) return [];
-    const kind = isReused || isCached ? 'reused' : KINDS[status];
+    const kind = isReused || isCached ? 'reused' : ended;
     return [{ kind, start: startedAt, end: finishedAt ?? now }];
   }
   const bars: Bar[] = [];
@@ -30,19 +32,25 @@ export function barsOf(task: TaskState, now: number): Bar[] {
     if (start > now) break;
     const until = end ?? finishedAt ?? now;
     const isOpen = end === null && finishedAt === null;
-    bars.push({ kind: isOpen ? 'running' : error === null ? KINDS[status] : 'failed', start, end: until });
+    const isAborted = shownStatus('failed', error) === 'aborted';
+    bars.push({
+      kind: isOpen ? 'running' : error === null || isAborted ? ended : 'failed',
+      start,
+      end: until,
+    });
     last = until;
   }
   return bars;
 }
 
-/** Of an attempt that did not fail, or of a fan-out. */
-const KINDS: Readonly<Record<TaskState['status'], Bar['kind']>> = {
+/** Of an attempt that did not fail by itself, or of a fan-out. */
+const KINDS: Readonly<Record<ReturnType<typeof shownStatus>, Bar['kind']>> = {
   pending: 'stopped',
   running: 'running',
   succeeded: 'done',
   failed: 'failed',
   skipped: 'stopped',
+  aborted: 'stopped',
 };
 
 const FACTORS = [1, 2, 5, 10];

@@ -6,6 +6,7 @@ import { messageOf } from '../../../shared/server/server.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import type { TaskSelection } from '../model/addresses.js';
 import { addItemPage, itemsPath, type ReadItems, startItems } from '../model/item-pages.js';
+import { shownStatus } from '../model/shown-status.js';
 import type { FollowedRun } from '../run-session.js';
 
 const STATUSES = ['failed', 'running', 'pending', 'skipped', 'succeeded'] as const;
@@ -63,7 +64,8 @@ export function ItemList({ session, selection, counts }: ItemListProps) {
 }
 
 function ItemRow({ item, onShow }: { readonly item: ItemRecord; readonly onShow: () => void }) {
-  const { status, started_at, finished_at, attempts, value, error, reused, cached } = item;
+  const { started_at, finished_at, attempts, value, error, reused, cached } = item;
+  const status = shownStatus(item.status, error?.message);
   const took =
     started_at === null || finished_at === null
       ? ''
@@ -84,7 +86,7 @@ function ItemRow({ item, onShow }: { readonly item: ItemRecord; readonly onShow:
           .filter(Boolean)
           .join(' · ')}
       </span>
-      {error && <bdi class="failed">{error.message.slice(0, 300)}</bdi>}
+      {error && status === 'failed' && <bdi class="failed">{error.message.slice(0, 300)}</bdi>}
     </button>
   );
 }

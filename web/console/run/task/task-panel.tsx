@@ -4,6 +4,7 @@ import { formatTime, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { formatSelection, type TaskSelection, valuesPath } from '../model/addresses.js';
+import { shownStatus } from '../model/shown-status.js';
 import type { FollowedRun } from '../run-session.js';
 import { ErrorDetails } from './error-details.js';
 import { ItemList } from './item-list.js';
@@ -32,6 +33,7 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
     refreshMs: isOver ? 0 : REFRESH_MS,
     keep: true,
   });
+  const shown = found && shownStatus(found.status, found.error?.message);
   const streamed = session.events.textOf(selection);
   const isSettledRun = session.record.value?.settled === true;
   return (
@@ -40,7 +42,7 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
         <h2>
           <bdi>{formatSelection(selection)}</bdi>
         </h2>
-        {found && <span class={`badge ${toneOf(found.status)}`}>{found.status}</span>}
+        {shown && <span class={`badge ${toneOf(shown)}`}>{shown}</span>}
         <span class="tools">
           {isSettledRun && (
             <button type="button" onClick={() => setRerunning(true)}>
@@ -76,7 +78,10 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
         ) : (
           <Facts found={found} />
         )}
-        {found?.error && <ErrorDetails error={found.error} />}
+        {shown === 'aborted' && (
+          <p class="about">It was at work when the run was cancelled and its tools were aborted.</p>
+        )}
+        {found?.error && shown !== 'aborted' && <ErrorDetails error={found.error} />}
         {streamed !== '' && found?.status === 'running' && (
           <>
             <h3>The model is answering</h3>

@@ -12,12 +12,19 @@ import {
   type ReadTasks,
   readComparedTasks,
 } from '../model/comparison.js';
+import { shownStatus } from '../model/shown-status.js';
+import {
+  type ComparedSubmissions,
+  compareSubmissions,
+  readSubmission,
+} from '../model/submission-comparison.js';
 import type { FollowedRun } from '../run-session.js';
+import { SubmissionDifferences } from './submission-differences.js';
 
 /** While tasks settle, this run is read again so many milliseconds after the last answer. */
 const REFRESH_MS = 3000;
 
-/** The tasks of this run beside those of the run that it repeats: states, times, and what differs in their values. */
+/** This run beside the one that it repeats: what they were given, and states, times and values of their tasks. */
 export function CompareView({ session }: { readonly session: FollowedRun }) {
   const record = session.record.value;
   const other = record?.rerun_of ?? null;
@@ -31,12 +38,16 @@ export function CompareView({ session }: { readonly session: FollowedRun }) {
   if (value === undefined && problem !== '')
     return <p class="empty">The runs cannot be compared: {problem}</p>;
   if (value === undefined || other === null) return <p class="empty">Reading both runs…</p>;
-  const { tasks, isWhole } = value;
+  const { tasks, isWhole, submissions } = value;
   const shown = tasks.filter(({ differs }) => !onlyChanged || differs.length > 0);
   return (
     <div class="content wide">
       <p class="about">
-        Compared with <a href={`/runs/${encodeURIComponent(other)}`}>{other}</a>.{' '}
+        Compared with <a href={`/runs/${encodeURIComponent(other)}`}>{other}</a>.
+      </p>
+      <SubmissionDifferences compared={submissions} />
+      <h3>Tasks</h3>
+      <p class="about">
         <label class="check">
           <input type="checkbox" checked={onlyChanged} onChange={() => setOnlyChanged(!onlyChanged)} /> Only
           what differs
@@ -124,7 +135,8 @@ function ComparedRow({ task: { before, after, differs, key }, isOpen, onOpen }: 
 
 function StateCell({ task }: { readonly task: TaskRecord | undefined }) {
   if (task === undefined) return <span class="src">not there</span>;
-  const { status, started_at, finished_at, reused } = task;
+  const { started_at, finished_at, reused } = task;
+  const status = shownStatus(task.status, task.error?.message);
   const took =
     started_at === null || finished_at === null
       ? ''
@@ -137,12 +149,17 @@ function StateCell({ task }: { readonly task: TaskRecord | undefined }) {
   );
 }
 
-/** Returns what compares two runs. The earlier one has settled, and is read once. */
+/** Returns what compares two runs. The earlier one has settled, and is read once, as what both were given. */
 function compareRuns(server: Server, earlier: string, later: string) {
+  let submissions: ComparedSubmissions | undefined;
   let before: ReadTasks | undefined;
   return async (signal: AbortSignal) => {
+    submissions ??= compareSubmissions(
+      await readSubmission(server, earlier, signal),
+      await readSubmission(server, later, signal),
+    );
     before ??= await readComparedTasks(server, earlier, signal);
     const after = await readComparedTasks(server, later, signal);
-    return { tasks: compareTasks(before, after), isWhole: before.isWhole && after.isWhole };
+    return { tasks: compareTasks(before, after), isWhole: before.isWhole && after.isWhole, submissions };
   };
 }

@@ -52,7 +52,7 @@ export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
   const names = parts ?? [...session.tasks.all()].map(({ taskId }) => taskId);
   const change = (changed: Partial<RerunDraft>): void => setDraft({ ...draft, ...changed });
   return (
-    <dialog ref={dialog} class="rerun" aria-labelledby="rerun-title" onClose={onClose}>
+    <dialog ref={dialog} class="run-dialog" aria-labelledby="rerun-title" onClose={onClose}>
       <h2 id="rerun-title">Run it again</h2>
       <label>
         What runs

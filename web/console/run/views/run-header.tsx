@@ -4,8 +4,10 @@ import { formatInteger, formatTime, formatTook } from '../../../shared/model/for
 import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';
 import { useNow } from '../../shell/use-now.js';
+import { shownStatus } from '../model/shown-status.js';
 import type { FollowedRun } from '../run-session.js';
 import { FileLink } from '../../../shared/views/file-link.js';
+import { DeleteDialog } from './delete-dialog.js';
 import { RerunDialog } from './rerun-dialog.js';
 
 /** Which run it is, how it stands, and what can be done with it. */
@@ -100,9 +102,11 @@ function TaskCounts({ session, record }: { readonly session: FollowedRun; readon
   const isKnown = session.tasks.size === progress.tasks;
   if (status === 'succeeded' || !settled || !isKnown)
     return `${formatInteger(progress.tasks_settled)} of ${formatInteger(progress.tasks)} settled`;
-  const counts = { succeeded: 0, failed: 0, 'not run': 0 };
-  for (const task of session.tasks.all())
-    counts[task.status === 'succeeded' || task.status === 'failed' ? task.status : 'not run']++;
+  const counts = { succeeded: 0, failed: 0, aborted: 0, 'not run': 0 };
+  for (const task of session.tasks.all()) {
+    const ended = shownStatus(task.status, task.error);
+    counts[ended === 'succeeded' || ended === 'failed' || ended === 'aborted' ? ended : 'not run']++;
+  }
   return Object.entries(counts)
     .filter(([, count]) => count > 0)
     .map(([state, count]) => `${formatInteger(count)} ${state}`)
@@ -129,7 +133,8 @@ function Fact({ name, children }: FactProps) {
 function Actions({ session, record }: { readonly session: FollowedRun; readonly record: RunRecord }) {
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const [isRerunning, setRerunning] = useState(false);
+  const [asks, setAsks] = useState<'rerun' | 'delete' | undefined>(undefined);
+  const closeDialog = (): void => setAsks(undefined);
   const act = (action: 'continue' | 'step' | 'cancel', body?: object): void => {
     setBusy(true);
     setProblem('');
@@ -180,7 +185,7 @@ function Actions({ session, record }: { readonly session: FollowedRun; readonly 
           </button>
         )}
         {settled && (
-          <button type="button" class="primary" onClick={() => setRerunning(true)}>
+          <button type="button" class="primary" onClick={() => setAsks('rerun')}>
             Rerun…
           </button>
         )}
@@ -190,13 +195,19 @@ function Actions({ session, record }: { readonly session: FollowedRun; readonly 
         <a class="button" href={`/inspect/${encodeURIComponent(run_id)}`}>
           Open in inspector
         </a>
+        {settled && (
+          <button type="button" class="danger" onClick={() => setAsks('delete')}>
+            Delete…
+          </button>
+        )}
       </span>
       {problem !== '' && (
         <p class="problem" role="alert">
           <bdi>{problem}</bdi>
         </p>
       )}
-      {isRerunning && <RerunDialog session={session} onClose={() => setRerunning(false)} />}
+      {asks === 'rerun' && <RerunDialog session={session} onClose={closeDialog} />}
+      {asks === 'delete' && <DeleteDialog session={session} record={record} onClose={closeDialog} />}
     </>
   );
 }

@@ -4,6 +4,7 @@ import { toneOf } from '../../../shared/model/tones.js';
 import { moveByKey, rowId, VirtualList } from '../../../shared/views/virtual-list.js';
 import { useNow } from '../../shell/use-now.js';
 import { barsOf, listTimeTicks, type TimeScale } from '../model/timeline-bars.js';
+import { shownStatus } from '../model/shown-status.js';
 import type { TaskState } from '../model/task-states.js';
 import type { FollowedRun } from '../run-session.js';
 
@@ -16,7 +17,10 @@ export function TimelineView({ session }: { readonly session: FollowedRun }) {
   const version = session.version.value;
   const [onlyFailed, setOnlyFailed] = useState(false);
   const tasks = useMemo(
-    () => [...session.tasks.all()].filter(({ status }) => !onlyFailed || status === 'failed'),
+    () =>
+      [...session.tasks.all()].filter(
+        ({ status, error }) => !onlyFailed || shownStatus(status, error) === 'failed',
+      ),
     [session, version, onlyFailed],
   );
   const selection = session.view.value.selection;
@@ -60,6 +64,7 @@ export function TimelineView({ session }: { readonly session: FollowedRun }) {
           renderRow={(index) => {
             const task = tasks[index];
             if (task === undefined) return null;
+            const status = shownStatus(task.status, task.error);
             return (
               <div
                 key={task.key}
@@ -73,9 +78,9 @@ export function TimelineView({ session }: { readonly session: FollowedRun }) {
                 }}
               >
                 <span class="bar-name">
-                  <span class={`dot ${toneOf(task.status)}`} aria-hidden="true" />
+                  <span class={`dot ${toneOf(status)}`} aria-hidden="true" />
                   <bdi>{task.key}</bdi>
-                  <span class="hidden-text">, {task.status}, </span>
+                  <span class="hidden-text">, {status}, </span>
                 </span>
                 <Bars task={task} scale={scale} now={now} />
               </div>

@@ -1,0 +1,88 @@
+import { formatInteger, formatTook } from '../../../shared/model/format.js';
+import { toneOf } from '../../../shared/model/tones.js';
+import { useNow } from '../../shell/use-now.js';
+import { formatSelection } from '../model/addresses.js';
+import { shownStatus } from '../model/shown-status.js';
+import { type RunPart, type TaskState, waitsForRetry } from '../model/task-states.js';
+import type { FollowedRun } from '../run-session.js';
+import { GraphCard, type PlacedCard } from './graph-card.js';
+import { WaveCanvas } from './wave-canvas.js';
+
+interface TaskGraphProps {
+  readonly session: FollowedRun;
+  readonly part: RunPart;
+  /** It is all there is on the tab, and takes its height. */
+  readonly isWhole?: boolean;
+}
+
+/** The tasks of a pipeline by waves; a click on one shows it beside the graph. */
+export function TaskGraph({ session, part, isWhole = false }: TaskGraphProps) {
+  const { graph, subPipeline } = part;
+  void session.version.value;
+  const { selection } = session.view.value;
+  return (
+    <WaveCanvas
+      graph={graph}
+      name={`task-${subPipeline ?? ''}`}
+      label="Tasks by wave"
+      selected={selection?.subPipeline === subPipeline ? selection?.taskId : undefined}
+      isWhole={isWhole}
+      onShow={(taskId) => session.show({ selection: { taskId, subPipeline } })}
+      onClose={() => session.show({ selection: undefined })}
+      renderCard={(card) => {
+        const task = session.tasks.get(formatSelection({ taskId: card.placed.id, subPipeline }));
+        return task && <TaskCard key={card.id} task={task} card={card} />;
+      }}
+    />
+  );
+}
+
+/** A task in the graph: how it stands, how long it took, and of a fan-out how many items are done. */
+function TaskCard({ task, card }: { readonly task: TaskState; readonly card: PlacedCard }) {
+  const { taskId, tool, items } = task;
+  const status = shownStatus(task.status, task.error);
+  const now = useNow(status === 'running');
+  const isWaiting = waitsForRetry(task, now);
+  return (
+    <GraphCard
+      card={card}
+      name={taskId}
+      tone={toneOf(isWaiting ? 'paused' : status)}
+      status={isWaiting ? 'waiting' : status}
+      title={task.error ?? `${taskId}: ${tool}`}
+      isFanOut={task.isFanOut}
+    >
+      <span class="line">
+        <bdi class="tool">{tool}</bdi>
+        <span class="card-state">{formatState(task, now)}</span>
+      </span>
+      {items !== null && items.total > 0 && (
+        <span class="items-bar" aria-hidden="true">
+          <span class="done" style={{ width: `${(100 * items.succeeded) / items.total}%` }} />
+          {status !== 'aborted' && (
+            <span class="failed" style={{ width: `${(100 * items.failed) / items.total}%` }} />
+          )}
+        </span>
+      )}
+    </GraphCard>
+  );
+}
+
+function formatState(task: TaskState, now: number): string {
+  const { items, isReused, isCached, startedAt, finishedAt, attempts, retryAt } = task;
+  const status = shownStatus(task.status, task.error);
+  const parts: string[] = [];
+  if (items !== null) {
+    // The items that were aborted count as failed ones.
+    const failed = status === 'aborted' ? 0 : items.failed;
+    parts.push(`${formatInteger(items.succeeded + failed)}/${formatInteger(items.total)}`);
+    if (failed > 0) parts.push(`${formatInteger(failed)} failed`);
+  }
+  if (isReused) parts.push('reused');
+  else if (isCached) parts.push('cached');
+  else if (retryAt !== null && retryAt > now) parts.push(`retry in ${formatTook(retryAt - now)}`);
+  else if (startedAt !== null) parts.push(formatTook((finishedAt ?? now) - startedAt));
+  if (attempts.length > 1 && items === null) parts.push(`attempt ${attempts.length}`);
+  if (status === 'skipped' || status === 'aborted') parts.push(status);
+  return parts.join(' · ');
+}

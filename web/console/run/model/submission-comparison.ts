@@ -1,0 +1,91 @@
+import type { JsonObject } from '../../../../lib/common/json.js';
+import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
+import { isEqual } from '../../../shared/model/json-rows.js';
+import type { Server } from '../../../shared/server/server.js';
+import { type DiffHunk, diffLines } from './line-diff.js';
+
+/** How the definitions of two runs differ. */
+export type DefinitionDifference =
+  /** They do not. */
+  | { readonly kind: 'none' }
+  /** The texts have other lines; with `isMeant` false, they mean the same. */
+  | { readonly kind: 'lines'; readonly hunks: readonly DiffHunk[]; readonly isMeant: boolean }
+  /** They differ in more than can be shown, or are too long for a text. */
+  | { readonly kind: 'large' };
+
+/** Values that a run was given, and those that the run had that it repeats. */
+export interface ComparedValues {
+  readonly name: 'params' | 'inputs' | 'session' | 'options';
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+}
+
+/** What two runs were submitted with. */
+export interface ComparedSubmissions {
+  readonly before: EditableDefinition;
+  readonly after: EditableDefinition;
+  readonly definition: DefinitionDifference;
+  /** Those that differ. */
+  readonly values: readonly ComparedValues[];
+}
+
+const NAMES = ['params', 'inputs', 'session', 'options'] as const;
+
+/** Reads what a run was submitted with. @throws ServerError */
+export function readSubmission(
+  server: Pick<Server, 'getJson'>,
+  runId: string,
+  signal: AbortSignal,
+): Promise<EditableDefinition> {
+  const path = `/pipelines/runs/${encodeURIComponent(runId)}/definition`;
+  return server.getJson<EditableDefinition>(path, {}, signal);
+}
+
+export function compareSubmissions(
+  before: EditableDefinition,
+  after: EditableDefinition,
+): ComparedSubmissions {
+  const values = NAMES.map((name) => ({
+    name,
+    before: valuesOf(before, name),
+    after: valuesOf(after, name),
+  }));
+  return {
+    before,
+    after,
+    definition: compareDefinitions(before, after),
+    values: values.filter((compared) => !isEqual(compared.before, compared.after)),
+  };
+}
+
+/** The text of a definition, as a file of it has it. */
+export function textOf({ yaml, definition }: EditableDefinition): string {
+  return yaml ?? toLines(definition);
+}
+
+function compareDefinitions(before: EditableDefinition, after: EditableDefinition): DefinitionDifference {
+  const isMeant = !isEqual(before.definition, after.definition);
+  const areTexts = before.yaml_source === after.yaml_source && !isJson(before.yaml) && !isJson(after.yaml);
+  if (!isMeant && (!areTexts || before.yaml === after.yaml)) return { kind: 'none' };
+  if (before.yaml === null || after.yaml === null) return { kind: 'large' };
+  // A text that somebody has written and one that was generated differ everywhere, and JSON may be one long line.
+  const hunks = areTexts
+    ? diffLines(before.yaml, after.yaml)
+    : diffLines(toLines(before.definition), toLines(after.definition));
+  if (hunks === undefined) return { kind: 'large' };
+  return hunks.length === 0 ? { kind: 'none' } : { kind: 'lines', hunks, isMeant };
+}
+
+function isJson(yaml: string | null): boolean {
+  return yaml === null || yaml.trimStart().startsWith('{');
+}
+
+function toLines(definition: JsonObject): string {
+  return `${JSON.stringify(definition, undefined, 2)}\n`;
+}
+
+function valuesOf(submitted: EditableDefinition, name: ComparedValues['name']): JsonObject {
+  if (name !== 'options') return submitted[name];
+  const { options, plan_concurrency } = submitted;
+  return { ...options, ...(plan_concurrency !== undefined && { plan_concurrency }) };
+}
