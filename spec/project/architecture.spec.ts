@@ -79,11 +79,11 @@ describe('The architecture', () => {
       expect(foreign.map(shown)).to.deep.equal([]);
     });
 
-    it('imports no package but preact and its signals, and CodeMirror where texts are edited', () => {
+    it('imports no package but preact, its signals and diff, and CodeMirror where texts are edited', () => {
       const packages = found
         .filter(([{ path }, { isPackage }]) => isPackage && !path.startsWith('web/console/edit/'))
         .map(([, { target }]) => target);
-      expect([...new Set(packages)].sort()).to.deep.equal(['@preact/signals', 'preact']);
+      expect([...new Set(packages)].sort()).to.deep.equal(['@preact/signals', 'diff', 'preact']);
       const editing = found
         .filter(([{ path }, { isPackage }]) => isPackage && path.startsWith('web/console/edit/'))
         .map(([, { target }]) => target)
