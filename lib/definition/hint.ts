@@ -7,8 +7,8 @@ export type Change =
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
   /** Replaces the value at the place of the diagnostic. */
   | { readonly kind: 'replace'; readonly value: Json }
-  /** Adds a field to a map, which is added too when it is missing. */
-  | { readonly kind: 'set'; readonly path: Path; readonly value: Json }
+  /** Adds a field to a map, which is added too when it is missing; where it matters, before another field of it. */
+  | { readonly kind: 'set'; readonly path: Path; readonly value: Json; readonly before?: string }
   /** Adds an entry to a list, which is added too when it is missing. */
   | { readonly kind: 'append'; readonly path: Path; readonly value: Json };
 

@@ -18,7 +18,7 @@ import type { FolderEntry } from './folder-entries.js';
 import { type LibraryLog, PipelineFolder } from './pipeline-folder.js';
 import { drawGraphInSteps, type GoodVersion, pipelineNotFound, type FileReading } from './read-definition.js';
 import { FileSaving } from './save-file.js';
-import { type FileContent, readFileContent } from './write-file.js';
+import { type FolderFile, readFileContent } from './write-file.js';
 
 /** The values of a run of a named pipeline or plan. */
 export interface NamedRunValues {
@@ -76,10 +76,6 @@ const MAX_PAGE_BYTES = 2 ** 20;
 
 const MAX_LAST_RUNS = 5;
 
-interface OpenedFile extends FileContent {
-  readonly file: string;
-}
-
 /** Memory that a file takes for each of its bytes while it is read: as bytes, and as text. */
 const READ_FACTOR = 3;
 
@@ -102,7 +98,8 @@ export class PipelineLibrary {
     this.loaded = folder.watch(() => {
       for (const listener of this.#listeners) listener();
     });
-    this.saving = new FileSaving({ ...options, folder, reading, loaded: this.loaded });
+    const readText = this.read.bind(this);
+    this.saving = new FileSaving({ ...options, folder, reading, loaded: this.loaded, readText });
   }
 
   /** Opens the folder, and begins to read it. Rejects with `bad_usage` when there is none. */
@@ -234,7 +231,7 @@ export class PipelineLibrary {
    *
    * @param hold takes the memory that is needed until it was read, in bytes
    */
-  async read(entry: FolderEntry, hold: (bytes: number) => void): Promise<OpenedFile> {
+  async read(entry: FolderEntry, hold: (bytes: number) => void): Promise<FolderFile> {
     const { tenantId, bytes } = entry.listed;
     hold(READ_FACTOR * bytes);
     const reading = (this.#reads.get(tenantId) ?? Promise.resolve()).then(() => this.#read(entry));
@@ -247,7 +244,7 @@ export class PipelineLibrary {
     }
   }
 
-  async #read({ listed: { file, realPath, tenantId } }: FolderEntry): Promise<OpenedFile> {
+  async #read({ listed: { file, realPath, tenantId } }: FolderEntry): Promise<FolderFile> {
     await this.#options.registry.fairYield(tenantId);
     try {
       return { file, ...(await readFileContent(realPath, file, this.#reading.limitBytes)) };

@@ -26,7 +26,9 @@ export interface ShownSchedule {
   readonly timezone: string;
   readonly overlap: 'skip' | 'queue' | 'allow';
   readonly catch_up: boolean;
-  /** The next three times, in ISO 8601. */
+  /** Its times start nothing, and are not missed. */
+  readonly paused: boolean;
+  /** The next three times, in ISO 8601; none while it is paused. */
   readonly next_runs: readonly string[];
   /** Null before the first one since the schedule is known. */
   readonly last: LastDue | null;

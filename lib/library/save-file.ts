@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { WavetrainError } from '../common/errors.js';
+import { requestSource } from '../definition/check-steps.js';
 import type { Problem } from '../definition/problem.js';
 import { PIPELINE_ID } from '../definition/schema/schema.js';
 import type { FolderEntry } from './folder-entries.js';
@@ -14,7 +15,8 @@ import {
   pipelineNotFound,
   type ReadFile,
 } from './read-definition.js';
-import { assertVersion, createFile, FileChangedError, replaceFile } from './write-file.js';
+import { writePause } from './schedules/write-pause.js';
+import { assertVersion, createFile, FileChangedError, type FolderFile, replaceFile } from './write-file.js';
 
 /** A text that is to be a file of the folder. */
 export interface SaveRequest {
@@ -27,6 +29,13 @@ export interface SaveRequest {
   readonly mayRun: boolean;
   /** Aborts when the caller has left. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** A schedule that is to be paused, or resumed. */
+export interface PauseRequest extends Pick<SaveRequest, 'tenantId' | 'id' | 'mayRun' | 'signal'> {
+  readonly isPaused: boolean;
+  /** Takes the memory that is needed until the file is saved, in bytes. */
+  readonly hold: (bytes: number) => void;
 }
 
 /** How a file was saved. */
@@ -43,6 +52,8 @@ interface SavingOptions {
   readonly reading: FileReading;
   /** Resolves when all files have been read. */
   readonly loaded: Promise<void>;
+  /** Reads a file, after it took the memory that it needs. */
+  readonly readText: (entry: FolderEntry, hold: PauseRequest['hold']) => Promise<FolderFile>;
   readonly log: LibraryLog;
   /** Makes names of unfinished files. */
   readonly newId: () => string;
@@ -82,8 +93,20 @@ export class FileSaving {
    * `body_too_large`, `pipeline_not_found` or `file_changed`.
    */
   async save(request: SaveRequest): Promise<SavedFile | undefined> {
+    return this.#withPlace(request.tenantId, (saves) => this.#save(request, saves));
+  }
+
+  /**
+   * Writes into the file of a definition that its schedule is paused, or that it is not: a save of what the file has now. One
+   * with errors is refused with `invalid_request`, since its earlier version would stay in use; otherwise as {@link save}.
+   */
+  async pause(request: PauseRequest): Promise<SavedFile | undefined> {
+    return this.#withPlace(request.tenantId, (saves) => this.#pause(request, saves));
+  }
+
+  /** Does one of the saves of a tenant. */
+  async #withPlace<T>(tenantId: string, work: (saves: TenantSaves) => Promise<T>): Promise<T> {
     this.assertWritable();
-    const { tenantId } = request;
     const saves = this.#saves.get(tenantId) ?? { count: 0, writing: Promise.resolve() };
     if (saves.count >= LIBRARY_LIMITS.tenantSaves) {
       const message = `tenant "${tenantId}" saves ${LIBRARY_LIMITS.tenantSaves} files already: try again when one of them is saved`;
@@ -92,13 +115,33 @@ export class FileSaving {
     this.#saves.set(tenantId, saves);
     saves.count++;
     try {
-      return await this.#save(request, saves);
+      return await work(saves);
     } finally {
       if (--saves.count === 0) this.#saves.delete(tenantId);
     }
   }
 
-  async #save(request: SaveRequest, saves: TenantSaves): Promise<SavedFile | undefined> {
+  async #pause(request: PauseRequest, saves: TenantSaves): Promise<SavedFile | undefined> {
+    const { folder, reading, loaded, readText } = this.#options;
+    await loaded;
+    const { tenantId, id, mayRun, signal, isPaused, hold } = request;
+    const entry = folder.find(tenantId, id);
+    if (entry === undefined) throw pipelineNotFound(id);
+    if (!mayRun) throw new WavetrainError('forbidden', RUN_NEEDED);
+    const { file, text, version } = await readText(entry, hold);
+    const source = await reading.check(requestSource(text), tenantId);
+    if (source.value === undefined) throw hasErrors(id);
+    const written = writePause(text, source, isPaused);
+    if (written === text) return { file, version, ok: entry.isValid, problems: entry.problems };
+    const saved = { tenantId, id, mayRun, signal, text: written, expected: version };
+    return this.#save(saved, saves, { mustBeValid: true });
+  }
+
+  async #save(
+    request: SaveRequest,
+    saves: TenantSaves,
+    { mustBeValid = false } = {},
+  ): Promise<SavedFile | undefined> {
     const { folder, reading, loaded } = this.#options;
     await loaded;
     const { tenantId, id, text, mayRun } = request;
@@ -110,6 +153,7 @@ export class FileSaving {
         `the id in the text is "${read.id}", not "${id}": save it under its own id`,
       );
     }
+    if (mustBeValid && read.good === undefined) throw hasErrors(id);
     if (!mayRun && startsMore(read, entry?.good)) throw new WavetrainError('forbidden', RUN_NEEDED);
     const written = saves.writing.then(() => this.#write(request, file, read));
     saves.writing = written.catch(() => undefined);
@@ -196,6 +240,11 @@ function startsMore({ start, problems }: ReadFile, good: GoodVersion | undefined
 
 const RUN_NEEDED =
   'this key lacks the scope "run", which a new or changed schedule or webhook needs: it starts runs';
+
+function hasErrors(id: string): WavetrainError {
+  const message = `the file has errors, and its last version without any would stay in use as it is: mend it first; GET /pipelines/${id} lists them`;
+  return new WavetrainError('invalid_request', message);
+}
 
 const ID = new RegExp(PIPELINE_ID);
 const INVALID_ID =

@@ -25,6 +25,12 @@ export interface FileContent {
   readonly version: string;
 }
 
+/** A file of the folder as it was read. */
+export interface FolderFile extends FileContent {
+  /** Relative to the folder. */
+  readonly file: string;
+}
+
 /** The version of a content: its hash. */
 function toVersion(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64url');

@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { renderSvg } from '../../pipelines/drawing/graph-svg.js';
 import { createGraph, renderDot, renderMermaid, renderText } from '../../pipelines/graph.js';
@@ -5,7 +6,7 @@ import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
 import { printProblems } from '../input/problems.js';
-import { printJson } from '../render/stdout.js';
+import { printJson, printOrWrite } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../usage-errors.js';
 import {
@@ -24,20 +25,24 @@ export class GraphCommand extends Command<CliContext> {
       A solid arrow means that a template reads the output of a task, a dashed arrow that a task awaits another one.
       Fan-outs are marked. An SVG needs nothing besides itself: browsers and documents show it.
 
+      With --output, the ending of the file says the format: .txt, .mmd or .mermaid, .dot or .gv, .svg. A file that is there
+      is replaced.
+
       The graph of a plan shows its sub-pipelines; each arrow names the keys that one stores and the other reads.
     `,
     examples: [
       ['in the terminal', '$0 graph pipeline.yaml'],
       ['for a README or an issue', '$0 graph pipeline.yaml --format mermaid'],
       ['a plan', '$0 graph plan.yaml --format mermaid'],
-      ['as an image', '$0 graph pipeline.yaml --format svg > pipeline.svg'],
+      ['as an image', '$0 graph pipeline.yaml --output pipeline.svg'],
     ],
   });
 
   file = Option.String({ name: 'FILE' });
-  format = Option.String('--format', 'text', {
-    description: '<FORMAT> text, mermaid, dot or svg; default text',
+  format = Option.String('--format', {
+    description: '<FORMAT> text, mermaid, dot or svg; default: by the ending of --output, otherwise text',
   });
+  output = Option.String('--output,-o', { description: '<FILE> write the drawing to this file' });
   json = Option.Boolean('--json', false, { description: 'print waves and edges as one JSON document' });
   tools = Option.Array('--tools', { description: TOOLS_OPTION });
   mcp = Option.String('--mcp', { description: MCP_OPTION });
@@ -48,10 +53,7 @@ export class GraphCommand extends Command<CliContext> {
   /** Draws the tasks of a pipeline or the sub-pipelines of a plan (D43). Returns `invalid` for an invalid definition. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
-    const format = FORMATS.find((name) => name === this.format);
-    if (format === undefined) {
-      throw new UsageError(`--format must be one of ${FORMATS.join(', ')}, not "${this.format}"`);
-    }
+    const format = chooseFormat(this);
     const loaded = await loadDefinition(this, context);
     const drawing = await createDrawing(loaded, format);
     if (drawing === undefined) {
@@ -59,12 +61,46 @@ export class GraphCommand extends Command<CliContext> {
       return EXIT.invalid;
     }
     if (this.json) printJson(drawing.graph, context);
-    else context.stdout.write(drawing.render(detectTerminal(context.stdout, context.env).columns));
+    else {
+      const { columns } = detectTerminal(context.stdout, context.env);
+      await printOrWrite(drawing.render(columns), this.output, context);
+    }
     return EXIT.done;
   }
 }
 
 const FORMATS = ['text', 'mermaid', 'dot', 'svg'] as const;
+
+type Format = (typeof FORMATS)[number];
+
+const FORMAT_OF_ENDING: ReadonlyMap<string, Format> = new Map([
+  ['.txt', 'text'],
+  ['.mmd', 'mermaid'],
+  ['.mermaid', 'mermaid'],
+  ['.dot', 'dot'],
+  ['.gv', 'dot'],
+  ['.svg', 'svg'],
+]);
+
+/** @throws UsageError for an unknown format, and for a file whose ending says none: a text is no image.png */
+function chooseFormat({ format, output, json }: Pick<GraphCommand, 'format' | 'output' | 'json'>): Format {
+  if (output !== undefined && json) {
+    throw new UsageError('--json prints to standard output', 'leave out --output, and write > FILE');
+  }
+  if (format === undefined) {
+    const ending = extname(output ?? '').toLowerCase();
+    const found = ending === '' ? 'text' : FORMAT_OF_ENDING.get(ending);
+    if (found !== undefined) return found;
+    const endings = [...FORMAT_OF_ENDING.keys()].join(', ');
+    throw new UsageError(
+      `"${ending}" is no format of --output`,
+      `the endings are ${endings}; or add --format`,
+    );
+  }
+  const known = FORMATS.find((name) => name === format);
+  if (known !== undefined) return known;
+  throw new UsageError(`--format must be one of ${FORMATS.join(', ')}, not "${format}"`);
+}
 
 /** A graph as data, and the function that draws it. */
 interface Drawing {
@@ -75,7 +111,7 @@ interface Drawing {
 /** Returns undefined for an invalid definition. */
 async function createDrawing(
   { kind, check }: LoadedDefinition,
-  format: (typeof FORMATS)[number],
+  format: Format,
 ): Promise<Drawing | undefined> {
   if (!check.ok) return undefined;
   if (kind === 'pipeline') {

@@ -1,8 +1,11 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
-import { errorCode } from '../../common/errors.js';
+import { errorCode, WavetrainError } from '../../common/errors.js';
+import { describeErrno } from '../../common/files.js';
 import type { CliContext } from '../context.js';
 import { detectTerminal } from './terminal.js';
-import { escapeControlCharactersInJson } from './text.js';
+import { escapeControlCharactersInJson, toSingleLine } from './text.js';
 
 /** Lets a stream outlive its reader, so that `wavetrain tools | head -1` ends without an error. */
 export class BrokenPipeGuard {
@@ -42,6 +45,29 @@ export function printJson(value: unknown, { stdout, env }: Pick<CliContext, 'std
   const { interactive } = detectTerminal(stdout, env);
   const json = JSON.stringify(value, null, interactive ? 2 : 0);
   stdout.write(`${interactive ? escapeControlCharactersInJson(json) : json}\n`);
+}
+
+/**
+ * Prints a text, or writes it to the file of `--output`, which it replaces, and says so on standard error.
+ *
+ * @param output the file, from the working directory; undefined for standard output
+ * @throws WavetrainError `unreadable_file` with the reason when the file cannot be written
+ */
+export async function printOrWrite(
+  text: string,
+  output: string | undefined,
+  { stdout, stderr, cwd }: Pick<CliContext, 'stdout' | 'stderr' | 'cwd'>,
+): Promise<void> {
+  if (output === undefined) {
+    stdout.write(text);
+    return;
+  }
+  try {
+    await writeFile(resolve(cwd, output), text);
+  } catch (cause) {
+    throw new WavetrainError('unreadable_file', `cannot write ${output}: ${describeErrno(cause)}`, { cause });
+  }
+  stderr.write(`wrote ${toSingleLine(output)}\n`);
 }
 
 /**

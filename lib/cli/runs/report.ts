@@ -1,7 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { WavetrainError } from '../../common/errors.js';
-import { describeErrno } from '../../common/files.js';
 import { formatCount } from '../../common/text.js';
 import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { CliContext } from '../context.js';
@@ -9,6 +5,7 @@ import { EXIT, type ExitStatus } from '../exit-status.js';
 import { causesFirst, formatCall } from '../render/failures.js';
 import { readPackageJson } from '../package-info.js';
 import { formatElapsed, modelLines } from '../render/run-summary.js';
+import { printOrWrite } from '../render/stdout.js';
 import { toSingleLine } from '../render/text.js';
 import { readTasks } from '../run/run-end.js';
 import { artifactLine } from '../run/written-files.js';
@@ -31,17 +28,7 @@ export async function reportRun(
   const format = chooseFormat(flags);
   return withRun(flags, context, async (found) => {
     const text = format === 'html' ? await formatHtml(found, context) : await formatReport(found);
-    if (flags.output === undefined) {
-      context.stdout.write(text);
-      return EXIT.done;
-    }
-    try {
-      await writeFile(resolve(context.cwd, flags.output), text);
-    } catch (cause) {
-      const message = `cannot write ${flags.output}: ${describeErrno(cause)}`;
-      throw new WavetrainError('unreadable_file', message, { cause });
-    }
-    context.stderr.write(`wrote ${toSingleLine(flags.output)}\n`);
+    await printOrWrite(text, flags.output, context);
     return EXIT.done;
   });
 }

@@ -35,6 +35,7 @@ const STEPS = 'steps step jobs stages nodes activities states workflow dag';
 const HANDLERS =
   'on_failure on_success on_error on_exit on_complete handlers handler_on hooks finally always catch notify mail_on';
 const SCHEDULES = 'schedules cron on trigger triggers start_at start_date';
+const PAUSES = 'pause suspend suspended is_paused';
 const CACHES = 'caching memoize cache_key cache_ttl';
 const PRIORITIES = 'priority priorities pool queue priority_class';
 const ENVIRONMENT = 'env environment env_from vars variables';
@@ -114,6 +115,7 @@ const PIPELINE_HINTS = createHints([
   [CONDITIONS, NO_CONDITIONS],
   [HANDLERS, NO_HANDLERS],
   [SCHEDULES, STARTS],
+  [PAUSES, { name: 'paused' }],
   [`cache ${CACHES}`, TASK_CACHE],
   [PRIORITIES, NO_PRIORITIES],
 ]);
@@ -138,6 +140,7 @@ const PLAN_HINTS = createHints([
   [CONDITIONS, NO_CONDITIONS],
   [HANDLERS, NO_HANDLERS],
   [SCHEDULES, STARTS],
+  [PAUSES, { name: 'paused' }],
   [`cache ${CACHES}`, TASK_CACHE],
 ]);
 

@@ -170,6 +170,12 @@ export const startFields = {
       description: 'Whether one run makes up for missed times of the schedule.',
     }),
   ),
+  paused: optionalField(
+    Type.Boolean({
+      default: false,
+      description: 'Whether the schedule rests: its times start nothing, and none of them is missed.',
+    }),
+  ),
   webhook: Type.Optional(
     Type.Unsafe<Static<typeof WebhookDefinition>>({ ...WebhookDefinition, type: ['object', 'null'] }),
   ),

@@ -34,7 +34,7 @@ export function toFix({ change, path, at, base }: LocatedChange, document: Docum
     case 'replace':
       return replaceValue(change.value, path, document);
     case 'set':
-      return addField([...base, ...change.path], change.value, document);
+      return addField([...base, ...change.path], change.value, document, change.before);
     case 'append':
       return addEntry([...base, ...change.path], change.value, document);
   }
@@ -122,7 +122,7 @@ function isWritten(written: string, value: unknown): boolean {
 }
 
 /** Adds a field to the map that contains it, or the map with the field when it is missing. */
-function addField(path: Path, value: Json, document: Document): Fix | undefined {
+function addField(path: Path, value: Json, document: Document, before?: string): Fix | undefined {
   const key = path.at(-1);
   const owner = path.slice(0, -1);
   if (typeof key !== 'string' || !SAFE_NAME.test(key)) return undefined;
@@ -132,18 +132,25 @@ function addField(path: Path, value: Json, document: Document): Fix | undefined 
   const { text, locator } = document;
   const located = locator.locate(owner);
   // Behind the first member, which names what the map is, when there are two.
-  const place = located?.members.at(-1);
+  const place =
+    before === undefined ? located?.members.at(-1) : locator.locate([...owner, before])?.keyOffset;
   if (located === undefined || place === undefined) return undefined;
   const title = `add ${key}: ${writeFlow(value, false)}`;
   if (text[located.offset] === '{') {
     const isQuoted = text[place] === '"';
     const name = isQuoted ? JSON.stringify(key) : key;
-    return insert(title, { locator, at: place, text: `${name}: ${writeFlow(value, isQuoted)}, ` });
+    const lineStart = indentAt(text, place, /^ *$/);
+    const separator = lineStart === undefined ? ' ' : `${lineBreakOf(text)}${lineStart}`;
+    return insert(title, { locator, at: place, text: `${name}: ${writeFlow(value, isQuoted)},${separator}` });
   }
   const indent = indentAt(text, place, located.members.length === 1 ? /^ *(?:- +)*$/ : /^ *$/);
   if (indent === undefined) return undefined;
   const written = isObject(value) ? writeBlock(value, indent) : ` ${writeFlow(value, false)}`;
-  return insert(title, { locator, at: place, text: `${key}:${written}\n${indent}` });
+  return insert(title, { locator, at: place, text: `${key}:${written}${lineBreakOf(text)}${indent}` });
+}
+
+function lineBreakOf(text: string): string {
+  return text.includes('\r\n') ? '\r\n' : '\n';
 }
 
 function writeBlock(map: Readonly<Record<string, unknown>>, indent: string): string {

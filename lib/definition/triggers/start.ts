@@ -13,13 +13,17 @@ export interface Schedule {
   readonly timezone: string;
   readonly overlap: 'skip' | 'queue' | 'allow';
   readonly catchUp: boolean;
+  /** Its times start nothing, and are not missed. */
+  readonly isPaused: boolean;
 }
 
 /** The schedule of a checked definition; undefined when it has none. */
 export function readSchedule(definition: StartFields): Schedule | undefined {
-  const { schedule, timezone = 'UTC', overlap = 'skip', catch_up: catchUp = false } = definition;
+  const { schedule, timezone = 'UTC', overlap = 'skip' } = definition;
   if (schedule === undefined) return undefined;
-  return { cron: typeof schedule === 'string' ? [schedule] : schedule, timezone, overlap, catchUp };
+  const { catch_up: catchUp = false, paused: isPaused = false } = definition;
+  const cron = typeof schedule === 'string' ? [schedule] : schedule;
+  return { cron, timezone, overlap, catchUp, isPaused };
 }
 
 /** Checks the fields that make a server start a definition, beyond what their schema says (D70, D71). */
@@ -64,7 +68,7 @@ function findZoneOfCity(name: string): string | undefined {
 }
 
 function* findIdleFields(definition: Record<string, unknown>): Generator<Diagnostic> {
-  for (const field of ['timezone', 'overlap', 'catch_up']) {
+  for (const field of ['timezone', 'overlap', 'catch_up', 'paused']) {
     if (definition[field] === undefined) continue;
     yield {
       code: 'no_effect',

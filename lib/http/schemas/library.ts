@@ -40,7 +40,8 @@ const ScheduleSchema = schemaFor<ShownSchedule>()(
       timezone: Type.String(),
       overlap: Type.Enum(['skip', 'queue', 'allow']),
       catch_up: Type.Boolean(),
-      next_runs: Type.Array(Time, { description: 'The next three times.' }),
+      paused: Type.Boolean({ description: 'Its times start nothing, and are not missed.' }),
+      next_runs: Type.Array(Time, { description: 'The next three times; none while it is paused.' }),
       last: nullable(LastDueSchema),
     },
     { title: 'Schedule' },
@@ -91,12 +92,16 @@ const NamedPipelineSchema = schemaFor<NamedPipeline>()(
 );
 
 export const NamedPageSchema = schemaFor<
-  NamedPage & { readonly enabled: boolean; readonly writable: boolean }
+  NamedPage & { readonly enabled: boolean; readonly writable: boolean; readonly pausable: boolean }
 >()(
   Type.Object(
     {
       enabled: Type.Boolean({ description: 'The server has such a folder.' }),
       writable: Type.Boolean({ description: 'Keys with the scope `edit` can save its files.' }),
+      pausable: Type.Boolean({
+        description:
+          'They can, and the key has the scopes `edit` and `run`: it can pause and resume schedules.',
+      }),
       pipelines: Type.Array(NamedPipelineSchema),
       next_cursor: nullable(Type.String({ description: 'The `cursor` of the next page; null on the last.' })),
     },
@@ -148,4 +153,9 @@ export const SaveRequestSchema = Type.Object(
     tenant_id: optionalField(TenantId),
   },
   { title: 'SaveRequest', additionalProperties: false },
+);
+
+export const PauseRequestSchema = Type.Object(
+  { tenant_id: optionalField(TenantId) },
+  { title: 'PauseRequest', additionalProperties: false },
 );

@@ -104,7 +104,8 @@ export class Scheduler {
       timezone: schedule.timezone,
       overlap: schedule.overlap,
       catch_up: schedule.catchUp,
-      next_runs: active === undefined ? [] : this.#nextTimes(active).map(toIsoTime),
+      paused: schedule.isPaused,
+      next_runs: active === undefined || schedule.isPaused ? [] : this.#nextTimes(active).map(toIsoTime),
       last: active?.last ?? null,
     };
   };
@@ -141,6 +142,8 @@ export class Scheduler {
     const { registry } = this.#options;
     this.#following = this.#following.then(async () => {
       if (this.#isAtWork) await registry.stepRunner.run(this.#takeAll(), ROOT_TENANT);
+      // Otherwise the next process would take the times of a pause that is over for missed ones.
+      if (this.#isAtWork) this.#file?.save();
       this.#look();
     });
     return this.#following;
@@ -162,13 +165,13 @@ export class Scheduler {
 
   #take(key: string, { id, listed: { tenantId } }: FolderEntry, schedule: Schedule): void {
     const now = this.#options.clock.now();
-    const signature = JSON.stringify([schedule.cron, schedule.timezone]);
+    const signature = toSignature(schedule);
     const active = this.#active.get(key);
     if (active?.signature === signature) {
       active.schedule = schedule;
       return;
     }
-    const times = new ScheduleTimes(schedule.cron, schedule.timezone);
+    const times = new ScheduleTimes(schedule.isPaused ? [] : schedule.cron, schedule.timezone);
     if (active !== undefined) {
       // What the new times would have been before now was never due.
       const handledAt = Math.max(active.handledAt, now);
@@ -300,6 +303,10 @@ export class Scheduler {
   async #startWaiting(active: ActiveSchedule): Promise<void> {
     const { waiting, runId, schedule } = active;
     if (waiting === null || !this.#isCurrent(active)) return;
+    if (schedule.isPaused) {
+      active.waiting = null;
+      return this.#end(active, waiting, { outcome: 'skipped', reason: 'the schedule was paused before' });
+    }
     if (schedule.overlap !== 'allow' && runId !== null && !this.#hasSettled(runId)) return;
     await this.#submit(active, waiting, {});
   }
@@ -376,6 +383,11 @@ export class Scheduler {
       };
     }
   }
+}
+
+/** Of another signature, other times were due. */
+function toSignature({ cron, timezone, isPaused }: Schedule): string {
+  return JSON.stringify([cron, timezone, ...(isPaused ? ['paused'] : [])]);
 }
 
 function formatMissed(count: number): string {

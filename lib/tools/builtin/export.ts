@@ -15,22 +15,30 @@ import { assertFileName } from '../files/file-name.js';
 import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 import { defineTool, type InputsOf, type ToolContext } from '../tool.js';
 
+/** The endings of the names of files; a name without any of them gets the first. */
 const FORMATS = {
-  json: { ending: '.json', mediaType: 'application/json' },
-  csv: { ending: '.csv', mediaType: 'text/csv' },
-  markdown: { ending: '.md', mediaType: 'text/markdown' },
-  xlsx: { ending: '.xlsx', mediaType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' },
-  text: { ending: '.txt', mediaType: 'text/plain' },
+  json: { endings: ['.json'], mediaType: 'application/json' },
+  csv: { endings: ['.csv'], mediaType: 'text/csv' },
+  markdown: { endings: ['.md', '.markdown'], mediaType: 'text/markdown' },
+  xlsx: {
+    endings: ['.xlsx'],
+    mediaType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  },
+  text: { endings: ['.txt'], mediaType: 'text/plain' },
 } as const;
+
+const FORMAT_NAMES = ['json', 'csv', 'markdown', 'xlsx', 'text'] as const;
+
+type Format = (typeof FORMAT_NAMES)[number];
 
 const inputs = {
   data: { description: 'the value to write; a text that is JSON counts as its value' },
   content: { description: 'the value to write when there is no data' },
   format: {
     type: 'string',
-    enum: ['json', 'csv', 'markdown', 'xlsx', 'text'],
-    default: 'markdown',
-    description: 'the format of the file',
+    enum: FORMAT_NAMES,
+    default: null,
+    description: 'the format of the file; default: by the ending of filename, or else markdown',
   },
   filename: { type: 'string', default: null, description: 'the name of the file; default artifact' },
   schema: {
@@ -71,6 +79,7 @@ const inputs = {
 
 /** The inputs, with the name of the file without the ending that is added. */
 interface ExportInputs extends InputsOf<typeof inputs> {
+  readonly format: Format;
   readonly filename: string;
 }
 
@@ -92,15 +101,16 @@ export const exportFile = defineTool({
     type: 'object',
   },
   async run(given, context) {
-    const { format, filename, schema, output_dir: outputDir } = given;
+    const { filename, schema, output_dir: outputDir } = given;
     if (outputDir !== null) context.log('output_dir has no effect: run --artifacts names the folder');
     const base = filename === null || filename === '' ? 'artifact' : filename;
-    const { ending, mediaType } = FORMATS[format];
-    const name = base.toLowerCase().endsWith(ending) ? base : base + ending;
+    const format = given.format ?? FORMAT_NAMES.find((each) => hasEnding(base, each)) ?? 'markdown';
+    const { endings, mediaType } = FORMATS[format];
+    const name = hasEnding(base, format) ? base : base + endings[0];
     // Before the work: a workbook takes seconds.
     assertFileName(name);
     const written = await limiter.run(context, async () => {
-      const bytes = await toBytes({ ...given, filename: base }, context);
+      const bytes = await toBytes({ ...given, format, filename: base }, context);
       return await context.artifacts.write({ name, bytes, media_type: mediaType });
     });
     return {
@@ -112,6 +122,10 @@ export const exportFile = defineTool({
     };
   },
 });
+
+function hasEnding(name: string, format: Format): boolean {
+  return FORMATS[format].endings.some((ending) => name.toLowerCase().endsWith(ending));
+}
 
 async function toBytes(given: ExportInputs, context: ToolContext): Promise<string | Uint8Array> {
   const { format, sheets, metadata, periods, analyst_notes: notes } = given;

@@ -1,4 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke } from '../invoke.js';
 
 const INPUT = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}, {id: b, tool: mock, await: [a]}]\n';
@@ -60,6 +62,63 @@ describe('graph', () => {
     const { status, stdout, stderr } = await invoke(['graph', '-'], { input: PLAN.replace('mock', 'mok') });
     expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
     expect(stderr).to.contain('did you mean "mock"?');
+  });
+
+  describe('with --output', () => {
+    let folder: TemporaryFolder;
+    beforeEach(() => void (folder = new TemporaryFolder()));
+    afterEach(() => folder.remove());
+    const draw = (...argv: string[]): ReturnType<typeof invoke> =>
+      invoke(['graph', '-', ...argv], { input: INPUT, cwd: folder.path });
+    const textOf = (name: string): string => readFileSync(folder.at(name), 'utf8');
+
+    it('writes the format that the ending of the file says, and replaces a file that is there', async () => {
+      const beginnings = {
+        'p.svg': /^<svg xmlns=/,
+        'p.mmd': /\nflowchart LR\n/,
+        'p.mermaid': /\nflowchart LR\n/,
+        'p.DOT': /^digraph "p"/,
+        'p.gv': /^digraph "p"/,
+        'p.txt': /^wave 1 +wave 2\n/,
+        p: /^wave 1 +wave 2\n/,
+      };
+      folder.write('p.svg', 'an older drawing');
+      for (const [name, beginning] of Object.entries(beginnings)) {
+        const { status, stdout, stderr } = await draw('-o', name);
+        expect({ status, stdout, stderr }).to.deep.equal({
+          status: 0,
+          stdout: '',
+          stderr: `wrote ${name}\n`,
+        });
+        expect(textOf(name), name).to.match(beginning);
+      }
+      expect(textOf('p.svg')).to.equal((await draw('--format', 'svg')).stdout);
+    });
+
+    it('writes the format of --format whatever the ending of the file', async () => {
+      expect((await draw('--output', 'p.svg', '--format', 'dot')).status).to.equal(0);
+      expect(textOf('p.svg')).to.match(/^digraph "p"/);
+    });
+
+    it('exits with 2 for an ending that is no format, and beside --json, and writes nothing', async () => {
+      const unknown = await draw('-o', 'p.png');
+      expect(unknown.status).to.equal(2);
+      expect(unknown.stderr).to.contain('".png" is no format of --output').and.to.contain('.mmd');
+      const json = await draw('-o', 'p.svg', '--json');
+      expect(json.status).to.equal(2);
+      expect(json.stderr).to.contain('--json prints to standard output');
+      expect(readdirSync(folder.path)).to.deep.equal([]);
+    });
+
+    it('says why a file cannot be written, and writes none for an invalid pipeline', async () => {
+      const { status, stderr } = await draw('-o', 'missing/p.svg');
+      expect(status).to.equal(2);
+      expect(stderr).to.contain('cannot write missing/p.svg: there is no such file');
+      const input = INPUT.replace('[a]', '[c]');
+      const invalid = await invoke(['graph', '-', '-o', 'p.svg'], { input, cwd: folder.path });
+      expect(invalid.status).to.equal(1);
+      expect(readdirSync(folder.path)).to.deep.equal([]);
+    });
   });
 
   it('exits with 2 for an unknown format', async () => {

@@ -73,6 +73,7 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['steps: []', /^the tasks are under "tasks"$/],
     ['jobs: {}', /^the tasks are under "tasks"$/],
     ['name: x', /"id"/],
+    ['suspend: true', /"paused"/],
     ['cron: "* * * * *"', /^write schedule: .*timezone: ZONE/],
     ['on: push', /webhook: {secret: NAME}/],
     ['env: {A: 1}', /"params".*"inputs"/],

@@ -18,9 +18,10 @@ describe('The fields that start a definition (D70, D71)', () => {
   const valid = [
     'schedule: "0 6 * * 1-5"',
     'schedule: ["@daily", "0 12 * * *"], timezone: Europe/Berlin, overlap: queue, catch_up: true',
+    'schedule: "@daily", paused: true',
     'webhook: {secret: HOOK}',
     'webhook: {secret: HOOK, params: {branch: /ref}, inputs: {event: ""}}',
-    'schedule: null, timezone: null, overlap: null, catch_up: null, webhook: null',
+    'schedule: null, timezone: null, overlap: null, catch_up: null, paused: null, webhook: null',
   ];
   for (const fields of valid) {
     it(`may be ${fields}`, () => {
@@ -42,6 +43,8 @@ describe('The fields that start a definition (D70, D71)', () => {
     ['schedule: "@daily", timezone: new york', 'invalid_schedule', '/pipeline/timezone', /America\/New_York/],
     ['schedule: "@daily", timezone: "+02:00"', 'invalid_schedule', '/pipeline/timezone', /IANA/],
     ['schedule: "@daily", overlap: stop', 'invalid_value', '/pipeline/overlap', /./],
+    ['schedule: "@daily", paused: until June', 'wrong_type', '/pipeline/paused', /./],
+    ['paused: true', 'no_effect', '/pipeline/paused', /./],
     ['overlap: skip', 'no_effect', '/pipeline/overlap', /./],
     ['webhook: {}', 'missing_field', '/pipeline/webhook', /./],
     ['webhook: {secret: HOOK, method: GET}', 'unknown_field', '/pipeline/webhook/method', /./],

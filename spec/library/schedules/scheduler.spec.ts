@@ -49,6 +49,7 @@ describe('Schedules (D70)', () => {
         timezone: 'UTC',
         overlap: 'skip',
         catch_up: false,
+        paused: false,
         next_runs: ['2026-01-01T06:00:00.000Z', '2026-01-02T06:00:00.000Z', '2026-01-03T06:00:00.000Z'],
         last: null,
       });

@@ -283,6 +283,7 @@ describe('The files of the editor', () => {
     expect(await files.list()).to.deep.equal({
       enabled: false,
       writable: false,
+      pausable: false,
       pipelines: [],
       next_cursor: null,
     });

@@ -1,24 +1,31 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { NamedPipeline } from '../../../lib/library/named-pipeline.js';
-import { formatAgo, formatTime, formatTimeInZone, formatTimeThere } from '../../shared/model/format.js';
+import { formatAgo, formatTime } from '../../shared/model/format.js';
 import { toneOf } from '../../shared/model/tones.js';
 import type { Server } from '../../shared/server/server.js';
-import { useJson } from '../../shared/server/use-json.js';
+import { useReading } from '../../shared/server/use-reading.js';
 import { Notice } from '../../shared/views/notices.js';
 import { editAddressOf, type Folder, MOST_FILES } from '../edit/session/files.js';
 import { PageFrame } from '../shell/frame.js';
 import { useNow } from '../shell/use-now.js';
 import { RunForm } from './run-form.js';
+import { PauseButton, ScheduleFacts } from './schedule-facts.js';
 
 /** The list is read again after so many milliseconds. */
 const REFRESH_MS = 3000;
 
+const LIST = `/pipelines?limit=${MOST_FILES}`;
+
 /** The pipelines of the server's folder, with their schedules and their last runs. */
 export function LibraryPage({ server }: { readonly server: Server }) {
-  const { value, problem } = useJson<Folder>(server, `/pipelines?limit=${MOST_FILES}`, {
-    refreshMs: REFRESH_MS,
-    keep: true,
-  });
+  // What this page has changed is shown at once.
+  const [changes, setChanges] = useState(0);
+  const { value, problem } = useReading(
+    server.needsKey.value ? null : `${LIST} ${changes}`,
+    (signal) => server.getJson<Folder>(LIST, {}, signal),
+    { refreshMs: REFRESH_MS, keep: true },
+  );
   const [text, setText] = useState('');
   const now = useNow();
   const wanted = text.trim().toLowerCase();
@@ -58,7 +65,21 @@ export function LibraryPage({ server }: { readonly server: Server }) {
               </p>
             )}
             {shown.map((named) => (
-              <Entry key={`${named.tenant_id}/${named.file}`} server={server} named={named} now={now} />
+              <Entry
+                key={`${named.tenant_id}/${named.file}`}
+                server={server}
+                named={named}
+                now={now}
+                pausing={
+                  value.pausable && (
+                    <PauseButton
+                      server={server}
+                      named={named}
+                      onChange={() => setChanges((count) => count + 1)}
+                    />
+                  )
+                }
+              />
             ))}
             {value.next_cursor !== null && <p class="src">The first {MOST_FILES} pipelines are shown.</p>}
           </>
@@ -87,11 +108,13 @@ function NoFolder() {
 
 interface NamedNow {
   readonly named: NamedPipeline;
+  /** The button beside a schedule, for keys that may pause it. */
+  readonly pausing: ComponentChildren;
   /** In milliseconds since 1970. */
   readonly now: number;
 }
 
-function Entry({ server, named, now }: NamedNow & { readonly server: Server }) {
+function Entry({ server, named, now, pausing }: NamedNow & { readonly server: Server }) {
   const [isRunning, setRunning] = useState(false);
   const { id, kind, file, goal, description, ok, stale, problems, tenant_id } = named;
   const errors = problems.filter(({ severity }) => severity === 'error');
@@ -141,7 +164,7 @@ function Entry({ server, named, now }: NamedNow & { readonly server: Server }) {
           {errors.length > MOST_PROBLEMS && <li>and {errors.length - MOST_PROBLEMS} more</li>}
         </ul>
       )}
-      <Starts named={named} now={now} />
+      <Starts named={named} now={now} pausing={pausing} />
       <LastRuns named={named} now={now} />
       {isRunning && <RunForm server={server} named={named} />}
     </section>
@@ -150,64 +173,12 @@ function Entry({ server, named, now }: NamedNow & { readonly server: Server }) {
 
 const MOST_PROBLEMS = 5;
 
-function NextRun({ schedule }: { readonly schedule: NonNullable<NamedPipeline['schedule']> }) {
-  const { next_runs, timezone } = schedule;
-  const [next] = next_runs;
-  if (next === undefined) return 'never';
-  const there = formatTimeThere(next, timezone);
-  return (
-    <>
-      <time dateTime={next} title={next_runs.map(formatTimeInZone).join('\n')}>
-        {formatTimeInZone(next)}
-      </time>
-      {there !== undefined && (
-        <span class="src">
-          , {there} in {timezone}
-        </span>
-      )}
-    </>
-  );
-}
-
 /** What starts it besides people: its schedule and its webhook. */
-function Starts({ named: { schedule, webhook }, now }: NamedNow) {
+function Starts({ named: { schedule, webhook }, now, pausing }: NamedNow) {
   if (schedule === null && webhook === null) return null;
   return (
     <dl class="line-facts">
-      {schedule !== null && (
-        <>
-          <div>
-            <dt>Schedule</dt>
-            <dd>
-              <code>{schedule.cron.join(', ')}</code> {schedule.timezone}
-              {schedule.overlap !== 'skip' && `, overlap: ${schedule.overlap}`}
-            </dd>
-          </div>
-          <div>
-            <dt>Next</dt>
-            <dd>
-              <NextRun schedule={schedule} />
-            </dd>
-          </div>
-          {schedule.last !== null && (
-            <div>
-              <dt>Last due</dt>
-              <dd>
-                {formatAgo(schedule.last.due_at, now)}:{' '}
-                {schedule.last.run_id === null ? (
-                  schedule.last.outcome
-                ) : (
-                  <a href={`/runs/${encodeURIComponent(schedule.last.run_id)}`}>{schedule.last.outcome}</a>
-                )}
-                {schedule.last.reason !== undefined && <span class="src"> {schedule.last.reason}</span>}
-                {schedule.last.missed !== undefined && schedule.last.missed > 1 && (
-                  <span class="src"> {schedule.last.missed} times</span>
-                )}
-              </dd>
-            </div>
-          )}
-        </>
-      )}
+      {schedule !== null && <ScheduleFacts schedule={schedule} now={now} pausing={pausing} />}
       {webhook !== null && (
         <div>
           <dt>Webhook</dt>
@@ -221,7 +192,7 @@ function Starts({ named: { schedule, webhook }, now }: NamedNow) {
   );
 }
 
-function LastRuns({ named: { last_runs }, now }: NamedNow) {
+function LastRuns({ named: { last_runs }, now }: Omit<NamedNow, 'pausing'>) {
   if (last_runs.length === 0) return null;
   return (
     <p class="last-runs">

@@ -1,5 +1,7 @@
 import Type from 'typebox';
 import { pipelineNotFound, RESERVED_IDS } from '../../../library/read-definition.js';
+import { canUseTenant, type Caller, resolveTenant } from '../../auth/authenticate.js';
+import { TenantId } from '../../schemas/request.js';
 import type { HttpServices, LibraryServices } from '../../services.js';
 
 /** The path of one pipeline or plan of the folder; runs and tools are found beside them. */
@@ -15,4 +17,16 @@ export const NAMED_PATH = {
 export function requireLibrary({ library }: HttpServices, id: string): LibraryServices {
   if (library === undefined) throw pipelineNotFound(id);
   return library;
+}
+
+/** The query of requests that have no body for the tenant. */
+export const TenantQuery = Type.Object(
+  { tenant_id: Type.Optional(TenantId) },
+  { additionalProperties: false },
+);
+
+/** The tenant of a request; pipelines of other tenants are reported as not found (D37). */
+export function findTenant(caller: Caller, requested: string | undefined, id: string): string {
+  if (requested !== undefined && !canUseTenant(caller, requested)) throw pipelineNotFound(id);
+  return resolveTenant(caller, requested);
 }

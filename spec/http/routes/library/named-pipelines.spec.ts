@@ -79,7 +79,7 @@ describe('The pipelines and plans of the server (D69)', () => {
       await start();
       const { status, body } = await get<Page>('/pipelines');
       expect(status).to.equal(200);
-      expect(body).to.include({ enabled: true, writable: true, next_cursor: null });
+      expect(body).to.include({ enabled: true, writable: true, pausable: true, next_cursor: null });
       const [broken, greet] = body.pipelines;
       expect(broken).to.include({ id: 'broken', ok: false, stale: false, goal: '' });
       expect(broken?.problems[0]).to.include({ code: 'unknown_tool', line: 1 });
@@ -115,7 +115,13 @@ describe('The pipelines and plans of the server (D69)', () => {
     it('is empty on a server without a folder, which knows no ids', async () => {
       server = await startTestServer();
       const { body } = await get<Page>('/pipelines');
-      expect(body).to.deep.equal({ enabled: false, writable: false, pipelines: [], next_cursor: null });
+      expect(body).to.deep.equal({
+        enabled: false,
+        writable: false,
+        pausable: false,
+        pipelines: [],
+        next_cursor: null,
+      });
       for (const path of ['/pipelines/x', '/pipelines/x/file']) {
         expect(codeOf(await get(path))).to.equal('pipeline_not_found');
       }

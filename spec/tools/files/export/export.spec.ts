@@ -54,6 +54,33 @@ describe('export (D63)', () => {
     expect((await run({ filename: 'v1.2', format: 'text' })).name).to.equal('v1.2.txt');
   });
 
+  it('takes the format from the ending of the name when none is given, and adds no ending then', async () => {
+    const named = async (given: Record<string, Json>): Promise<unknown[]> => {
+      const { output, name } = await run({ data: [{ a: 1 }], ...given });
+      const { format, media_type: mediaType } = output as Record<string, Json>;
+      return [format, name, mediaType];
+    };
+    expect((await run({ data: [{ a: 1 }], filename: 'people.csv' })).text).to.equal('a\r\n1\r\n');
+    expect(await named({ filename: 'people.csv' })).to.deep.equal(['csv', 'people.csv', 'text/csv']);
+    expect(await named({ filename: 'r.JSON' })).to.deep.equal(['json', 'r.JSON', 'application/json']);
+    expect(await named({ filename: 'r.md' })).to.deep.equal(['markdown', 'r.md', 'text/markdown']);
+    expect(await named({ filename: 'r.markdown' })).to.deep.equal([
+      'markdown',
+      'r.markdown',
+      'text/markdown',
+    ]);
+    expect(await named({ filename: 'r.txt' })).to.deep.equal(['text', 'r.txt', 'text/plain']);
+    expect((await named({ filename: 'r.xlsx' })).slice(0, 2)).to.deep.equal(['xlsx', 'r.xlsx']);
+    expect((await named({ filename: 'r.xlsx', format: null })).slice(0, 2)).to.deep.equal(['xlsx', 'r.xlsx']);
+    expect((await run({ sheets: { a: [[1]] }, filename: 'book.xlsx' })).name).to.equal('book.xlsx');
+  });
+
+  it('writes Markdown when neither format nor ending says anything else, and prefers the format to the ending', async () => {
+    expect((await run({ data: 'x', filename: 'v1.2' })).name).to.equal('v1.2.md');
+    expect((await run({ data: 'x', filename: 'r.csv.bak' })).name).to.equal('r.csv.bak.md');
+    expect((await run({ data: 'x', filename: 'r.csv', format: 'json' })).name).to.equal('r.csv.json');
+  });
+
   it('refuses a name that no file can have before it writes anything', async () => {
     for (const format of ['xlsx', 'json']) {
       let threads = 0;

@@ -19,7 +19,12 @@ export interface OpenedFile {
 }
 
 /** What the server answers for its folder. */
-export type Folder = NamedPage & { readonly enabled: boolean; readonly writable: boolean };
+export type Folder = NamedPage & {
+  readonly enabled: boolean;
+  readonly writable: boolean;
+  /** The reader's key may pause and resume schedules. */
+  readonly pausable: boolean;
+};
 
 type SaveResult =
   | { readonly kind: 'saved'; readonly version: string; readonly problems: readonly Problem[] }
@@ -29,7 +34,13 @@ type SaveResult =
 /** As many as one request may list; the rest are not shown. */
 export const MOST_FILES = 500;
 
-export const NO_FOLDER: Folder = { enabled: false, writable: false, pipelines: [], next_cursor: null };
+export const NO_FOLDER: Folder = {
+  enabled: false,
+  writable: false,
+  pausable: false,
+  pipelines: [],
+  next_cursor: null,
+};
 
 /** The files that the server offers to edit. */
 export class Files {
