@@ -6,6 +6,7 @@ import type { Path } from '../problem.js';
 import { type Hint, hintRename } from '../hint.js';
 import { nearest } from '../suggest.js';
 import { hintForForeignField } from './foreign-fields.js';
+import { MissingFields } from './missing-fields.js';
 import type { DefinitionKind } from './root.js';
 import { hintForChoice, hintForWrongType } from './value-hints.js';
 
@@ -27,10 +28,11 @@ export interface DefinitionShape {
 export function checkStructure(definition: unknown, shape: DefinitionShape): Diagnostic[] {
   const { validate } = shape;
   if (validate(definition)) return [];
-  return takeViolations(validate, definition).map((violation) => toDiagnostic(violation, shape));
+  const fields = new MissingFields(definition, shape);
+  return takeViolations(validate, definition).map((violation) => toDiagnostic(violation, shape, fields));
 }
 
-function toDiagnostic(violation: Violation, shape: DefinitionShape): Diagnostic {
+function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: MissingFields): Diagnostic {
   const { path, keyword, wanted, value, message } = violation;
   const name = formatName(path, shape);
   // A field that may be left out has two types, of which the second is null (D53).
@@ -40,7 +42,7 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape): Diagnostic 
     case 'additionalProperties':
       return unknownField(wantedName, violation, shape);
     case 'required':
-      return missingField(wantedName, violation, shape);
+      return missingField(wantedName, violation, shape, fields);
     case 'type':
       return {
         code: 'wrong_type',
@@ -106,10 +108,16 @@ function hintForField(field: string, known: readonly string[], owner: unknown): 
   return meant === undefined ? `the fields are ${known.join(', ')}` : hintRename(field, meant);
 }
 
-function missingField(field: string, { path, value }: Violation, shape: DefinitionShape): Diagnostic {
+function missingField(
+  field: string,
+  { path, value }: Violation,
+  shape: DefinitionShape,
+  fields: MissingFields,
+): Diagnostic {
   const hasId = path.length > 0 && isObject(value) && typeof value['id'] === 'string';
   const owner = hasId ? `${shape.part} "${String(value['id'])}"` : formatName(path, shape);
-  return { code: 'missing_field', message: `${owner} has no "${field}"`, path };
+  const message = `${owner} has no "${field}"`;
+  return { code: 'missing_field', message, path, hint: fields.hintFor(field, path, value) };
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
