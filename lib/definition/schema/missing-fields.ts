@@ -1,7 +1,16 @@
 import { isObject, type Json } from '../../common/json.js';
 import type { FieldPlace, Hint } from '../hint.js';
 import type { Path } from '../problem.js';
-import type { DefinitionShape } from './structure.js';
+import type { DefinitionKind } from './root.js';
+
+/** Which fields a kind of definition has. */
+export interface DefinitionFields {
+  readonly kind: DefinitionKind;
+  /** The field that lists its parts: `tasks`. */
+  readonly parts: string;
+  /** The fields allowed in the object at a path, for hints. */
+  readonly fieldsAt: (path: Path) => readonly string[];
+}
 
 /** What is written where a field is missing: it makes the definition valid, and its author replaces it. */
 interface Filling {
@@ -15,7 +24,7 @@ type Fillings = Readonly<Record<string, Filling>>;
 const FIRST_TASK = { id: 'task_1', tool: 'mock' };
 
 /** By kind, the required fields of a definition. */
-const OF_WHOLE: Readonly<Record<DefinitionShape['kind'], Fillings>> = {
+const OF_WHOLE: Readonly<Record<DefinitionKind, Fillings>> = {
   pipeline: {
     id: { hint: 'write id: NAME', value: 'my_pipeline', place: 'first' },
     goal: { hint: 'say under "goal" what it is for', value: 'Say what this pipeline does' },
@@ -33,10 +42,10 @@ const TOOL: Filling = { hint: 'write tool: NAME; `wavetrain tools` lists them', 
 /** Suggests what to write for the fields that a definition and its tasks must have (D8). */
 export class MissingFields {
   readonly #definition: unknown;
-  readonly #shape: DefinitionShape;
+  readonly #shape: DefinitionFields;
   #ids: ReadonlySet<unknown> | undefined;
 
-  constructor(definition: unknown, shape: DefinitionShape) {
+  constructor(definition: unknown, shape: DefinitionFields) {
     this.#definition = definition;
     this.#shape = shape;
   }

@@ -6,20 +6,15 @@ import type { Path } from '../problem.js';
 import { type Hint, hintRename } from '../hint.js';
 import { nearest } from '../suggest.js';
 import { hintForForeignField } from './foreign-fields.js';
-import { MissingFields } from './missing-fields.js';
-import type { DefinitionKind } from './root.js';
+import { type DefinitionFields, MissingFields } from './missing-fields.js';
 import { hintForChoice, hintForWrongType } from './value-hints.js';
 
 /** What the structure check must know about pipelines or plans: the validator, and the words of its messages. */
-export interface DefinitionShape {
+export interface DefinitionShape extends DefinitionFields {
   /** Generated; stops when it has found more errors than are reported. */
   readonly validate: ValidateFunction;
-  readonly kind: DefinitionKind;
-  /** The field that lists its parts, and the noun for one of them: `tasks`, `task`. */
-  readonly parts: string;
+  /** The noun for one of its parts: `task`. */
   readonly part: string;
-  /** The fields allowed in the object at a path, for hints. */
-  readonly fieldsAt: (path: Path) => readonly string[];
   /** The fields that are lists of keys, each with a remark for an author who wrote a map there. */
   readonly keyLists: Readonly<Record<string, string>>;
 }

@@ -15,7 +15,6 @@ import {
   MAX_ALIASES,
   MAX_DEFINITION_BYTES,
   MAX_EXPANSION_BYTES,
-  MAX_FIXED_LINES,
   TOO_DEEP_MESSAGE,
 } from './limits.js';
 import { collectPositions, type Positions } from './positions.js';
@@ -140,10 +139,10 @@ const TAB_ERRORS: ReadonlySet<string> = new Set(['TAB_AS_INDENT', 'BAD_INDENT'])
 function fixTabs({ errors }: Document, text: string, lines: LineCounter): Fix | undefined {
   const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT');
   const reported = new Set(tabs.map(({ pos }) => toPosition(lines, pos[0]).line));
-  const { text: indented, edits } = indentWithSpaces(text, reported);
-  if (edits.length === 0 || edits.length > MAX_FIXED_LINES) return undefined;
-  const [left] = parseDocumentOf(indented, new LineCounter()).errors;
-  return left?.code === errors[0]?.code ? undefined : { title: 'indent with spaces', edits };
+  const indented = indentWithSpaces(text, reported);
+  if (indented === undefined) return undefined;
+  const [left] = parseDocumentOf(indented.text, new LineCounter()).errors;
+  return left?.code === errors[0]?.code ? undefined : { title: 'indent with spaces', edits: indented.edits };
 }
 
 const QUOTE_HINT = 'put quotes around the template';

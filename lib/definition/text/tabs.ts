@@ -1,4 +1,5 @@
 import type { TextEdit } from '../problem.js';
+import { MAX_FIXED_LINES } from './limits.js';
 
 /** A text whose indentation has spaces in place of tabs. */
 interface Reindented {
@@ -15,9 +16,11 @@ const INDENTATION_WITH_DASHES = /^[ \t]*(?:-[ \t]+)*/;
  * Writes two spaces in place of each tab of the indentation, and one behind a dash. In a line that begins with spaces, or
  * behind a dash, a tab may belong to a text: there it stays unless the parser has reported the line.
  *
+ * Returns undefined when no line changes, or too many.
+ *
  * @param reported the lines with an error, from 1
  */
-export function indentWithSpaces(text: string, reported: ReadonlySet<number>): Reindented {
+export function indentWithSpaces(text: string, reported: ReadonlySet<number>): Reindented | undefined {
   const edits: TextEdit[] = [];
   const lines = text.split('\n').map((written, index) => {
     const line = index + 1;
@@ -34,5 +37,6 @@ export function indentWithSpaces(text: string, reported: ReadonlySet<number>): R
     });
     return `${spaces}${rest}`;
   });
+  if (edits.length === 0 || edits.length > MAX_FIXED_LINES) return undefined;
   return { text: lines.join('\n'), edits };
 }
