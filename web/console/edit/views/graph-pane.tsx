@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { runToEnd } from '../../../../lib/common/steps.js';
 import { layoutWaves, type LayoutOptions } from '../../../../lib/pipelines/drawing/wave-layout.js';
-import type { DrawnGraph } from '../session/checker.js';
+import type { DrawnGraph } from '../model/drawn-graph.js';
 import type { EditSession } from '../session/edit-session.js';
 
 const SIZES: LayoutOptions = {
@@ -17,7 +17,7 @@ const SIZES: LayoutOptions = {
 /** More tasks are not drawn while they are written: the page of a run shows them all. */
 const MOST_DRAWN = 400;
 
-/** The waves of the definition, from the last text without errors. A click on a task leads to its text. */
+/** The waves of the definition, from the last text that could be read. A click on a task leads to its text. */
 export function GraphPane({ session }: { readonly session: EditSession }) {
   const { graph, isGraphCurrent, status, isOk } = session.checker.state.value;
   if (graph === undefined) {
@@ -40,7 +40,11 @@ export function GraphPane({ session }: { readonly session: EditSession }) {
   }
   return (
     <>
-      {!isGraphCurrent && <p class="outdated">As it was before the last errors</p>}
+      {!isGraphCurrent && (
+        <p class="outdated" role="status">
+          The graph is of the last text that could be read
+        </p>
+      )}
       <Drawing session={session} graph={graph} isCurrent={isGraphCurrent} />
     </>
   );
