@@ -173,6 +173,30 @@ describe('The inspector in a browser without network (D42)', function () {
     expect((await download).suggestedFilename()).to.equal('r1.wtrec');
   });
 
+  it('makes the statechart smaller, larger and fitting by its buttons and by the keys + - 0', async () => {
+    addPausedRun();
+    await open();
+    await page.locator('.edge.lit').first().waitFor();
+    const width = async (): Promise<number> =>
+      (await page.locator('.canvas > svg').boundingBox())?.width ?? 0;
+    const own = await width();
+    await page.getByRole('group', { name: 'Drawing' }).focus();
+    await page.keyboard.press('+');
+    await eventually(async () => (await width()) > own);
+    const larger = await width();
+    await page.getByRole('button', { name: 'Smaller' }).click();
+    await eventually(async () => (await width()) < larger);
+    await page.keyboard.press('0');
+    const fit = page.getByRole('button', { name: 'Fit' });
+    await eventually(async () => (await fit.getAttribute('aria-pressed')) === 'true');
+    const hidden = await page.evaluate(
+      "(({scrollWidth, clientWidth}) => scrollWidth - clientWidth)(document.querySelector('.canvas'))",
+    );
+    expect(hidden).to.equal(0);
+    await fit.click();
+    await eventually(async () => (await width()) === own);
+  });
+
   it('can be used with the keyboard alone', async () => {
     addPausedRun();
     await open();
