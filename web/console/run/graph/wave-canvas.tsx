@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import {
   layoutWaves,
   type LayoutOptions,
@@ -7,9 +7,12 @@ import {
 } from '../../../../lib/pipelines/drawing/wave-layout.js';
 import { runToEnd } from '../../../../lib/common/steps.js';
 import type { Graph } from '../../../../lib/pipelines/graph.js';
+import { OWN_SIZE, type Zoom } from '../../../shared/model/zoom.js';
+import { Scaled, useScale, ZoomButtons, zoomOnKey } from '../../../shared/views/zoom.js';
 import { formatSelection } from '../model/addresses.js';
-import type { RunPart } from '../model/task-states.js';
+import type { RunPart, TaskState } from '../model/task-states.js';
 import type { FollowedRun } from '../run-session.js';
+import { TaskBlocks } from './task-blocks.js';
 import { type Nearness, TaskCard } from './task-card.js';
 
 const SIZES: LayoutOptions = {
@@ -24,8 +27,13 @@ const SIZES: LayoutOptions = {
 /** More edges than these are drawn only for the task that the reader looks at. */
 const MOST_EDGES = 500;
 
-/** Around what is visible, so that scrolling shows no gaps. */
+/** Around what is visible, in the drawing's own size, so that scrolling shows no gaps. */
 const MARGIN = 300;
+
+/** Smaller cards cannot be read. */
+const SMALLEST_CARDS = 0.5;
+
+const BOX = { width: SIZES.boxWidth, height: SIZES.boxHeight };
 
 interface WaveCanvasProps {
   readonly session: FollowedRun;
@@ -35,7 +43,8 @@ interface WaveCanvasProps {
 }
 
 /**
- * The waves of a pipeline from left to right, a card for each task. Cards that are not visible do not exist. Arrow keys
+ * The waves of a pipeline from left to right, a card for each task. Cards that are not visible do not exist, and
+ * those that are too small to be read are drawn together. Arrow keys
  * move from card to card, Escape closes the panel of a task; what a task depends on, and what depends on it, is marked.
  */
 export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) {
@@ -44,7 +53,9 @@ export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) 
   const links = useMemo(() => new Links(graph), [graph]);
   const [hovered, setHovered] = useState<string | undefined>(undefined);
   const [focused, setFocused] = useState<string | undefined>(undefined);
-  const { box, view } = useViewport();
+  const zoom = session.zoom.value;
+  const { box, view, scale } = useScale(layout, zoom, OWN_SIZE);
+  const zooming = { zoom, scale, onZoom: (next: Zoom) => (session.zoom.value = next) };
   void session.version.value;
   const { selection } = session.view.value;
   const selected = selection?.subPipeline === subPipeline ? selection?.taskId : undefined;
@@ -52,17 +63,18 @@ export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) 
   const near = looked === undefined ? NOTHING : links.near(looked);
   const active = focused ?? selected ?? layout.boxes[0]?.id;
   const isVisible = (x: number, y: number, width: number, height: number): boolean =>
-    x < view.right + MARGIN &&
-    x + width > view.left - MARGIN &&
-    y < view.bottom + MARGIN &&
-    y + height > view.top - MARGIN;
+    x - MARGIN < view.right / scale &&
+    x + width + MARGIN > view.left / scale &&
+    y - MARGIN < view.bottom / scale &&
+    y + height + MARGIN > view.top / scale;
   // Whoever comes by a link, or opens the panel beside it, sees the card.
   useEffect(() => {
     scrollTo(
       box.current,
       layout.boxes.find(({ id }) => id === selected),
+      scale,
     );
-  }, [layout, selected]);
+  }, [layout, selected, scale]);
   const show = (taskId: string): void => session.show({ selection: { taskId, subPipeline } });
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || active === undefined) return;
@@ -74,6 +86,7 @@ export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) 
     scrollTo(
       box.current,
       layout.boxes.find(({ id }) => id === next),
+      scale,
     );
     // The card may come into being only now.
     window.requestAnimationFrame(() => document.getElementById(cardId(next, subPipeline))?.focus());
@@ -83,53 +96,84 @@ export function WaveCanvas({ session, part, isWhole = false }: WaveCanvasProps) 
     const edge = graph.edges[index];
     return edge !== undefined && looked !== undefined && (edge.from === looked || edge.to === looked);
   });
+  const taskOf = (id: string): TaskState | undefined =>
+    session.tasks.get(formatSelection({ taskId: id, subPipeline }));
+  const isInSight = ({ x, y }: PlacedBox): boolean => isVisible(x, y, SIZES.boxWidth, SIZES.boxHeight);
+  const isSmall = scale < SMALLEST_CARDS;
+  const isCard = (placed: PlacedBox): boolean =>
+    placed.id === active || placed.id === looked || (!isSmall && isInSight(placed));
   return (
-    <div
-      class={isWhole ? 'waves whole' : 'waves'}
-      ref={box}
-      role="group"
-      aria-label="Tasks by wave"
-      onKeyDown={onKeyDown}
-    >
-      <div class="waves-space" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
-        <svg width={layout.width} height={layout.height} aria-hidden="true">
-          {edges.map(({ index, path }) => {
-            const { from, to, kind } = graph.edges[index] ?? NO_EDGE;
-            const isNear = from === looked || to === looked;
-            return <path key={index} class={`${kind}${isNear ? ' near' : ''}`} d={path} />;
-          })}
-        </svg>
-        {layout.waves.map(({ x, y, width, height }, wave) =>
-          isVisible(x, y, width, height) ? (
-            <span key={wave} class="wave-name" style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}>
-              Wave {wave + 1}
-            </span>
-          ) : null,
-        )}
-        {layout.boxes.map((placed) => {
-          const { id, x, y } = placed;
-          const isKept = id === active || isVisible(x, y, SIZES.boxWidth, SIZES.boxHeight);
-          const task = isKept ? session.tasks.get(formatSelection({ taskId: id, subPipeline })) : undefined;
-          if (task === undefined) return null;
-          return (
-            <TaskCard
-              key={id}
-              id={cardId(id, subPipeline)}
-              task={task}
-              placed={placed}
-              links={links.describe(id)}
-              isSelected={id === selected}
-              isActive={id === active}
-              near={near.get(id)}
-              onShow={() => show(id)}
-              onHover={(isOn) => setHovered(isOn ? id : undefined)}
-              onFocus={(isOn) => setFocused(isOn ? id : undefined)}
+    <div class={isWhole ? 'wave-graph whole' : 'wave-graph'} onKeyDown={zoomOnKey(zooming)}>
+      <div class="graph-tools">
+        <ZoomButtons {...zooming} />
+      </div>
+      <div
+        class={isSmall ? 'waves small' : 'waves'}
+        ref={box}
+        role="group"
+        aria-label="Tasks by wave"
+        onKeyDown={onKeyDown}
+      >
+        <Scaled space={layout} scale={scale}>
+          <svg width={layout.width} height={layout.height} aria-hidden="true">
+            {edges.map(({ index, path }) => {
+              const { from, to, kind } = graph.edges[index] ?? NO_EDGE;
+              const isNear = from === looked || to === looked;
+              return <path key={index} class={`${kind}${isNear ? ' near' : ''}`} d={path} />;
+            })}
+          </svg>
+          {layout.waves.map(({ x, y, width, height }, wave) =>
+            isVisible(x, y, width, height) ? (
+              <span
+                key={wave}
+                class="wave-name"
+                style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}
+              >
+                Wave {wave + 1}
+              </span>
+            ) : null,
+          )}
+          {isSmall && (
+            <TaskBlocks
+              boxes={layout.boxes.filter((placed) => isInSight(placed) && !isCard(placed))}
+              size={BOX}
+              space={layout}
+              scale={scale}
+              taskOf={taskOf}
+              isNear={(id) => near.has(id)}
+              onShow={show}
+              onLook={setHovered}
             />
-          );
-        })}
+          )}
+          {layout.boxes.filter(isCard).map((placed) => {
+            const { id } = placed;
+            const task = taskOf(id);
+            if (task === undefined) return null;
+            return (
+              <TaskCard
+                key={id}
+                id={cardId(id, subPipeline)}
+                task={task}
+                placed={placed}
+                links={links.describe(id)}
+                isSelected={id === selected}
+                isActive={id === active}
+                near={near.get(id)}
+                onShow={() => show(id)}
+                onHover={(isOn) => setHovered(changeOf(id, isOn))}
+                onFocus={(isOn) => setFocused(changeOf(id, isOn))}
+              />
+            );
+          })}
+        </Scaled>
       </div>
     </div>
   );
+}
+
+/** A card that goes out of sight loses the focus after another one was chosen to have it. */
+function changeOf(id: string, isOn: boolean): (current: string | undefined) => string | undefined {
+  return (current) => (isOn ? id : current === id ? undefined : current);
 }
 
 const NO_EDGE = { from: '', to: '', kind: 'template' };
@@ -203,43 +247,14 @@ const DIRECTIONS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowUp: [0, -1],
 };
 
-function scrollTo(element: HTMLElement | null, placed: PlacedBox | undefined): void {
+/** Scrolls as little as it takes to see a card. */
+function scrollTo(element: HTMLElement | null, placed: PlacedBox | undefined, scale: number): void {
   if (element === null || placed === undefined) return;
   const { x, y } = placed;
-  const left = Math.min(element.scrollLeft, x - SIZES.margin);
-  const top = Math.min(element.scrollTop, y - SIZES.headerHeight);
+  const left = Math.min(element.scrollLeft, (x - SIZES.margin) * scale);
+  const top = Math.min(element.scrollTop, (y - SIZES.headerHeight) * scale);
   element.scrollTo({
-    left: Math.max(left, x + SIZES.boxWidth + SIZES.margin - element.clientWidth),
-    top: Math.max(top, y + SIZES.boxHeight + SIZES.margin - element.clientHeight),
+    left: Math.max(left, (x + SIZES.boxWidth + SIZES.margin) * scale - element.clientWidth),
+    top: Math.max(top, (y + SIZES.boxHeight + SIZES.margin) * scale - element.clientHeight),
   });
-}
-
-interface Viewport {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
-
-/** The part of a scrolled element that is visible, in its own coordinates. */
-function useViewport() {
-  const box = useRef<HTMLDivElement>(null);
-  // Nothing but what is around the corner is drawn before it was measured.
-  const [view, setView] = useState<Viewport>({ left: 0, top: 0, right: 0, bottom: 0 });
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const measure = (): void => {
-      const { scrollLeft: left, scrollTop: top, clientWidth, clientHeight } = element;
-      setView({ left, top, right: left + clientWidth, bottom: top + clientHeight });
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    element.addEventListener('scroll', measure, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener('scroll', measure);
-    };
-  }, []);
-  return { box, view };
 }

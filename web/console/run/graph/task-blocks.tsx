@@ -1,0 +1,63 @@
+import type { PlacedBox } from '../../../../lib/pipelines/drawing/wave-layout.js';
+import type { PixelSize } from '../../../shared/model/zoom.js';
+import { toneOf } from '../../../shared/model/tones.js';
+import { useNow } from '../../shell/use-now.js';
+import { type TaskState, waitsForRetry } from '../model/task-states.js';
+
+interface TaskBlocksProps {
+  readonly boxes: readonly PlacedBox[];
+  /** Of each box. */
+  readonly size: PixelSize;
+  /** Of the whole drawing. */
+  readonly space: PixelSize;
+  readonly scale: number;
+  readonly taskOf: (id: string) => TaskState | undefined;
+  readonly isNear: (id: string) => boolean;
+  readonly onShow: (id: string) => void;
+  /** The pointer is on a task. */
+  readonly onLook: (id: string) => void;
+}
+
+/**
+ * Many tasks that are too small to be read: their places in the colours of their states, one path for each colour, so
+ * that thousands cost little. Whoever points at one gets its card.
+ */
+export function TaskBlocks({ boxes, size, space, scale, taskOf, isNear, onShow, onLook }: TaskBlocksProps) {
+  const now = useNow();
+  const paths = new Map<string, string[]>();
+  for (const { id, x, y } of boxes) {
+    const task = taskOf(id);
+    if (task === undefined) continue;
+    const tone = toneOf(waitsForRetry(task, now) ? 'paused' : task.status);
+    const look = isNear(id) ? `${tone} near` : tone;
+    const path = `M${x} ${y}h${size.width}v${size.height}h${-size.width}z`;
+    const others = paths.get(look);
+    if (others === undefined) paths.set(look, [path]);
+    else others.push(path);
+  }
+  const at =
+    (act: (id: string) => void) =>
+    ({ currentTarget, clientX, clientY }: MouseEvent): void => {
+      const { left, top } = (currentTarget as Element).getBoundingClientRect();
+      const [x, y] = [(clientX - left) / scale, (clientY - top) / scale];
+      const box = boxes.find(
+        (placed) =>
+          x >= placed.x && x <= placed.x + size.width && y >= placed.y && y <= placed.y + size.height,
+      );
+      if (box !== undefined) act(box.id);
+    };
+  return (
+    <svg
+      class="blocks"
+      width={space.width}
+      height={space.height}
+      aria-hidden="true"
+      onClick={at(onShow)}
+      onMouseMove={at(onLook)}
+    >
+      {[...paths].map(([look, parts]) => (
+        <path key={look} class={look} d={parts.join('')} />
+      ))}
+    </svg>
+  );
+}
