@@ -1,14 +1,23 @@
 import type { Json } from '../common/json.js';
 import type { Path } from './problem.js';
 
+/** Where in its map a field is added: as the first or the last one, or before another one. */
+export type FieldPlace = 'first' | 'last' | { readonly before: string };
+
 /** How to change a definition so that a problem disappears, before its place in the text is known (D8). */
 export type Change =
   /** Replaces a name at the place of the diagnostic. */
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
   /** Replaces the value at the place of the diagnostic. */
   | { readonly kind: 'replace'; readonly value: Json }
-  /** Adds a field to a map, which is added too when it is missing; where it matters, before another field of it. */
-  | { readonly kind: 'set'; readonly path: Path; readonly value: Json; readonly before?: string }
+  /** Adds a field to a map, which is added too when it is missing; or writes the value behind a field that has none. */
+  | {
+      readonly kind: 'set';
+      readonly path: Path;
+      readonly value: Json;
+      /** Default: behind the first field of the map, which names what it is. */
+      readonly place?: FieldPlace;
+    }
   /** Adds an entry to a list, which is added too when it is missing. */
   | { readonly kind: 'append'; readonly path: Path; readonly value: Json };
 

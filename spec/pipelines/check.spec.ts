@@ -361,8 +361,8 @@ pipeline:
     const bad = createReport(checkPipelineText('pipeline: {id: p}'));
     expect(bad).to.deep.include({ ok: false, message: 'Validation failed', stats: null });
     expect(bad.errors).to.deep.equal([
-      'line 1, column 11: the pipeline has no "goal"',
-      'line 1, column 11: the pipeline has no "tasks"',
+      'line 1, column 11: the pipeline has no "goal" (say under "goal" what it is for)',
+      'line 1, column 11: the pipeline has no "tasks" (list the tasks under "tasks", each with an "id" and a "tool")',
     ]);
   });
 

@@ -8,6 +8,8 @@ import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { checkPipelineText } from '../support/definitions/check-pipeline.js';
 
 const START = 'pipeline:\n  id: p\n  goal: g\n';
+const GOAL = 'Say what this pipeline does';
+const MOCK = '\n    - id: task_1\n      tool: mock';
 const LIST = '    - id: list\n      tool: transform\n      inputs: {input: null, expression: "[1]"}\n';
 
 function withTasks(tasks: string, before = ''): string {
@@ -80,7 +82,7 @@ const CASES: readonly (readonly [name: string, code: string, text: string, part:
       '    - id: a\n      tool: mock\n      inputs: {x: "{{params.who}}"}\n',
       '  params:\n    quantity: {type: integer}\n',
     ),
-    '    who:\n      type: string\n    quantity:',
+    '    quantity: {type: integer}\n    who:\n      type: string\n',
   ],
   [
     'a param in JSON',
@@ -177,8 +179,119 @@ const CASES: readonly (readonly [name: string, code: string, text: string, part:
   ],
 ];
 
+/** The same, of fields that are missing: what is added, and what of the text stays beside it. */
+const MISSING: typeof CASES = [
+  [
+    'no goal',
+    'missing_field',
+    `pipeline:\n  id: p # the name\n  # what it does\n  tasks:\n${LIST}`,
+    `  id: p # the name\n  goal: "${GOAL}"\n  # what it does\n  tasks:\n`,
+  ],
+  [
+    'a goal without a value',
+    'missing_field',
+    `pipeline:\n  id: p\n  goal: # later\n  tasks:\n${LIST}`,
+    `  goal: "${GOAL}" # later\n`,
+  ],
+  [
+    'no goal in JSON',
+    'missing_field',
+    '{\n  "id": "p",\n  "tasks": [{"id": "a", "tool": "mock"}]\n}',
+    `"id": "p", "goal": "${GOAL}",\n`,
+  ],
+  [
+    'no goal in braces',
+    'missing_field',
+    '{id: p, tasks: [{id: a, tool: mock}]}',
+    `{id: p, goal: "${GOAL}", tasks`,
+  ],
+  ['no id', 'missing_field', `goal: g # why\ntasks:\n${LIST}`, 'id: my_pipeline\ngoal: g # why\n'],
+  ['no tasks', 'missing_field', `${START}  # the end\n`, `goal: g\n  tasks:${MOCK}\n  # the end\n`],
+  ['no tasks and no last line break', 'missing_field', START.trimEnd(), `goal: g\n  tasks:${MOCK}`],
+  ['tasks without a value', 'missing_field', `${START}  tasks: # soon\n\n`, `tasks: # soon${MOCK}\n\n`],
+  [
+    'no tasks behind a block of text',
+    'missing_field',
+    'id: p\ngoal: |\n  one\n\n  two\n',
+    '  two\ntasks:\n  - id: task_1\n    tool: mock\n',
+  ],
+  [
+    'no tasks in lines that end as on Windows',
+    'missing_field',
+    'id: p\r\ngoal: g\r\n',
+    'goal: g\r\ntasks:\r\n  - id: task_1\r\n    tool: mock\r\n',
+  ],
+  [
+    'a task without an id',
+    'missing_field',
+    withTasks('    - tool: mock # here\n'),
+    '    - id: task_2\n      tool: mock # here\n',
+  ],
+  [
+    'a task without an id beside one of the id that it would get',
+    'missing_field',
+    withTasks('    - {tool: mock}\n    - {id: task_2, tool: mock}\n'),
+    '{id: task_3, tool: mock}\n',
+  ],
+  [
+    'a task without a tool',
+    'missing_field',
+    withTasks('    - id: a # here\n      retry: 1\n'),
+    '    - id: a # here\n      tool: mock\n      retry: 1\n',
+  ],
+  [
+    'a task without a tool in braces',
+    'missing_field',
+    withTasks('    - {id: a}\n'),
+    '- {id: a, tool: mock}\n',
+  ],
+  [
+    'a tool without a value',
+    'missing_field',
+    withTasks('    - id: a\n      tool:\n'),
+    '    - id: a\n      tool: mock\n',
+  ],
+];
+
+/** Texts that are no YAML because of their tabs. */
+const TABS: typeof CASES = [
+  [
+    'tabs that indent everything',
+    'syntax',
+    'pipeline:\n\tid: p # the name\n\t# why\n\tgoal: g\n\ttasks:\n\t\t- id: a\n\t\t\ttool: mock\n',
+    'pipeline:\n  id: p # the name\n  # why\n  goal: g\n  tasks:\n    - id: a\n      tool: mock\n',
+  ],
+  [
+    'a tab in one line',
+    'syntax',
+    withTasks('    - id: a\n\t\t\ttool: mock\n'),
+    '    - id: a\n      tool: mock\n',
+  ],
+  ['a tab behind spaces', 'syntax', withTasks('  \t- {id: a, tool: mock}\n'), '    - {id: a, tool: mock}\n'],
+  [
+    'a tab behind a dash',
+    'syntax',
+    withTasks('    -\tid: a\n      tool: mock\n'),
+    '    - id: a\n      tool: mock\n',
+  ],
+  [
+    'a tab before a block of text',
+    'syntax',
+    'id: p\ngoal: |\n\tone\n\ttwo\ntasks: [{id: a, tool: mock}]\n',
+    'goal: |\n  one\n  two\ntasks:',
+  ],
+  [
+    'tabs beside a block of text that has tabs of its own',
+    'syntax',
+    'id: p\ngoal: |\n  a\tb\n  \tc\ntasks:\n\t- id: a\n\t  tool: mock\n',
+    'goal: |\n  a\tb\n  \tc\ntasks:\n  - id: a\n    tool: mock\n',
+  ],
+];
+
+const ALL = [...CASES, ...MISSING, ...TABS];
+
 describe('Fixes of problems (D8)', () => {
-  for (const [name, code, text, part] of CASES) {
+  for (const [name, code, text, part] of ALL) {
     it(`solve the problem: ${name}`, () => {
       const problem = find(check(text), code);
       const fixed = applyFix(text, fixOf(problem));
@@ -236,6 +349,24 @@ describe('Fixes of problems (D8)', () => {
     });
   }
 
+  it('add no field that may be there under another name', () => {
+    const text = withTasks('    - id: a\n      uses: mock\n    - id: b\n      tol: mock\n');
+    const missing = check(text).filter(({ code }) => code === 'missing_field');
+    expect(missing.map(({ hint, fix }) => [hint, fix])).to.deep.equal([
+      ['write tool: NAME; `wavetrain tools` lists them', undefined],
+      ['write tool: NAME; `wavetrain tools` lists them', undefined],
+    ]);
+  });
+
+  it('change no more than 2,000 lines', () => {
+    const withLines = (count: number): string =>
+      `id: p\ngoal: g\ntasks:\n${'\t- {id: a, tool: mock}\n'.repeat(count)}`;
+    expect(check(withLines(2000))[0]?.fix?.edits).to.have.length(2000);
+    expect(check(withLines(2001))[0])
+      .to.include({ code: 'syntax' })
+      .and.to.not.have.property('fix');
+  });
+
   it('never make a text unreadable, whatever is around them', () => {
     const lines = CASES.flatMap(([, , text]) => text.split('\n').slice(3));
     const line = fc.oneof(
@@ -245,20 +376,24 @@ describe('Fixes of problems (D8)', () => {
     const change = fc.record({ at: fc.nat(20), remove: fc.nat(2), line, crlf: fc.boolean() });
     let applied = 0;
     fc.assert(
-      fc.property(fc.constantFrom(...CASES), fc.array(change, { maxLength: 3 }), ([, , text], changes) => {
-        const parts = text.split('\n');
-        for (const { at, remove, line: added } of changes) parts.splice(3 + at, remove, added);
-        const changed = parts.join(changes[0]?.crlf === true ? '\r\n' : '\n');
-        const before = readSource(changed);
-        if (before.value === undefined) return;
-        for (const { fix } of check(changed)) {
-          if (fix === undefined) continue;
-          applied++;
-          const after = readSource(applyFix(changed, fix));
-          expect(after.value, `${fix.title}:\n${changed}`).to.not.equal(undefined);
-          expect(after.problems.length).to.be.at.most(before.problems.length);
-        }
-      }),
+      fc.property(
+        fc.constantFrom(...CASES, ...MISSING),
+        fc.array(change, { maxLength: 3 }),
+        ([, , text], changes) => {
+          const parts = text.split('\n');
+          for (const { at, remove, line: added } of changes) parts.splice(3 + at, remove, added);
+          const changed = parts.join(changes[0]?.crlf === true ? '\r\n' : '\n');
+          const before = readSource(changed);
+          if (before.value === undefined) return;
+          for (const { fix } of check(changed)) {
+            if (fix === undefined) continue;
+            applied++;
+            const after = readSource(applyFix(changed, fix));
+            expect(after.value, `${fix.title}:\n${changed}`).to.not.equal(undefined);
+            expect(after.problems.length).to.be.at.most(before.problems.length);
+          }
+        },
+      ),
       { numRuns: 1000 },
     );
     expect(applied).to.be.greaterThan(300);

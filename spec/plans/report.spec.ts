@@ -30,7 +30,9 @@ describe('createPlanReport (D33, D41)', () => {
     );
     expect({ ...report, problems: report.problems.length }).to.deep.equal({
       ok: false,
-      errors: ['below/b.yaml, line 1, column 1: the pipeline has no "tasks"'],
+      errors: [
+        'below/b.yaml, line 1, column 1: the pipeline has no "tasks" (list the tasks under "tasks", each with an "id" and a "tool")',
+      ],
       warnings: [],
       problems: 1,
       message: 'Validation failed',

@@ -6,19 +6,15 @@ import type { Path } from '../problem.js';
 import { type Hint, hintRename } from '../hint.js';
 import { nearest } from '../suggest.js';
 import { hintForForeignField } from './foreign-fields.js';
-import type { DefinitionKind } from './root.js';
+import { type DefinitionFields, MissingFields } from './missing-fields.js';
 import { hintForChoice, hintForWrongType } from './value-hints.js';
 
 /** What the structure check must know about pipelines or plans: the validator, and the words of its messages. */
-export interface DefinitionShape {
+export interface DefinitionShape extends DefinitionFields {
   /** Generated; stops when it has found more errors than are reported. */
   readonly validate: ValidateFunction;
-  readonly kind: DefinitionKind;
-  /** The field that lists its parts, and the noun for one of them: `tasks`, `task`. */
-  readonly parts: string;
+  /** The noun for one of its parts: `task`. */
   readonly part: string;
-  /** The fields allowed in the object at a path, for hints. */
-  readonly fieldsAt: (path: Path) => readonly string[];
   /** The fields that are lists of keys, each with a remark for an author who wrote a map there. */
   readonly keyLists: Readonly<Record<string, string>>;
 }
@@ -27,10 +23,11 @@ export interface DefinitionShape {
 export function checkStructure(definition: unknown, shape: DefinitionShape): Diagnostic[] {
   const { validate } = shape;
   if (validate(definition)) return [];
-  return takeViolations(validate, definition).map((violation) => toDiagnostic(violation, shape));
+  const fields = new MissingFields(definition, shape);
+  return takeViolations(validate, definition).map((violation) => toDiagnostic(violation, shape, fields));
 }
 
-function toDiagnostic(violation: Violation, shape: DefinitionShape): Diagnostic {
+function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: MissingFields): Diagnostic {
   const { path, keyword, wanted, value, message } = violation;
   const name = formatName(path, shape);
   // A field that may be left out has two types, of which the second is null (D53).
@@ -40,7 +37,7 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape): Diagnostic 
     case 'additionalProperties':
       return unknownField(wantedName, violation, shape);
     case 'required':
-      return missingField(wantedName, violation, shape);
+      return missingField(wantedName, violation, shape, fields);
     case 'type':
       return {
         code: 'wrong_type',
@@ -106,10 +103,16 @@ function hintForField(field: string, known: readonly string[], owner: unknown): 
   return meant === undefined ? `the fields are ${known.join(', ')}` : hintRename(field, meant);
 }
 
-function missingField(field: string, { path, value }: Violation, shape: DefinitionShape): Diagnostic {
+function missingField(
+  field: string,
+  { path, value }: Violation,
+  shape: DefinitionShape,
+  fields: MissingFields,
+): Diagnostic {
   const hasId = path.length > 0 && isObject(value) && typeof value['id'] === 'string';
   const owner = hasId ? `${shape.part} "${String(value['id'])}"` : formatName(path, shape);
-  return { code: 'missing_field', message: `${owner} has no "${field}"`, path };
+  const message = `${owner} has no "${field}"`;
+  return { code: 'missing_field', message, path, hint: fields.hintFor(field, path, value) };
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {

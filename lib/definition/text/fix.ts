@@ -1,5 +1,5 @@
-import { isObject, type Json } from '../../common/json.js';
-import type { Change } from '../hint.js';
+import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import type { Change, FieldPlace } from '../hint.js';
 import type { Fix, Path } from '../problem.js';
 import type { Locator } from './positions.js';
 
@@ -34,7 +34,7 @@ export function toFix({ change, path, at, base }: LocatedChange, document: Docum
     case 'replace':
       return replaceValue(change.value, path, document);
     case 'set':
-      return addField([...base, ...change.path], change.value, document, change.before);
+      return addField([...base, ...change.path], change.value, document, change.place);
     case 'append':
       return addEntry([...base, ...change.path], change.value, document);
   }
@@ -122,41 +122,91 @@ function isWritten(written: string, value: unknown): boolean {
 }
 
 /** Adds a field to the map that contains it, or the map with the field when it is missing. */
-function addField(path: Path, value: Json, document: Document, before?: string): Fix | undefined {
+function addField(path: Path, value: Json, document: Document, place?: FieldPlace): Fix | undefined {
   const key = path.at(-1);
   const owner = path.slice(0, -1);
   if (typeof key !== 'string' || !SAFE_NAME.test(key)) return undefined;
   const map = readPath(document.value, owner);
   if (map === undefined && owner.length > 0) return addField(owner, { [key]: value }, document);
-  if (!isObject(map) || Object.hasOwn(map, key)) return undefined;
+  if (!isObject(map)) return undefined;
+  const field = { key, value, title: `add ${key}: ${writeFlow(value, false)}` };
+  if (Object.hasOwn(map, key)) return map[key] === null ? fillField(path, field, document) : undefined;
   const { text, locator } = document;
   const located = locator.locate(owner);
-  // Behind the first member, which names what the map is, when there are two.
-  const place =
-    before === undefined ? located?.members.at(-1) : locator.locate([...owner, before])?.keyOffset;
-  if (located === undefined || place === undefined) return undefined;
-  const title = `add ${key}: ${writeFlow(value, false)}`;
+  if (located?.first === undefined || located.last === undefined) return undefined;
+  const { start } = located.first;
+  const { end } = place === 'last' ? located.last : located.first;
+  const next = typeof place === 'object' ? locator.locate([...owner, place.before])?.keyOffset : start;
+  if (next === undefined) return undefined;
+  const isBefore = place === 'first' || typeof place === 'object';
   if (text[located.offset] === '{') {
-    const isQuoted = text[place] === '"';
-    const name = isQuoted ? JSON.stringify(key) : key;
-    const lineStart = indentAt(text, place, /^ *$/);
+    const isQuoted = text[start] === '"';
+    const written = `${isQuoted ? JSON.stringify(key) : key}: ${writeFlow(value, isQuoted)}`;
+    if (!isBefore) return insert(field.title, { locator, at: end, text: `, ${written}` });
+    const lineStart = indentAt(text, next, /^ *$/);
     const separator = lineStart === undefined ? ' ' : `${lineBreakOf(text)}${lineStart}`;
-    return insert(title, { locator, at: place, text: `${name}: ${writeFlow(value, isQuoted)},${separator}` });
+    return insert(field.title, { locator, at: next, text: `${written},${separator}` });
   }
-  const indent = indentAt(text, place, located.members.length === 1 ? /^ *(?:- +)*$/ : /^ *$/);
+  const indent = indentAt(text, next, /^ *(?:- +)*$/);
   if (indent === undefined) return undefined;
-  const written = isObject(value) ? writeBlock(value, indent) : ` ${writeFlow(value, false)}`;
-  return insert(title, { locator, at: place, text: `${key}:${written}${lineBreakOf(text)}${indent}` });
+  const newLine = `${lineBreakOf(text)}${indent}`;
+  const written = `${key}:${writeBlock(value, newLine)}`;
+  if (isBefore) return insert(field.title, { locator, at: next, text: `${written}${newLine}` });
+  return insertBelow(end, `${indent}${written}`, field.title, document);
+}
+
+interface Field {
+  readonly key: string;
+  readonly value: Json;
+  readonly title: string;
+}
+
+/** What may stand between a value and the end of its line. */
+const LINE_REST = /[ \t]*(?:#[^\r\n]*)?(?=\r?\n|$)/y;
+
+/** Adds a line below the one on which a value ends. */
+function insertBelow(end: number, line: string, title: string, { text, locator }: Document): Fix | undefined {
+  const lineBreak = lineBreakOf(text);
+  // A block of text ends with its last line break.
+  if (text[end - 1] === '\n') return insert(title, { locator, at: end, text: `${line}${lineBreak}` });
+  LINE_REST.lastIndex = end;
+  if (!LINE_REST.test(text)) return undefined;
+  return insert(title, { locator, at: LINE_REST.lastIndex, text: `${lineBreak}${line}` });
+}
+
+/** Writes the value behind a key that has none. */
+function fillField(path: Path, { key, value, title }: Field, document: Document): Fix | undefined {
+  const { text, locator } = document;
+  const start = locator.locate(path)?.keyOffset;
+  if (start === undefined) return undefined;
+  const colon = text.indexOf(':', start) + 1;
+  const isPlain = text.slice(start, colon).replaceAll(/["' \t]/g, '') === `${key}:`;
+  const indent = indentAt(text, start, /^ *(?:- +)*$/);
+  LINE_REST.lastIndex = colon;
+  if (!isPlain || indent === undefined || !LINE_REST.test(text)) return undefined;
+  const written = writeBlock(value, `${lineBreakOf(text)}${indent}`);
+  const at = written.startsWith(' ') ? colon : LINE_REST.lastIndex;
+  return insert(title, { locator, at, text: written });
+}
+
+/** Writes a value behind its key: the fields of maps, and of lists of maps, on lines of their own. */
+function writeBlock(value: Json, newLine: string): string {
+  const isListOfMaps = Array.isArray(value) && value.every((entry) => isObject(entry));
+  if (!isObject(value) && !isListOfMaps) return ` ${writeFlow(value, false)}`;
+  const maps: readonly unknown[] = isListOfMaps ? value : [value];
+  return maps
+    .map((map) => {
+      const fields = Object.entries(map as JsonObject).map(
+        ([key, field]) => `${key}: ${writeFlow(field, false)}`,
+      );
+      const [before, between] = isListOfMaps ? ['- ', '    '] : ['', '  '];
+      return `${newLine}  ${before}${fields.join(`${newLine}${between}`)}`;
+    })
+    .join('');
 }
 
 function lineBreakOf(text: string): string {
-  return text.includes('\r\n') ? '\r\n' : '\n';
-}
-
-function writeBlock(map: Readonly<Record<string, unknown>>, indent: string): string {
-  return Object.entries(map)
-    .map(([key, value]) => `\n${indent}  ${key}: ${writeFlow(value as Json, false)}`)
-    .join('');
+  return /\r?\n/.exec(text)?.[0] ?? '\n';
 }
 
 /** The spaces before a member of a map or list, so that another one can go on the line above. */
@@ -180,7 +230,11 @@ function addEntry(path: Path, value: Json, document: Document): Fix | undefined 
   }
   const indent = indentAt(text, offset, /^ *$/);
   if (indent === undefined || !text.startsWith('- ', offset)) return undefined;
-  return insert(title, { locator, at: offset, text: `- ${writeFlow(value, false)}\n${indent}` });
+  return insert(title, {
+    locator,
+    at: offset,
+    text: `- ${writeFlow(value, false)}${lineBreakOf(text)}${indent}`,
+  });
 }
 
 /** Whether a text has the quotes of JSON, so that what is added needs them too. */

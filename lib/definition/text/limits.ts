@@ -18,6 +18,9 @@ export const MAX_EXPANSION_BYTES = 2 ** 20;
 /** The same limit for objects. It is higher, because code often uses one object in several places. */
 export const MAX_SHARED_BYTES = MAX_DEFINITION_BYTES;
 
+/** The most lines that a fix changes: each is an edit in the answer. */
+export const MAX_FIXED_LINES = 2000;
+
 /** What a server does to parse one text. */
 export const PARSING_LIMITS = {
   /** Texts up to this length, in characters, are parsed at once: the worst takes about 20 ms. */

@@ -20,6 +20,7 @@ import {
 import { collectPositions, type Positions } from './positions.js';
 import { describeExpansion, scanInSteps } from './scan-value.js';
 import { quoteFix, scanDocument } from './scan.js';
+import { indentWithSpaces } from './tabs.js';
 
 /** What a text says, as plain data that can be sent to another process. */
 export interface ParsedText {
@@ -114,6 +115,10 @@ function findSyntaxProblems(document: Document, text: string, lines: LineCounter
       return problem('too_deep', TOO_DEEP_MESSAGE, undefined, position);
     }
     const line = getLine(text, lines, position);
+    const spaces = TAB_ERRORS.has(code) ? fixTabs(document, text, lines) : undefined;
+    if (spaces !== undefined) {
+      return { ...problem('syntax', `not YAML: ${decapitalize(message)}`, TAB_HINT, position), fix: spaces };
+    }
     const hint = lacksLineBreaks(text)
       ? NO_BREAKS_HINT
       : syntaxHint({ code, message }, line, position.column);
@@ -123,6 +128,21 @@ function findSyntaxProblems(document: Document, text: string, lines: LineCounter
       ...(fix && { fix }),
     };
   });
+}
+
+const TAB_HINT = 'indent with spaces, not with tabs';
+
+/** A tab in the indentation is reported as such, or what follows it as badly indented. */
+const TAB_ERRORS: ReadonlySet<string> = new Set(['TAB_AS_INDENT', 'BAD_INDENT']);
+
+/** Indents a text with spaces; undefined where that would lead to the same error, and where too many lines change. */
+function fixTabs({ errors }: Document, text: string, lines: LineCounter): Fix | undefined {
+  const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT');
+  const reported = new Set(tabs.map(({ pos }) => toPosition(lines, pos[0]).line));
+  const indented = indentWithSpaces(text, reported);
+  if (indented === undefined) return undefined;
+  const [left] = parseDocumentOf(indented.text, new LineCounter()).errors;
+  return left?.code === errors[0]?.code ? undefined : { title: 'indent with spaces', edits: indented.edits };
 }
 
 const QUOTE_HINT = 'put quotes around the template';
@@ -156,7 +176,7 @@ function syntaxHint(
   column: number,
 ): string | undefined {
   if (/[:-]\s+\{\{/.test(line)) return QUOTE_HINT;
-  if (error.code === 'TAB_AS_INDENT') return 'indent with spaces, not with tabs';
+  if (error.code === 'TAB_AS_INDENT') return TAB_HINT;
   const startsLine = line.slice(0, column - 1).trim() === '';
   if (isMisaligned(error) || (startsLine && error.message.startsWith('Unexpected scalar at ')))
     return ALIGN_KEYS_HINT;

@@ -5,7 +5,7 @@ import type { Path, Position } from '../problem.js';
 export interface Positions {
   /** The offset of each line. */
   readonly lines: Int32Array;
-  /** Four numbers for each part, in the order of the text: see {@link FIELDS}. */
+  /** Five numbers for each part, in the order of the text: see {@link FIELDS}. */
   readonly parts: Int32Array;
   /** The key of each part that is a member of a map. */
   readonly keys: readonly (string | undefined)[];
@@ -20,6 +20,8 @@ const FIELDS = {
   end: 2,
   /** The part whose members it has: itself, or what an alias refers to. */
   owner: 3,
+  /** The offset at which it ends. */
+  close: 4,
 } as const;
 const WIDTH = Object.keys(FIELDS).length;
 
@@ -44,7 +46,7 @@ class Collector {
     const part = this.keys.length;
     const owner = isAlias(node) ? (this.#anchored.get(node.source) ?? part) : part;
     this.keys.push(key);
-    this.parts.push(offsetOf(node), keyOffset, part, owner);
+    this.parts.push(offsetOf(node), keyOffset, part, owner, closeOf(node));
     if (isSeq(node)) for (const item of node.items) this.add(item);
     else if (isMap(node)) {
       for (const pair of node.items) {
@@ -61,13 +63,24 @@ function offsetOf(node: unknown): number {
   return (isNode(node) ? node.range?.[0] : undefined) ?? 0;
 }
 
+function closeOf(node: unknown): number {
+  return (isNode(node) ? node.range?.[1] : undefined) ?? 0;
+}
+
 /** Where a part stands in the text, as offsets. */
 interface Located {
   readonly offset: number;
   /** Of its key; of the part itself when it has none. */
   readonly keyOffset: number;
-  /** Its first two members: of a map their keys, of a list the entries. */
-  readonly members: readonly number[];
+  /** Undefined when it has no members. */
+  readonly first: LocatedMember | undefined;
+  readonly last: LocatedMember | undefined;
+}
+
+/** A member: in a map from its key to the end of its value, in a list an entry. */
+interface LocatedMember {
+  readonly start: number;
+  readonly end: number;
 }
 
 type Members = ReadonlyMap<string | number, number>;
@@ -80,6 +93,8 @@ export class Locator {
   readonly #text: string;
   /** The members of each part that was asked for, by part. */
   readonly #members = new Map<number, Members>();
+  /** The parts whose key comes again behind them: the value is that of the last one. */
+  readonly #duplicated = new Set<number>();
   /** The last pair of braces that was found: templates are asked for in their order. */
   #braces = { part: -1, inValue: -1, inSource: -1 };
 
@@ -94,21 +109,28 @@ export class Locator {
     return this.toPosition(this.#read(part, at === 'key' && isFound ? 'keyOffset' : 'offset'));
   }
 
-  /** Returns what stands at the path in the text itself; undefined when nothing does, or an alias leads there. */
+  /** Returns what stands at the path in the text itself; undefined when nothing does, or an alias or a duplicate key leads there. */
   locate(path: Path): Located | undefined {
     let part = 0;
     for (const key of path) {
       const member = this.#membersOf(part).get(key);
-      if (member === undefined || this.#read(part, 'owner') !== part) return undefined;
+      if (member === undefined || this.#duplicated.has(member)) return undefined;
+      if (this.#read(part, 'owner') !== part) return undefined;
       part = member;
     }
     if (this.#read(part, 'owner') !== part) return undefined;
-    const members = [...this.#membersOf(part).values()].slice(0, 2);
+    const members = [...this.#membersOf(part).values()];
     return {
       offset: this.#read(part, 'offset'),
       keyOffset: this.#read(part, 'keyOffset'),
-      members: members.map((member) => this.#read(member, 'keyOffset')),
+      first: this.#locateMember(members[0]),
+      last: this.#locateMember(members.at(-1)),
     };
+  }
+
+  #locateMember(part: number | undefined): LocatedMember | undefined {
+    if (part === undefined) return undefined;
+    return { start: this.#read(part, 'keyOffset'), end: this.#read(part, 'close') };
   }
 
   /**
@@ -167,7 +189,9 @@ export class Locator {
     for (let part = owner + 1; part < end; part = this.#read(part, 'end')) {
       const key = this.#positions.keys[part] ?? members.size;
       // Of duplicate keys, the first.
-      if (!members.has(key)) members.set(key, part);
+      const first = members.get(key);
+      if (first === undefined) members.set(key, part);
+      else this.#duplicated.add(first);
     }
     return members;
   }

@@ -19,7 +19,7 @@ export function writePause(text: string, source: Source, isPaused: boolean): str
   }
   const { paused = false } = definition;
   if (paused === isPaused) return text;
-  const added = { kind: 'set', path: ['paused'], value: isPaused, before: 'schedule' } as const;
+  const added = { kind: 'set', path: ['paused'], value: isPaused, place: { before: 'schedule' } } as const;
   const replaced = { kind: 'replace', value: isPaused } as const;
   const place = { path: [...root.path, 'paused'], at: undefined, base: root.path };
   const fix = source.fixOf({ ...place, change: added }) ?? source.fixOf({ ...place, change: replaced });

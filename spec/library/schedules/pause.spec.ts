@@ -74,7 +74,7 @@ describe('Pausing and resuming a schedule of the folder (D72)', () => {
     await open();
     const release = opened.parser.hold('paused: true');
     const pausing = refuse(pause(true));
-    await settle(20);
+    while (opened.parser.count('paused: true') === 0) await settle();
     const other = write('schedule: "@daily"');
     release();
     expect(await pausing).to.include({ code: 'file_changed' });

@@ -7,6 +7,7 @@ import { ScriptedModels } from '../../models/scripted-models.js';
 import { openBrowser, type Witness, witness } from '../../project/open-browser.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { findViolations } from '../accessibility.js';
+import { pasting } from '../pasting.js';
 import { eventually, expectText } from '../waiting.js';
 
 const DAILY = `pipeline:
@@ -38,18 +39,6 @@ const WRITTEN = 'pipeline:\n  id: written\n  goal: g\n  tasks:\n    - {id: only,
 
 /** What Chromium says of a status from 400 on, which the page expects. */
 const EXPECTED_STATUS = /^Failed to load resource: the server responded with a status of 4\d\d/;
-
-/** Pastes a text, as a script: Chromium's own insertion of several lines would bring styles with it. */
-function pasting(content: string): string {
-  return `{
-    const clipboardData = new DataTransfer();
-    clipboardData.setData('text/plain', ${JSON.stringify(content)});
-    document
-      .querySelector('.text-half .editor-host')
-      .shadowRoot.querySelector('.cm-content')
-      .dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
-  }`;
-}
 
 describe('The editor on a real server, in a browser without network', function () {
   this.timeout(240_000);
@@ -186,17 +175,6 @@ describe('The editor on a real server, in a browser without network', function (
     await page.keyboard.press('Control+Home');
     for (let line = 0; line < 13; line++) await page.keyboard.press('ArrowDown');
     await page.locator('.edit-graph .task.selected').filter({ hasText: 'greet' }).waitFor();
-  });
-
-  it('keeps the last graph, dimmed, while the text has errors', async () => {
-    await open('?pipeline=daily');
-    await task('hello').waitFor();
-    await text().click();
-    await page.keyboard.press('Control+End');
-    await page.keyboard.type('- wrong');
-    await page.locator('.edit-graph.dimmed').waitFor();
-    await task('hello').waitFor();
-    await page.getByText('As it was before the last errors').waitFor();
   });
 
   it('says at the param what the server has against its value', async () => {

@@ -182,6 +182,49 @@ describe('The checks of the editor', () => {
     expect([graph?.waves, isGraphCurrent, isOk]).to.deep.equal([GRAPH.waves, false, false]);
   });
 
+  const drawn = (): unknown => [
+    checker.state.value.graph?.id,
+    checker.state.value.isGraphCurrent,
+    checker.state.value.status,
+  ];
+
+  it('drop the graph when a text that cannot be read is that of another definition', async () => {
+    text = 'id: p\ntasks: [{id: a, tool: mock}]';
+    checker.changed();
+    await fire();
+    await server.answer(VALID);
+    await server.answer(GRAPH);
+    text = 'id: p\ntasks: [{id: b';
+    checker.changed();
+    await fire();
+    await server.answer(INVALID);
+    expect(drawn()).to.deep.equal(['p', false, 'checked']);
+    text = 'id: other\ntasks: [{id: c';
+    checker.changed();
+    await fire();
+    await server.answer(INVALID);
+    expect(drawn()).to.deep.equal([undefined, false, 'checked']);
+  });
+
+  it('keep or drop the graph also of a text that the server does not check', async () => {
+    checker.changed();
+    await fire();
+    await server.answer(VALID);
+    await server.answer(GRAPH);
+    const away = new ServerError(0, 'unreachable', 'the server does not answer');
+    checker.changed();
+    await fire();
+    await server.fail(away);
+    expect(drawn()).to.deep.equal(['p', true, 'unreachable']);
+    text = 'id: p # changed';
+    await fire();
+    await server.fail(away);
+    expect(drawn()).to.deep.equal(['p', false, 'unreachable']);
+    text = `id: other # ${'x'.repeat(MOST_CHECKED)}`;
+    await fire();
+    expect(drawn()).to.deep.equal([undefined, false, 'refused']);
+  });
+
   it('ask again, less and less often, while the server does not answer', async () => {
     checker.changed();
     const waits: number[] = [];

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Server } from '../../shared/server/server.js';
+import type { Zoom } from '../../shared/model/zoom.js';
 import { Notice } from '../../shared/views/notices.js';
 import { panelOf, Tabs } from '../../shared/views/tabs.js';
 import { CodeEditor } from './code/code-editor.js';
@@ -35,6 +36,7 @@ export function Workbench({ server, opened }: WorkbenchProps) {
   );
   const [tab, setTab] = useState<Tab>(opened.run === '' ? 'graph' : 'run');
   const [values, setValues] = useState<TypedValues>({ params: {}, inputs: '', session: '' });
+  const [zoom, setZoom] = useState<Zoom>('auto');
   const showRun = (): void => {
     setTab('run');
     // The pane may come into being only now.
@@ -67,7 +69,7 @@ export function Workbench({ server, opened }: WorkbenchProps) {
             onSelect={setTab}
           />
           <div class="side" {...panelOf('edit', tab)} tabIndex={0}>
-            {tab === 'graph' && <GraphPane session={session} />}
+            {tab === 'graph' && <GraphPane session={session} zoom={zoom} onZoom={setZoom} />}
             {tab === 'run' && <RunPane session={session} values={values} onChange={setValues} />}
             <div class="kept-pane" hidden={tab !== 'compile'}>
               <CompilePane session={session} />

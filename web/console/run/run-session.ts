@@ -2,6 +2,7 @@ import { batch, signal } from '@preact/signals';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import type { DefinitionGraph } from '../../../lib/plans/graph.js';
 import type { TaskPage } from '../../../lib/runs/tasks/task-record.js';
+import type { Zoom } from '../../shared/model/zoom.js';
 import { Feed, type FeedListener, type FeedState } from '../../shared/server/feed.js';
 import type { PageScheduler } from '../../shared/server/page-scheduler.js';
 import { RunConnection } from '../../shared/server/run-connection.js';
@@ -21,6 +22,8 @@ export class FollowedRun extends RunConnection {
   /** Undefined until it was read. */
   readonly graph = signal<DefinitionGraph | undefined>(undefined);
   readonly view = signal<View>({ tab: 'graph', selection: undefined });
+  /** Of its graphs, also when another tab was shown meanwhile. */
+  readonly zoom = signal<Zoom>('auto');
   /** Counts the changes of tasks and events, which are no signals themselves. */
   readonly version = signal(0);
   /** Counts changes of what a settled task has: its values are read again. */

@@ -1,15 +1,19 @@
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { ChartEdge, ChartNode, Statechart } from '../../../lib/runs/inspection/statechart.js';
 import { labelOf } from '../model/actor-tree.js';
 import { describeTransitions, type LitChart, lightChart } from '../model/chart-state.js';
 import { toneOf } from '../../shared/model/tones.js';
+import type { PixelSize, ScaleLimits, Zoom } from '../../shared/model/zoom.js';
+import { useScale, ZoomButtons, zoomOnKey } from '../../shared/views/zoom.js';
 import type { RunSession } from '../session/run-session.js';
 
-const ZOOMS = [0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.6];
+/** Its labels must be readable. */
+const LIMITS: ScaleLimits = { smallest: 0.45, largest: 1.2 };
 
-/** A drawing that would be smaller to fit is scrolled to its active state instead: its labels must be readable. */
-const SMALLEST = 0.45;
-const LARGEST = 1.2;
+/** Around a drawing, for the lines of its outermost states. */
+const MARGIN = 4;
+
+const NO_CHART = { width: 0, height: 0 };
 
 /** The statechart of the selected actor, with its active states and its last transition lit. */
 export function ChartView({ session }: { readonly session: RunSession }) {
@@ -21,14 +25,11 @@ export function ChartView({ session }: { readonly session: RunSession }) {
   const chart = session.charts.value.find(({ id }) => id === node?.src);
   const lit = chart && lightChart(chart, entry);
   const taken = lit && describeTransitions(lit.edges);
-  const { canvas, scale } = useScale(chart, zoom);
-  useActiveStateInSight(canvas, chart, entry?.state, scale);
-  const change = (by: number): void => {
-    const at = ZOOMS.findLastIndex((step) => step <= scale + 0.01) + by;
-    setZoom(ZOOMS[Math.max(0, Math.min(ZOOMS.length - 1, at))] ?? 1);
-  };
+  const { box, scale } = useScale(chart ? sizeOf(chart) : NO_CHART, zoom, LIMITS);
+  useActiveStateInSight(box, chart, entry?.state, scale);
+  const zooming = { zoom, scale, onZoom: setZoom };
   return (
-    <section class="panel chart" aria-label="Statechart">
+    <section class="panel chart" aria-label="Statechart" onKeyDown={zoomOnKey(zooming)}>
       <h2>
         <bdi class="path">{path || 'Statechart'}</bdi>
         {entry && <span class={`state ${toneOf(labelOf(entry))}`}>{labelOf(entry)}</span>}
@@ -37,23 +38,9 @@ export function ChartView({ session }: { readonly session: RunSession }) {
             {taken}
           </bdi>
         )}
-        <span class="tools">
-          <button type="button" aria-label="Smaller" onClick={() => change(-1)}>
-            −
-          </button>
-          <button
-            type="button"
-            aria-pressed={zoom === 'fit'}
-            onClick={() => setZoom(zoom === 'fit' ? 'auto' : 'fit')}
-          >
-            Fit
-          </button>
-          <button type="button" aria-label="Larger" onClick={() => change(1)}>
-            +
-          </button>
-        </span>
+        <ZoomButtons {...zooming} />
       </h2>
-      <div class="canvas" ref={canvas} tabIndex={0} role="group" aria-label="Drawing">
+      <div class="canvas" ref={box} tabIndex={0} role="group" aria-label="Drawing">
         {chart && lit ? (
           <Drawing chart={chart} lit={lit} scale={scale} state={entry?.state ?? ''} />
         ) : (
@@ -70,24 +57,8 @@ export function ChartView({ session }: { readonly session: RunSession }) {
   );
 }
 
-type Zoom = number | 'auto' | 'fit';
-
-/** The scale of a drawing, which depends on the room that it has. */
-function useScale(chart: Statechart | undefined, zoom: Zoom) {
-  const canvas = useRef<HTMLDivElement>(null);
-  const [room, setRoom] = useState({ width: 600, height: 300 });
-  useLayoutEffect(() => {
-    const element = canvas.current;
-    if (!element) return;
-    const measure = (): void =>
-      setRoom({ width: element.clientWidth - 24, height: element.clientHeight - 24 });
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  const fit = chart ? Math.min(LARGEST, room.width / (chart.width + 8), room.height / (chart.height + 8)) : 1;
-  const auto = Math.max(SMALLEST, fit);
-  return { canvas, scale: zoom === 'auto' ? auto : zoom === 'fit' ? fit : zoom };
+function sizeOf({ width, height }: Statechart): PixelSize {
+  return { width: width + 2 * MARGIN, height: height + 2 * MARGIN };
 }
 
 /** Scrolls to the active state whenever it changes. */
@@ -114,7 +85,8 @@ interface DrawingProps {
 }
 
 function Drawing({ chart, lit, scale, state }: DrawingProps) {
-  const { width, height, nodes, edges, title } = chart;
+  const { nodes, edges, title } = chart;
+  const { width, height } = sizeOf(chart);
   const fired = describeTransitions(lit.edges);
   // A chart has hundreds of parts, of which an event lights few.
   const transitions = useMemo(
@@ -124,9 +96,9 @@ function Drawing({ chart, lit, scale, state }: DrawingProps) {
   const transition = fired === undefined ? '' : `; last transition: ${fired}`;
   return (
     <svg
-      viewBox={`-4 -4 ${width + 8} ${height + 8}`}
-      width={(width + 8) * scale}
-      height={(height + 8) * scale}
+      viewBox={`${-MARGIN} ${-MARGIN} ${width} ${height}`}
+      width={width * scale}
+      height={height * scale}
       role="img"
       aria-label={`${title}: ${state === '' ? 'not created' : state}${transition}`}
     >

@@ -41,6 +41,8 @@ export class CodeEditor {
   #part: string | undefined;
   /** The text was changed since the problems were shown last. */
   #isTyping = false;
+  /** The fixes that were applied, so that a second click on one does not insert it again. */
+  readonly #applied = new WeakSet<Fix>();
 
   constructor(options: EditorOptions) {
     this.#onPart = options.onPart;
@@ -105,19 +107,24 @@ export class CodeEditor {
   }
 
   /**
-   * Applies the edits of a fix, as one step that can be undone: none of them when their places were changed since the check.
+   * Applies the edits of a fix, as one step that can be undone: none of them when their places were changed since the check,
+   * or when it was applied since.
    *
    * @param checked the text that their positions are of
    */
-  applyFix({ edits }: Fix, checked: string): void {
+  applyFix(fix: Fix, checked: string): void {
+    const now = this.text;
+    if (this.#applied.has(fix) && now !== checked) return;
     const doc = Text.of(checked.split('\n'));
+    const move = moveBetween(checked, now);
     const changes: { from: number; to: number; insert: string }[] = [];
-    for (const { from: start, to: end, text } of edits) {
+    for (const { from: start, to: end, text } of fix.edits) {
       const [from, to] = [offsetOf(doc, start), offsetOf(doc, end)];
-      const now = moveBetween(checked, this.text, from, to);
-      if (now === undefined) return;
-      changes.push({ from: now, to: now + to - from, insert: text });
+      const moved = move(from, to);
+      if (moved === undefined) return;
+      changes.push({ from: moved, to: moved + to - from, insert: text });
     }
+    this.#applied.add(fix);
     this.#view.dispatch({ changes, scrollIntoView: true, userEvent: 'input.fix' });
     this.#view.focus();
   }
@@ -309,17 +316,16 @@ function offsetOf(doc: Text, { line, column }: Position): number {
   return Math.min(from + Math.max(1, column) - 1, to);
 }
 
-/** Where a part of an earlier text begins now; undefined when it was changed since. */
-function moveBetween(before: string, now: string, from: number, to: number): number | undefined {
+/** Returns what tells where a part of an earlier text begins now: nowhere when it was changed since. */
+function moveBetween(before: string, now: string): (from: number, to: number) => number | undefined {
   const most = Math.min(before.length, now.length);
   let same = 0;
   while (same < most && before.charCodeAt(same) === now.charCodeAt(same)) same++;
-  if (to <= same) return from;
   const shift = now.length - before.length;
   let end = before.length;
   const least = Math.max(same, same - shift);
   while (end > least && before.charCodeAt(end - 1) === now.charCodeAt(end - 1 + shift)) end--;
-  return from >= end ? from + shift : undefined;
+  return (from, to) => (to <= same ? from : from >= end ? from + shift : undefined);
 }
 
 /** The last line that is not blank, or the first one. */

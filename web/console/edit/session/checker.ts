@@ -2,19 +2,10 @@ import { signal } from '@preact/signals';
 import type { Problem } from '../../../../lib/definition/problem.js';
 import type { Graph } from '../../../../lib/pipelines/graph.js';
 import type { PlanStatistics } from '../../../../lib/plans/statistics.js';
+import { type DrawnGraph, drawPlan, isTextOf } from '../model/drawn-graph.js';
 import { messageOf, type Server, ServerError } from '../../../shared/server/server.js';
 
 type DefinitionKind = 'pipeline' | 'plan';
-
-/** What is drawn of a definition: waves of boxes and what they depend on. */
-export interface DrawnGraph {
-  readonly waves: readonly (readonly {
-    readonly id: string;
-    readonly tool: string;
-    readonly fan_out: boolean;
-  }[])[];
-  readonly edges: Graph['edges'];
-}
 
 /** What the server has said of a text. */
 export interface CheckState {
@@ -27,9 +18,9 @@ export interface CheckState {
   readonly text: string;
   readonly isOk: boolean;
   readonly problems: readonly Problem[];
-  /** Of the last text without errors; it stays while there are errors. */
+  /** Of the last text that could be read, until the text is that of another definition. */
   readonly graph: DrawnGraph | undefined;
-  /** The graph is that of the text that was checked last. */
+  /** The graph is that of the text as it was last sent to be checked. */
   readonly isGraphCurrent: boolean;
   /** Why it is unreachable or refused. */
   readonly reason: string;
@@ -118,7 +109,7 @@ export class Checker {
       await this.#ask(text, kind);
       this.#retryMs = RETRY_MS;
     } catch (error) {
-      nextMs = this.#onError(error);
+      nextMs = this.#onError(error, text);
     }
     this.#isAsking = false;
     if (this.#isOutdated) this.changed(0);
@@ -132,22 +123,22 @@ export class Checker {
     }
     if (text.length > MOST_CHECKED) {
       const reason = `The text is longer than ${MOST_CHECKED / 1024} KiB, the most that the server checks and runs as a text.`;
-      this.#set({ status: 'refused', isOk: false, problems: [], isGraphCurrent: false, reason });
+      this.#set({ status: 'refused', isOk: false, problems: [], reason, ...this.#keepGraph(text) });
       return;
     }
     const report = await this.#server.post<Report>(`/${kind}s/validate`, { yaml: text });
     const { ok, problems } = report;
     if (this.#isClosed) return;
-    const graph = ok ? await this.#draw(text, kind, report.stats) : this.state.value.graph;
-    this.#set({
-      status: 'checked',
-      text,
-      isOk: ok,
-      problems,
-      graph,
-      isGraphCurrent: ok,
-      reason: '',
-    });
+    const drawn = ok
+      ? { graph: await this.#draw(text, kind, report.stats), isGraphCurrent: true }
+      : this.#keepGraph(text);
+    this.#set({ status: 'checked', text, isOk: ok, problems, reason: '', ...drawn });
+  }
+
+  /** The last graph, for a text that has none. */
+  #keepGraph(text: string): Pick<CheckState, 'graph' | 'isGraphCurrent'> {
+    const { graph } = this.state.value;
+    return { graph: graph && isTextOf(graph, text) ? graph : undefined, isGraphCurrent: false };
   }
 
   #draw(text: string, kind: DefinitionKind, stats: PlanStatistics | null): DrawnGraph | Promise<DrawnGraph> {
@@ -156,7 +147,7 @@ export class Checker {
   }
 
   /** Returns after how many milliseconds to ask again. */
-  #onError(error: unknown): number | undefined {
+  #onError(error: unknown, text: string): number | undefined {
     const isLasting =
       error instanceof ServerError && error.status >= 400 && error.status < 500 && error.status !== 429;
     if (isLasting) {
@@ -164,27 +155,15 @@ export class Checker {
         status: 'refused',
         isOk: false,
         problems: [],
-        isGraphCurrent: false,
         reason: error.message,
+        ...this.#keepGraph(text),
       });
       return undefined;
     }
-    this.#set({ status: 'unreachable', reason: messageOf(error) });
+    const isChanged = text !== this.state.value.text;
+    this.#set({ status: 'unreachable', reason: messageOf(error), ...(isChanged && this.#keepGraph(text)) });
     const next = this.#retryMs;
     this.#retryMs = Math.min(next * 2, LONGEST_RETRY_MS);
     return next;
   }
-}
-
-/** The sub-pipelines of a plan, and which of them reads what another one stores. */
-function drawPlan({ wave_ids, keys }: PlanStatistics): DrawnGraph {
-  const edges = new Map<string, Graph['edges'][number]>();
-  for (const { stored_by: from, read_by } of keys) {
-    if (from === null) continue;
-    for (const to of read_by) {
-      if (to !== from) edges.set(JSON.stringify([from, to]), { from, to, kind: 'template' });
-    }
-  }
-  const waves = wave_ids.map((ids) => ids.map((id) => ({ id, tool: 'pipeline', fan_out: false })));
-  return { waves, edges: [...edges.values()] };
 }

@@ -1,7 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
 import { runToEnd } from '../../../../lib/common/steps.js';
 import { layoutWaves, type LayoutOptions } from '../../../../lib/pipelines/drawing/wave-layout.js';
-import type { DrawnGraph } from '../session/checker.js';
+import { OWN_SIZE, type Zoom } from '../../../shared/model/zoom.js';
+import { Scaled, useScale, ZoomButtons, zoomOnKey } from '../../../shared/views/zoom.js';
+import type { DrawnGraph } from '../model/drawn-graph.js';
 import type { EditSession } from '../session/edit-session.js';
 
 const SIZES: LayoutOptions = {
@@ -11,14 +13,19 @@ const SIZES: LayoutOptions = {
   rowGap: 12,
   headerHeight: 24,
   margin: 16,
-  maxColumns: 1000,
 };
 
 /** More tasks are not drawn while they are written: the page of a run shows them all. */
 const MOST_DRAWN = 400;
 
-/** The waves of the definition, from the last text without errors. A click on a task leads to its text. */
-export function GraphPane({ session }: { readonly session: EditSession }) {
+interface GraphPaneProps {
+  readonly session: EditSession;
+  readonly zoom: Zoom;
+  readonly onZoom: (zoom: Zoom) => void;
+}
+
+/** The waves of the definition, from the last text that could be read. A click on a task leads to its text. */
+export function GraphPane({ session, ...zooming }: GraphPaneProps) {
   const { graph, isGraphCurrent, status, isOk } = session.checker.state.value;
   if (graph === undefined) {
     return (
@@ -40,64 +47,74 @@ export function GraphPane({ session }: { readonly session: EditSession }) {
   }
   return (
     <>
-      {!isGraphCurrent && <p class="outdated">As it was before the last errors</p>}
-      <Drawing session={session} graph={graph} isCurrent={isGraphCurrent} />
+      {!isGraphCurrent && (
+        <p class="outdated" role="status">
+          The graph is of the last text that could be read
+        </p>
+      )}
+      <Drawing session={session} graph={graph} isCurrent={isGraphCurrent} {...zooming} />
     </>
   );
 }
 
-interface DrawingProps {
-  readonly session: EditSession;
+interface DrawingProps extends GraphPaneProps {
   readonly graph: DrawnGraph;
   readonly isCurrent: boolean;
 }
 
-function Drawing({ session, graph, isCurrent }: DrawingProps) {
+function Drawing({ session, graph, isCurrent, zoom, onZoom }: DrawingProps) {
   const layout = useMemo(() => runToEnd(layoutWaves(graph, SIZES)), [graph]);
   const tasks = useMemo(() => new Map(graph.waves.flat().map((task) => [task.id, task])), [graph]);
   const selected = session.part.value;
   const [looked, setLooked] = useState<string | undefined>(undefined);
   const marked = looked !== undefined && tasks.has(looked) ? looked : selected;
   const near = useMemo(() => listNear(graph, marked), [graph, marked]);
+  const { box, scale } = useScale(layout, zoom, OWN_SIZE);
+  const zooming = { zoom, scale, onZoom };
   return (
-    <div class={`edit-graph${isCurrent ? '' : ' dimmed'}`} role="group" aria-label="Tasks by wave">
-      <div class="space" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
-        <svg width={layout.width} height={layout.height} aria-hidden="true">
-          {layout.edges.map(({ index, path }) => {
-            const { from, to, kind } = graph.edges[index] ?? NO_EDGE;
-            const isNear = from === marked || to === marked;
-            return <path key={index} class={`${kind}${isNear ? ' near' : ''}`} d={path} />;
+    <div class={`edit-graph${isCurrent ? '' : ' dimmed'}`} onKeyDown={zoomOnKey(zooming)}>
+      <div class="graph-tools">
+        <ZoomButtons {...zooming} />
+      </div>
+      <div class="drawing" ref={box} role="group" aria-label="Tasks by wave">
+        <Scaled space={layout} scale={scale}>
+          <svg width={layout.width} height={layout.height} aria-hidden="true">
+            {layout.edges.map(({ index, path }) => {
+              const { from, to, kind } = graph.edges[index] ?? NO_EDGE;
+              const isNear = from === marked || to === marked;
+              return <path key={index} class={`${kind}${isNear ? ' near' : ''}`} d={path} />;
+            })}
+          </svg>
+          {layout.waves.map(({ x, y, width }, wave) => (
+            <span key={wave} class="wave" style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}>
+              Wave {wave + 1}
+            </span>
+          ))}
+          {layout.boxes.map(({ id, x, y, wave }) => {
+            const { tool = '', fan_out = false } = tasks.get(id) ?? {};
+            return (
+              <button
+                key={id}
+                type="button"
+                class={`task${fan_out ? ' fan-out' : ''}${id === selected ? ' selected' : ''}${near.has(id) ? ' near' : ''}`}
+                style={{ left: `${x}px`, top: `${y}px` }}
+                aria-pressed={id === selected}
+                onClick={() => session.editor?.goToPart(id)}
+                onMouseEnter={() => setLooked(id)}
+                onMouseLeave={() => setLooked(undefined)}
+                onFocus={() => setLooked(id)}
+                onBlur={() => setLooked(undefined)}
+              >
+                <bdi class="id">{id}</bdi>
+                <span class="tool">
+                  <bdi>{tool}</bdi>
+                  {fan_out && <span class="each">each</span>}
+                </span>
+                <span class="hidden">in wave {wave + 1}</span>
+              </button>
+            );
           })}
-        </svg>
-        {layout.waves.map(({ x, y, width }, wave) => (
-          <span key={wave} class="wave" style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}>
-            Wave {wave + 1}
-          </span>
-        ))}
-        {layout.boxes.map(({ id, x, y, wave }) => {
-          const { tool = '', fan_out = false } = tasks.get(id) ?? {};
-          return (
-            <button
-              key={id}
-              type="button"
-              class={`task${fan_out ? ' fan-out' : ''}${id === selected ? ' selected' : ''}${near.has(id) ? ' near' : ''}`}
-              style={{ left: `${x}px`, top: `${y}px` }}
-              aria-pressed={id === selected}
-              onClick={() => session.editor?.goToPart(id)}
-              onMouseEnter={() => setLooked(id)}
-              onMouseLeave={() => setLooked(undefined)}
-              onFocus={() => setLooked(id)}
-              onBlur={() => setLooked(undefined)}
-            >
-              <bdi class="id">{id}</bdi>
-              <span class="tool">
-                <bdi>{tool}</bdi>
-                {fan_out && <span class="each">each</span>}
-              </span>
-              <span class="hidden">in wave {wave + 1}</span>
-            </button>
-          );
-        })}
+        </Scaled>
       </div>
     </div>
   );

@@ -21,6 +21,9 @@ export interface PlacedCard {
   readonly onFocus: (isOn: boolean) => void;
 }
 
+/** The colour of what a card stands for, at a time in milliseconds since 1970; undefined for what is not known yet. */
+export type ToneOfCard = (id: string, now: number) => Tone | undefined;
+
 interface GraphCardProps {
   readonly card: PlacedCard;
   readonly name: string;

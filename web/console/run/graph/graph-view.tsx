@@ -54,6 +54,8 @@ function PlanView({ session, graph }: PlanViewProps) {
             name="sub-pipeline"
             label="Sub-pipelines by wave"
             selected={session.view.value.selection?.subPipeline}
+            zoom={session.zoom}
+            toneOfCard={(id) => toneOf(standings.get(id)?.status ?? 'waiting')}
             onShow={show}
             onClose={() => session.show({ selection: undefined })}
             renderCard={(card) => {

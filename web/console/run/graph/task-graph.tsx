@@ -1,5 +1,5 @@
 import { formatInteger, formatTook } from '../../../shared/model/format.js';
-import { toneOf } from '../../../shared/model/tones.js';
+import { type Tone, toneOf } from '../../../shared/model/tones.js';
 import { useNow } from '../../shell/use-now.js';
 import { formatSelection } from '../model/addresses.js';
 import { shownStatus } from '../model/shown-status.js';
@@ -20,6 +20,8 @@ export function TaskGraph({ session, part, isWhole = false }: TaskGraphProps) {
   const { graph, subPipeline } = part;
   void session.version.value;
   const { selection } = session.view.value;
+  const taskOf = (taskId: string): TaskState | undefined =>
+    session.tasks.get(formatSelection({ taskId, subPipeline }));
   return (
     <WaveCanvas
       graph={graph}
@@ -27,10 +29,15 @@ export function TaskGraph({ session, part, isWhole = false }: TaskGraphProps) {
       label="Tasks by wave"
       selected={selection?.subPipeline === subPipeline ? selection?.taskId : undefined}
       isWhole={isWhole}
+      zoom={session.zoom}
+      toneOfCard={(id, now) => {
+        const task = taskOf(id);
+        return task && toneOfTask(task, now);
+      }}
       onShow={(taskId) => session.show({ selection: { taskId, subPipeline } })}
       onClose={() => session.show({ selection: undefined })}
       renderCard={(card) => {
-        const task = session.tasks.get(formatSelection({ taskId: card.placed.id, subPipeline }));
+        const task = taskOf(card.placed.id);
         return task && <TaskCard key={card.id} task={task} card={card} />;
       }}
     />
@@ -42,13 +49,12 @@ function TaskCard({ task, card }: { readonly task: TaskState; readonly card: Pla
   const { taskId, tool, items } = task;
   const status = shownStatus(task.status, task.error);
   const now = useNow(status === 'running');
-  const isWaiting = waitsForRetry(task, now);
   return (
     <GraphCard
       card={card}
       name={taskId}
-      tone={toneOf(isWaiting ? 'paused' : status)}
-      status={isWaiting ? 'waiting' : status}
+      tone={toneOfTask(task, now)}
+      status={waitsForRetry(task, now) ? 'waiting' : status}
       title={task.error ?? `${taskId}: ${tool}`}
       isFanOut={task.isFanOut}
     >
@@ -66,6 +72,10 @@ function TaskCard({ task, card }: { readonly task: TaskState; readonly card: Pla
       )}
     </GraphCard>
   );
+}
+
+function toneOfTask(task: TaskState, now: number): Tone {
+  return toneOf(waitsForRetry(task, now) ? 'paused' : shownStatus(task.status, task.error));
 }
 
 function formatState(task: TaskState, now: number): string {

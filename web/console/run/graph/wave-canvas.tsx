@@ -1,5 +1,6 @@
+import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import {
   layoutWaves,
   type LayoutOptions,
@@ -9,7 +10,10 @@ import {
 } from '../../../../lib/pipelines/drawing/wave-layout.js';
 import { runToEnd } from '../../../../lib/common/steps.js';
 import type { Graph } from '../../../../lib/pipelines/graph.js';
-import type { Nearness, PlacedCard } from './graph-card.js';
+import { OWN_SIZE, type Zoom } from '../../../shared/model/zoom.js';
+import { Scaled, useScale, ZoomButtons, zoomOnKey } from '../../../shared/views/zoom.js';
+import { CardBlocks } from './card-blocks.js';
+import type { Nearness, PlacedCard, ToneOfCard } from './graph-card.js';
 
 const SIZES: LayoutOptions = {
   boxWidth: 204,
@@ -23,8 +27,13 @@ const SIZES: LayoutOptions = {
 /** More edges than these are drawn only for the card that the reader looks at. */
 const MOST_EDGES = 500;
 
-/** Around what is visible, so that scrolling shows no gaps. */
+/** Around what is visible, in the drawing's own size, so that scrolling shows no gaps. */
 const MARGIN = 300;
+
+/** Smaller cards cannot be read. */
+const SMALLEST_CARDS = 0.5;
+
+const BOX = { width: SIZES.boxWidth, height: SIZES.boxHeight };
 
 /** What is drawn: a pipeline with its tasks, or a plan with its sub-pipelines. */
 interface CardGraph extends WaveGraph {
@@ -43,36 +52,54 @@ interface WaveCanvasProps {
   readonly onShow: (id: string) => void;
   /** The reader wants to see no more than the graph. */
   readonly onClose: () => void;
+  /** The scale, which other graphs of the page may share. */
+  readonly zoom: Signal<Zoom>;
+  /** The colour of a card that is too small to be read. */
+  readonly toneOfCard: ToneOfCard;
   /** Returns nothing for what is not known yet. */
   readonly renderCard: (card: PlacedCard) => ComponentChildren;
 }
 
 /**
- * Waves from left to right, with a card for each task or sub-pipeline. Cards that are not visible do not exist. Arrow keys
- * move from card to card; what a card depends on, and what depends on it, is marked.
+ * Waves from left to right, with a card for each task or sub-pipeline. Cards that are not visible do not exist, and those
+ * that are too small to be read are drawn together. Arrow keys move from card to card; what a card depends on, and what
+ * depends on it, is marked.
  */
 export function WaveCanvas(props: WaveCanvasProps) {
-  const { graph, name, label, selected, isWhole = false, onShow, onClose, renderCard } = props;
+  const {
+    graph,
+    name,
+    label,
+    selected,
+    isWhole = false,
+    zoom,
+    toneOfCard,
+    onShow,
+    onClose,
+    renderCard,
+  } = props;
   const layout = useMemo(() => runToEnd(layoutWaves(graph, SIZES)), [graph]);
   const links = useMemo(() => new Links(graph), [graph]);
   const [hovered, setHovered] = useState<string | undefined>(undefined);
   const [focused, setFocused] = useState<string | undefined>(undefined);
-  const { box, view } = useViewport();
+  const { box, view, scale } = useScale(layout, zoom.value, OWN_SIZE);
+  const zooming = { zoom: zoom.value, scale, onZoom: (next: Zoom) => (zoom.value = next) };
   const looked = hovered ?? focused ?? selected;
   const near = looked === undefined ? NOTHING : links.near(looked);
   const active = focused ?? selected ?? layout.boxes[0]?.id;
   const isVisible = (x: number, y: number, width: number, height: number): boolean =>
-    x < view.right + MARGIN &&
-    x + width > view.left - MARGIN &&
-    y < view.bottom + MARGIN &&
-    y + height > view.top - MARGIN;
+    x - MARGIN < view.right / scale &&
+    x + width + MARGIN > view.left / scale &&
+    y - MARGIN < view.bottom / scale &&
+    y + height + MARGIN > view.top / scale;
   // Whoever comes by a link, or opens the panel beside it, sees the card.
   useEffect(() => {
     scrollTo(
       box.current,
       layout.boxes.find(({ id }) => id === selected),
+      scale,
     );
-  }, [layout, selected]);
+  }, [layout, selected, scale]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || active === undefined) return;
     if (event.key === 'Escape') return onClose();
@@ -83,6 +110,7 @@ export function WaveCanvas(props: WaveCanvasProps) {
     scrollTo(
       box.current,
       layout.boxes.find(({ id }) => id === next),
+      scale,
     );
     // The card may come into being only now.
     window.requestAnimationFrame(() => document.getElementById(`${name}-${next}`)?.focus());
@@ -92,48 +120,76 @@ export function WaveCanvas(props: WaveCanvasProps) {
     const edge = graph.edges[index];
     return edge !== undefined && looked !== undefined && (edge.from === looked || edge.to === looked);
   });
+  const isInSight = ({ x, y }: PlacedBox): boolean => isVisible(x, y, SIZES.boxWidth, SIZES.boxHeight);
+  const isSmall = scale < SMALLEST_CARDS;
+  const isCard = (placed: PlacedBox): boolean =>
+    placed.id === active || placed.id === looked || (!isSmall && isInSight(placed));
   return (
-    <div
-      class={isWhole ? 'waves whole' : 'waves'}
-      ref={box}
-      role="group"
-      aria-label={label}
-      onKeyDown={onKeyDown}
-    >
-      <div class="waves-space" style={{ width: `${layout.width}px`, height: `${layout.height}px` }}>
-        <svg width={layout.width} height={layout.height} aria-hidden="true">
-          {edges.map(({ index, path }) => {
-            const { from, to, kind } = graph.edges[index] ?? NO_EDGE;
-            const isNear = from === looked || to === looked;
-            return <path key={index} class={`${kind}${isNear ? ' near' : ''}`} d={path} />;
+    <div class={isWhole ? 'wave-graph whole' : 'wave-graph'} onKeyDown={zoomOnKey(zooming)}>
+      <div class="graph-tools">
+        <ZoomButtons {...zooming} />
+      </div>
+      <div
+        class={isSmall ? 'waves small' : 'waves'}
+        ref={box}
+        role="group"
+        aria-label={label}
+        onKeyDown={onKeyDown}
+      >
+        <Scaled space={layout} scale={scale}>
+          <svg width={layout.width} height={layout.height} aria-hidden="true">
+            {edges.map(({ index, path }) => {
+              const { from, to, kind } = graph.edges[index] ?? NO_EDGE;
+              const isNear = from === looked || to === looked;
+              return <path key={index} class={`${kind}${isNear ? ' near' : ''}`} d={path} />;
+            })}
+          </svg>
+          {layout.waves.map(({ x, y, width, height }, wave) =>
+            isVisible(x, y, width, height) ? (
+              <span
+                key={wave}
+                class="wave-name"
+                style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}
+              >
+                Wave {wave + 1}
+              </span>
+            ) : null,
+          )}
+          {isSmall && (
+            <CardBlocks
+              boxes={layout.boxes.filter((placed) => isInSight(placed) && !isCard(placed))}
+              size={BOX}
+              space={layout}
+              scale={scale}
+              toneOfCard={toneOfCard}
+              isNear={(id) => near.has(id)}
+              onShow={onShow}
+              onLook={setHovered}
+            />
+          )}
+          {layout.boxes.filter(isCard).map((placed) => {
+            const { id } = placed;
+            return renderCard({
+              id: `${name}-${id}`,
+              placed,
+              links: links.describe(id),
+              isSelected: id === selected,
+              isActive: id === active,
+              near: near.get(id),
+              onShow: () => onShow(id),
+              onHover: (isOn) => setHovered(changeOf(id, isOn)),
+              onFocus: (isOn) => setFocused(changeOf(id, isOn)),
+            });
           })}
-        </svg>
-        {layout.waves.map(({ x, y, width, height }, wave) =>
-          isVisible(x, y, width, height) ? (
-            <span key={wave} class="wave-name" style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}>
-              Wave {wave + 1}
-            </span>
-          ) : null,
-        )}
-        {layout.boxes.map((placed) => {
-          const { id, x, y } = placed;
-          const isKept = id === active || isVisible(x, y, SIZES.boxWidth, SIZES.boxHeight);
-          if (!isKept) return null;
-          return renderCard({
-            id: `${name}-${id}`,
-            placed,
-            links: links.describe(id),
-            isSelected: id === selected,
-            isActive: id === active,
-            near: near.get(id),
-            onShow: () => onShow(id),
-            onHover: (isOn) => setHovered(isOn ? id : undefined),
-            onFocus: (isOn) => setFocused(isOn ? id : undefined),
-          });
-        })}
+        </Scaled>
       </div>
     </div>
   );
+}
+
+/** A card that goes out of sight loses the focus after another one was chosen to have it. */
+function changeOf(id: string, isOn: boolean): (current: string | undefined) => string | undefined {
+  return (current) => (isOn ? id : current === id ? undefined : current);
 }
 
 const NO_EDGE = { from: '', to: '', kind: 'template' };
@@ -203,43 +259,14 @@ const DIRECTIONS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowUp: [0, -1],
 };
 
-function scrollTo(element: HTMLElement | null, placed: PlacedBox | undefined): void {
+/** Scrolls as little as it takes to see a card. */
+function scrollTo(element: HTMLElement | null, placed: PlacedBox | undefined, scale: number): void {
   if (element === null || placed === undefined) return;
   const { x, y } = placed;
-  const left = Math.min(element.scrollLeft, x - SIZES.margin);
-  const top = Math.min(element.scrollTop, y - SIZES.headerHeight);
+  const left = Math.min(element.scrollLeft, (x - SIZES.margin) * scale);
+  const top = Math.min(element.scrollTop, (y - SIZES.headerHeight) * scale);
   element.scrollTo({
-    left: Math.max(left, x + SIZES.boxWidth + SIZES.margin - element.clientWidth),
-    top: Math.max(top, y + SIZES.boxHeight + SIZES.margin - element.clientHeight),
+    left: Math.max(left, (x + SIZES.boxWidth + SIZES.margin) * scale - element.clientWidth),
+    top: Math.max(top, (y + SIZES.boxHeight + SIZES.margin) * scale - element.clientHeight),
   });
-}
-
-interface Viewport {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
-
-/** The part of a scrolled element that is visible, in its own coordinates. */
-function useViewport() {
-  const box = useRef<HTMLDivElement>(null);
-  // Nothing but what is around the corner is drawn before it was measured.
-  const [view, setView] = useState<Viewport>({ left: 0, top: 0, right: 0, bottom: 0 });
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const measure = (): void => {
-      const { scrollLeft: left, scrollTop: top, clientWidth, clientHeight } = element;
-      setView({ left, top, right: left + clientWidth, bottom: top + clientHeight });
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    element.addEventListener('scroll', measure, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener('scroll', measure);
-    };
-  }, []);
-  return { box, view };
 }

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { openBrowser, type Witness, witness } from '../../project/open-browser.js';
-import { FakeRun, FakeServer } from '../fake-server.js';
-import { writeEnd, writePausedRun } from '../run-script.js';
-import { eventually, expectHash, expectText } from '../waiting.js';
+import { openBrowser, type Witness, witness } from '../../../project/open-browser.js';
+import { FakeRun, FakeServer } from '../../fake-server.js';
+import { writeEnd, writePausedRun } from '../../run-script.js';
+import { eventually, expectHash, expectText } from '../../waiting.js';
 
 describe('The inspector in a browser without network (D42)', function () {
   this.timeout(240_000);
@@ -171,6 +171,30 @@ describe('The inspector in a browser without network (D42)', function () {
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download recording' }).click();
     expect((await download).suggestedFilename()).to.equal('r1.wtrec');
+  });
+
+  it('makes the statechart smaller, larger and fitting by its buttons and by the keys + - 0', async () => {
+    addPausedRun();
+    await open();
+    await page.locator('.edge.lit').first().waitFor();
+    const width = async (): Promise<number> =>
+      (await page.locator('.canvas > svg').boundingBox())?.width ?? 0;
+    const own = await width();
+    await page.getByRole('group', { name: 'Drawing' }).focus();
+    await page.keyboard.press('+');
+    await eventually(async () => (await width()) > own);
+    const larger = await width();
+    await page.getByRole('button', { name: 'Smaller' }).click();
+    await eventually(async () => (await width()) < larger);
+    await page.keyboard.press('0');
+    const fit = page.getByRole('button', { name: 'Fit' });
+    await eventually(async () => (await fit.getAttribute('aria-pressed')) === 'true');
+    const hidden = await page.evaluate(
+      "(({scrollWidth, clientWidth}) => scrollWidth - clientWidth)(document.querySelector('.canvas'))",
+    );
+    expect(hidden).to.equal(0);
+    await fit.click();
+    await eventually(async () => (await width()) === own);
   });
 
   it('can be used with the keyboard alone', async () => {

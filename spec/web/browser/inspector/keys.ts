@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { systemClock } from '../../../lib/common/clock.js';
-import { openBrowser } from '../../project/open-browser.js';
-import { ControlledServer, TWO_WAVES } from '../../http/support/controlled-server.js';
-import { InspectorPage } from '../inspector-page.js';
+import { systemClock } from '../../../../lib/common/clock.js';
+import { openBrowser } from '../../../project/open-browser.js';
+import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
+import { InspectorPage } from '../../inspector-page.js';
 
 const KEY = 'wt_the-key-of-this-spec';
 

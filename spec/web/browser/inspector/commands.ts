@@ -2,11 +2,11 @@ import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { openBrowser } from '../../project/open-browser.js';
-import { type Invocation, invoke, Recorder } from '../../cli/invoke.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { InspectorPage } from '../inspector-page.js';
-import { eventually, expectText } from '../waiting.js';
+import { openBrowser } from '../../../project/open-browser.js';
+import { type Invocation, invoke, Recorder } from '../../../cli/invoke.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { InspectorPage } from '../../inspector-page.js';
+import { eventually, expectText } from '../../waiting.js';
 
 const PIPELINE = `
 id: bakery

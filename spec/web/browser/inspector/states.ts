@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import type { Json } from '../../../lib/common/json.js';
-import { openBrowser } from '../../project/open-browser.js';
-import { findViolations } from '../accessibility.js';
-import { FakeRun, FakeServer } from '../fake-server.js';
-import { RunScript, writeEnd, writePausedRun } from '../run-script.js';
-import { eventually, expectText } from '../waiting.js';
+import type { Json } from '../../../../lib/common/json.js';
+import { openBrowser } from '../../../project/open-browser.js';
+import { findViolations } from '../../accessibility.js';
+import { FakeRun, FakeServer } from '../../fake-server.js';
+import { RunScript, writeEnd, writePausedRun } from '../../run-script.js';
+import { eventually, expectText } from '../../waiting.js';
 
 describe('The inspector when something is missing, broken, hostile or very large', function () {
   this.timeout(240_000);

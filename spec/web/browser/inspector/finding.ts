@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { systemClock } from '../../../lib/common/clock.js';
-import { defineTool } from '../../../lib/tools/tool.js';
-import { ControlledServer, TWO_WAVES } from '../../http/support/controlled-server.js';
-import { openBrowser } from '../../project/open-browser.js';
-import { InspectorPage } from '../inspector-page.js';
-import { eventually, expectText } from '../waiting.js';
+import { systemClock } from '../../../../lib/common/clock.js';
+import { defineTool } from '../../../../lib/tools/tool.js';
+import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
+import { openBrowser } from '../../../project/open-browser.js';
+import { InspectorPage } from '../../inspector-page.js';
+import { eventually, expectText } from '../../waiting.js';
 
 const ITEMS = 2000;
 const BAD_ITEM = 777;

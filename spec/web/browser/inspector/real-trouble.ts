@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { systemClock } from '../../../lib/common/clock.js';
-import type { Json } from '../../../lib/common/json.js';
-import { openBrowser } from '../../project/open-browser.js';
-import { ControlledServer, TWO_WAVES } from '../../http/support/controlled-server.js';
-import { BreakableProxy } from '../breakable-proxy.js';
-import { findViolations } from '../accessibility.js';
-import { InspectorPage } from '../inspector-page.js';
-import { eventually, expectText } from '../waiting.js';
+import { systemClock } from '../../../../lib/common/clock.js';
+import type { Json } from '../../../../lib/common/json.js';
+import { openBrowser } from '../../../project/open-browser.js';
+import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
+import { BreakableProxy } from '../../breakable-proxy.js';
+import { findViolations } from '../../accessibility.js';
+import { InspectorPage } from '../../inspector-page.js';
+import { eventually, expectText } from '../../waiting.js';
 
 const EVIL = '<img src=x onerror="document.title=1"><script>document.title=1</script>\u202Egpj.exe';
 

@@ -1,0 +1,87 @@
+import { isObject, type Json } from '../../common/json.js';
+import type { FieldPlace, Hint } from '../hint.js';
+import type { Path } from '../problem.js';
+import type { DefinitionKind } from './root.js';
+
+/** Which fields a kind of definition has. */
+export interface DefinitionFields {
+  readonly kind: DefinitionKind;
+  /** The field that lists its parts: `tasks`. */
+  readonly parts: string;
+  /** The fields allowed in the object at a path, for hints. */
+  readonly fieldsAt: (path: Path) => readonly string[];
+}
+
+/** What is written where a field is missing: it makes the definition valid, and its author replaces it. */
+interface Filling {
+  readonly hint: string;
+  readonly value: Json;
+  readonly place?: FieldPlace;
+}
+
+type Fillings = Readonly<Record<string, Filling>>;
+
+const FIRST_TASK = { id: 'task_1', tool: 'mock' };
+
+/** By kind, the required fields of a definition. */
+const OF_WHOLE: Readonly<Record<DefinitionKind, Fillings>> = {
+  pipeline: {
+    id: { hint: 'write id: NAME', value: 'my_pipeline', place: 'first' },
+    goal: { hint: 'say under "goal" what it is for', value: 'Say what this pipeline does' },
+    tasks: {
+      hint: 'list the tasks under "tasks", each with an "id" and a "tool"',
+      value: [FIRST_TASK],
+      place: 'last',
+    },
+  },
+  plan: { id: { hint: 'write id: NAME', value: 'my_plan', place: 'first' } },
+};
+
+const TOOL: Filling = { hint: 'write tool: NAME; `wavetrain tools` lists them', value: 'mock' };
+
+/** Suggests what to write for the fields that a definition and its tasks must have (D8). */
+export class MissingFields {
+  readonly #definition: unknown;
+  readonly #shape: DefinitionFields;
+  #ids: ReadonlySet<unknown> | undefined;
+
+  constructor(definition: unknown, shape: DefinitionFields) {
+    this.#definition = definition;
+    this.#shape = shape;
+  }
+
+  /** @param owner the map at the path, which lacks the field */
+  hintFor(field: string, path: Path, owner: unknown): Hint | undefined {
+    const filling = this.#fillingOf(field, path);
+    if (filling === undefined) return undefined;
+    const { hint: text, ...rest } = filling;
+    // A field that nobody knows may be the missing one under another name.
+    const known = this.#shape.fieldsAt(path);
+    if (!isObject(owner) || Object.keys(owner).some((key) => !known.includes(key))) return text;
+    return { text, change: { kind: 'set', path: [...path, field], ...rest } };
+  }
+
+  #fillingOf(field: string, path: Path): Filling | undefined {
+    const { kind, parts } = this.#shape;
+    if (path.length === 0) return OF_WHOLE[kind][field];
+    const [list, index] = path;
+    if (kind !== 'pipeline' || list !== parts || typeof index !== 'number') return undefined;
+    if (field === 'tool') return TOOL;
+    if (field !== 'id') return undefined;
+    return { hint: 'write id: NAME, the key of its output', value: this.#freeId(index + 1), place: 'first' };
+  }
+
+  #freeId(number: number): string {
+    this.#ids ??= this.#listIds();
+    let free = number;
+    while (this.#ids.has(`task_${free}`)) free++;
+    return `task_${free}`;
+  }
+
+  #listIds(): ReadonlySet<unknown> {
+    const parts = isObject(this.#definition) ? this.#definition[this.#shape.parts] : undefined;
+    return new Set(
+      Array.isArray(parts) ? parts.map((part: unknown) => (isObject(part) ? part['id'] : part)) : [],
+    );
+  }
+}

@@ -1,0 +1,128 @@
+import { expect } from 'chai';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { systemClock } from '../../../lib/common/clock.js';
+import { ControlledServer } from '../../http/support/controlled-server.js';
+import { openBrowser, type Witness, witness } from '../../project/open-browser.js';
+import { findViolations } from '../accessibility.js';
+import { pasting } from '../pasting.js';
+import { eventually, expectText } from '../waiting.js';
+
+const CHAIN = `id: chain
+goal: g
+tasks:
+  - {id: t0, tool: mock}
+${Array.from({ length: 11 }, (_, index) => `  - {id: t${index + 1}, tool: mock, await: [t${index}]}\n`).join('')}`;
+
+const DIMMED = 'The graph is of the last text that could be read';
+
+describe('The graph and the fixes of the editor, in a browser without network', function () {
+  this.timeout(90_000);
+  const fixture = new ControlledServer();
+  let browser: Browser;
+  let page: Page;
+  let seen: Witness;
+
+  before(async function () {
+    browser = await openBrowser(this);
+    await fixture.open({ clock: systemClock });
+  });
+
+  beforeEach(async () => {
+    const context = await browser.newContext({ viewport: { width: 1360, height: 850 } });
+    page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    seen = witness(page);
+    await page.goto(`${fixture.server.url}/edit`);
+    await text().waitFor();
+  });
+
+  afterEach(async () => {
+    expect(seen.complaints).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  after(async () => {
+    await browser?.close();
+    await fixture.close();
+  });
+
+  const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
+  const text = (): Locator => page.locator('.text-half .cm-content');
+  const task = (name: string): Locator => page.locator('.edit-graph .task').filter({ hasText: name });
+  const summary = (): Locator => page.locator('.problems .summary');
+  const scale = (): Promise<number> =>
+    page.evaluate("Number(getComputedStyle(document.querySelector('.scaled')).getPropertyValue('--scale'))");
+
+  async function write(content: string): Promise<void> {
+    await text().click();
+    await page.keyboard.press('Control+a');
+    await page.evaluate(pasting(content));
+  }
+
+  async function read(): Promise<string> {
+    const lines = await page.locator('.text-half .cm-line').allInnerTexts();
+    return lines.map((line) => line.replace(/\n$/, '')).join('\n');
+  }
+
+  it('keeps the last graph, dimmed and with a line that says so, while its text cannot be read', async () => {
+    await write(CHAIN);
+    await task('t11').waitFor();
+    await text().click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('- wrong');
+    await page.locator('.edit-graph.dimmed').waitFor();
+    await page.getByText(DIMMED).waitFor();
+    await task('t11').waitFor();
+    expect(await findViolations(page)).to.deep.equal([]);
+  });
+
+  it('drops the graph when another definition that cannot be read is pasted over its text', async () => {
+    await write(CHAIN);
+    await task('t11').waitFor();
+    await write('id: other\ngoal: g\ntasks:\n  - id: report\n   tool: mock\n');
+    await page.getByText('The graph appears when the text has no errors.').waitFor();
+    expect(await page.locator('.edit-graph').count()).to.equal(0);
+    expect(await page.getByText(DIMMED).count()).to.equal(0);
+  });
+
+  it('is made smaller, larger and fitting by buttons and keys, and keeps its scale when the text changes', async () => {
+    await write(CHAIN);
+    await task('t11').waitFor();
+    expect(await scale()).to.equal(1);
+    await button('Fit').click();
+    await eventually(async () => (await scale()) < 1);
+    expect(
+      await page.evaluate(
+        "(({scrollWidth, clientWidth}) => scrollWidth - clientWidth)(document.querySelector('.edit-graph .drawing'))",
+      ),
+    ).to.equal(0);
+    await task('t11').click();
+    await page.locator('.edit-graph .task.selected').filter({ hasText: 't11' }).waitFor();
+    await task('t0').first().focus();
+    await page.keyboard.press('0');
+    await eventually(async () => (await scale()) === 1);
+    await page.keyboard.press('-');
+    await eventually(async () => (await scale()) === 0.85);
+    await write(`${CHAIN}  - {id: t12, tool: mock}\n`);
+    await task('t12').waitFor();
+    expect(await scale()).to.equal(0.85);
+    await page.getByRole('tab', { name: 'Run' }).click();
+    await page.getByRole('tab', { name: 'Graph' }).click();
+    expect(await scale()).to.equal(0.85);
+    await button('Larger').click();
+    await eventually(async () => (await scale()) === 1);
+  });
+
+  it('indents with spaces and adds the goal and the tool with a click each, also with two on one', async () => {
+    await write('id: p # the name\ntasks:\n\t- id: a\n\t  # no tool\n');
+    await page.locator('.problems .fix', { hasText: 'indent with spaces' }).click();
+    await expectText(summary(), '2 errors');
+    await page.locator('.problems .fix', { hasText: 'add goal' }).dblclick();
+    await page.locator('.problems .fix', { hasText: 'add tool: mock' }).click();
+    await expectText(summary(), 'No problems');
+    await task('a').waitFor();
+    expect(await read()).to.equal(
+      'id: p # the name\ngoal: "Say what this pipeline does"\ntasks:\n  - id: a\n    tool: mock\n    # no tool\n',
+    );
+  });
+});

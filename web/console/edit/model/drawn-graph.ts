@@ -1,0 +1,41 @@
+import type { Graph } from '../../../../lib/pipelines/graph.js';
+import type { PlanStatistics } from '../../../../lib/plans/statistics.js';
+
+/** What is drawn of a definition: waves of boxes and what they depend on. */
+export interface DrawnGraph {
+  /** Of the definition. */
+  readonly id: string;
+  readonly waves: readonly (readonly {
+    readonly id: string;
+    readonly tool: string;
+    readonly fan_out: boolean;
+  }[])[];
+  readonly edges: Graph['edges'];
+}
+
+/** The sub-pipelines of a plan, and which of them reads what another one stores. */
+export function drawPlan({ id, wave_ids, keys }: PlanStatistics): DrawnGraph {
+  const edges = new Map<string, Graph['edges'][number]>();
+  for (const { stored_by: from, read_by } of keys) {
+    if (from === null) continue;
+    for (const to of read_by) {
+      if (to !== from) edges.set(JSON.stringify([from, to]), { from, to, kind: 'template' });
+    }
+  }
+  const waves = wave_ids.map((ids) => ids.map((part) => ({ id: part, tool: 'pipeline', fan_out: false })));
+  return { id, waves, edges: [...edges.values()] };
+}
+
+/** An id as it is written in YAML or JSON. */
+const WRITTEN_ID = /(?<![\w-])id["']?[ \t]*:[ \t]*["']?([\w.-]+)/g;
+
+/**
+ * Whether a text that cannot be read is still that of a graph: it has the id of the definition, or at least half of its
+ * tasks. A text that has neither is another one, which was pasted over it or put in its place.
+ */
+export function isTextOf({ id, waves }: DrawnGraph, text: string): boolean {
+  const ids = new Set(Array.from(text.matchAll(WRITTEN_ID), ([, written]) => written));
+  if (ids.has(id)) return true;
+  const parts = waves.flat();
+  return parts.filter((part) => ids.has(part.id)).length * 2 >= parts.length;
+}
