@@ -131,7 +131,7 @@ export const EXTRACTION_LIMITS = {
   leastMaxChars: 1000,
   /** The most that a task may set: more would be refused as a request to a model. */
   mostMaxChars: 6 * 2 ** 20,
-  /** How often a task may let a model mend its answer. */
+  /** How often a task may let a model fix its answer. */
   repairs: 5,
   /** Requests of one task at once: one for each page. */
   atOnce: 4,

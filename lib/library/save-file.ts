@@ -242,7 +242,7 @@ const RUN_NEEDED =
   'this key lacks the scope "run", which a new or changed schedule or webhook needs: it starts runs';
 
 function hasErrors(id: string): WavetrainError {
-  const message = `the file has errors, and its last version without any would stay in use as it is: mend it first; GET /pipelines/${id} lists them`;
+  const message = `the file has errors, and its last version without any would stay in use as it is: fix it first; GET /pipelines/${id} lists them`;
   return new WavetrainError('invalid_request', message);
 }
 

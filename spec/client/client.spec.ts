@@ -179,8 +179,8 @@ describe('WavetrainClient against a server', () => {
     const { yaml, definition, session } = await client.definition(run_id);
     expect([definition, session]).to.deep.equal([pipeline, { s: 1 }]);
     expect((await client.blackboard(run_id, { whole: true })).after).to.deep.equal({ s: 1, k: 'v' });
-    const mended = yaml?.replace('value: v', 'value: w') ?? '';
-    expect(await client.previewRerun(run_id, { pipeline: mended })).to.deep.include({ reused: [] });
+    const fixed = yaml?.replace('value: v', 'value: w') ?? '';
+    expect(await client.previewRerun(run_id, { pipeline: fixed })).to.deep.include({ reused: [] });
     expect(await catchRejection(client.previewRerun(run_id, { pipeline: yaml ?? '' }))).to.include({
       code: 'nothing_to_rerun',
     });
@@ -196,7 +196,7 @@ describe('WavetrainClient against a server', () => {
       inputs: { message: '{{params.p}}' },
     });
     const definition = (tool: string): object => ({
-      id: 'mended',
+      id: 'fixed',
       goal: 'g',
       params: { p: { default: 'x' } },
       tasks: [

@@ -92,11 +92,11 @@ describe('compile (D35)', () => {
     expect(models.promptOf(1)).to.contain('too long');
   });
 
-  it('asks once to mend what is valid and probably a mistake, and takes the answer if that does not help', async () => {
+  it('asks once to fix what is valid and probably a mistake, and takes the answer if that does not help', async () => {
     const doubtful = VALID.replace('{prompt: hi}', '{prompt: "${{session.name}}"}');
-    const mended = await compile('ask', { models: new ScriptedModels(doubtful, VALID) });
-    expect(mended).to.deep.include({ attempts: 2, yaml_text: VALID, warnings: [] });
-    expect(mended.repair_history[0]?.error).to.contain('the "$" before');
+    const fixed = await compile('ask', { models: new ScriptedModels(doubtful, VALID) });
+    expect(fixed).to.deep.include({ attempts: 2, yaml_text: VALID, warnings: [] });
+    expect(fixed.repair_history[0]?.error).to.contain('the "$" before');
     const kept = await compile('ask', { models: new ScriptedModels(doubtful, doubtful) });
     expect(kept).to.deep.include({ attempts: 2, yaml_text: doubtful, repair_history: [] });
     expect(kept.warnings).to.have.length(2);
@@ -107,7 +107,7 @@ describe('compile (D35)', () => {
     expect(none).to.deep.include({ attempts: 1, yaml_text: doubtful });
   });
 
-  it('takes a valid answer although the model cannot be asked to mend it, and warns of that', async () => {
+  it('takes a valid answer although the model cannot be asked to fix it, and warns of that', async () => {
     const doubtful = VALID.replace('{prompt: hi}', '{prompt: "${{session.name}}"}');
     const models = new ScriptedModels(doubtful, () => Promise.reject(new ToolError('spec/model: no answer')));
     const result = await compile('ask', { models });

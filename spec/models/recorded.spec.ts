@@ -149,7 +149,7 @@ describe('answers that were recorded (D50)', () => {
     expect(logged[1]).to.contain(folder.at('broken.jsonl'));
   });
 
-  it('are read again after the operator has mended their file', async () => {
+  it('are read again after the operator has fixed their file', async () => {
     const models = createModels(readModelConfig({ WAVETRAIN_MODEL: 'mock/recorded' }), {
       folders: [folder.path],
     });

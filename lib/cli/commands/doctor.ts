@@ -155,7 +155,7 @@ async function checkSecrets(context: CliContext): Promise<DoctorFinding> {
     const advice = 'optional: {{secrets.NAME}} in the inputs of a task reads SECRET_NAME';
     return { name, state: 'missing', found: 'none', advice };
   } catch (error) {
-    const advice = 'mend the file that SERVICE_SECRETS_FILE names, or the variable';
+    const advice = 'fix the file that SERVICE_SECRETS_FILE names, or the variable';
     return { name, state: 'broken', found: errorMessage(error), advice };
   }
 }

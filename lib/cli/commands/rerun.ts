@@ -31,7 +31,7 @@ const PART_OF_RUN_ID = /^[0-9a-f-]{4,36}$/i;
 export class RerunCommand extends RunValuesCommand {
   static override paths = [['rerun']];
   static override usage = Command.Usage({
-    description: 'goes on from where a run of this folder failed or was interrupted, with the mended file',
+    description: 'goes on from where a run of this folder failed or was interrupted, with the fixed file',
     details: `
       Without RUN_ID it takes the newest run that wavetrain run has kept in .wavetrain, or the newest one of FILE. RUN_ID
       is the id of a run, or its last 4 or more characters: wavetrain runs list shows them.

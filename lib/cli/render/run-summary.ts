@@ -240,7 +240,7 @@ export function keptRerunLines(words: readonly string[], isFailed: boolean, { st
   return [
     // Never wrapped, so that it can be copied.
     `  ${style.cyan('hint:')} ${[PROGRAM, 'rerun', ...words].join(' ')}`,
-    isFailed ? '    goes on from here, with the mended file' : '    goes on from here',
+    isFailed ? '    goes on from here, with the fixed file' : '    goes on from here',
   ];
 }
 

@@ -10,7 +10,7 @@ export interface Goal {
   readonly problems: readonly TemplateProblem[];
 }
 
-/** How to mend a template that stays text. */
+/** How to fix a template that stays text. */
 export const GOAL_HINT = 'write {{params.NAME}}, or "\\{{" for plain braces';
 
 /**

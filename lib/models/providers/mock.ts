@@ -39,7 +39,7 @@ export function createMockProvider(readAnswers: () => Promise<readonly RecordedA
         recorded ??= readAnswers().then(
           (answers) => new Recording(answers),
           (error: unknown) => {
-            // The operator may mend the file.
+            // The operator may fix the file.
             recorded = undefined;
             throw error;
           },

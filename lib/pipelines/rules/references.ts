@@ -38,14 +38,14 @@ export function* checkReferences(context: ReferenceContext): Generator<Diagnosti
 /** Warns of `${{params.x}}`, as other products write it (D9). In `parallel_over`, any text is an error. */
 function* checkDollar({ afterDollar, reference, source, path, at }: LocatedReference): Generator<Diagnostic> {
   if (!afterDollar) return;
-  const mended = reference.kind === 'unknown' ? 'remove it' : `write {{${source}}}`;
+  const advice = reference.kind === 'unknown' ? 'remove it' : `write {{${source}}}`;
   yield {
     code: 'stray_dollar',
     severity: 'warning',
     message: `the "$" before {{${source}}} stays in the text`,
     path,
     at,
-    hint: `${mended}, unless the text needs the "$"`,
+    hint: `${advice}, unless the text needs the "$"`,
   };
 }
 

@@ -17,7 +17,7 @@ export interface JsonQuestion<T> {
   readonly request: Omit<ModelRequest, 'messages'>;
   /** The message of the user. */
   readonly prompt: string;
-  /** How often the model may mend its answer. */
+  /** How often the model may fix its answer. */
   readonly maxRepairs: number;
   /** Takes the value that was found in the answer. */
   readonly read: (value: Json) => Reading<T>;
@@ -50,7 +50,7 @@ export async function askForJson<T>(
     if (repairs >= maxRepairs || answer.text === before) {
       throw unusable(answer, problems, repairs, answer.text === before);
     }
-    context.log(`asked ${answer.model} to mend its answer: ${problems.join('; ')}`);
+    context.log(`asked ${answer.model} to fix its answer: ${problems.join('; ')}`);
     before = answer.text;
     messages = [question, ...quoteAnswer(answer.text), { role: 'user', content: askForRepair(problems) }];
   }

@@ -3,7 +3,7 @@ import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { type RunsServer, runsServer } from './runs-server.js';
 
 const DEFINITION = {
-  id: 'mended',
+  id: 'fixed',
   goal: 'greet',
   params: { name: { default: 'Ada' } },
   tasks: [
@@ -13,7 +13,7 @@ const DEFINITION = {
     { id: 'end', tool: 'mock', inputs: { it: '{{broken.output}}' } },
   ],
 };
-const MENDED = JSON.stringify(DEFINITION, null, 2).replace('"tool": "fail"', '"tool": "mock"');
+const FIXED = JSON.stringify(DEFINITION, null, 2).replace('"tool": "fail"', '"tool": "mock"');
 
 describe('wavetrain runs rerun with changes (D60)', () => {
   let server: RunsServer;
@@ -22,7 +22,7 @@ describe('wavetrain runs rerun with changes (D60)', () => {
   before(async () => {
     server = await runsServer();
     folder = new TemporaryFolder();
-    folder.write('mended.json', MENDED);
+    folder.write('fixed.json', FIXED);
     failed = await server.settled(DEFINITION);
   });
   after(async () => {
@@ -33,8 +33,8 @@ describe('wavetrain runs rerun with changes (D60)', () => {
   const rerun = (args: string, runId = failed): ReturnType<RunsServer['runs']> =>
     server.runs(`rerun ${runId} ${args}`, { cwd: folder.path, env: { WAVETRAIN_SERVER: server.url } });
 
-  it('runs a mended file, and says what it reuses and what it runs and why', async () => {
-    const { status, stdout, stderr } = await rerun('--file mended.json --params {"name":"Eve"}');
+  it('runs a fixed file, and says what it reuses and what it runs and why', async () => {
+    const { status, stdout, stderr } = await rerun('--file fixed.json --params {"name":"Eve"}');
     expect(status).to.equal(0);
     expect(stderr.split('\n')).to.deep.equal([
       'reuses 1 of 4 tasks: kept',
@@ -50,7 +50,7 @@ describe('wavetrain runs rerun with changes (D60)', () => {
 
   it('says with --dry-run what it would reuse and run, and runs nothing', async () => {
     const before = server.registry.list({ limit: 500 }).runs.length;
-    const dry = await rerun('--file mended.json --dry-run');
+    const dry = await rerun('--file fixed.json --dry-run');
     expect([dry.status, dry.stdout, dry.stderr]).to.deep.equal([
       0,
       'reuses 2 of 4 tasks: kept, greet\nruns broken: calls another tool\nruns end: has not run\n',
@@ -91,16 +91,16 @@ describe('wavetrain runs rerun with changes (D60)', () => {
   });
 
   it('says --from, and not "from", of what it names and of what to name', async () => {
-    const forced = await rerun('--file mended.json --from kept');
+    const forced = await rerun('--file fixed.json --from kept');
     expect(forced.stderr).to.contain('runs kept: is named with --from\n').and.not.to.contain('"from"');
     await server.registry.settled(forced.stdout.trim());
-    const same = await rerun('--file mended.json', forced.stdout.trim());
+    const same = await rerun('--file fixed.json', forced.stdout.trim());
     expect(same.status).to.equal(2);
     expect(same.stderr).to.contain('name a task with --from TASK').and.not.to.contain('"from"');
   });
 
   it('says how everything runs again where nothing is left to run', async () => {
-    const done = (await rerun('--file mended.json')).stdout.trim();
+    const done = (await rerun('--file fixed.json')).stdout.trim();
     await server.registry.settled(done);
     const { status, stderr } = await rerun('--from failed', done);
     expect(status).to.equal(2);
@@ -113,21 +113,21 @@ describe('wavetrain runs rerun with changes (D60)', () => {
     const old = await rerun('--from brokn');
     expect(old).to.include({ status: 2, stdout: '' });
     expect(old.stderr).to.contain('has no task "brokn"').and.to.contain('did you mean --from broken?');
-    folder.write('renamed.json', MENDED.replaceAll('broken', 'mended'));
-    const renamed = await rerun('--file renamed.json --from mendd');
-    expect(renamed.stderr).to.contain('did you mean --from mended?');
+    folder.write('renamed.json', FIXED.replaceAll('broken', 'repaired'));
+    const renamed = await rerun('--file renamed.json --from repaird');
+    expect(renamed.stderr).to.contain('did you mean --from repaired?');
     expect((await rerun('--from nothing_near_it')).stderr).not.to.contain('did you mean');
   });
 
   it('prints with --json only the accepted run, with what it reuses and runs', async () => {
-    const { stdout, stderr } = await rerun('--file mended.json --json');
+    const { stdout, stderr } = await rerun('--file fixed.json --json');
     expect(stderr).to.equal('');
     const accepted = JSON.parse(stdout) as { rerun: { reused: unknown } };
     expect(accepted.rerun.reused).to.deep.equal([{ task_id: 'kept' }, { task_id: 'greet' }]);
   });
 
   it('watches the rerun with --watch and exits with its status', async () => {
-    const done = await rerun('--file mended.json --watch');
+    const done = await rerun('--file fixed.json --watch');
     expect(done.status).to.equal(0);
     expect(done.stdout).to.match(/^Outputs:\n {2}kept: /);
     const again = await rerun('--concurrency 2 --watch');
@@ -165,7 +165,7 @@ describe('wavetrain runs rerun with changes (D60)', () => {
   });
 
   it('shows the warnings about a changed file, which do not keep it from running', async () => {
-    const warned = MENDED.replace('{{broken.output}}', '{{broken.status}}');
+    const warned = FIXED.replace('{{broken.output}}', '{{broken.status}}');
     folder.write('warned.json', warned);
     const { status, stderr } = await rerun('--file warned.json');
     expect(status).to.equal(0);
@@ -198,12 +198,12 @@ describe('wavetrain runs rerun with changes (D60)', () => {
   });
 
   it('exits with 2 for flags of the other kind, and for changes that make no difference', async () => {
-    const misplaced = await rerun('--file mended.json --plan-concurrency 2');
+    const misplaced = await rerun('--file fixed.json --plan-concurrency 2');
     expect(misplaced).to.include({ status: 2 });
     expect(misplaced.stderr).to.contain('--plan-concurrency is for plans');
-    const done = (await rerun('--file mended.json')).stdout.trim();
+    const done = (await rerun('--file fixed.json')).stdout.trim();
     await server.registry.settled(done);
-    const same = await rerun('--file mended.json', done);
+    const same = await rerun('--file fixed.json', done);
     expect(same.status).to.equal(2);
     expect(same.stderr).to.contain('nothing that its tasks are or read has changed');
   });

@@ -11,7 +11,7 @@ describe('RunRegistry.rerun with a changed definition (D60)', () => {
     const reruns = new Reruns();
     const { run_id } = await reruns.run(DIAMOND);
     const pipeline = reruns.parse(DIAMOND.replace('text: A', 'text: X'));
-    const { calls, record, report } = await reruns.mend(run_id, { pipeline });
+    const { calls, record, report } = await reruns.fix(run_id, { pipeline });
     expect(calls).to.deep.equal(['a', 'c', 'd']);
     expect(record.result).to.deep.include({
       outputs: { a: 'X', b: 'B', c: 'XC', d: 'BXCD' },
@@ -33,7 +33,7 @@ describe('RunRegistry.rerun with a changed definition (D60)', () => {
     const reruns = new Reruns();
     const { run_id } = await reruns.run(DIAMOND);
     const pipeline = reruns.parse(DIAMOND.replace('{{a.output}}C', 'AC'));
-    const { calls, outputs } = await reruns.mend(run_id, { pipeline });
+    const { calls, outputs } = await reruns.fix(run_id, { pipeline });
     expect(calls).to.deep.equal(['c']);
     expect(outputs).to.deep.include({ d: 'BACD' });
   });
@@ -43,13 +43,11 @@ describe('RunRegistry.rerun with a changed definition (D60)', () => {
       `{id: put, tool: store, inputs: {key: k, value: ${value}}}, {id: after, tool: echo, await: [put], inputs: {text: T}}`;
     const reruns = new Reruns();
     const { run_id } = await reruns.run(tasks('{a: 1, b: 2}'));
-    const other = await reruns.mend(run_id, { pipeline: reruns.parse(tasks('{a: 2}')) });
+    const other = await reruns.fix(run_id, { pipeline: reruns.parse(tasks('{a: 2}')) });
     expect(other.calls).to.deep.equal(['after']);
-    const same = await reruns.mend(run_id, { pipeline: reruns.parse(tasks('{b: 2, a: 1}')), from: 'put' });
+    const same = await reruns.fix(run_id, { pipeline: reruns.parse(tasks('{b: 2, a: 1}')), from: 'put' });
     expect(same.calls).to.deep.equal(['after']);
-    const error = await catchRejection(
-      reruns.mend(run_id, { pipeline: reruns.parse(tasks('{b: 2, a: 1}')) }),
-    );
+    const error = await catchRejection(reruns.fix(run_id, { pipeline: reruns.parse(tasks('{b: 2, a: 1}')) }));
     expect(error).to.include({ code: 'nothing_to_rerun' });
   });
 
@@ -58,8 +56,8 @@ describe('RunRegistry.rerun with a changed definition (D60)', () => {
     reruns.broken.add('c');
     const { run_id } = await reruns.run(DIAMOND);
     reruns.broken.clear();
-    const mended = `${DIAMOND.replace('{id: b, tool: echo', '{id: b, tool: store').replace('text: B', 'key: k, value: B')}, {id: e, tool: echo, inputs: {text: E}}`;
-    const { calls, outputs, report } = await reruns.mend(run_id, { pipeline: reruns.parse(mended) });
+    const fixed = `${DIAMOND.replace('{id: b, tool: echo', '{id: b, tool: store').replace('text: B', 'key: k, value: B')}, {id: e, tool: echo, inputs: {text: E}}`;
+    const { calls, outputs, report } = await reruns.fix(run_id, { pipeline: reruns.parse(fixed) });
     expect(calls).to.deep.equal(['e', 'c', 'd']);
     expect(outputs).to.deep.equal({ a: 'A', b: 'B', c: 'AC', d: 'BACD', e: 'E' });
     expect(report?.runs.map(({ task_id, reason }) => `${task_id} ${reason}`)).to.deep.equal([
@@ -77,7 +75,7 @@ describe('RunRegistry.rerun with a changed definition (D60)', () => {
     reruns.broken.clear();
     const [a = '', ...others] = DIAMOND.trim().split(/,\s*(?=\{id)/);
     const moved = [...others, a.replace('tool: echo', 'tool: echo, retry: 2, timeout: 9')].join(', ');
-    const { calls } = await reruns.mend(run_id, { pipeline: reruns.parse(moved) });
+    const { calls } = await reruns.fix(run_id, { pipeline: reruns.parse(moved) });
     expect(calls).to.deep.equal(['d']);
   });
 
@@ -89,7 +87,7 @@ describe('RunRegistry.rerun with a changed definition (D60)', () => {
     const sent = { params: { q: 'sent', gone: '2' }, inputs: { y: 'sent' } };
     const { run_id } = await reruns.run(tasks, sent, head);
     const changed = 'params: {p: {default: p2}, q: {default: q2}}, inputs: {x: x2, y: y2},';
-    const { outputs } = await reruns.mend(run_id, { pipeline: reruns.parse(tasks, {}, changed) });
+    const { outputs } = await reruns.fix(run_id, { pipeline: reruns.parse(tasks, {}, changed) });
     expect(outputs).to.deep.equal({ a: 'p2 sent x2 sent' });
   });
 
@@ -97,8 +95,8 @@ describe('RunRegistry.rerun with a changed definition (D60)', () => {
     const reruns = new Reruns();
     const { run_id } = await reruns.run(DIAMOND);
     const pipeline = reruns.parse(DIAMOND.replace('text: B', 'text: B2'));
-    expect((await reruns.mend(run_id, { pipeline, from: 'c' })).calls).to.deep.equal(['b', 'c', 'd']);
-    const error = await catchRejection(reruns.mend(run_id, { pipeline, from: 'x' }));
+    expect((await reruns.fix(run_id, { pipeline, from: 'c' })).calls).to.deep.equal(['b', 'c', 'd']);
+    const error = await catchRejection(reruns.fix(run_id, { pipeline, from: 'x' }));
     expect(error).to.include({ code: 'invalid_request' });
   });
 });
@@ -127,9 +125,9 @@ describe('RunRegistry.rerun with changed values (D60)', () => {
       [{ params: { p: '2', q: '2' }, session: { s: 2 } }, ['t0', 't1', 't4']],
     ] as const;
     for (const [change, expected] of changes) {
-      expect((await reruns.mend(run_id, change)).calls).to.deep.equal(expected);
+      expect((await reruns.fix(run_id, change)).calls).to.deep.equal(expected);
     }
-    const { report } = await reruns.mend(run_id, { params: { p: '2' } });
+    const { report } = await reruns.fix(run_id, { params: { p: '2' } });
     expect(report?.runs).to.deep.equal([
       { task_id: 't0', reason: 'reads {{params.p}}, which has changed', reusable_items: 0 },
     ]);
@@ -143,7 +141,7 @@ describe('RunRegistry.rerun with changed values (D60)', () => {
       { options: { per_task_timeout: 3 } },
       { pipeline: reruns.parse(DIAMOND) },
     ]) {
-      const error = await catchRejection(reruns.mend(run_id, change));
+      const error = await catchRejection(reruns.fix(run_id, change));
       expect(error)
         .to.include({ code: 'nothing_to_rerun' })
         .with.property('message')
@@ -162,7 +160,7 @@ describe('RunRegistry.rerun with changed values (D60)', () => {
       [{ options: { per_task_timeout: -1 } }, 'invalid_options'],
     ] as const;
     for (const [change, code] of invalid) {
-      expect(await catchRejection(reruns.mend(run_id, change))).to.include({ code });
+      expect(await catchRejection(reruns.fix(run_id, change))).to.include({ code });
     }
     expect(reruns.registry.list({ limit: 10 }).runs).to.have.length(1);
   });
@@ -175,7 +173,7 @@ describe('RunRegistry.rerun with changed values (D60)', () => {
       {id: r1, tool: echo, await: [all], inputs: {text: "{{session.one}}"}},
       {id: r2, tool: echo, await: [all], inputs: {text: "{{session.two}}"}}`;
     const { run_id } = await reruns.run(tasks, { params: { p: '1' } }, 'params: {p: {}},');
-    const { calls, outputs } = await reruns.mend(run_id, { params: { p: '5' } });
+    const { calls, outputs } = await reruns.fix(run_id, { params: { p: '5' } });
     expect(calls).to.deep.equal(['all', 'r1']);
     expect(outputs).to.deep.include({ r1: '5', r2: 2 });
   });
@@ -210,18 +208,18 @@ describe('RunRegistry.rerun of the items of a fan-out (D60)', () => {
     ]);
   });
 
-  it('reuses the items that are as they were when the list was mended, added to, or shortened', async () => {
+  it('reuses the items that are as they were when the list was fixed, added to, or shortened', async () => {
     const reruns = new Reruns();
     const { run_id } = await reruns.run(LIST, { inputs: list('a', 'b', 'c', 'd') });
-    const mended = [
+    const fixed = [
       [list('a', 'X', 'c', 'Y'), ['each[1]', 'each[3]']],
       [list('new', 'a', 'b', 'c', 'd'), ['each[0]']],
       [list('a', 'b', 'new', 'c', 'd'), ['each[2]']],
       [list('a', 'b', 'd'), []],
       [{ list: [] }, []],
     ] as const;
-    for (const [inputs, expected] of mended) {
-      const { calls, outputs } = await reruns.mend(run_id, { inputs: { list: [...inputs.list] } });
+    for (const [inputs, expected] of fixed) {
+      const { calls, outputs } = await reruns.fix(run_id, { inputs: { list: [...inputs.list] } });
       expect(calls).to.deep.equal(expected);
       expect(outputs).to.deep.equal({ each: inputs.list.map(({ name }) => name) });
     }
@@ -230,7 +228,7 @@ describe('RunRegistry.rerun of the items of a fan-out (D60)', () => {
   it('compares only what is read of an item', async () => {
     const reruns = new Reruns();
     const { run_id } = await reruns.run(LIST, { inputs: { list: [{ name: 'a', seen: 1 }] } });
-    const { calls } = await reruns.mend(run_id, {
+    const { calls } = await reruns.fix(run_id, {
       inputs: { list: [{ name: 'a', seen: 2 }, { name: 'b' }] },
     });
     expect(calls).to.deep.equal(['each[1]']);
@@ -243,9 +241,9 @@ describe('RunRegistry.rerun of the items of a fan-out (D60)', () => {
     reruns.broken.add('each[1]');
     const { run_id } = await reruns.run(tasks, given, 'params: {p: {}},');
     reruns.broken.clear();
-    expect((await reruns.mend(run_id, { params: { p: '2' } })).outputs).to.deep.equal({ each: ['a2', 'b2'] });
+    expect((await reruns.fix(run_id, { params: { p: '2' } })).outputs).to.deep.equal({ each: ['a2', 'b2'] });
     const pipeline = reruns.parse(tasks.replace('{{params.p}}', '{{params.p}}!'), given, 'params: {p: {}},');
-    expect((await reruns.mend(run_id, { pipeline })).calls).to.deep.equal(['each[0]', 'each[1]']);
+    expect((await reruns.fix(run_id, { pipeline })).calls).to.deep.equal(['each[0]', 'each[1]']);
   });
 
   it('reuses the items whose values another task gives again', async () => {
@@ -253,7 +251,7 @@ describe('RunRegistry.rerun of the items of a fan-out (D60)', () => {
     const tasks = (values: string): string =>
       `{id: a, tool: echo, inputs: {text: [${values}]}}, {id: each, tool: echo, parallel_over: "{{a.output}}", inputs: {text: "{{item}}"}}`;
     const { run_id } = await reruns.run(tasks('1, 2, 3'));
-    const { calls, outputs } = await reruns.mend(run_id, { pipeline: reruns.parse(tasks('1, 9, 3')) });
+    const { calls, outputs } = await reruns.fix(run_id, { pipeline: reruns.parse(tasks('1, 9, 3')) });
     expect(calls).to.deep.equal(['a', 'each[1]']);
     expect(outputs).to.deep.include({ each: [1, 9, 3] });
   });
@@ -267,8 +265,8 @@ describe('RunRegistry.rerun of the items of a fan-out (D60)', () => {
     };
     const first = await reruns.run(tasks, { inputs });
     expect(first.status).to.equal('failed');
-    const mended = { list: names('a', 'b', 'c').map((item) => ({ ...item, append: true })) };
-    const { outputs } = await reruns.mend(first.run_id, { inputs: mended });
+    const fixed = { list: names('a', 'b', 'c').map((item) => ({ ...item, append: true })) };
+    const { outputs } = await reruns.fix(first.run_id, { inputs: fixed });
     expect(outputs).to.deep.include({ read: ['a', 'b', 'c'] });
   });
 
@@ -293,7 +291,7 @@ describe('RunRegistry.rerun of a rerun with changes (D60)', () => {
       {id: b, tool: echo, await: [x], inputs: {text: "{{a.output}}"}}, {id: c, tool: echo, await: [x], inputs: {text: C}}`;
     const first = await reruns.run(tasks, { params: { p: '1' } }, 'params: {p: {}},');
     reruns.broken.add('x');
-    const second = await reruns.mend(first.run_id, { params: { p: '2' }, from: 'x' });
+    const second = await reruns.fix(first.run_id, { params: { p: '2' }, from: 'x' });
     expect(second.record).to.include({ status: 'failed', error: 'x is broken' });
     reruns.broken.clear();
     const third = await reruns.rerun(second.record.run_id, 'failed');

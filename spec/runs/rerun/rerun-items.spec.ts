@@ -46,7 +46,7 @@ describe('RunRegistry.rerun of a fan-out whose errors were collected (D60, D67)'
     reruns.broken.add('each[1]');
     const { run_id } = await reruns.run(`${COLLECT}, ${OTHER}`, { inputs: { list: ['a', 'b', 'c'] } });
     reruns.broken.clear();
-    const { calls, outputs } = await reruns.mend(run_id, {
+    const { calls, outputs } = await reruns.fix(run_id, {
       from: 'other',
       inputs: { list: ['a', 'b', 'c', 'd'] },
     });
@@ -64,7 +64,7 @@ describe('RunRegistry.rerun of a rerun whose fan-out failed (D60)', () => {
     const list = ['a', 'b', 'c', 'd', 'e'];
     const first = await reruns.run(EACH, { inputs: { list } });
     reruns.broken.add('each[1]');
-    const second = await reruns.mend(first.run_id, { inputs: { list: ['a', 'x', 'c', 'y', 'e'] } });
+    const second = await reruns.fix(first.run_id, { inputs: { list: ['a', 'x', 'c', 'y', 'e'] } });
     expect(second.calls).to.deep.equal(['each[1]']);
     expect(second.record.status).to.equal('failed');
     reruns.broken.clear();
@@ -103,7 +103,7 @@ describe('RunRegistry.rerun with a definition whose defaults have changed (D60)'
       // A rerun without a changed definition keeps which values were sent.
       const second = await reruns.rerun(run_id, 'other');
       const changed = reruns.parse(`${TASKS}, ${OTHER}`, {}, HEAD(2));
-      const { outputs } = await reruns.mend(second.record.run_id, { pipeline: changed, from: 'other' });
+      const { outputs } = await reruns.fix(second.record.run_id, { pipeline: changed, from: 'other' });
       expect(outputs).to.deep.include({ t: output });
     });
   }
@@ -121,7 +121,7 @@ describe('RunRegistry.rerun with a definition whose defaults have changed (D60)'
       {},
       'inputs: {i: [], j: 2},',
     );
-    const { outputs } = await reruns.mend(run_id, { pipeline: changed });
+    const { outputs } = await reruns.fix(run_id, { pipeline: changed });
     expect(outputs).to.deep.include({ t: '50000 2' });
   });
 });

@@ -104,7 +104,7 @@ describe('RunRegistry.rerun: rejected reruns (D35)', () => {
     const reruns = new Reruns();
     const task = '{id: t, tool: echo, inputs: {text: "{{pipeline.inputs.k0}}"}}';
     const first = await reruns.run(task, { inputs: values(0, 60_000) });
-    const second = await reruns.mend(first.run_id, { inputs: { ...values(60_000, 40_000), k0: 'new' } });
+    const second = await reruns.fix(first.run_id, { inputs: { ...values(60_000, 40_000), k0: 'new' } });
     expect(second.outputs).to.deep.equal({ t: 'new' });
     const { run_id } = second.record;
     const error = await catchRejection(reruns.registry.rerun(run_id, { inputs: { one: 1 } }));

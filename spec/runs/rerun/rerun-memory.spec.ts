@@ -51,9 +51,9 @@ describe('The memory of reruns (D25, D60)', () => {
     });
     await registry.settled(failing);
     const others = memory.usedBytes;
-    const mend = (size: number) => registry.previewRerun(failing, { session: { s: 'x'.repeat(size) } });
-    expect((await mend(MIB)).runs).to.have.length(1);
-    expect(await catchRejection(mend(5 * MIB))).to.include({ code: 'memory_full' });
+    const fix = (size: number) => registry.previewRerun(failing, { session: { s: 'x'.repeat(size) } });
+    expect((await fix(MIB)).runs).to.have.length(1);
+    expect(await catchRejection(fix(5 * MIB))).to.include({ code: 'memory_full' });
     expect(memory.usedBytes).to.equal(others);
   });
 

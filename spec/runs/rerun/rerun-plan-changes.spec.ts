@@ -38,7 +38,7 @@ class PlanChanges {
   }
 
   /** Reruns to the end and returns what was not reused. */
-  async mend(runId: string, request: RerunRequest): Promise<{ calls: string[]; record: RunRecord }> {
+  async fix(runId: string, request: RerunRequest): Promise<{ calls: string[]; record: RunRecord }> {
     const record = await this.registry.settled(await this.registry.rerun(runId, request));
     const calls = record.events?.flatMap(({ kind, reused, sub_pipeline, task_id }) =>
       kind === 'finish' && reused === undefined ? [`${sub_pipeline}/${task_id}`] : [],
@@ -52,7 +52,7 @@ describe('RunRegistry.rerun of a plan with changes (D60)', () => {
     const plans = new PlanChanges();
     const runId = await plans.run([A, B, C, D]);
     const plan = plans.parse([A.replace('value: 1', 'value: 9'), B, C, D]);
-    const { calls, record } = await plans.mend(runId, { plan });
+    const { calls, record } = await plans.fix(runId, { plan });
     expect(calls).to.deep.equal(['a/s', 'b/read']);
     expect(record.result?.blackboard).to.deep.equal({ ka: 9, kb: 2 });
     expect(record).to.deep.include({ rerun_of: runId, status: 'succeeded' });
@@ -64,11 +64,11 @@ describe('RunRegistry.rerun of a plan with changes (D60)', () => {
     expect(report?.reused).to.have.length(5);
   });
 
-  it('runs what has not succeeded once its pipeline was mended', async () => {
+  it('runs what has not succeeded once its pipeline was fixed', async () => {
     const plans = new PlanChanges();
     const runId = await plans.run([A, B, BROKEN, D]);
     expect(plans.registry.record(runId).status).to.equal('failed');
-    const { calls, record } = await plans.mend(runId, { plan: plans.parse([A, B, C, D]) });
+    const { calls, record } = await plans.fix(runId, { plan: plans.parse([A, B, C, D]) });
     expect(calls).to.deep.equal(['c/read', 'd/in', 'd/out']);
     expect(record.status).to.equal('succeeded');
   });
@@ -76,9 +76,9 @@ describe('RunRegistry.rerun of a plan with changes (D60)', () => {
   it('runs what reads an input that changed, and reuses what depends on a value that did not', async () => {
     const plans = new PlanChanges();
     const runId = await plans.run([A, B, C, D]);
-    expect((await plans.mend(runId, { inputs: { i: 2 } })).calls).to.deep.equal(['d/in']);
+    expect((await plans.fix(runId, { inputs: { i: 2 } })).calls).to.deep.equal(['d/in']);
     const renamed = plans.parse([A.replace('id: other', 'id: renamed'), B, C, D]);
-    expect((await plans.mend(runId, { plan: renamed })).calls).to.deep.equal(['a/renamed']);
+    expect((await plans.fix(runId, { plan: renamed })).calls).to.deep.equal(['a/renamed']);
   });
 
   it('runs a sub-pipeline that is new, and what reads a key that another one stores now', async () => {
@@ -86,13 +86,13 @@ describe('RunRegistry.rerun of a plan with changes (D60)', () => {
     const runId = await plans.run([A, B, C, D]);
     const moved = subPipelineText('n', storeTask('ka', '1'), 'stores: [ka]');
     const plan = plans.parse([moved, B, C, D]);
-    expect((await plans.mend(runId, { plan })).calls).to.deep.equal(['b/read', 'n/s']);
+    expect((await plans.fix(runId, { plan })).calls).to.deep.equal(['b/read', 'n/s']);
   });
 
   it('rejects changes of the other kind, and those that nothing reads', async () => {
     const plans = new PlanChanges();
     const runId = await plans.run([A, B, C, D]);
-    expect(await catchRejection(plans.mend(runId, { params: {} }))).to.include({
+    expect(await catchRejection(plans.fix(runId, { params: {} }))).to.include({
       code: 'invalid_request',
       message: `run ${runId} belongs to a plan: a rerun of it cannot have "params"`,
     });
@@ -101,7 +101,7 @@ describe('RunRegistry.rerun of a plan with changes (D60)', () => {
       { plan_concurrency: 2 },
       { inputs: { i: 1 } },
     ]) {
-      expect(await catchRejection(plans.mend(runId, change))).to.include({ code: 'nothing_to_rerun' });
+      expect(await catchRejection(plans.fix(runId, change))).to.include({ code: 'nothing_to_rerun' });
     }
   });
 });

@@ -42,11 +42,11 @@ export class Reruns {
 
   /** Reruns to the end and returns the record with the calls made for it. */
   rerun(runId: string, from?: string): Promise<Rerun> {
-    return this.mend(runId, { from });
+    return this.fix(runId, { from });
   }
 
   /** Reruns like `rerun`, with changes. */
-  async mend(runId: string, request: RerunRequest): Promise<Rerun> {
+  async fix(runId: string, request: RerunRequest): Promise<Rerun> {
     this.calls.length = 0;
     this.events.length = 0;
     const id = await this.registry.rerun(runId, request);

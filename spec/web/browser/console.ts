@@ -195,7 +195,7 @@ describe('The run console on a real server, in a browser without network', funct
       .waitFor();
     await eventually(async () => (await panel().locator('.item-row').count()) === 1);
     expect(new URL(page.url()).hash).to.equal('#task=each');
-    await page.getByRole('link', { name: 'Mend it in the editor' }).click();
+    await page.getByRole('link', { name: 'Fix in the editor' }).click();
     await expectText(page.locator('.cm-activeLine'), /id: each/);
   });
 

@@ -149,7 +149,7 @@ export class Feed {
   }
 }
 
-/** The state of a feed that ends with an error which trying again does not mend. */
+/** The state of a feed that ends with an error which trying again does not fix. */
 export function refusalOf(error: unknown): FeedState {
   const message =
     error instanceof SyntaxError

@@ -12,7 +12,7 @@ tasks:
   - {id: draw, tool: picture}
   - {id: last, tool: fail, inputs: {message: no}, await: [draw]}
 `;
-const MENDED = FAILING.replace('{id: last, tool: fail, inputs: {message: no}, await: [draw]}', '')
+const FIXED = FAILING.replace('{id: last, tool: fail, inputs: {message: no}, await: [draw]}', '')
   .trimEnd()
   .replace(/-$/, '- {id: last, tool: transform, inputs: {input: "{{draw.output.path}}", expression: $}}');
 
@@ -45,7 +45,7 @@ describe('the history of the shell: bytes that tools return (D24, D68)', () => {
     expect(stderr).to.contain('bytes that a tool returns are kept as long as the run');
     expect(readFileSync(path, 'utf8')).to.equal('picture 1');
     expect(statSync(path).mode & 0o777).to.equal(0o600);
-    project.folder.write('p.yaml', MENDED);
+    project.folder.write('p.yaml', FIXED);
     const rerun = await invoke(['rerun', '--json']);
     expect(JSON.parse(rerun.stdout).last, rerun.stderr).to.equal(path);
     expect(drawn).to.equal(1);
@@ -60,7 +60,7 @@ describe('the history of the shell: bytes that tools return (D24, D68)', () => {
   it('keep their run from being deleted while a rerun may use them, also a rerun of a rerun', async () => {
     await invoke(['run', 'p.yaml']);
     const [id = ''] = project.runs;
-    project.folder.write('p.yaml', MENDED);
+    project.folder.write('p.yaml', FIXED);
     await invoke(['rerun']);
     const [, second = ''] = project.runs;
     await invoke(['rerun', '--from', 'last']);
@@ -99,7 +99,7 @@ describe('the history of the shell: bytes that tools return (D24, D68)', () => {
   ] as const) {
     it(`are temporary files ${where}`, async () => {
       project.folder.write('.wavetrain', 'a file is in its place');
-      project.folder.write('p.yaml', MENDED);
+      project.folder.write('p.yaml', FIXED);
       const { status, stdout, stderr } = await invoke(['run', 'p.yaml', '--json', ...flags]);
       expect(status, stderr).to.equal(0);
       const { last: path } = JSON.parse(stdout) as { readonly last: string };

@@ -167,7 +167,7 @@ tasks:
   });
 
   it('says after a failure how the run goes on, with its id when another run is newer', async () => {
-    const hint = '\n    goes on from here, with the mended file\n';
+    const hint = '\n    goes on from here, with the fixed file\n';
     expect((await project.invoke(['run', 'bad.yaml'])).stderr).to.match(
       new RegExp(`\\n  hint: wavetrain rerun${hint}$`),
     );

@@ -27,7 +27,7 @@ describe('rerun: a run of the history goes on in this process (D60, D68)', () =>
     expect(project.noted.splice(0)).to.deep.equal(['first']);
   }
 
-  it('reuses what has succeeded, and runs the rest with the mended file', async () => {
+  it('reuses what has succeeded, and runs the rest with the fixed file', async () => {
     await failOnce();
     project.folder.write('p.yaml', twoTasks('note'));
     const { status, stdout, stderr } = await project.invoke(['rerun']);

@@ -103,7 +103,7 @@ describe('POST /pipelines/runs/{run_id}/rerun with changes (D60)', () => {
   afterEach(() => fixture.clear());
   after(() => fixture.close());
 
-  const MENDED = {
+  const FIXED = {
     ...TWO_WAVES,
     tasks: [TWO_WAVES.tasks[0], { ...TWO_WAVES.tasks[1], inputs: { given: '{{a.output}}', more: true } }],
   };
@@ -123,8 +123,8 @@ describe('POST /pipelines/runs/{run_id}/rerun with changes (D60)', () => {
     return fixture.server.request('POST', `/pipelines/runs/${runId}/rerun`, body, headers);
   }
 
-  it('runs a mended definition, as JSON or as YAML, and says what it reuses and what it runs and why', async () => {
-    for (const definition of [{ pipeline: MENDED }, { yaml: JSON.stringify(MENDED), pipeline: null }]) {
+  it('runs a fixed definition, as JSON or as YAML, and says what it reuses and what it runs and why', async () => {
+    for (const definition of [{ pipeline: FIXED }, { yaml: JSON.stringify(FIXED), pipeline: null }]) {
       const { status, body } = await rerun(await failedRun(), definition);
       expect(status).to.equal(202);
       expect(body.rerun).to.deep.equal({
@@ -159,8 +159,8 @@ describe('POST /pipelines/runs/{run_id}/rerun with changes (D60)', () => {
     expect(body.rerun?.reused).to.deep.equal([]);
   });
 
-  it('takes a mended definition alone as YAML', async () => {
-    const text = JSON.stringify(MENDED);
+  it('takes a fixed definition alone as YAML', async () => {
+    const text = JSON.stringify(FIXED);
     const headers = { 'content-type': 'application/yaml' };
     const path = `/pipelines/runs/${await failedRun()}/rerun`;
     const { status, body } = await fixture.server.request<AcceptedRerun>('POST', path, text, headers);
@@ -180,7 +180,7 @@ describe('POST /pipelines/runs/{run_id}/rerun with changes (D60)', () => {
 
   it('validates the definition with the inputs of the earlier run, and with those of the request', async () => {
     const reading = {
-      ...MENDED,
+      ...FIXED,
       tasks: [
         TWO_WAVES.tasks[0],
         {
@@ -215,22 +215,22 @@ describe('POST /pipelines/runs/{run_id}/rerun with changes (D60)', () => {
     for (const change of [{ pipeline: TWO_WAVES }, { params: {} }, { pipelines: { s: TWO_WAVES } }]) {
       expect((await rerun(planRun, change)).body.detail.code).to.equal('invalid_request');
     }
-    const mended = { ...plan, sub_pipelines: [{ id: 's', pipeline: MENDED }] };
-    const { body } = await rerun(planRun, { plan: mended });
+    const fixed = { ...plan, sub_pipelines: [{ id: 's', pipeline: FIXED }] };
+    const { body } = await rerun(planRun, { plan: fixed });
     expect(body.rerun?.reused).to.deep.equal([{ sub_pipeline: 's', task_id: 'a' }]);
   });
 
   it('starts one run for the same key and changes, and refuses other changes with that key (D36)', async () => {
     const earlier = await failedRun();
-    const key = { 'idempotency-key': 'mended' };
-    const first = await rerun(earlier, { pipeline: MENDED }, key);
-    const again = await rerun(earlier, { pipeline: MENDED }, key);
+    const key = { 'idempotency-key': 'fixed' };
+    const first = await rerun(earlier, { pipeline: FIXED }, key);
+    const again = await rerun(earlier, { pipeline: FIXED }, key);
     expect(again.body).to.deep.equal({ ...first.body, status: 'running' });
     expect(again.headers.get('idempotent-replayed')).to.equal('true');
-    const other = await rerun(earlier, { pipeline: MENDED, inputs: { x: 1 } }, key);
+    const other = await rerun(earlier, { pipeline: FIXED, inputs: { x: 1 } }, key);
     expect(`${other.status} ${other.body.detail.code}`).to.equal('409 idempotency_conflict');
     fixture.server.registry.forget(first.body.run_id);
-    expect((await rerun(earlier, { pipeline: MENDED }, key)).body).to.deep.include({
+    expect((await rerun(earlier, { pipeline: FIXED }, key)).body).to.deep.include({
       run_id: first.body.run_id,
       rerun: null,
     });

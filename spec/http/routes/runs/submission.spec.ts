@@ -91,8 +91,8 @@ describe('What a run was submitted with (D59, D60)', () => {
     for (const unchanged of [{ yaml }, { pipeline: shown.definition }]) {
       expect((await preview(unchanged)).body.detail?.code).to.equal('nothing_to_rerun');
     }
-    const mended = yaml?.replace('given: "{{a.output}}"', 'given: "{{a.output}} more"');
-    expect((await preview({ yaml: mended })).body).to.deep.include({ reused: [{ task_id: 'a' }] });
+    const fixed = yaml?.replace('given: "{{a.output}}"', 'given: "{{a.output}} more"');
+    expect((await preview({ yaml: fixed })).body).to.deep.include({ reused: [{ task_id: 'a' }] });
   });
 
   it('has no YAML of a definition of which it would be longer than 1 MiB, and writes what is deep in one line', async () => {

@@ -55,12 +55,12 @@ describe('extract_fields (D49)', () => {
     expect(await extract({}, '{"a": 1, "b": "12.5"}')).to.deep.equal({ a: 1, b: 12.5 });
   });
 
-  it('sends a wrong answer back with what is wrong, and takes the mended one', async () => {
+  it('sends a wrong answer back with what is wrong, and takes the fixed one', async () => {
     const fields = await extract({}, '{"a": "x", "b": "many"}', '{"a": "x", "b": 3}');
     expect(fields).to.deep.equal({ a: 'x', b: 3 });
     expect(models.requests[1]?.messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'user']);
     expect(models.promptOf(1)).to.contain('field "b" must be a number, not "many"');
-    expect(context.logs.join()).to.contain('to mend its answer');
+    expect(context.logs.join()).to.contain('to fix its answer');
   });
 
   it('fails when the answer stays wrong, and never reads that as not found', async () => {

@@ -140,7 +140,7 @@ describe('extract_from_tables (D49)', () => {
     ['[{"headers": ["a"], "rows": {}}]', 'tables[0].rows must be a list, not an object'],
     ['[{"headers": ["a"], "rows": [[1], "b"]}]', 'tables[0].rows[1] must be a list of cells, not a string'],
   ] as const) {
-    it(`has the answer ${answer} mended, and says what is wrong in it`, async () => {
+    it(`has the answer ${answer} fixed, and says what is wrong in it`, async () => {
       const document = toDocument('d', 'only page');
       expect(await extract({ document }, answer, '[]'))
         .to.have.property('tables')
@@ -199,7 +199,7 @@ describe('extract_from_tables (D49)', () => {
     });
   }
 
-  it('has a header mended that is no text, whatever its members are called', async () => {
+  it('has a header fixed that is no text, whatever its members are called', async () => {
     const document = toDocument('d', 'only page');
     const wrong = '{"tables": [{"headers": [{"toString": 1}], "rows": []}]}';
     expect(await extract({ document }, wrong, '[]'))
@@ -208,7 +208,7 @@ describe('extract_from_tables (D49)', () => {
     expect(context.logs.join()).to.contain('tables[0].headers must be texts');
   });
 
-  it('has no tables only when the model says so: any other answer is mended, or fails the task', async () => {
+  it('has no tables only when the model says so: any other answer is fixed, or fails the task', async () => {
     const document = toDocument('d', 'only page');
     expect(await extract({ document }, '{"tables": []}'))
       .to.have.property('tables')

@@ -34,7 +34,7 @@ export function FailureBox({ session }: { readonly session: FollowedRun }) {
             Show its inputs
           </button>
           <a class="button" href={editorPath(session.runId, selectionOf(first))}>
-            Mend it in the editor
+            Fix in the editor
           </a>
         </p>
       )}

@@ -83,9 +83,7 @@ export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
       })}
       <p class="about">
         To change the definition,{' '}
-        <a href={editorPath(session.runId, failed ? selectionOf(failed) : undefined)}>
-          mend it in the editor
-        </a>{' '}
+        <a href={editorPath(session.runId, failed ? selectionOf(failed) : undefined)}>fix it in the editor</a>{' '}
         and run it from there.
       </p>
       <RerunPreview preview={preview} />

@@ -68,7 +68,10 @@ export function RerunPreview({ preview: { report, problem } }: { readonly previe
             <bdi class="name">{formatSelection(selectionOf(task))}</bdi>{' '}
             <span class="src">{task.reason}</span>
             {task.reusable_items > 0 && (
-              <span class="src">; {formatInteger(task.reusable_items)} of its items are reused</span>
+              <span class="src">
+                ; {formatInteger(task.reusable_items)} of its items {task.reusable_items === 1 ? 'is' : 'are'}{' '}
+                reused
+              </span>
             )}
           </li>
         ))}

@@ -70,7 +70,7 @@ export function DefinitionTab({ session }: { readonly session: FollowedRun }) {
     <div class="content">
       <p class="about">
         <a class="button" href={editorPath(session.runId)}>
-          Mend it in the editor
+          Fix in the editor
         </a>{' '}
         <CopyButton text={text}>Copy the {yaml === null ? 'JSON' : 'YAML'}</CopyButton>
       </p>

@@ -38,5 +38,5 @@ export const MAX_REPAIRS_INPUT = {
   minimum: 0,
   maximum: EXTRACTION_LIMITS.repairs,
   default: 2,
-  description: 'how often the model may mend an answer that does not fit',
+  description: 'how often the model may fix an answer that does not fit',
 } as const;
