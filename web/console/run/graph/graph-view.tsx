@@ -82,6 +82,7 @@ function PlanView({ session, graph }: PlanViewProps) {
             part={part}
             standing={standing}
             reads={reads.get(id)}
+            isOnly={parts.length === 1}
             isOpen={toggled.get(id) ?? (needsLook || parts.length < FOLD_FROM)}
             onToggle={(isOpen) => toggle(id, isOpen)}
           />
@@ -165,12 +166,13 @@ interface SubPipelineProps {
   readonly part: RunPart;
   readonly standing: Standing;
   readonly reads: string | undefined;
+  readonly isOnly: boolean;
   readonly isOpen: boolean;
   readonly onToggle: (isOpen: boolean) => void;
 }
 
 /** A sub-pipeline with its tasks. */
-function SubPipeline({ session, part, standing, reads, isOpen, onToggle }: SubPipelineProps) {
+function SubPipeline({ session, part, standing, reads, isOnly, isOpen, onToggle }: SubPipelineProps) {
   const id = part.subPipeline ?? '';
   const { status, tasks, settled } = standing;
   return (
@@ -192,7 +194,7 @@ function SubPipeline({ session, part, standing, reads, isOpen, onToggle }: SubPi
           {reads !== undefined && `, ${reads}`}
         </span>
       </h3>
-      {isOpen && <TaskGraph session={session} part={part} />}
+      {isOpen && <TaskGraph session={session} part={part} hasZoomButtons={isOnly} />}
     </section>
   );
 }

@@ -13,10 +13,12 @@ interface TaskGraphProps {
   readonly part: RunPart;
   /** It is all there is on the tab, and takes its height. */
   readonly isWhole?: boolean;
+  /** Default true. */
+  readonly hasZoomButtons?: boolean;
 }
 
 /** The tasks of a pipeline by waves; a click on one shows it beside the graph. */
-export function TaskGraph({ session, part, isWhole = false }: TaskGraphProps) {
+export function TaskGraph({ session, part, isWhole = false, hasZoomButtons = true }: TaskGraphProps) {
   const { graph, subPipeline } = part;
   void session.version.value;
   const { selection } = session.view.value;
@@ -29,6 +31,7 @@ export function TaskGraph({ session, part, isWhole = false }: TaskGraphProps) {
       label="Tasks by wave"
       selected={selection?.subPipeline === subPipeline ? selection?.taskId : undefined}
       isWhole={isWhole}
+      hasZoomButtons={hasZoomButtons}
       zoom={session.zoom}
       toneOfCard={(id, now) => {
         const task = taskOf(id);

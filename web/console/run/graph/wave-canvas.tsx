@@ -48,6 +48,8 @@ interface WaveCanvasProps {
   readonly selected: string | undefined;
   /** It is all there is on the tab, and takes its height. */
   readonly isWhole?: boolean;
+  /** Of graphs that share a scale, one has the buttons; the keys zoom all of them. Default true. */
+  readonly hasZoomButtons?: boolean;
   /** The reader wants to see what the card stands for. */
   readonly onShow: (id: string) => void;
   /** The reader wants to see no more than the graph. */
@@ -72,6 +74,7 @@ export function WaveCanvas(props: WaveCanvasProps) {
     label,
     selected,
     isWhole = false,
+    hasZoomButtons = true,
     zoom,
     toneOfCard,
     onShow,
@@ -126,9 +129,11 @@ export function WaveCanvas(props: WaveCanvasProps) {
     placed.id === active || placed.id === looked || (!isSmall && isInSight(placed));
   return (
     <div class={isWhole ? 'wave-graph whole' : 'wave-graph'} onKeyDown={zoomOnKey(zooming)}>
-      <div class="graph-tools">
-        <ZoomButtons {...zooming} />
-      </div>
+      {hasZoomButtons && (
+        <div class="graph-tools">
+          <ZoomButtons {...zooming} />
+        </div>
+      )}
       <div
         class={isSmall ? 'waves small' : 'waves'}
         ref={box}
