@@ -18,6 +18,8 @@ export type Change =
       /** Default: behind the first field of the map, which names what it is. */
       readonly place?: FieldPlace;
     }
+  /** Removes the field at the place of the diagnostic. */
+  | { readonly kind: 'remove' }
   /** Adds an entry to a list, which is added too when it is missing. */
   | { readonly kind: 'append'; readonly path: Path; readonly value: Json };
 

@@ -31,6 +31,14 @@ const CASES: readonly (readonly [name: string, code: string, text: string, part:
     withTasks('    - id: a\n      tool: mock\n      depends_on: [list]\n'),
     'await: [list]',
   ],
+  [
+    'a field that only says what the templates say already',
+    'unknown_field',
+    withTasks(
+      '    - id: a\n      depends_on:\n        - list\n      tool: mock\n      inputs: {x: "{{list.output}}"}\n',
+    ),
+    '    - id: a\n      tool: mock\n',
+  ],
   ['a misspelt tool', 'unknown_tool', withTasks('    - {id: a, tool: transfrom}\n'), 'tool: transform}'],
   ['a misspelt tool in quotes', 'unknown_tool', withTasks('    - {id: a, tool: "moc"}\n'), '"mock"'],
   [
@@ -346,6 +354,19 @@ describe('Fixes of problems (D8)', () => {
       const problems = check(text).filter(({ code }) => code === 'unknown_tool');
       expect(problems.at(-1)).to.include({ hint: 'did you mean "mock"?' });
       expect(problems.at(-1)).to.not.have.property('fix');
+    });
+  }
+
+  for (const [what, lines] of [
+    ['a comment', ['- id: a', '  depends_on: [list] # first']],
+    ['the start of its task', ['- depends_on: [list]', '  id: a']],
+  ] as const) {
+    it(`remove no line that also has ${what}`, () => {
+      const rest = ['  tool: mock', '  inputs: {x: "{{list.output}}"}', ''];
+      const problems = check(withTasks(`    ${[...lines, ...rest].join('\n    ')}`));
+      const problem = problems.find(({ code }) => code === 'unknown_field');
+      expect(problem?.hint).to.contain('remove it');
+      expect(problem).to.not.have.property('fix');
     });
   }
 

@@ -206,7 +206,7 @@ function hintForDependencies(
   const outputs = ids.filter(isRead).map((id) => `{{${id}.output}}`);
   const reads = `the task reads ${outputs.join(' and ')}`;
   return others.length === 0
-    ? `remove it: ${reads}, so it waits already`
+    ? { text: `remove it: ${reads}, so it waits already`, change: { kind: 'remove' } }
     : `write await: [${others.join(', ')}]; ${reads}, so it waits for that already`;
 }
 

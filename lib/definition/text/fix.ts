@@ -35,6 +35,8 @@ export function toFix({ change, path, at, base }: LocatedChange, document: Docum
       return replaceValue(change.value, path, document);
     case 'set':
       return addField([...base, ...change.path], change.value, document, change.place);
+    case 'remove':
+      return removeField(path, document);
     case 'append':
       return addEntry([...base, ...change.path], change.value, document);
   }
@@ -153,6 +155,25 @@ function addField(path: Path, value: Json, document: Document, place?: FieldPlac
   const written = `${key}:${writeBlock(value, newLine)}`;
   if (isBefore) return insert(field.title, { locator, at: next, text: `${written}${newLine}` });
   return insertBelow(end, `${indent}${written}`, field.title, document);
+}
+
+/** Removes the lines of a field that has them for itself. What is said in a comment stays: then there is no fix. */
+function removeField(path: Path, { text, locator }: Document): Fix | undefined {
+  const located = locator.locate(path);
+  const indent = located && indentAt(text, located.keyOffset, /^ *$/);
+  if (located === undefined || indent === undefined) return undefined;
+  const start = located.keyOffset - indent.length;
+  END_OF_LINE.lastIndex = located.end;
+  const end = text[located.end - 1] === '\n' ? located.end : endOfMatch(END_OF_LINE, text);
+  const isPlain = end !== undefined && !text.slice(start, end).includes('#');
+  return isPlain ? edit(`remove ${String(path.at(-1))}`, { locator, start, end, text: '' }) : undefined;
+}
+
+/** The rest of a line without anything on it, and its line break. */
+const END_OF_LINE = /[ \t]*(?:\r?\n|$)/y;
+
+function endOfMatch(pattern: RegExp, text: string): number | undefined {
+  return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
 interface Field {

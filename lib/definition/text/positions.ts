@@ -72,6 +72,8 @@ interface Located {
   readonly offset: number;
   /** Of its key; of the part itself when it has none. */
   readonly keyOffset: number;
+  /** Behind it. */
+  readonly end: number;
   /** Undefined when it has no members. */
   readonly first: LocatedMember | undefined;
   readonly last: LocatedMember | undefined;
@@ -123,6 +125,7 @@ export class Locator {
     return {
       offset: this.#read(part, 'offset'),
       keyOffset: this.#read(part, 'keyOffset'),
+      end: this.#read(part, 'close'),
       first: this.#locateMember(members[0]),
       last: this.#locateMember(members.at(-1)),
     };
