@@ -65,7 +65,8 @@ export async function printOrWrite(
   try {
     await writeFile(resolve(cwd, output), text);
   } catch (cause) {
-    throw new WavetrainError('unreadable_file', `cannot write ${output}: ${describeErrno(cause)}`, { cause });
+    const reason = errorCode(cause) === 'ENOENT' ? 'there is no such folder' : describeErrno(cause);
+    throw new WavetrainError('unreadable_file', `cannot write ${output}: ${reason}`, { cause });
   }
   stderr.write(`wrote ${toSingleLine(output)}\n`);
 }

@@ -113,7 +113,7 @@ describe('graph', () => {
     it('says why a file cannot be written, and writes none for an invalid pipeline', async () => {
       const { status, stderr } = await draw('-o', 'missing/p.svg');
       expect(status).to.equal(2);
-      expect(stderr).to.contain('cannot write missing/p.svg: there is no such file');
+      expect(stderr).to.contain('cannot write missing/p.svg: there is no such folder');
       const input = INPUT.replace('[a]', '[c]');
       const invalid = await invoke(['graph', '-', '-o', 'p.svg'], { input, cwd: folder.path });
       expect(invalid.status).to.equal(1);
