@@ -370,6 +370,14 @@ describe('Fixes of problems (D8)', () => {
     });
   }
 
+  it('give each task without an id another one, which no task has', () => {
+    const problems = check(
+      `${START}  tasks:\n    - tool: mock\n    - tool: mock\n    - {id: task_1, tool: mock}\n`,
+    );
+    const titles = problems.flatMap(({ fix }) => fix?.title ?? []);
+    expect(titles).to.deep.equal(['add id: task_2', 'add id: task_3']);
+  });
+
   it('add no field that may be there under another name', () => {
     const text = withTasks('    - id: a\n      uses: mock\n    - id: b\n      tol: mock\n');
     const missing = check(text).filter(({ code }) => code === 'missing_field');

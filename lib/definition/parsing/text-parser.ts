@@ -3,7 +3,7 @@ import { WavetrainError } from '../../common/errors.js';
 import { shareLimit } from '../../common/queues/shared-limit.js';
 import { ProcessPool } from '../../common/workers/process-pool.js';
 import { WorkerError } from '../../common/workers/protocol.js';
-import { PARSING_LIMITS } from '../text/limits.js';
+import { isParsedAtOnce, PARSING_LIMITS } from '../text/limits.js';
 import type { ParsedText } from '../text/parse-text.js';
 import { failedSource, readSource, type Source, toSource } from '../text/source.js';
 
@@ -43,7 +43,7 @@ export class TextParser {
 
   /** A text that takes too much time or memory is a problem. Rejects with `shutting_down` when the pool is closed. */
   async parse(text: string, tenantId: string): Promise<Source> {
-    if (text.length <= PARSING_LIMITS.inlineLength) return readSource(text);
+    if (isParsedAtOnce(text)) return readSource(text);
     try {
       const { timeoutMs } = PARSING_LIMITS;
       return toSource(await this.#pool.run(tenantId, () => ({ text }), { timeoutMs }), text);

@@ -44,6 +44,8 @@ export class MissingFields {
   readonly #definition: unknown;
   readonly #shape: DefinitionFields;
   #ids: ReadonlySet<unknown> | undefined;
+  /** No number below it is free. */
+  #nextNumber = 1;
 
   constructor(definition: unknown, shape: DefinitionFields) {
     this.#definition = definition;
@@ -73,8 +75,9 @@ export class MissingFields {
 
   #freeId(number: number): string {
     this.#ids ??= this.#listIds();
-    let free = number;
+    let free = Math.max(number, this.#nextNumber);
     while (this.#ids.has(`task_${free}`)) free++;
+    this.#nextNumber = free + 1;
     return `task_${free}`;
   }
 

@@ -146,12 +146,12 @@ function addField(path: Path, value: Json, document: Document, place?: FieldPlac
     const written = `${isQuoted ? JSON.stringify(key) : key}: ${writeFlow(value, isQuoted)}`;
     if (!isBefore) return insert(field.title, { locator, at: end, text: `, ${written}` });
     const lineStart = indentAt(text, next, /^ *$/);
-    const separator = lineStart === undefined ? ' ' : `${lineBreakOf(text)}${lineStart}`;
+    const separator = lineStart === undefined ? ' ' : `${locator.lineBreak}${lineStart}`;
     return insert(field.title, { locator, at: next, text: `${written},${separator}` });
   }
   const indent = indentAt(text, next, /^ *(?:- +)*$/);
   if (indent === undefined) return undefined;
-  const newLine = `${lineBreakOf(text)}${indent}`;
+  const newLine = `${locator.lineBreak}${indent}`;
   const written = `${key}:${writeBlock(value, newLine)}`;
   if (isBefore) return insert(field.title, { locator, at: next, text: `${written}${newLine}` });
   return insertBelow(end, `${indent}${written}`, field.title, document);
@@ -187,7 +187,7 @@ const LINE_REST = /[ \t]*(?:#[^\r\n]*)?(?=\r?\n|$)/y;
 
 /** Adds a line below the one on which a value ends. */
 function insertBelow(end: number, line: string, title: string, { text, locator }: Document): Fix | undefined {
-  const lineBreak = lineBreakOf(text);
+  const lineBreak = locator.lineBreak;
   // A block of text ends with its last line break.
   if (text[end - 1] === '\n') return insert(title, { locator, at: end, text: `${line}${lineBreak}` });
   LINE_REST.lastIndex = end;
@@ -195,17 +195,21 @@ function insertBelow(end: number, line: string, title: string, { text, locator }
   return insert(title, { locator, at: LINE_REST.lastIndex, text: `${lineBreak}${line}` });
 }
 
+/** A key, with or without quotes, and its colon. */
+const KEY = /(["']?)([\w.[\]-]+)\1[ \t]*:/y;
+
 /** Writes the value behind a key that has none. */
 function fillField(path: Path, { key, value, title }: Field, document: Document): Fix | undefined {
   const { text, locator } = document;
   const start = locator.locate(path)?.keyOffset;
   if (start === undefined) return undefined;
-  const colon = text.indexOf(':', start) + 1;
-  const isPlain = text.slice(start, colon).replaceAll(/["' \t]/g, '') === `${key}:`;
+  KEY.lastIndex = start;
+  const isPlain = KEY.exec(text)?.[2] === key;
+  const colon = KEY.lastIndex;
   const indent = indentAt(text, start, /^ *(?:- +)*$/);
   LINE_REST.lastIndex = colon;
   if (!isPlain || indent === undefined || !LINE_REST.test(text)) return undefined;
-  const written = writeBlock(value, `${lineBreakOf(text)}${indent}`);
+  const written = writeBlock(value, `${locator.lineBreak}${indent}`);
   const at = written.startsWith(' ') ? colon : LINE_REST.lastIndex;
   return insert(title, { locator, at, text: written });
 }
@@ -226,14 +230,13 @@ function writeBlock(value: Json, newLine: string): string {
     .join('');
 }
 
-function lineBreakOf(text: string): string {
-  return /\r?\n/.exec(text)?.[0] ?? '\n';
-}
-
 /** The spaces before a member of a map or list, so that another one can go on the line above. */
 function indentAt(text: string, offset: number, before: RegExp): string | undefined {
-  const start = text.lastIndexOf('\n', offset - 1) + 1;
-  return before.test(text.slice(start, offset)) ? ' '.repeat(offset - start) : undefined;
+  let start = offset;
+  // Not to the start of the line: that of a very long one would be looked for again for each fix.
+  while (start > 0 && /[ -]/.test(text.charAt(start - 1))) start--;
+  const startsLine = start === 0 || text[start - 1] === '\n';
+  return startsLine && before.test(text.slice(start, offset)) ? ' '.repeat(offset - start) : undefined;
 }
 
 /** Adds an entry at the start of a list, or the list with the entry when it is missing. */
@@ -254,7 +257,7 @@ function addEntry(path: Path, value: Json, document: Document): Fix | undefined 
   return insert(title, {
     locator,
     at: offset,
-    text: `- ${writeFlow(value, false)}${lineBreakOf(text)}${indent}`,
+    text: `- ${writeFlow(value, false)}${locator.lineBreak}${indent}`,
   });
 }
 

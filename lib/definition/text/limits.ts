@@ -23,13 +23,18 @@ export const MAX_FIXED_LINES = 2000;
 
 /** What a server does to parse one text. */
 export const PARSING_LIMITS = {
-  /** Texts up to this length, in characters, are parsed at once: the worst takes about 20 ms. */
+  /** Texts up to this length, in characters, are parsed at once ({@link isParsedAtOnce}): the worst takes about 20 ms. */
   inlineLength: 8 * 1024,
   /** Longer ones are parsed in a process, for this time; the worst text of 256 KiB takes about 2 s on a busy machine. */
   timeoutMs: 10_000,
   /** Maximum memory of that process, in MiB. */
   memoryMiB: 256,
 } as const;
+
+/** Whether a text is short enough to be parsed at once. One with a tab may be parsed again without it, for its fix. */
+export function isParsedAtOnce(text: string): boolean {
+  return text.length * (text.includes('\t') ? 2 : 1) <= PARSING_LIMITS.inlineLength;
+}
 
 /**
  * Whether a text is nested deeper than a definition may be. Checked before the YAML parser runs, because it recurses:
@@ -39,8 +44,8 @@ export function isTooDeep(text: string): boolean {
   return LINE_OF_INDICATORS.test(text) || (mayBeTooDeep(text) && flowDepthExceedsLimit(text));
 }
 
-// `- - - -` and `? ? ? ?` open a level with every two characters.
-const LINE_OF_INDICATORS = new RegExp(`^ *(?:[-?:] +){${MAX_NESTING}}`, 'm');
+// `- - - -` and `? ? ? ?` open a level with every two characters; so do tabs, although they are an error.
+const LINE_OF_INDICATORS = new RegExp(`^[ \\t]*(?:[-?:][ \\t]+){${MAX_NESTING}}`, 'm');
 
 /** Counts every bracket, including those in quotes and comments: a fast check that few texts fail. */
 function mayBeTooDeep(text: string): boolean {

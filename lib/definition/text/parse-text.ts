@@ -140,7 +140,7 @@ function fixTabs({ errors }: Document, text: string, lines: LineCounter): Fix | 
   const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT');
   const reported = new Set(tabs.map(({ pos }) => toPosition(lines, pos[0]).line));
   const indented = indentWithSpaces(text, reported);
-  if (indented === undefined) return undefined;
+  if (indented === undefined || isTooDeep(indented.text)) return undefined;
   const [left] = parseDocumentOf(indented.text, new LineCounter()).errors;
   return left?.code === errors[0]?.code ? undefined : { title: 'indent with spaces', edits: indented.edits };
 }

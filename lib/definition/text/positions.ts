@@ -91,6 +91,8 @@ const NO_BRACES = { inValue: -1, inSource: -1 };
 
 /** Finds the position of a path in a text. */
 export class Locator {
+  /** How the text ends its lines. */
+  readonly lineBreak: '\n' | '\r\n';
   readonly #positions: Positions;
   readonly #text: string;
   /** The members of each part that was asked for, by part. */
@@ -103,6 +105,7 @@ export class Locator {
   constructor(positions: Positions, text: string) {
     this.#positions = positions;
     this.#text = text;
+    this.lineBreak = text[text.indexOf('\n') - 1] === '\r' ? '\r\n' : '\n';
   }
 
   /** Returns the position of the value at the path, or of its key; of what contains it when there is no such value. */

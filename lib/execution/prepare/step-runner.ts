@@ -3,7 +3,7 @@ import { FairQueue } from '../../common/queues/fair-queue.js';
 import { type Limit, SharedLimit } from '../../common/queues/shared-limit.js';
 import type { CheckSteps } from '../../definition/check-steps.js';
 import { runWithPauses, type Steps } from '../../common/steps.js';
-import { PARSING_LIMITS } from '../../definition/text/limits.js';
+import { isParsedAtOnce } from '../../definition/text/limits.js';
 import { readSource, type Source } from '../../definition/text/source.js';
 import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
 
@@ -64,7 +64,7 @@ export class StepRunner {
       return ++pauses === LONG_CHECK_PAUSES ? this.#beginLongCheck(tenantId) : nextSlice(budget);
     };
     const parse = async (text: string): Promise<Source> => {
-      if (text.length > PARSING_LIMITS.inlineLength && pauses < LONG_CHECK_PAUSES) {
+      if (!isParsedAtOnce(text) && pauses < LONG_CHECK_PAUSES) {
         pauses = LONG_CHECK_PAUSES;
         await this.#beginLongCheck(tenantId);
       }

@@ -47,6 +47,8 @@ describe('readSource (D7)', () => {
     ['5 MB of brackets', '['.repeat(5e6), 'too_deep'],
     ['5 MB of brackets in a map', `a: ${'{b: '.repeat(1e6)}`, 'too_deep'],
     ['5 MB of dashes', '- '.repeat(2.5e6), 'too_deep'],
+    ['dashes and tabs', `${'-\t'.repeat(2500)}a`, 'too_deep'],
+    ['dashes behind a tab', `a:\n\t${'- '.repeat(4000)}a`, 'too_deep'],
     ['deep indentation', Array.from({ length: 300 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'), 'too_deep'],
     [
       'very deep indentation',
