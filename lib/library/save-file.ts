@@ -127,7 +127,7 @@ export class FileSaving {
     const { tenantId, id, mayRun, signal, isPaused, hold } = request;
     const entry = folder.find(tenantId, id);
     if (entry === undefined) throw pipelineNotFound(id);
-    if (!mayRun) throw new WavetrainError('forbidden', RUN_NEEDED);
+    if (!mayRun) throw new WavetrainError('forbidden', RUN_NEEDED_TO_PAUSE);
     const { file, text, version } = await readText(entry, hold);
     const source = await reading.check(requestSource(text), tenantId);
     if (source.value === undefined) throw hasErrors(id);
@@ -241,8 +241,11 @@ function startsMore({ start, problems }: ReadFile, good: GoodVersion | undefined
 const RUN_NEEDED =
   'this key lacks the scope "run", which a new or changed schedule or webhook needs: it starts runs';
 
+const RUN_NEEDED_TO_PAUSE =
+  'this key lacks the scope "run", which pausing and resuming a schedule needs: it decides which runs start';
+
 function hasErrors(id: string): WavetrainError {
-  const message = `the file has errors, and its last version without any would stay in use as it is: fix it first; GET /pipelines/${id} lists them`;
+  const message = `the file has errors: fix them first, because the server goes on with the version before them; GET /pipelines/${id} lists them`;
   return new WavetrainError('invalid_request', message);
 }
 

@@ -109,6 +109,8 @@ function replaceValue(wanted: Json, path: Path, { text, value, locator }: Docume
   SCALAR.lastIndex = start;
   const written = SCALAR.exec(text)?.[0].trimEnd();
   if (written === undefined || !isWritten(written, readPath(value, path))) return undefined;
+  // Whatever refers to an anchor would change too.
+  if (PROPERTY.test(text.slice(Math.max(0, start - LONGEST_PROPERTY), start))) return undefined;
   const next = text.slice(start + written.length, start + written.length + 40);
   if (!/^[ \t]*(?:$|[\r\n,\]}]|\s#)/.test(next)) return undefined;
   const replacement = writeFlow(wanted, isJson(text));
@@ -116,11 +118,17 @@ function replaceValue(wanted: Json, path: Path, { text, value, locator }: Docume
   return edit(title, { locator, start, end: start + written.length, text: replacement });
 }
 
+/** An anchor or a tag before a value. */
+const PROPERTY = /[&!]\S*[ \t]+$/;
+const LONGEST_PROPERTY = 200;
+
 /** Whether a scalar is the value as it is written; false where it has escapes. */
 function isWritten(written: string, value: unknown): boolean {
+  if (value === null && written === '~') return true;
+  if (value === null || typeof value === 'boolean') return written.toLowerCase() === String(value);
   if (typeof value === 'number') return Number(written) === value;
   if (/^["']/.test(written)) return written.slice(1, -1) === value;
-  return written === String(value);
+  return written === value;
 }
 
 /** Adds a field to the map that contains it, or the map with the field when it is missing. */

@@ -39,3 +39,9 @@ function* comeCloser(times: ScheduleTimes, knownMs: number, untilMs: number): St
     if (next !== undefined && next <= untilMs) return next - 1;
   }
 }
+
+/** Says how many times were missed. @param count as in {@link DueTimes} */
+export function formatMissed(count: number): string {
+  if (count >= MAX_COUNTED) return `${MAX_COUNTED} times or more`;
+  return count === 1 ? 'one time' : `${count} times`;
+}

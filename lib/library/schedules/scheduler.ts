@@ -4,7 +4,7 @@ import { ScheduleTimes } from '../../definition/triggers/cron.js';
 import { readSchedule, type Schedule } from '../../definition/triggers/start.js';
 import type { RunRegistry } from '../../runs/registry.js';
 import type { Steps } from '../../common/steps.js';
-import { findDueTimes, MAX_COUNTED } from './due-times.js';
+import { findDueTimes, formatMissed } from './due-times.js';
 import type { PipelineLibrary } from '../library.js';
 import { ROOT_TENANT } from '../list-files.js';
 import type { LastDue, ShownSchedule } from '../named-pipeline.js';
@@ -305,7 +305,7 @@ export class Scheduler {
     if (waiting === null || !this.#isCurrent(active)) return;
     if (schedule.isPaused) {
       active.waiting = null;
-      return this.#end(active, waiting, { outcome: 'skipped', reason: 'the schedule was paused before' });
+      return this.#end(active, waiting, { outcome: 'skipped', reason: PAUSED_BEFORE });
     }
     if (schedule.overlap !== 'allow' && runId !== null && !this.#hasSettled(runId)) return;
     await this.#submit(active, waiting, {});
@@ -385,14 +385,11 @@ export class Scheduler {
   }
 }
 
+const PAUSED_BEFORE = 'the schedule was paused before its run began';
+
 /** Of another signature, other times were due. */
 function toSignature({ cron, timezone, isPaused }: Schedule): string {
   return JSON.stringify([cron, timezone, ...(isPaused ? ['paused'] : [])]);
-}
-
-function formatMissed(count: number): string {
-  if (count >= MAX_COUNTED) return `${MAX_COUNTED} times or more`;
-  return count === 1 ? 'one time' : `${count} times`;
 }
 
 function describe({ tenantId, id }: ActiveSchedule): object {

@@ -104,7 +104,7 @@ describe('Schedules that are paused (D70)', () => {
       due_at: '2026-01-01T06:01:00.000Z',
       run_id: null,
       outcome: 'skipped',
-      reason: 'the schedule was paused before',
+      reason: 'the schedule was paused before its run began',
     });
     await opened.controlled.returns('done');
     await opened.pass(5 * MINUTE);

@@ -38,6 +38,8 @@ describe('Pausing a schedule in the text of its file (D72)', () => {
     ['behind a byte order mark', '\uFEFFid: p\nschedule: x\n', 'sched', 'paused: true\nsched'],
     ['in the place of false', 'id: p\nschedule: x\npaused: false # for now\n', ': false #', ': true #'],
     ['behind a key without a value', 'id: p\nschedule: x\npaused: # soon\n', 'paused:', 'paused: true'],
+    ['in the place of False', 'id: p\nschedule: x\npaused: False\n', 'False', 'true'],
+    ['in the place of ~', 'id: p\nschedule: x\npaused: ~\n', '~', 'true'],
     ['in the place of null', '{"id": "p", "schedule": "x", "paused": null}', 'null', 'true'],
   ];
   for (const [title, text, line, paused] of cases) {
@@ -61,6 +63,11 @@ describe('Pausing a schedule in the text of its file (D72)', () => {
   const refused: [title: string, text: string, message: RegExp][] = [
     ['has no schedule', 'id: p\ngoal: g\ntasks: []\n', /no schedule/],
     ['is no definition', '[1, 2]', /no schedule/],
+    [
+      'has an anchor, which others refer to',
+      'id: p\nschedule: x\npaused: &off false\ncatch_up: *off\n',
+      /write it into the file yourself/,
+    ],
     ['has its fields from an alias', 'base: &p {id: p, schedule: x}\npipeline: *p\n', /write it into/],
     ['has "schedule" after a question mark', 'id: p\n? schedule\n: x\n', /write it into the file yourself/],
   ];
