@@ -1,4 +1,4 @@
-import { extname } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { renderSvg } from '../../pipelines/drawing/graph-svg.js';
 import { createGraph, renderDot, renderMermaid, renderText } from '../../pipelines/graph.js';
@@ -62,12 +62,16 @@ export class GraphCommand extends Command<CliContext> {
     }
     if (this.json) printJson(drawing.graph, context);
     else {
-      const { columns } = detectTerminal(context.stdout, context.env);
+      const columns =
+        this.output === undefined ? detectTerminal(context.stdout, context.env).columns : COLUMNS_OF_FILES;
       await printOrWrite(drawing.render(columns), this.output, context);
     }
     return EXIT.done;
   }
 }
+
+/** A text in a file is as wide as this, whatever the terminal is. */
+const COLUMNS_OF_FILES = 120;
 
 const FORMATS = ['text', 'mermaid', 'dot', 'svg'] as const;
 
@@ -83,7 +87,11 @@ const FORMAT_OF_ENDING: ReadonlyMap<string, Format> = new Map([
 ]);
 
 /** @throws UsageError for an unknown format, and for a file whose ending says none: a text is no image.png */
-function chooseFormat({ format, output, json }: Pick<GraphCommand, 'format' | 'output' | 'json'>): Format {
+function chooseFormat({ file, format, output, json, context }: GraphCommand): Format {
+  const { cwd } = context;
+  if (output !== undefined && resolve(cwd, output) === resolve(cwd, file)) {
+    throw new UsageError('--output would replace the definition itself', 'name another file');
+  }
   if (output !== undefined && json) {
     throw new UsageError('--json prints to standard output', 'leave out --output, and write > FILE');
   }

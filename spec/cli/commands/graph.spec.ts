@@ -100,13 +100,17 @@ describe('graph', () => {
       expect(textOf('p.svg')).to.match(/^digraph "p"/);
     });
 
-    it('exits with 2 for an ending that is no format, and beside --json, and writes nothing', async () => {
+    it('exits with 2 for an ending that is no format, beside --json, and for its own definition, and writes nothing', async () => {
       const unknown = await draw('-o', 'p.png');
       expect(unknown.status).to.equal(2);
       expect(unknown.stderr).to.contain('".png" is no format of --output').and.to.contain('.mmd');
       const json = await draw('-o', 'p.svg', '--json');
       expect(json.status).to.equal(2);
       expect(json.stderr).to.contain('--json prints to standard output');
+      const itself = await invoke(['graph', 'p.yaml', '--format', 'dot', '-o', './p.yaml'], {
+        cwd: folder.path,
+      });
+      expect(itself.stderr).to.contain('--output would replace the definition itself');
       expect(readdirSync(folder.path)).to.deep.equal([]);
     });
 

@@ -41,6 +41,8 @@ export function DeleteDialog({ session, record, onClose }: DeleteDialogProps) {
       aria-labelledby="delete-title"
       aria-describedby="delete-about"
       onClose={onClose}
+      // What has begun cannot be called off any more.
+      onCancel={(event) => isDeleting && event.preventDefault()}
     >
       <h2 id="delete-title">
         Delete this run of <bdi>{record.pipeline_id}</bdi>?
@@ -58,7 +60,7 @@ export function DeleteDialog({ session, record, onClose }: DeleteDialogProps) {
         </p>
       )}
       <p class="actions">
-        <button type="button" onClick={() => dialog.current?.close()}>
+        <button type="button" disabled={isDeleting} onClick={() => dialog.current?.close()}>
           Keep it
         </button>
         <button type="button" class="danger" disabled={isDeleting} onClick={remove}>
