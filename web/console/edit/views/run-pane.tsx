@@ -28,6 +28,7 @@ export function RunPane({ session, values, onChange }: RunPaneProps) {
   const { params, inputs } = session.defaults.value;
   const isPlan = session.kind.value === 'plan';
   const { isOk, status } = session.checker.state.value;
+  const source = session.source.value;
   const texts = readTexts(values);
   const known = findParamProblems(problem, Object.keys(params));
   const isShownAtParam = Object.keys(known).length > 0;
@@ -113,10 +114,10 @@ export function RunPane({ session, values, onChange }: RunPaneProps) {
       {status === 'checked' && !isOk && (
         <p class="about">It runs when the errors below the text are fixed.</p>
       )}
-      {session.source.value !== undefined && texts.ok ? (
+      {source !== undefined && texts.ok ? (
         <RerunPart
           session={session}
-          values={{ ...texts.values, params: values.params }}
+          values={source.kind === 'plan' ? texts.values : { ...texts.values, params: values.params }}
           isStarting={isStarting}
           onStart={start}
         />

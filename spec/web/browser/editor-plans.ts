@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { systemClock } from '../../../lib/common/clock.js';
+import { ControlledServer } from '../../http/support/controlled-server.js';
+import { openBrowser } from '../../project/open-browser.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { pasting } from '../pasting.js';
+import { expectText } from '../waiting.js';
+
+const TRIP = `# where to
+plan:
+  id: trip
+  goal: Book {{inputs.city}}
+  inputs: {city: Rome}
+  sub_pipelines:
+    - {id: people, inputs: [city], stores: [people]}
+    - {id: rooms, file: hotel/rooms.yaml, reads: [people]}
+`;
+
+const PEOPLE = `pipeline:
+  id: people
+  goal: g
+  tasks: [{id: count, tool: store, inputs: {key: people, value: 2}}]
+`;
+
+const ROOMS = `pipeline:
+  id: rooms
+  goal: g
+  tasks:
+    - {id: book, tool: mock, inputs: {people: "{{session.people}}"}}
+    - {id: pay, tool: mock, inputs: {booked: "{{book.output}}"}}
+`;
+
+describe('Plans in the editor, in a browser', function () {
+  this.timeout(240_000);
+  const fixture = new ControlledServer();
+  let folder: TemporaryFolder;
+  let browser: Browser;
+  let page: Page;
+  let url: string;
+
+  before(async function () {
+    browser = await openBrowser(this);
+    folder = new TemporaryFolder();
+    writeTrip();
+    await fixture.open({
+      clock: systemClock,
+      env: { SERVICE_MAX_RUNNING: '2', SERVICE_PIPELINES: folder.path, SERVICE_PIPELINES_WRITABLE: 'true' },
+    });
+    ({ url } = fixture.server);
+  });
+
+  beforeEach(async () => {
+    const context = await browser.newContext({ viewport: { width: 1360, height: 850 } });
+    page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    writeTrip();
+  });
+
+  afterEach(async () => {
+    await page.context().close();
+    await fixture.clear();
+  });
+
+  after(async () => {
+    await browser?.close();
+    await fixture.close();
+    folder?.remove();
+  });
+
+  function writeTrip(): void {
+    folder.write('trip.yaml', TRIP);
+    folder.write('people.yaml', PEOPLE);
+    folder.write('hotel/rooms.yaml', ROOMS);
+  }
+
+  const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
+  const text = (): Locator => page.locator('.text-half .cm-content');
+  const summary = (): Locator => page.locator('.problems .summary');
+
+  async function open(query: string): Promise<void> {
+    await page.goto(`${url}/edit${query}`);
+    await expectText(summary(), /No problems|error|warning/);
+  }
+
+  /** The text as the editor has it. */
+  async function read(): Promise<string> {
+    const lines = await page.locator('.text-half .cm-line').allInnerTexts();
+    return lines.map((line) => line.replace(/\n$/, '')).join('\n');
+  }
+
+  async function write(content: string): Promise<void> {
+    await text().click();
+    await page.keyboard.press('Control+a');
+    await page.evaluate(pasting(content));
+  }
+
+  /** Waits for the page of a run that is not this one, and for its end. Returns its status. */
+  async function settledRun(other = ''): Promise<string> {
+    await page.waitForURL(
+      ({ pathname }) => /^\/runs\/[\w-]+$/.test(pathname) && pathname !== `/runs/${other}`,
+    );
+    const runId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    await fixture.server.registry.settled(runId);
+    return (await fixture.poll(runId)).status;
+  }
+
+  /** A run of a plan whose second sub-pipeline fails. */
+  async function failedRun(): Promise<string> {
+    const part = (id: string, tasks: object[]) => ({ id, pipeline: { id, goal: 'g', tasks } });
+    const runId = await fixture.submitPlan({
+      id: 'both',
+      goal: 'g',
+      sub_pipelines: [
+        part('good', [{ id: 'a', tool: 'mock' }]),
+        part('bad', [
+          { id: 'b', tool: 'fail', inputs: { message: 'no luck' } },
+          { id: 'c', tool: 'mock', await: ['b'] },
+        ]),
+      ],
+    });
+    await fixture.server.registry.settled(runId);
+    return runId;
+  }
+
+  it('rerun after a fix, with a preview of what runs and what is reused (D60)', async () => {
+    const runId = await failedRun();
+    await open(`?run=${runId}`);
+    await write((await read()).replace('tool: fail', 'tool: mock'));
+    await expectText(page.locator('.rerun-part .preview'), /2 tasks run.*bad.*1 task is reused.*good/s);
+    await button('Rerun with these changes').click();
+    expect(await settledRun(runId)).to.equal('succeeded');
+  });
+});
