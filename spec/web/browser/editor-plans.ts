@@ -20,7 +20,7 @@ plan:
 const PEOPLE = `pipeline:
   id: people
   goal: g
-  tasks: [{id: count, tool: store, inputs: {key: people, value: 2}}]
+  tasks: [{id: count, tool: store, inputs: {key: people, value: "{{pipeline.inputs.city}}"}}]
 `;
 
 const ROOMS = `pipeline:
@@ -130,5 +130,28 @@ describe('Plans in the editor, in a browser', function () {
     await expectText(page.locator('.rerun-part .preview'), /2 tasks run.*bad.*1 task is reused.*good/s);
     await button('Rerun with these changes').click();
     expect(await settledRun(runId)).to.equal('succeeded');
+  });
+
+  it('are checked and run with the files of the folder, saved or not (D69)', async () => {
+    await open('?pipeline=trip');
+    await expectText(summary(), 'No problems');
+    await button('Run…').click();
+    await button('Run').click();
+    expect(await settledRun()).to.equal('succeeded');
+    const text = PEOPLE.replaceAll('people', 'cars');
+    const headers = { 'If-None-Match': '*' };
+    const added = await page.request.put(`${url}/pipelines/cars/file`, { data: { text }, headers });
+    expect(added.status()).to.equal(200);
+    await open('?pipeline=trip');
+    await write(`${TRIP}    - {id: cars, inputs: [city], stores: [cars]}\n    - {id: ships}\n`);
+    await expectText(summary(), '1 warning');
+    await page.getByText('sub-pipeline "ships": there is no file "ships.yaml"').waitFor();
+    await page.getByRole('tab', { name: 'Run' }).click();
+    await button('Run').click();
+    await page.locator('.run-pane').getByText('sub-pipeline "ships": there is no file').waitFor();
+    await write(`${TRIP}    - {id: cars, inputs: [city], stores: [cars]}\n`);
+    await expectText(summary(), 'No problems');
+    await button('Run').click();
+    expect(await settledRun()).to.equal('succeeded');
   });
 });

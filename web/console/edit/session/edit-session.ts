@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import type { Json, JsonObject } from '../../../../lib/common/json.js';
+import type { JsonObject } from '../../../../lib/common/json.js';
 import type { Fix, Position, Problem } from '../../../../lib/definition/problem.js';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import type { ToolMetadata } from '../../../../lib/tools/catalog.js';
@@ -9,18 +9,7 @@ import type { JsonSchema, Vocabulary } from '../model/vocabulary.js';
 import { Checker, type Timers } from './checker.js';
 import { Drafts, type DraftStore, type KeptText } from './drafts.js';
 import { Files, type Folder, NO_FOLDER, type OpenedFile, withLineFeeds } from './files.js';
-
-/** What the page was opened for, from its address. */
-export interface Opened {
-  /** The id of a file of the server; empty for none. */
-  readonly pipeline: string;
-  /** The tenant of that file; empty for the one of the reader's key. */
-  readonly tenant: string;
-  /** The id of a run whose definition is changed; empty for none. */
-  readonly run: string;
-  /** The task or sub-pipeline at which the text is opened; empty for its start. */
-  readonly task: string;
-}
+import { draftIdOf, type Opened } from './opened.js';
 
 /** What holds the text while it is edited. */
 export interface TextEditor {
@@ -115,7 +104,11 @@ export class EditSession {
     this.#timers = timers;
     this.#leaveFor = leaveFor;
     this.#drafts = new Drafts(storage, draftIdOf(opened), tab, now, server.owners);
-    this.checker = new Checker(server, () => ({ text: this.text, kind: this.kind.value }), timers);
+    this.checker = new Checker(
+      server,
+      () => ({ text: this.text, kind: this.kind.value, place: this.#place }),
+      timers,
+    );
   }
 
   get text(): string {
@@ -124,6 +117,13 @@ export class EditSession {
 
   get editor(): TextEditor | undefined {
     return this.#editor;
+  }
+
+  /** Where a plan finds the pipelines that its text lacks: beside the file that the text is of (D69). */
+  get #place(): JsonObject {
+    const { tenant } = this.opened;
+    const isOfFile = this.kind.value === 'plan' && this.#base !== undefined;
+    return { ...(isOfFile && { beside: this.#fileId }), ...(tenant !== '' && { tenant_id: tenant }) };
   }
 
   /** Reads what the page was opened for, and what was typed there before. */
@@ -282,6 +282,7 @@ export class EditSession {
     this.#baseText = file?.text ?? '';
     this.#version = file?.version;
     this.isChanged.value = this.text !== this.#baseText;
+    this.checker.changed(0);
   }
 
   /** Saves the text in place of the file that has its id already. */
@@ -382,15 +383,8 @@ export class EditSession {
   async run(values: Readonly<Record<'params' | 'inputs' | 'session', JsonObject>>): Promise<string> {
     const kind = this.kind.value;
     const { params, inputs, session } = values;
-    const body: Record<string, Json> = { yaml: this.text, inputs, session };
-    if (kind === 'pipeline') body['params'] = params;
-    if (this.opened.tenant !== '') body['tenant_id'] = this.opened.tenant;
+    const body = { yaml: this.text, inputs, session, ...(kind === 'pipeline' && { params }), ...this.#place };
     const { run_id } = await this.server.post<{ run_id: string }>(`/${kind}s/run_async`, body);
     return run_id;
   }
-}
-
-function draftIdOf({ run, pipeline, tenant }: Opened): string {
-  if (run !== '') return `run:${run}`;
-  return pipeline === '' ? 'new' : `pipeline:${tenant}/${pipeline}`;
 }

@@ -2,7 +2,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { NamedPipeline } from '../../../../lib/library/named-pipeline.js';
 import { SNIPPETS, START_TEMPLATE, writeSnippet } from '../model/snippets.js';
 import type { EditSession } from '../session/edit-session.js';
-import { editAddressOf, MOST_FILES, NO_FOLDER } from '../session/files.js';
+import { MOST_FILES, NO_FOLDER } from '../session/files.js';
+import { editAddressOf } from '../session/opened.js';
 
 /** The address of an empty text. */
 const NEW = '/edit';
