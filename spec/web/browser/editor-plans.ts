@@ -132,6 +132,20 @@ describe('Plans in the editor, in a browser', function () {
     expect(await settledRun(runId)).to.equal('succeeded');
   });
 
+  it('say before a save what becomes of the files of pipelines that the text of the run has in place', async () => {
+    const started = await page.request.post(`${url}/pipelines/trip/run_async`, { data: {} });
+    const { run_id: runId } = (await started.json()) as { run_id: string };
+    await fixture.server.registry.settled(runId);
+    await open(`?run=${runId}`);
+    await button('Save').click();
+    await page.getByRole('heading', { name: 'Replace trip.yaml?' }).waitFor();
+    await expectText(page.locator('dialog .problem'), /copies of these pipelines.*: people, rooms\./);
+    await expectText(page.locator('dialog button.primary'), 'Do not save');
+    await button('Replace the file').click();
+    await page.getByText('Saved as trip.').waitFor();
+    await expectText(page.getByLabel('Open a definition').locator('option:checked'), 'trip (plan)');
+  });
+
   it('are checked and run with the files of the folder, saved or not (D69)', async () => {
     await open('?pipeline=trip');
     await expectText(summary(), 'No problems');
