@@ -117,6 +117,7 @@ describe('Plans in the editor, in a browser', function () {
           { id: 'b', tool: 'fail', inputs: { message: 'no luck' } },
           { id: 'c', tool: 'mock', await: ['b'] },
         ]),
+        part('late', [{ id: 'd', tool: 'mock' }]),
       ],
     });
     await fixture.server.registry.settled(runId);
@@ -127,9 +128,20 @@ describe('Plans in the editor, in a browser', function () {
     const runId = await failedRun();
     await open(`?run=${runId}`);
     await write((await read()).replace('tool: fail', 'tool: mock'));
-    await expectText(page.locator('.rerun-part .preview'), /2 tasks run.*bad.*1 task is reused.*good/s);
+    await expectText(page.locator('.rerun-part .preview'), /3 tasks run.*bad.*1 task is reused.*good/s);
     await button('Rerun with these changes').click();
     expect(await settledRun(runId)).to.equal('succeeded');
+  });
+
+  it('say on the page of a failed run how the tasks of each sub-pipeline have ended', async () => {
+    const runId = await failedRun();
+    await page.goto(`${url}/runs/${runId}`);
+    const part = (id: string): Locator =>
+      page.getByRole('region', { name: `Sub-pipeline ${id}` }).locator('h3');
+    await expectText(part('good'), /succeeded.*1 of 1 task$/);
+    await expectText(part('bad'), /failed.*1 failed, 1 not run$/);
+    await expectText(part('late'), /not started.*1 not run/);
+    await expectText(page.locator('.plan-graph .task-card', { hasText: 'late' }), /1 not run.*not started/);
   });
 
   it('say before a save what becomes of the files of pipelines that the text of the run has in place', async () => {
