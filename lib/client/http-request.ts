@@ -55,9 +55,9 @@ export function pipelineBody(pipeline: DefinitionOrText, { inputs, session }: Va
 /** The body of a request that validates a plan. */
 export function planBody(
   plan: DefinitionOrText,
-  { pipelines, inputs, session }: ValidatePlanOptions,
+  { pipelines, beside, inputs, session }: ValidatePlanOptions,
 ): object {
-  return { ...(typeof plan === 'string' ? { yaml: plan } : { plan }), pipelines, inputs, session };
+  return { ...(typeof plan === 'string' ? { yaml: plan } : { plan }), pipelines, beside, inputs, session };
 }
 
 /**

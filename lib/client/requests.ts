@@ -36,6 +36,8 @@ export interface PlanRunRequest extends Omit<PlanInputs, 'plan' | 'tenant_id'> {
   readonly plan: DefinitionOrText;
   /** The pipelines that the plan does not contain: a server reads no files. */
   readonly pipelines?: SubPipelineDefinitions;
+  /** The id of a plan of the folder of the server, in whose place this one finds the other pipelines (D69). */
+  readonly beside?: string | undefined;
 }
 
 export interface AsyncPlanRunRequest extends PlanRunRequest {
@@ -64,6 +66,8 @@ export interface ValidateOptions extends RequestOptions {
 export interface ValidatePlanOptions extends ValidateOptions {
   /** The pipelines that the plan does not contain. */
   readonly pipelines?: SubPipelineDefinitions;
+  /** The id of a plan of the folder of the server, in whose place this one finds the other pipelines (D69). */
+  readonly beside?: string | undefined;
 }
 
 export interface SubmitOptions extends RequestOptions {

@@ -4,6 +4,7 @@ import type { Clock } from '../common/clock.js';
 import type { Steps } from '../common/steps.js';
 import { assertDefined } from '../definition/assert.js';
 import type { ExecutionOptions, Breakpoints } from '../execution/run-inputs.js';
+import type { Source } from '../definition/text/source.js';
 import type { Graph } from '../pipelines/graph.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { PlanGraph } from '../plans/graph.js';
@@ -18,6 +19,7 @@ import type { FolderEntry } from './folder-entries.js';
 import { type LibraryLog, PipelineFolder } from './pipeline-folder.js';
 import { drawGraphInSteps, type GoodVersion, pipelineNotFound, type FileReading } from './read-definition.js';
 import { FileSaving } from './save-file.js';
+import { findPipelinesInUse } from './unsaved-plan.js';
 import { type FolderFile, readFileContent } from './write-file.js';
 
 /** The values of a run of a named pipeline or plan. */
@@ -180,6 +182,14 @@ export class PipelineLibrary {
     const entry = this.#folder.find(tenantId, id);
     if (entry === undefined) throw pipelineNotFound(id);
     return entry;
+  }
+
+  /** The pipelines that a changed text of a plan has, in steps; it is not saved yet. @param entry the plan that it is to replace */
+  pipelinesOf({ listed: { file, tenantId } }: FolderEntry, text: Pick<Source, 'value'>) {
+    return findPipelinesInUse(text, file, {
+      files: this.#folder.filesOf(tenantId),
+      find: (path) => this.#folder.goodVersion(tenantId, path),
+    });
   }
 
   /** The graph of the definition that is in use; null when there is none. Rejects with its problems when a tool has gone. */

@@ -130,6 +130,12 @@ export class PipelineFolder {
     };
   }
 
+  /** The last version without errors of a file of a tenant, relative to the folder. */
+  goodVersion(tenantId: string, path: string): KnownFile['good'] {
+    const known = this.#known.get(path);
+    return known?.listed.tenantId === tenantId ? known.good : undefined;
+  }
+
   /** Reads all files, then looks for changes until it is closed. @param onChange called after each change */
   async watch(onChange: () => void): Promise<void> {
     this.#onChange = onChange;

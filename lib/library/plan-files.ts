@@ -1,5 +1,6 @@
 import { dirname, extname, posix } from 'node:path';
 import { ToolError } from '../common/errors.js';
+import type { Steps } from '../common/steps.js';
 import type { Source } from '../definition/text/source.js';
 import { listExternal } from '../plans/load.js';
 import type { PipelineInput } from '../plans/plan.js';
@@ -33,6 +34,36 @@ interface PlanFiles {
   readonly pipelines: ReadonlyMap<string, PipelineInput> | undefined;
 }
 
+/** What reads the files of a plan. */
+interface PlanReading {
+  /** Does steps beside the runs. */
+  readonly run: <T>(steps: Steps<T>) => Promise<T>;
+  /** Of one file, in bytes. */
+  readonly limitBytes: number;
+}
+
+/** The file of a sub-pipeline. */
+interface FoundFile {
+  readonly id: string;
+  /** As the plan names it. */
+  readonly name: string;
+  readonly listed: ListedFile;
+}
+
+/** Finds the files that a plan names, or has beside it (D44), in steps. @param planFile where the plan is, or would be */
+export function* findPlanFiles(
+  source: Pick<Source, 'value'>,
+  planFile: string,
+  files: TenantFiles,
+): Steps<(FoundFile | ({ readonly id: string } & Extract<PipelineInput, { missing: unknown }>))[]> {
+  const external = yield* listExternal(source);
+  return external.map(({ id, file }) => {
+    const names = file === undefined ? DEFINITION_EXTENSIONS.map((end) => `${id}${end}`) : [file];
+    const listed = findFile(names, planFile, files);
+    return listed === undefined ? { id, ...missing(id, names) } : { id, name: names[0] ?? '', listed };
+  });
+}
+
 /**
  * Reads the pipelines that a plan names, or has beside it (D44): files of the same folder and tenant, which are pipelines of
  * this server themselves.
@@ -44,21 +75,19 @@ export async function readPlanFiles(
   planFile: string,
   planBytes: number,
   files: TenantFiles,
-  limitBytes: number,
+  reading: PlanReading,
 ): Promise<PlanFiles> {
   const { changes } = files;
   const pipelines = new Map<string, PipelineInput>();
-  const found: { readonly id: string; readonly name: string; readonly listed: ListedFile }[] = [];
+  const found: FoundFile[] = [];
   let bytes = planBytes;
-  for (const { id, file } of listExternal(source)) {
-    const names = file === undefined ? DEFINITION_EXTENSIONS.map((end) => `${id}${end}`) : [file];
-    const listed = findFile(names, planFile, files);
-    if (listed === undefined) {
-      pipelines.set(id, missing(id, names));
+  for (const part of await reading.run(findPlanFiles(source, planFile, files))) {
+    if ('missing' in part) {
+      pipelines.set(part.id, part);
       continue;
     }
-    bytes += listed.bytes;
-    found.push({ id, name: names[0] ?? '', listed });
+    bytes += part.listed.bytes;
+    found.push(part);
   }
   const signatures = new Map(found.map(({ listed }) => [listed.file, listed.signature]));
   const used = { signatures, hasMissing: pipelines.size > 0, changes, bytes };
@@ -66,7 +95,8 @@ export async function readPlanFiles(
   const texts = new Map<string, Promise<PipelineInput>>();
   for (const { id, name, listed } of found) {
     let text = texts.get(listed.file);
-    if (text === undefined) texts.set(listed.file, (text = readPlanFile(id, name, listed, limitBytes)));
+    if (text === undefined)
+      texts.set(listed.file, (text = readPlanFile(id, name, listed, reading.limitBytes)));
     pipelines.set(id, await text);
   }
   return { used, pipelines };
@@ -123,7 +153,7 @@ export async function readFileText({ realPath, file }: ListedFile, limitBytes: n
   return decodeText(await readRegularFile(realPath, file, limitBytes), file);
 }
 
-function missing(id: string, names: readonly string[]): PipelineInput {
+function missing(id: string, names: readonly string[]): Extract<PipelineInput, { missing: unknown }> {
   return {
     missing: {
       message: `sub-pipeline "${id}": there is no file ${names.map((name) => `"${name}"`).join(' or ')} beside the plan, or below it`,

@@ -188,7 +188,10 @@ async function checkPlan(
   files: TenantFiles,
   { catalog, check, limitBytes }: FileReading,
 ): Promise<Checked> {
-  const { used, pipelines } = await readPlanFiles(source, file, bytes, files, limitBytes);
+  const { used, pipelines } = await readPlanFiles(source, file, bytes, files, {
+    run: (steps) => check(steps, tenantId),
+    limitBytes,
+  });
   if (pipelines === undefined) {
     const message = `the plan and the files of its pipelines are longer than ${LIBRARY_LIMITS.planBytes / 2 ** 20} MiB together`;
     const hint = 'name fewer files, or make several plans';

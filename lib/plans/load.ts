@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { findRoot } from '../definition/schema/root.js';
-import { runToEnd } from '../common/steps.js';
+import { runToEnd, type Steps } from '../common/steps.js';
 import { didYouMean } from '../definition/hint.js';
 import { readSource, type Source } from '../definition/text/source.js';
 import { InvalidDefinitionError, type LoadOptions, readDefinitionText } from '../pipelines/load.js';
@@ -39,18 +39,18 @@ export async function readPipelines(
   planFile?: string,
 ): Promise<Map<string, PipelineInput>> {
   const planFolder = await PlanFolder.open(folder, planFile);
-  const entries = await mapConcurrently(listExternal(plan), async ({ id, file }) => {
+  const entries = await mapConcurrently(runToEnd(listExternal(plan)), async ({ id, file }) => {
     const input = file === undefined ? readSibling(id, planFolder) : readNamed(id, file, planFolder);
     return [id, await input] as const;
   });
   return new Map(entries);
 }
 
-/** Lists the sub-pipelines whose pipeline is not inline. */
-export function listExternal({ value }: Pick<Source, 'value'>): DraftSubPipeline[] {
+/** Lists the sub-pipelines whose pipeline is not inline, in steps. */
+export function* listExternal({ value }: Pick<Source, 'value'>): Steps<DraftSubPipeline[]> {
   const root = findRoot(value, 'plan');
   if (!root.ok) return [];
-  return uniqueSubPipelines(runToEnd(readPlanDraft(root.definition))).filter(
+  return uniqueSubPipelines(yield* readPlanDraft(root.definition)).filter(
     ({ inline }) => inline === undefined,
   );
 }

@@ -1,18 +1,21 @@
 import type { Static } from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
+import type { Steps } from '../../common/steps.js';
 import { MAX_YAML_LENGTH } from '../../common/limits.js';
 import type { Problem } from '../../definition/problem.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
-import type { DefinitionInput } from '../../definition/text/source.js';
+import { type CheckSteps, readInput } from '../../definition/check-steps.js';
+import type { DefinitionInput, Source } from '../../definition/text/source.js';
+import { pipelineNotFound } from '../../library/read-definition.js';
 import { InvalidDefinitionError } from '../../pipelines/load.js';
 import type { CheckResult, Pipeline } from '../../pipelines/pipeline.js';
-import { checkPlanInSteps, type PlanCheckOptions, type PlanCheckResult } from '../../plans/check.js';
+import { checkPlanSourceInSteps, type PlanCheckOptions, type PlanCheckResult } from '../../plans/check.js';
 import type { PipelineInput, Plan } from '../../plans/plan.js';
 import type { DefinitionRequestSchema, PlanRequestSchema } from '../schemas/request.js';
 import type { HttpServices } from '../services.js';
 
 /** What checks definitions. */
-type DefinitionServices = Pick<HttpServices, 'registry' | 'catalog' | 'pipelines'>;
+type DefinitionServices = Pick<HttpServices, 'registry' | 'catalog' | 'pipelines' | 'library'>;
 
 /** The parts of a request that hold a pipeline. */
 interface PipelineRequest {
@@ -66,40 +69,63 @@ export async function readPlan(
 
 /**
  * Validates the plan of a request, as `checkPipelineRequest` validates a pipeline. Reads no file: a pipeline that the
- * request lacks is missing (D33).
+ * request lacks is missing (D33), or one of the folder when the request says `beside` (D69). Rejects with
+ * `pipeline_not_found` when that is none of the tenant.
  *
  * @param complete whether a missing pipeline is an error, as for a run
  */
 export async function checkPlanRequest(
   { yaml, body = {} }: PlanRequest,
-  { registry, catalog }: DefinitionServices,
+  services: DefinitionServices,
   tenantId: string,
   complete: boolean,
 ): Promise<PlanCheckResult> {
-  const { inputs, session } = body;
+  const { registry, catalog } = services;
+  const { inputs, session, beside } = body;
   const definition = pickDefinition('plan', body.plan, yaml ?? body.yaml);
   const pipelines = Object.entries(body.pipelines ?? {}).filter(([, pipeline]) => pipeline !== null);
   assertShortYaml([
     ...('text' in definition ? [definition.text] : []),
     ...pipelines.flatMap(([, pipeline]) => (typeof pipeline === 'string' ? [pipeline] : [])),
   ]);
-  const options: PlanCheckOptions = {
-    catalog,
-    complete,
-    pipelines: new Map(
-      pipelines.map(([id, pipeline]): [string, PipelineInput] => [
-        id,
-        typeof pipeline === 'string' ? { text: pipeline } : { value: pipeline },
-      ]),
-    ),
-    ...(inputs && { inputs }),
-    ...(session && { session }),
-  };
-  const check = await registry.stepRunner.check(checkPlanInSteps(definition, options), tenantId);
+  const sent = pipelines.map(([id, pipeline]): [string, PipelineInput] => [
+    id,
+    typeof pipeline === 'string' ? { text: pipeline } : { value: pipeline },
+  ]);
+  const findOthers = beside === undefined ? undefined : await findInFolder(beside, services, tenantId);
+  const options = { catalog, complete, ...(inputs && { inputs }), ...(session && { session }) };
+  const check = await registry.stepRunner.check(checkParts(definition, sent, findOthers, options), tenantId);
+  if (beside !== undefined) return check;
   const problems = check.problems.map((problem) =>
     problem.code === 'missing_pipeline' ? { ...problem, hint: SEND_PIPELINE } : problem,
   );
   return { ...check, problems: check.ok ? problems : addHints(problems, 'plan', definition) };
+}
+
+/** Finds the pipelines of a plan that are neither part of it nor of the request. */
+type FindPipelines = (plan: Source) => Steps<ReadonlyMap<string, PipelineInput>>;
+
+async function findInFolder(
+  id: string,
+  { library: folder }: DefinitionServices,
+  tenantId: string,
+): Promise<FindPipelines> {
+  if (folder === undefined) throw pipelineNotFound(id);
+  const { library } = folder;
+  const entry = await library.entry(tenantId, id);
+  return (plan) => library.pipelinesOf(entry, plan);
+}
+
+function* checkParts(
+  definition: DefinitionInput,
+  sent: readonly [string, PipelineInput][],
+  findOthers: FindPipelines | undefined,
+  options: PlanCheckOptions,
+): CheckSteps<PlanCheckResult> {
+  const plan = yield* readInput(definition);
+  const others = findOthers === undefined ? [] : yield* findOthers(plan);
+  const pipelines = new Map([...others, ...sent]);
+  return yield* checkPlanSourceInSteps(plan, { ...options, pipelines });
 }
 
 /**

@@ -18,6 +18,7 @@ const SEND_TO_PLANS = 'send plans to /plans/run, /plans/run_async or /plans/vali
 const MISPLACED_FIELDS = {
   plan: SEND_TO_PLANS,
   pipelines: SEND_TO_PLANS,
+  beside: SEND_TO_PLANS,
   plan_concurrency: SEND_TO_PLANS,
 };
 

@@ -37,7 +37,7 @@ export function planRoutes(services: HttpServices): Route[] {
         examples: { letter: EXAMPLE },
       },
       responses: { 200: { description: 'The report.', schema: PlanReportSchema } },
-      errors: ['shutting_down'],
+      errors: ['pipeline_not_found', 'shutting_down'],
       handle: async (request) => ({
         body: createPlanReport(
           await checkPlanRequest(
@@ -64,8 +64,9 @@ export function planRoutes(services: HttpServices): Route[] {
       runSchema: PlanRunRequestSchema,
       runAsyncSchema: PlanRunAsyncRequestSchema,
       resultSchema: PlanResultSchema,
+      errors: ['pipeline_not_found'],
       submit: async (request, tenantId, options) => {
-        const { plan: _, yaml: __, pipelines: ___, ...inputs } = request.body ?? {};
+        const { plan: _, yaml: __, pipelines: ___, beside: ____, ...inputs } = request.body ?? {};
         const plan = await readPlan(request, services, tenantId);
         const submitted_text = request.yaml ?? request.body?.yaml;
         return registry.submitPlan({ ...inputs, submitted_text, plan, tenant_id: tenantId }, options);

@@ -216,6 +216,13 @@ const planFields = {
     }),
   ),
   pipelines: optionalField(PipelinesSchema),
+  beside: optionalField(
+    Type.String({
+      maxLength: 128,
+      description:
+        'The id of a plan of the folder of the server: the pipelines that neither the plan nor `pipelines` has are those that its file would name, as the server has them in use.',
+    }),
+  ),
   inputs: optionalField(
     anyJsonObject('Values that override the inputs of the plan, which passes them to its sub-pipelines.'),
   ),

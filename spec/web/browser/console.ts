@@ -303,7 +303,7 @@ describe('The run console on a real server, in a browser without network', funct
     const arrows = page.locator('.plan-graph svg path');
     await expectText(part('east'), /east.*1 of 1 task.*succeeded, wave 1, depends on no other/s);
     await expectText(part('west'), /west.*0 of 1 task.*running, wave 2, depends on east/s);
-    expect(await part('west').getAttribute('title')).to.equal('west reads x from east');
+    expect(await part('west').getAttribute('title')).to.equal('west reads x from east; 0 of 1 task');
     expect(await arrows.count()).to.equal(1);
     expect(await arrows.getAttribute('class')).to.not.include('near');
     await part('west').hover();

@@ -5,7 +5,7 @@ import { readView, valuesPath, writeView } from '../../../web/console/run/model/
 import { RunEvents, filterEvents } from '../../../web/console/run/model/event-list.js';
 import { describeChanges } from '../../../web/console/run/model/values.js';
 import { searchJson } from '../../../web/console/run/model/values.js';
-import { shownStatus } from '../../../web/console/run/model/shown-status.js';
+import { describeEnded, shownStatus } from '../../../web/console/run/model/shown-status.js';
 import { type TaskState, TaskStates, waitsForRetry } from '../../../web/console/run/model/task-states.js';
 import { barsOf, listTimeTicks } from '../../../web/console/run/model/timeline-bars.js';
 
@@ -88,6 +88,7 @@ describe('The tasks of a run page', () => {
     );
     expect(states()).to.deep.equal(['aborted', 'failed']);
     expect(shownStatus('succeeded', null)).to.equal('succeeded');
+    expect(describeEnded([...tasks.all(), undefined])).to.equal('1 failed, 1 aborted, 2 not run');
   });
 
   it('do not go back when an older event is read after the record of the task', () => {

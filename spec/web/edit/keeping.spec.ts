@@ -142,7 +142,7 @@ describe('The checks of the editor', () => {
     server = new HeldServer();
     text = 'id: p';
     timers = [];
-    checker = new Checker(server, () => ({ text, kind: 'pipeline' }), {
+    checker = new Checker(server, () => ({ text, kind: 'pipeline', place: {} }), {
       set: (task, milliseconds) => timers.push({ task, milliseconds }),
       clear: (timer) => {
         if (timer > 0) timers[timer - 1] = { task: () => undefined, milliseconds: -1 };
@@ -268,7 +268,7 @@ describe('The checks of the editor', () => {
   });
 
   it('draw a plan from what its validation says', async () => {
-    checker = new Checker(server, () => ({ text, kind: 'plan' }), {
+    checker = new Checker(server, () => ({ text, kind: 'plan', place: {} }), {
       set: (task, milliseconds) => timers.push({ task, milliseconds }),
       clear: () => undefined,
     });

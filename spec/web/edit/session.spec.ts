@@ -122,6 +122,23 @@ describe('A page of the editor', () => {
     expect(await session.save()).to.equal(true);
   });
 
+  it('saves the changed text of a run without a question while the file is as the run had it, and names the file', async () => {
+    file.text = 'of the run';
+    const { session, editor } = await open('1', { pipeline: '', run: 'r1' });
+    expect(session.fileId.value).to.equal('');
+    editor.text = 'fixed';
+    expect(await session.save()).to.equal(true);
+    expect([file.text, session.conflict.value, session.fileId.value]).to.deep.equal([
+      'fixed',
+      undefined,
+      'daily',
+    ]);
+    file.change('theirs');
+    editor.text = 'fixed again';
+    expect(await session.save()).to.equal(false);
+    expect(session.conflict.value).to.include({ kind: 'file', text: 'theirs' });
+  });
+
   it('says that a text without a file was restored, and empties the page when that is wanted', async () => {
     const before = await open('1', { pipeline: '' });
     type(before, 'new');

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { messageOf, type Server } from '../../shared/server/server.js';
 import { Notice } from '../../shared/views/notices.js';
 import { PageFrame } from '../shell/frame.js';
-import type { Opened } from './session/edit-session.js';
+import type { Opened } from './session/opened.js';
 
 type WorkbenchType = ComponentType<{ readonly server: Server; readonly opened: Opened }>;
 

@@ -4,8 +4,11 @@ import type { Zoom } from '../../shared/model/zoom.js';
 import { Notice } from '../../shared/views/notices.js';
 import { panelOf, Tabs } from '../../shared/views/tabs.js';
 import { CodeEditor } from './code/code-editor.js';
+import { outlineOfText } from './code/language.js';
+import { inlinedParts } from './model/outline.js';
 import { START_TEMPLATE } from './model/snippets.js';
-import { EditSession, LOOK_MS, type Opened } from './session/edit-session.js';
+import { EditSession, LOOK_MS } from './session/edit-session.js';
+import type { Opened } from './session/opened.js';
 import { CompilePane } from './views/compile-pane.js';
 import { DiffDialog } from './views/diff-dialog.js';
 import { GraphPane } from './views/graph-pane.js';
@@ -237,7 +240,7 @@ const CONFLICTS = {
   },
   exists: {
     title: 'There is a definition of this id already',
-    about: 'The folder of the server has it in a file. Replace that file with your text?',
+    about: 'The folder of the server has a definition of this id in that file already.',
     label: 'The file now',
     take: 'Replace the file',
     later: SAVE_ASKS,
@@ -251,6 +254,16 @@ const CONFLICTS = {
   },
 } as const;
 
+const MOST_NAMED = 5;
+
+/** Says what becomes of the files of pipelines that a text has in place. */
+function describeInlined(ids: readonly string[]): string | undefined {
+  if (ids.length === 0) return undefined;
+  const more = ids.length > MOST_NAMED ? ` and ${(ids.length - MOST_NAMED).toLocaleString('en')} more` : '';
+  const named = `${ids.slice(0, MOST_NAMED).join(', ')}${more}`;
+  return `Your text has copies of these pipelines, which the file takes from files of their own: ${named}. If it is replaced, the plan does not use those files any more, and what is changed in them later has no effect on it. To keep them, change the files instead.`;
+}
+
 /** Offers the choice between the own text and another one, with what differs. */
 function Conflict({ session }: { readonly session: EditSession }) {
   const conflict = session.conflict.value;
@@ -262,7 +275,9 @@ function Conflict({ session }: { readonly session: EditSession }) {
   if (conflict.kind === 'exists') {
     return (
       <DiffDialog
-        {...{ title, about, take }}
+        {...{ about, take }}
+        title={`Replace ${conflict.file}?`}
+        warning={describeInlined(inlinedParts(session.outline.value, outlineOfText(conflict.text)))}
         before={theirs}
         after={mine}
         keep="Do not save"

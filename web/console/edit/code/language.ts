@@ -4,6 +4,7 @@ import {
   type CompletionContext,
   type CompletionResult,
 } from '@codemirror/autocomplete';
+import { yamlLanguage } from '@codemirror/lang-yaml';
 import { syntaxTree } from '@codemirror/language';
 import type { EditorState, Extension } from '@codemirror/state';
 import {
@@ -38,6 +39,12 @@ export function outlineOf(state: EditorState): Outline {
   const outline = readOutline(readYaml(tree, (from, to) => state.sliceDoc(from, to)));
   last = { doc: state.doc, length: tree.length, outline };
   return outline;
+}
+
+/** Returns the outline of a text that is not in an editor. */
+export function outlineOfText(text: string): Outline {
+  if (text.length > MOST_ANALYSED) return EMPTY_OUTLINE;
+  return readOutline(readYaml(yamlLanguage.parser.parse(text), (from, to) => text.slice(from, to)));
 }
 
 /** Completes and explains what is written, once the server has said what there is. */

@@ -88,6 +88,13 @@ export function partAt({ parts }: Outline, offset: number): OutlinePart | undefi
   return parts.find(({ from, to }) => from <= offset && offset <= to);
 }
 
+/** The ids of the sub-pipelines whose pipelines a plan has in place, where another text of it takes them from files. */
+export function inlinedParts(plan: Outline, other: Outline): string[] {
+  if (plan.kind !== 'plan' || other.kind !== 'plan') return [];
+  const named = new Set(other.parts.filter(({ pipeline }) => pipeline === undefined).map(({ id }) => id));
+  return plan.parts.filter(({ id, pipeline }) => pipeline !== undefined && named.has(id)).map(({ id }) => id);
+}
+
 /** Reads the declarations of the params, and the default inputs, as far as they are written. */
 export function readDefaults({ root }: Outline): {
   readonly params: Readonly<Record<string, ParamDeclaration>>;

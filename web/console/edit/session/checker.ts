@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import type { JsonObject } from '../../../../lib/common/json.js';
 import type { Problem } from '../../../../lib/definition/problem.js';
 import type { Graph } from '../../../../lib/pipelines/graph.js';
 import type { PlanStatistics } from '../../../../lib/plans/statistics.js';
@@ -6,6 +7,14 @@ import { type DrawnGraph, drawPlan, isTextOf } from '../model/drawn-graph.js';
 import { messageOf, type Server, ServerError } from '../../../shared/server/server.js';
 
 type DefinitionKind = 'pipeline' | 'plan';
+
+/** A text, as it is sent to be checked. */
+interface CheckedText {
+  readonly text: string;
+  readonly kind: DefinitionKind;
+  /** What else says with which files it is checked. */
+  readonly place: JsonObject;
+}
 
 /** What the server has said of a text. */
 export interface CheckState {
@@ -63,7 +72,7 @@ export const MOST_CHECKED = 256 * 1024;
 export class Checker {
   readonly state = signal<CheckState>(NOTHING);
   readonly #server: Pick<Server, 'post'>;
-  readonly #read: () => { readonly text: string; readonly kind: DefinitionKind };
+  readonly #read: () => CheckedText;
   readonly #timers: Timers;
   #timer = 0;
   #isAsking = false;
@@ -72,11 +81,7 @@ export class Checker {
   #retryMs = RETRY_MS;
 
   /** @param read returns the text as it is now */
-  constructor(
-    server: Pick<Server, 'post'>,
-    read: () => { readonly text: string; readonly kind: DefinitionKind },
-    timers: Timers,
-  ) {
+  constructor(server: Pick<Server, 'post'>, read: () => CheckedText, timers: Timers) {
     this.#server = server;
     this.#read = read;
     this.#timers = timers;
@@ -100,13 +105,14 @@ export class Checker {
   }
 
   async #check(): Promise<void> {
-    const { text, kind } = this.#read();
+    const read = this.#read();
+    const { text } = read;
     this.#isAsking = true;
     this.#isOutdated = false;
     this.#set({ status: 'checking' });
     let nextMs: number | undefined;
     try {
-      await this.#ask(text, kind);
+      await this.#ask(read);
       this.#retryMs = RETRY_MS;
     } catch (error) {
       nextMs = this.#onError(error, text);
@@ -116,7 +122,7 @@ export class Checker {
     else if (nextMs !== undefined) this.changed(nextMs);
   }
 
-  async #ask(text: string, kind: DefinitionKind): Promise<void> {
+  async #ask({ text, kind, place }: CheckedText): Promise<void> {
     if (text.trim() === '') {
       this.#set({ ...NOTHING, status: 'checked' });
       return;
@@ -126,7 +132,7 @@ export class Checker {
       this.#set({ status: 'refused', isOk: false, problems: [], reason, ...this.#keepGraph(text) });
       return;
     }
-    const report = await this.#server.post<Report>(`/${kind}s/validate`, { yaml: text });
+    const report = await this.#server.post<Report>(`/${kind}s/validate`, { yaml: text, ...place });
     const { ok, problems } = report;
     if (this.#isClosed) return;
     const drawn = ok

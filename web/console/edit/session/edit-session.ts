@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import type { Json, JsonObject } from '../../../../lib/common/json.js';
+import type { JsonObject } from '../../../../lib/common/json.js';
 import type { Fix, Position, Problem } from '../../../../lib/definition/problem.js';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import type { ToolMetadata } from '../../../../lib/tools/catalog.js';
@@ -9,18 +9,7 @@ import type { JsonSchema, Vocabulary } from '../model/vocabulary.js';
 import { Checker, type Timers } from './checker.js';
 import { Drafts, type DraftStore, type KeptText } from './drafts.js';
 import { Files, type Folder, NO_FOLDER, type OpenedFile, withLineFeeds } from './files.js';
-
-/** What the page was opened for, from its address. */
-export interface Opened {
-  /** The id of a file of the server; empty for none. */
-  readonly pipeline: string;
-  /** The tenant of that file; empty for the one of the reader's key. */
-  readonly tenant: string;
-  /** The id of a run whose definition is changed; empty for none. */
-  readonly run: string;
-  /** The task or sub-pipeline at which the text is opened; empty for its start. */
-  readonly task: string;
-}
+import { draftIdOf, type Opened } from './opened.js';
 
 /** What holds the text while it is edited. */
 export interface TextEditor {
@@ -88,6 +77,8 @@ export class EditSession {
   readonly part = signal<string | undefined>(undefined);
   /** The text differs from the file, or from the definition of the run. */
   readonly isChanged = signal(false);
+  /** The id of the file that the text is saved to; empty before the first save of a text that is of no file. */
+  readonly fileId = signal('');
   readonly kind = computed(() => this.outline.value.kind);
   /** The declarations of the params and the default inputs, as the text has them. */
   readonly defaults = computed(() => readDefaults(this.outline.value));
@@ -100,8 +91,6 @@ export class EditSession {
   #baseText = '';
   /** The version that the text was made from, which a save may replace: an older one than that of `#base` for an old draft. */
   #version: string | undefined;
-  /** The id of the file that the text is saved to; empty before the first save of a text that is of no file. */
-  #fileId: string;
   /** It is known what is in the file, or that there is none. */
   #isRead = true;
   #editor: TextEditor | undefined;
@@ -110,12 +99,16 @@ export class EditSession {
   constructor(server: Server, opened: Opened, { storage, tab, now, timers, leaveFor }: Surroundings) {
     this.server = server;
     this.opened = opened;
-    this.#fileId = opened.pipeline;
+    this.fileId.value = opened.pipeline;
     this.files = new Files(server, opened.tenant);
     this.#timers = timers;
     this.#leaveFor = leaveFor;
     this.#drafts = new Drafts(storage, draftIdOf(opened), tab, now, server.owners);
-    this.checker = new Checker(server, () => ({ text: this.text, kind: this.kind.value }), timers);
+    this.checker = new Checker(
+      server,
+      () => ({ text: this.text, kind: this.kind.value, place: this.#place }),
+      timers,
+    );
   }
 
   get text(): string {
@@ -124,6 +117,13 @@ export class EditSession {
 
   get editor(): TextEditor | undefined {
     return this.#editor;
+  }
+
+  /** Where a plan finds the pipelines that its text lacks: beside the file that the text is of (D69). */
+  get #place(): JsonObject {
+    const { tenant } = this.opened;
+    const isOfFile = this.kind.value === 'plan' && this.#base !== undefined;
+    return { ...(isOfFile && { beside: this.fileId.value }), ...(tenant !== '' && { tenant_id: tenant }) };
   }
 
   /** Reads what the page was opened for, and what was typed there before. */
@@ -137,7 +137,7 @@ export class EditSession {
     });
     this.#baseText = original;
     const { text, version } = this.#drafts.open() ?? { text: original, version: this.#base?.version };
-    this.#version = this.#fileId === '' ? undefined : version;
+    this.#version = this.fileId.value === '' ? undefined : version;
     this.isRestored.value = text !== original;
     this.isChanged.value = text !== original;
     this.isLoading.value = false;
@@ -250,7 +250,7 @@ export class EditSession {
   async lookAtFile(): Promise<void> {
     const version = this.#version;
     if (version === undefined || this.conflict.value !== undefined) return;
-    const current = await this.files.read(this.#fileId);
+    const current = await this.files.read(this.fileId.value);
     if (this.#version === version && this.conflict.value === undefined) this.#compareWith(current);
   }
 
@@ -282,6 +282,7 @@ export class EditSession {
     this.#baseText = file?.text ?? '';
     this.#version = file?.version;
     this.isChanged.value = this.text !== this.#baseText;
+    this.checker.changed(0);
   }
 
   /** Saves the text in place of the file that has its id already. */
@@ -289,9 +290,13 @@ export class EditSession {
     const { value: conflict } = this.conflict;
     if (conflict?.kind !== 'exists') return;
     this.conflict.value = undefined;
-    this.#fileId = this.outline.value.id;
-    this.#rebase(conflict);
-    await this.save();
+    await this.#replace(this.outline.value.id, conflict);
+  }
+
+  #replace(id: string, current: OpenedFile): Promise<boolean> {
+    this.fileId.value = id;
+    this.#rebase(current);
+    return this.save();
   }
 
   /** Ends a conflict without a save: the text and the file stay as they are. */
@@ -347,16 +352,20 @@ export class EditSession {
       return false;
     }
     const { text } = this;
-    const version = id === this.#fileId ? this.#version : undefined;
+    const version = id === this.fileId.value ? this.#version : undefined;
     const { file, lineEnd } = this.#base ?? { file: `${id}.yaml`, lineEnd: '\n' };
     try {
       const result = await this.files.save(id, { text, version, lineEnd });
       if (result.kind === 'changed') {
-        if (version === undefined && result.current) this.#ask({ kind: 'exists', ...result.current });
-        else this.#offerFile(result.current);
+        const { current } = result;
+        // The run has begun with what the file still has.
+        const isOfRun = version === undefined && current?.text === this.#baseText;
+        if (isOfRun) return await this.#replace(id, current);
+        if (version === undefined && current) this.#ask({ kind: 'exists', ...current });
+        else this.#offerFile(current);
         return false;
       }
-      this.#fileId = id;
+      this.fileId.value = id;
       this.#drafts.discard();
       this.isRestored.value = false;
       this.conflict.value = undefined;
@@ -364,6 +373,7 @@ export class EditSession {
       this.notice.value = { text: `Saved as ${id}.` };
       // Beside the text of a run, the reader may want to run only what has changed.
       if (this.opened.pipeline === '' && this.opened.run === '') this.#moveTo(id);
+      else if (!folder.pipelines.some((named) => named.id === id)) void this.#loadFolder();
       return true;
     } catch (error) {
       this.notice.value = { text: `It was not saved: ${messageOf(error)}.`, tone: 'bad' };
@@ -382,15 +392,8 @@ export class EditSession {
   async run(values: Readonly<Record<'params' | 'inputs' | 'session', JsonObject>>): Promise<string> {
     const kind = this.kind.value;
     const { params, inputs, session } = values;
-    const body: Record<string, Json> = { yaml: this.text, inputs, session };
-    if (kind === 'pipeline') body['params'] = params;
-    if (this.opened.tenant !== '') body['tenant_id'] = this.opened.tenant;
+    const body = { yaml: this.text, inputs, session, ...(kind === 'pipeline' && { params }), ...this.#place };
     const { run_id } = await this.server.post<{ run_id: string }>(`/${kind}s/run_async`, body);
     return run_id;
   }
-}
-
-function draftIdOf({ run, pipeline, tenant }: Opened): string {
-  if (run !== '') return `run:${run}`;
-  return pipeline === '' ? 'new' : `pipeline:${tenant}/${pipeline}`;
 }

@@ -1,5 +1,5 @@
 import type { Problem } from '../../../../lib/definition/problem.js';
-import type { NamedPage, NamedPipeline } from '../../../../lib/library/named-pipeline.js';
+import type { NamedPage } from '../../../../lib/library/named-pipeline.js';
 import { type Server, ServerError } from '../../../shared/server/server.js';
 import type { KeptText } from './drafts.js';
 
@@ -98,12 +98,6 @@ export class Files {
       return { kind: 'changed', current: await this.read(id) };
     }
   }
-}
-
-/** Where a file of the folder is edited. */
-export function editAddressOf({ id, tenant_id }: Pick<NamedPipeline, 'id' | 'tenant_id'>): string {
-  const query = { pipeline: id, ...(tenant_id !== 'default' && { tenant: tenant_id }) };
-  return `/edit?${new URLSearchParams(query)}`;
 }
 
 function pathOf(id: string): string {

@@ -11,6 +11,8 @@ interface DiffDialogProps {
   readonly keep: string;
   /** What takes the text on the right. */
   readonly take: string;
+  /** What would be lost with it, so that it is not what is suggested; undefined for nothing. */
+  readonly warning?: string | undefined;
   readonly onKeep: () => void;
   readonly onTake: () => void;
   /** Escape, which decides nothing; default: as `onKeep`, where that replaces nothing. */
@@ -19,7 +21,7 @@ interface DiffDialogProps {
 
 /** Two texts beside each other, and the choice between them. Nothing is replaced before it is made. */
 export function DiffDialog(props: DiffDialogProps) {
-  const { title, about, before, after, keep, take, onKeep, onTake, onClose = onKeep } = props;
+  const { title, about, before, after, keep, take, warning, onKeep, onTake, onClose = onKeep } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -33,16 +35,21 @@ export function DiffDialog(props: DiffDialogProps) {
     <dialog ref={dialog} class="diff" aria-labelledby="diff-title" onCancel={onClose}>
       <h2 id="diff-title">{title}</h2>
       <p class="about">{about}</p>
+      {warning !== undefined && (
+        <p class="problem">
+          <bdi>{warning}</bdi>
+        </p>
+      )}
       <div class="sides" aria-hidden="true">
         <span>{before.label}</span>
         <span>{after.label}</span>
       </div>
       <div class="compared" ref={box} />
       <p class="actions">
-        <button type="button" onClick={onKeep}>
+        <button type="button" class={warning === undefined ? '' : 'primary'} onClick={onKeep}>
           {keep}
         </button>
-        <button type="button" class="primary" onClick={onTake}>
+        <button type="button" class={warning === undefined ? 'primary' : ''} onClick={onTake}>
           {take}
         </button>
       </p>

@@ -3,9 +3,12 @@ import type { JsonObject } from '../../../../lib/common/json.js';
 import { RerunPreview, useRerunPreview } from '../../run/views/rerun-preview.js';
 import type { EditSession } from '../session/edit-session.js';
 
+/** A plan has no params (D60). */
+type RerunValues = Readonly<Record<'inputs' | 'session', JsonObject>> & { readonly params?: JsonObject };
+
 interface RerunPartProps {
   readonly session: EditSession;
-  readonly values: Readonly<Record<'params' | 'inputs' | 'session', JsonObject>>;
+  readonly values: RerunValues;
   readonly isStarting: boolean;
   readonly onStart: (send: () => Promise<string>) => void;
 }

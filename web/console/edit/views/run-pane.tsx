@@ -4,6 +4,7 @@ import { messageOf, ServerError } from '../../../shared/server/server.js';
 import { JsonField } from '../../shell/json-field.js';
 import { findParamProblems, parseJsonObject } from '../../shell/param-values.js';
 import { ParamsForm } from '../../shell/params-form.js';
+import type { CheckState } from '../session/checker.js';
 import type { EditSession } from '../session/edit-session.js';
 import { RerunPart } from './rerun-part.js';
 
@@ -28,6 +29,7 @@ export function RunPane({ session, values, onChange }: RunPaneProps) {
   const { params, inputs } = session.defaults.value;
   const isPlan = session.kind.value === 'plan';
   const { isOk, status } = session.checker.state.value;
+  const source = session.source.value;
   const texts = readTexts(values);
   const known = findParamProblems(problem, Object.keys(params));
   const isShownAtParam = Object.keys(known).length > 0;
@@ -40,7 +42,7 @@ export function RunPane({ session, values, onChange }: RunPaneProps) {
         window.location.assign(`/runs/${encodeURIComponent(runId)}`);
       })
       .catch((error: unknown) => {
-        setProblem(describe(error));
+        setProblem(describe(error, session.checker.state.value));
         setStarting(false);
       });
   };
@@ -113,10 +115,10 @@ export function RunPane({ session, values, onChange }: RunPaneProps) {
       {status === 'checked' && !isOk && (
         <p class="about">It runs when the errors below the text are fixed.</p>
       )}
-      {session.source.value !== undefined && texts.ok ? (
+      {source !== undefined && texts.ok ? (
         <RerunPart
           session={session}
-          values={{ ...texts.values, params: values.params }}
+          values={source.kind === 'plan' ? texts.values : { ...texts.values, params: values.params }}
           isStarting={isStarting}
           onStart={start}
         />
@@ -148,9 +150,10 @@ function readTexts(values: TypedValues): Texts {
   };
 }
 
-/** The problems of a definition are below the text already. */
-function describe(error: unknown): string {
-  if (error instanceof ServerError && error.code === 'invalid_definition') {
+/** The errors of a definition are below the text already, unless only a run has them: it needs all pipelines of a plan. */
+function describe(error: unknown, { status, isOk }: CheckState): string {
+  const isListed = status !== 'checked' || !isOk;
+  if (isListed && error instanceof ServerError && error.code === 'invalid_definition') {
     return 'The server has found errors in the text: they are listed below it.';
   }
   return messageOf(error);

@@ -2,7 +2,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { NamedPipeline } from '../../../../lib/library/named-pipeline.js';
 import { SNIPPETS, START_TEMPLATE, writeSnippet } from '../model/snippets.js';
 import type { EditSession } from '../session/edit-session.js';
-import { editAddressOf, MOST_FILES, NO_FOLDER } from '../session/files.js';
+import { MOST_FILES, NO_FOLDER } from '../session/files.js';
+import { editAddressOf } from '../session/opened.js';
 
 /** The address of an empty text. */
 const NEW = '/edit';
@@ -15,6 +16,7 @@ interface ToolbarProps {
 /** What is open and where it is kept, and what can be done with it. */
 export function Toolbar({ session, onRun }: ToolbarProps) {
   const { pipeline, run } = session.opened;
+  const isFile = session.fileId.value !== '';
   const folder = session.folder.value;
   const isChanged = session.isChanged.value;
   const { status, isOk } = session.checker.state.value;
@@ -33,7 +35,7 @@ export function Toolbar({ session, onRun }: ToolbarProps) {
           </>
         )}
       </h1>
-      <span class="kept">{describeState(session, isChanged)}</span>
+      <span class="kept">{describeState(isFile, isChanged)}</span>
       <span class="tools">
         {folder?.enabled === true && folder.pipelines.length > 0 && <OpenFile session={session} />}
         <Insert session={session} />
@@ -41,7 +43,7 @@ export function Toolbar({ session, onRun }: ToolbarProps) {
           <button
             type="button"
             title="Ctrl S"
-            disabled={!isChanged && pipeline !== ''}
+            disabled={!isChanged && isFile}
             onClick={() => void session.save()}
           >
             Save
@@ -61,15 +63,15 @@ export function Toolbar({ session, onRun }: ToolbarProps) {
   );
 }
 
-function describeState({ opened: { pipeline } }: EditSession, isChanged: boolean): string {
-  if (pipeline !== '') return isChanged ? 'Changes kept in this browser' : 'Saved';
+function describeState(isFile: boolean, isChanged: boolean): string {
+  if (isFile) return isChanged ? 'Changes kept in this browser' : 'Saved';
   return isChanged ? 'Kept in this browser' : '';
 }
 
 function OpenFile({ session }: { readonly session: EditSession }) {
   const { pipelines, next_cursor } = session.folder.value ?? NO_FOLDER;
-  const { pipeline, tenant } = session.opened;
-  const named = pipelines.filter(({ id }) => id === pipeline);
+  const { tenant } = session.opened;
+  const named = pipelines.filter(({ id }) => id === session.fileId.value);
   // An address without a tenant names the default one, or that of the reader's key.
   const opened =
     named.find(({ tenant_id }) => tenant_id === (tenant || 'default')) ??

@@ -3,7 +3,8 @@ import type { DefinitionGraph, PlanGraph } from '../../../../lib/plans/graph.js'
 import type { RunRecord } from '../../../../lib/runs/record.js';
 import { formatQuantity, formatInteger } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
-import type { RunPart, TaskState } from '../model/task-states.js';
+import { describeEnded } from '../model/shown-status.js';
+import type { RunPart } from '../model/task-states.js';
 import type { FollowedRun } from '../run-session.js';
 import { GraphCard, type PlacedCard } from './graph-card.js';
 import { TaskGraph } from './task-graph.js';
@@ -112,21 +113,18 @@ function describeReads({ edges }: PlanGraph): ReadonlyMap<string, string> {
 /** How a sub-pipeline stands. */
 interface Standing {
   readonly status: NonNullable<RunRecord['sub_pipelines']>[string];
-  readonly tasks: number;
-  readonly settled: number;
+  /** How far its tasks have come; once no more of them run without all having succeeded, how each has ended. */
+  readonly tasks: string;
 }
 
 function standingOf(session: FollowedRun, { subPipeline = '', graph }: RunPart): Standing {
-  const tasks = graph.waves.flat();
-  return {
-    status: session.record.value?.sub_pipelines?.[subPipeline] ?? null,
-    tasks: tasks.length,
-    settled: tasks.filter(({ id }) => isSettled(session.tasks.get(`${subPipeline}/${id}`))).length,
-  };
-}
-
-function isSettled(task: TaskState | undefined): boolean {
-  return task !== undefined && task.status !== 'pending' && task.status !== 'running';
+  const record = session.record.value;
+  const status = record?.sub_pipelines?.[subPipeline] ?? null;
+  const tasks = graph.waves.flat().map(({ id }) => session.tasks.get(`${subPipeline}/${id}`));
+  const hasEnded = status === 'failed' || record?.settled === true;
+  if (hasEnded && status !== 'succeeded') return { status, tasks: describeEnded(tasks) };
+  const done = status === 'succeeded' ? tasks : tasks.filter((task) => task?.status === 'succeeded');
+  return { status, tasks: `${formatInteger(done.length)} of ${formatQuantity(tasks.length, 'task')}` };
 }
 
 interface SubPipelineCardProps {
@@ -138,9 +136,9 @@ interface SubPipelineCardProps {
 /** A sub-pipeline among the others: how it stands, and how many of its tasks are done. */
 function SubPipelineCard({ card, standing, reads }: SubPipelineCardProps) {
   const { id } = card.placed;
-  const { tasks, settled } = standing;
+  const { tasks } = standing;
   const status = standing.status ?? 'not started';
-  const title = reads === undefined ? id : `${id} ${reads}`;
+  const title = `${reads === undefined ? id : `${id} ${reads}`}; ${tasks}`;
   return (
     <GraphCard
       card={card}
@@ -150,9 +148,7 @@ function SubPipelineCard({ card, standing, reads }: SubPipelineCardProps) {
       title={title}
     >
       <span class="line">
-        <span class="tool">
-          {formatInteger(settled)} of {formatQuantity(tasks, 'task')}
-        </span>
+        <span class="tool">{tasks}</span>
         <span class="card-state" aria-hidden="true">
           {status}
         </span>
@@ -174,7 +170,7 @@ interface SubPipelineProps {
 /** A sub-pipeline with its tasks. */
 function SubPipeline({ session, part, standing, reads, isOnly, isOpen, onToggle }: SubPipelineProps) {
   const id = part.subPipeline ?? '';
-  const { status, tasks, settled } = standing;
+  const { status, tasks } = standing;
   return (
     <section class="part" aria-label={`Sub-pipeline ${id}`}>
       <h3>
@@ -190,7 +186,7 @@ function SubPipeline({ session, part, standing, reads, isOnly, isOpen, onToggle 
         </button>
         <span class={`badge ${toneOf(status ?? 'waiting')}`}>{status ?? 'not started'}</span>
         <span class="src">
-          {formatInteger(settled)} of {formatQuantity(tasks, 'task')}
+          {tasks}
           {reads !== undefined && `, ${reads}`}
         </span>
       </h3>

@@ -1,4 +1,5 @@
 import type { TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
+import { formatInteger } from '../../../shared/model/format.js';
 
 /** How a task or an item stands, as the page says it. */
 type ShownStatus = TaskRecord['status'] | 'aborted';
@@ -9,4 +10,19 @@ const STOPPED = 'stopped by force';
 /** A task that was aborted has failed for the server; for the reader, who wanted it to end, it has not. */
 export function shownStatus(status: TaskRecord['status'], error: string | null | undefined): ShownStatus {
   return status === 'failed' && error === STOPPED ? 'aborted' : status;
+}
+
+/** Counts how the tasks of a run, or of a part of it, that has ended without success have ended. @param tasks undefined where nothing is known of one */
+export function describeEnded(
+  tasks: Iterable<{ readonly status: TaskRecord['status']; readonly error: string | null } | undefined>,
+): string {
+  const counts = { succeeded: 0, failed: 0, aborted: 0, 'not run': 0 };
+  for (const task of tasks) {
+    const ended = task && shownStatus(task.status, task.error);
+    counts[ended === 'succeeded' || ended === 'failed' || ended === 'aborted' ? ended : 'not run']++;
+  }
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${formatInteger(count)} ${state}`)
+    .join(', ');
 }

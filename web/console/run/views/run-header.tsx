@@ -4,7 +4,7 @@ import { formatInteger, formatTime, formatTook } from '../../../shared/model/for
 import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';
 import { useNow } from '../../shell/use-now.js';
-import { shownStatus } from '../model/shown-status.js';
+import { describeEnded } from '../model/shown-status.js';
 import type { FollowedRun } from '../run-session.js';
 import { FileLink } from '../../../shared/views/file-link.js';
 import { DeleteDialog } from './delete-dialog.js';
@@ -102,15 +102,7 @@ function TaskCounts({ session, record }: { readonly session: FollowedRun; readon
   const isKnown = session.tasks.size === progress.tasks;
   if (status === 'succeeded' || !settled || !isKnown)
     return `${formatInteger(progress.tasks_settled)} of ${formatInteger(progress.tasks)} settled`;
-  const counts = { succeeded: 0, failed: 0, aborted: 0, 'not run': 0 };
-  for (const task of session.tasks.all()) {
-    const ended = shownStatus(task.status, task.error);
-    counts[ended === 'succeeded' || ended === 'failed' || ended === 'aborted' ? ended : 'not run']++;
-  }
-  return Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .map(([state, count]) => `${formatInteger(count)} ${state}`)
-    .join(', ');
+  return describeEnded(session.tasks.all());
 }
 
 /** A run that waits for less has not waited. */
