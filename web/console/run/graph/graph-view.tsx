@@ -94,7 +94,15 @@ function PlanView({ session, graph }: PlanViewProps) {
 
 /** Sub-pipelines wait for keys of each other, as tasks do for outputs. */
 function toCardGraph({ waves, edges }: PlanGraph) {
-  return { waves, edges: edges.map(({ from, to }) => ({ from, to, kind: 'template' as const })) };
+  return {
+    waves,
+    edges: edges.map(({ from, to, keys: [first = '', ...others] }) => ({
+      from,
+      to,
+      kind: 'template' as const,
+      label: others.length === 0 ? first : `${first} +${formatInteger(others.length)}`,
+    })),
+  };
 }
 
 const MOST_NAMED = 10;
