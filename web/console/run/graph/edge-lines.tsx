@@ -54,7 +54,7 @@ export function EdgeLines({ name, layout, edges, looked }: EdgeLinesProps) {
 }
 
 /** As many as fit between two columns. */
-const MOST_LETTERS = 22;
+const MOST_LETTERS = 20;
 
 function Arrowhead({ id, look }: { readonly id: string; readonly look: string }) {
   return (

@@ -122,12 +122,19 @@ interface Standing {
   readonly status: NonNullable<RunRecord['sub_pipelines']>[string];
   readonly tasks: number;
   readonly settled: number;
+  /** Of the whole run: what has not begun then, will not. */
+  readonly isOver: boolean;
+}
+
+function wordOf({ status, isOver }: Standing): string {
+  return status ?? (isOver ? 'not run' : 'pending');
 }
 
 function standingOf(session: FollowedRun, { subPipeline = '', graph }: RunPart): Standing {
   const tasks = graph.waves.flat();
   return {
     status: session.record.value?.sub_pipelines?.[subPipeline] ?? null,
+    isOver: session.record.value?.settled === true,
     tasks: tasks.length,
     settled: tasks.filter(({ id }) => isSettled(session.tasks.get(`${subPipeline}/${id}`))).length,
   };
@@ -147,7 +154,7 @@ interface SubPipelineCardProps {
 function SubPipelineCard({ card, standing, reads }: SubPipelineCardProps) {
   const { id } = card.placed;
   const { tasks, settled } = standing;
-  const status = standing.status ?? 'not started';
+  const status = wordOf(standing);
   const title = reads === undefined ? id : `${id} ${reads}`;
   return (
     <GraphCard
@@ -196,7 +203,7 @@ function SubPipeline({ session, part, standing, reads, isOnly, isOpen, onToggle 
           <span class={`twist ${isOpen ? 'open' : 'closed'}`} aria-hidden="true" />
           <bdi>{id}</bdi>
         </button>
-        <span class={`badge ${toneOf(status ?? 'waiting')}`}>{status ?? 'not started'}</span>
+        <span class={`badge ${toneOf(status ?? 'waiting')}`}>{wordOf(standing)}</span>
         <span class="src">
           {formatInteger(settled)} of {formatQuantity(tasks, 'task')}
           {reads !== undefined && `, ${reads}`}
