@@ -188,6 +188,7 @@ type Cause = 'changed' | 'unfinished' | 'not_run';
 const CAUSES: Readonly<Record<StateReason, Cause>> = {
   'has items that have not succeeded': 'unfinished',
   'has failed': 'unfinished',
+  'was aborted': 'unfinished',
   'has not run': 'not_run',
 };
 const NOT_RUN: StateReason = 'has not run';

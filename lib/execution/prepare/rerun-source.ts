@@ -52,6 +52,8 @@ export interface RerunSource {
   readonly forced: ReadonlyMap<string, string>;
   /** The tasks that failed, or items of which did. */
   readonly failed: ReadonlySet<string>;
+  /** Those of them that have failed only because the run was cancelled by force (D21). */
+  readonly aborted: ReadonlySet<string>;
   /** By task id, of the tasks that had succeeded and are not forced to run again. */
   readonly outcomes: ReadonlyMap<string, TaskOutcome>;
   /** By task id, of the fan-outs of which only some items had succeeded. */

@@ -146,9 +146,7 @@ export class Reuse {
     const definitions = this.#getDefinitions();
     const [earlier, now] = [definitions.before.get(task.id), definitions.now.get(task.id)];
     const changed = fields.filter((field) => !isEqualJson(toJson(earlier?.[field]), toJson(now?.[field])));
-    return changed.length === 0
-      ? undefined
-      : `has another ${changed.map((field) => `"${field}"`).join(', ')}`;
+    return changed.length === 0 ? undefined : `has changed ${changed.join(', ')}`;
   }
 
   /** Finds a secret that has another value now, also of a pipeline that the task runs. */

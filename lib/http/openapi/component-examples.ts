@@ -101,7 +101,7 @@ export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
     status: QUEUED,
     rerun: {
       reused: [{ task_id: 'greet' }],
-      runs: [{ task_id: 'keep', reason: 'has another "inputs"', reusable_items: 0 }],
+      runs: [{ task_id: 'keep', reason: 'has changed inputs', reusable_items: 0 }],
       warnings: [],
     },
   },

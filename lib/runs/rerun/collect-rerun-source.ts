@@ -8,6 +8,7 @@ import {
   toItemOutcomes,
 } from '../../execution/prepare/rerun-source.js';
 import type { TaskOutcome } from '../../execution/results.js';
+import { STOPPED } from '../../execution/invocation/invocation.js';
 import { Reuse } from '../../execution/run/reuse.js';
 import type { RunWork } from '../../execution/run/run-work.js';
 import type { TaskTrace } from '../../execution/run/task-trace.js';
@@ -37,7 +38,18 @@ export function* collectRerunSource(
   const outcomes = new Map<string, TaskOutcome>();
   const items = new Map<string, ItemOutcomes>();
   const failed = new Set<string>();
-  const source = { runId, given: earlier, givenBytes: 0, forced, outcomes, items, failed, changedKeys };
+  const aborted = listAborted(work);
+  const source = {
+    runId,
+    given: earlier,
+    givenBytes: 0,
+    forced,
+    outcomes,
+    items,
+    failed,
+    aborted,
+    changedKeys,
+  };
   if (earlier === undefined) return source;
   const { rerunSource } = earlier;
   // A rerun that ended early has not published everything that it would have reused.
@@ -80,6 +92,13 @@ function groupItems(work: RunWork | undefined): ReadonlyMap<string, ReadonlySet<
     if (item !== undefined) group.add(item);
   }
   return groups;
+}
+
+/** Lists the tasks of which nothing has failed but what was stopped by force. */
+function listAborted({ failures }: Pick<RunWork, 'failures'> = { failures: [] }): ReadonlySet<string> {
+  const aborted = new Set(failures.map(({ task_id: taskId }) => taskId));
+  for (const { task_id: taskId, error } of failures) if (error !== STOPPED) aborted.delete(taskId);
+  return aborted;
 }
 
 const NONE: ReadonlySet<number> = new Set();

@@ -21,7 +21,7 @@ export interface RerunningTask extends RerunTask {
 }
 
 /** Why a task runs that is as it was, and that no other task makes run. The shell prints these apart from changes. */
-export type StateReason = 'has items that have not succeeded' | 'has failed' | 'has not run';
+export type StateReason = 'has items that have not succeeded' | 'has failed' | 'was aborted' | 'has not run';
 
 /** How the reason of a task begins that runs because of another one. */
 export type DependencyStart = 'depends on "';
@@ -121,8 +121,12 @@ export function describeDependency(taskId: string): `${DependencyStart}${string}
   return `depends on "${taskId}"`;
 }
 
-function describeState(taskId: string, { outcomes, items, failed }: RerunSource): StateReason | undefined {
+function describeState(
+  taskId: string,
+  { outcomes, items, failed, aborted }: RerunSource,
+): StateReason | undefined {
   if (outcomes.has(taskId)) return undefined;
   if (items.has(taskId)) return 'has items that have not succeeded';
+  if (aborted.has(taskId)) return 'was aborted';
   return failed.has(taskId) ? 'has failed' : 'has not run';
 }

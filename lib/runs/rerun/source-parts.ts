@@ -36,6 +36,8 @@ export interface SourceBegins {
   /** Each reason with the tasks that run again because of it. */
   readonly forced: readonly (readonly [string, readonly string[]])[];
   readonly failed: readonly string[];
+  /** Those of them that were aborted; only when there are any. */
+  readonly aborted?: readonly string[];
   readonly given_bytes: number;
   /** Undefined for a sub-pipeline that the earlier run did not have. */
   readonly given?: StoredGiven;
@@ -84,7 +86,7 @@ const GROUP_LENGTH = 256 * 1024;
  * @param prepared of the rerun, or of its sub-pipeline
  */
 export function* writeSource(
-  { forced, failed, givenBytes, given, outcomes, items }: RerunSource,
+  { forced, failed, aborted, givenBytes, given, outcomes, items }: RerunSource,
   prepared: PreparedRun,
   subPipeline?: string,
 ): Iterable<SourcePart> {
@@ -93,6 +95,7 @@ export function* writeSource(
     ...(subPipeline !== undefined && { sub_pipeline: subPipeline }),
     forced: groupByReason(forced),
     failed: [...failed],
+    ...(aborted.size > 0 && { aborted: [...aborted] }),
     given_bytes: givenBytes,
     ...(given && { given: compareGiven(given, prepared, subPipeline === undefined) }),
   };

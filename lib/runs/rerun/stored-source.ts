@@ -100,7 +100,14 @@ export class StoredSource {
     }
   }
 
-  #begin({ sub_pipeline: id, forced, failed, given_bytes: givenBytes, given }: SourceBegins): ReadSource {
+  #begin({
+    sub_pipeline: id,
+    forced,
+    failed,
+    aborted,
+    given_bytes: givenBytes,
+    given,
+  }: SourceBegins): ReadSource {
     const source = {
       runId: this.#runId,
       stored: given,
@@ -108,6 +115,7 @@ export class StoredSource {
       givenBytes,
       forced: new Map(forced.flatMap(([reason, tasks]) => tasks.map((task) => [task, reason] as const))),
       failed: new Set(failed),
+      aborted: new Set(aborted),
       outcomes: new Map<string, TaskOutcome>(),
       items: new Map<string, ItemOutcomes>(),
       changedKeys: this.#changedKeys,

@@ -21,7 +21,7 @@ describe('RunRegistry.rerun with a changed definition (D60)', () => {
     expect(report).to.deep.equal({
       reused: [{ task_id: 'b' }],
       runs: [
-        { task_id: 'a', reason: 'has another "inputs"', reusable_items: 0 },
+        { task_id: 'a', reason: 'has changed inputs', reusable_items: 0 },
         { task_id: 'c', reason: 'depends on "a"', reusable_items: 0 },
         { task_id: 'd', reason: 'depends on "c"', reusable_items: 0 },
       ],

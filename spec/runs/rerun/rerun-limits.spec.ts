@@ -23,6 +23,18 @@ describe('RunRegistry.rerun of a cancelled run (D35)', () => {
     expect(fixture.registry.record(second).result?.outputs).to.deep.equal({ a: 'done', b: 'done' });
   });
 
+  it('says of a task that a forced cancel has stopped that it was aborted, and not that it has failed', async () => {
+    const fixture = new ControlledRuns({}, TWO);
+    const [runId = ''] = await fixture.submitAll(['a']);
+    await fixture.waitUntilIdle();
+    await fixture.registry.cancel(runId, { force: true });
+    const { runs } = await fixture.registry.previewRerun(runId, { from: 'failed' });
+    expect(runs.map(({ task_id, reason }) => [task_id, reason])).to.deep.equal([
+      ['a', 'was aborted'],
+      ['b', 'has not run'],
+    ]);
+  });
+
   it('reuses nothing of a task stopped by force, nor of a run that never started', async () => {
     const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 1 } }, TWO);
     const [first = '', second = ''] = await fixture.submitAll(['a', 'a']);

@@ -155,13 +155,18 @@ describe('What a reader of the console sees without knowing it, in a browser wit
     await expectText(page.locator('.timeline-head .src'), '1 task');
   });
 
-  it('prints nothing over the name of the pipeline in a narrow list', async () => {
+  it('prints each run of a narrow list as a paragraph, in which nothing is over another or beyond the edge', async () => {
     const { registry } = fixture.server;
     await registry.settled(await registry.rerun(await runGreet(), {}));
     await page.setViewportSize({ width: 400, height: 800 });
     await page.goto(url);
-    const { x, width } = await boxOf(page.getByRole('link', { name: 'rerun', exact: true }));
-    expect(x + width).to.be.at.most((await boxOf(page.locator('td.about-run'))).x);
+    const status = await boxOf(page.locator('.runs .badge'));
+    const id = await boxOf(page.locator('.run-link'));
+    expect(status.x + status.width).to.be.lessThan(id.x);
+    const rerun = await boxOf(page.getByRole('link', { name: 'rerun', exact: true }));
+    expect(rerun.y + rerun.height).to.be.at.most((await boxOf(page.locator('.about-run .name'))).y);
+    const took = await boxOf(page.locator('td.number').nth(1));
+    expect(took.x + took.width).to.be.lessThan(400);
   });
 
   it('writes each problem of a file of the folder in one line with its place, and leads to the editor', async () => {
@@ -177,6 +182,19 @@ describe('What a reader of the console sees without knowing it, in a browser wit
   it('says how the tasks of a failed run have ended', async () => {
     await page.goto(`${url}/runs/${await runFailing()}`);
     await expectText(page.locator('.run-header .line-facts'), /Tasks\s*1 failed, 1 not run/);
+  });
+
+  it('says calmly of a task that was skipped which failure kept it from running', async () => {
+    await page.goto(`${url}/runs/${await runFailing()}#task=last`);
+    await expectText(panel(), /last\s*not run.*It did not run, because each\[\d\] has failed\./s);
+    expect(await panel().locator('.problem, .error').count()).to.equal(0);
+  });
+
+  it('leads from the heading of a run to the runs of its pipeline', async () => {
+    await page.goto(`${url}/runs/${await runGreet()}`);
+    await page.locator('h1 a').click();
+    await page.waitForURL(/\/\?pipeline=greet/);
+    await eventually(async () => (await page.locator('.runs tbody tr').count()) > 0);
   });
 
   it('shows the params that a run has used, and which of them are defaults', async () => {

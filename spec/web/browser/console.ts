@@ -300,11 +300,13 @@ describe('The run console on a real server, in a browser without network', funct
     await controlled.started(1);
     await page.goto(`${url}/runs/${runId}`);
     const part = (name: string): Locator => page.locator(`#sub-pipeline-${name}`);
-    const arrows = page.locator('.plan-graph svg path');
+    const arrows = page.locator('.plan-graph .edges > path');
     await expectText(part('east'), /east.*1 of 1 task.*succeeded, wave 1, depends on no other/s);
     await expectText(part('west'), /west.*0 of 1 task.*running, wave 2, depends on east/s);
     expect(await part('west').getAttribute('title')).to.equal('west reads x from east; 0 of 1 task');
     expect(await arrows.count()).to.equal(1);
+    expect(await arrows.getAttribute('marker-end')).to.equal('url(#sub-pipeline-arrow)');
+    await expectText(page.locator('.plan-graph .edges text'), 'x');
     expect(await arrows.getAttribute('class')).to.not.include('near');
     await part('west').hover();
     await eventually(

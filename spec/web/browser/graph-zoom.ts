@@ -158,4 +158,28 @@ describe('The zoom of the graph of a run, in a browser without network', functio
       }`),
     );
   });
+
+  it('zooms around the pointer by the wheel with Ctrl, scrolls by the wheel alone, and shrinks to half of what fits', async () => {
+    await openRun(LARGE);
+    const scrolled = (): Promise<number> => page.evaluate("document.querySelector('.waves').scrollTop");
+    const window = await page.locator('.waves').boundingBox();
+    const [x, y] = [(window?.x ?? 0) + 300, (window?.y ?? 0) + 200];
+    await page.mouse.move(x, y);
+    await page.mouse.wheel(0, 400);
+    await eventually(async () => (await scrolled()) === 400);
+    expect(await scale()).to.equal(1);
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, 120);
+    await eventually(async () => (await scale()) < 0.9);
+    // What was under the pointer, 600 pixels from the start, is there again.
+    expect(await scrolled()).to.be.closeTo(600 * (await scale()) - 200, 3);
+    for (let turn = 0; turn < 20; turn++) await page.mouse.wheel(0, 120);
+    await page.keyboard.up('Control');
+    await button('Fit').click();
+    await eventually(async () => (await button('Fit').getAttribute('aria-pressed')) === 'true');
+    const fitting = await scale();
+    for (let step = 0; step < 10; step++) await button('Smaller').click();
+    const least = Math.max(0.05, fitting / 2);
+    await eventually(async () => Math.abs((await scale()) - least) < 0.001);
+  });
 });

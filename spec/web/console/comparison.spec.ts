@@ -11,8 +11,8 @@ function run(tasks: readonly Partial<TaskRecord>[], isWhole = true): ReadTasks {
   return { tasks: new Map(tasks.map((task) => [task.task_id ?? '', record(task)])), isWhole };
 }
 
-const differencesOf = (before: ReadTasks, after: ReadTasks): unknown[] =>
-  compareTasks(before, after).map(({ key, differs }) => [key, differs]);
+const differencesOf = (before: ReadTasks, after: ReadTasks, redefined: readonly string[] = []): unknown[] =>
+  compareTasks(before, after, new Set(redefined)).map(({ key, differs }) => [key, differs]);
 
 describe('The comparison of two runs', () => {
   it('lists what differs in each task, and tasks that only one of them has', () => {
@@ -23,6 +23,12 @@ describe('The comparison of two runs', () => {
       ['new', ['it is new']],
       ['gone', ['it is gone']],
     ]);
+  });
+
+  it('says of a fan-out, whose inputs are those of its items, that its definition differs', () => {
+    const before = run([{ task_id: 'each', inputs: null, output: [1] }]);
+    const after = run([{ task_id: 'each', inputs: null, output: [2] }]);
+    expect(differencesOf(before, after, ['each'])).to.deep.equal([['each', ['definition', 'output']]]);
   });
 
   it('finds values equal whose keys stand in another order', () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { JsonObject } from '../../../lib/common/json.js';
 import type { EditableDefinition } from '../../../lib/runs/views/submission-view.js';
 import {
   compareSubmissions,
@@ -38,6 +39,24 @@ function linesOf(difference: DefinitionDifference): string[] {
 }
 
 describe('The comparison of what two runs were submitted with', () => {
+  it('names the tasks whose definitions differ, also in the sub-pipelines of a plan', () => {
+    const tasks = (x: number) => [
+      { id: 'a', tool: 'mock', inputs: { x } },
+      { id: 'b', tool: 'mock' },
+    ];
+    const plan = (x: number) => ({
+      sub_pipelines: [{ id: 'part', pipeline: { id: 'part', tasks: tasks(x) } }],
+    });
+    const redefined = (before: object, after: object): string[] => [
+      ...compareSubmissions(
+        submitted({ definition: before as JsonObject }),
+        submitted({ definition: after as JsonObject }),
+      ).redefined,
+    ];
+    expect(redefined({ tasks: tasks(1) }, { tasks: tasks(2) })).to.deep.equal(['a']);
+    expect(redefined(plan(1), plan(2))).to.deep.equal(['part/a']);
+  });
+
   it('finds no difference in equal submissions, whatever the order of their keys', () => {
     const { definition, values } = compareSubmissions(
       submitted({ params: { a: 1, b: 2 } }),

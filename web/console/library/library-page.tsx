@@ -124,7 +124,9 @@ function Entry({ server, named, now, pausing }: NamedNow & { readonly server: Se
     <section class="entry" aria-label={`Pipeline ${id}`}>
       <header>
         <h2>
-          <bdi>{id}</bdi>
+          <a href={editPath} title="Open it in the editor">
+            <bdi>{id}</bdi>
+          </a>
         </h2>
         {kind === 'plan' && <span class="src">plan</span>}
         {tenant_id !== 'default' && (

@@ -56,7 +56,7 @@ export function RunForm({ server, named }: RunFormProps) {
         />
       )}
       <Outline server={server} named={named} />
-      {problem !== '' && (
+      {problem !== '' && Object.keys(problems).length === 0 && (
         <p class="problem" role="alert">
           <bdi>{problem}</bdi>
         </p>

@@ -19,15 +19,18 @@ export function ScheduleFacts({ schedule, now, pausing }: ScheduleFactsProps) {
         <dt>Schedule</dt>
         <dd>
           <code>{schedule.cron.join(', ')}</code> {schedule.timezone}
-          {schedule.overlap !== 'skip' && `, overlap: ${schedule.overlap}`} {pausing}
+          {schedule.overlap !== 'skip' && `, overlap: ${schedule.overlap}`}
+          {schedule.paused && ', paused'} {pausing}
         </dd>
       </div>
-      <div>
-        <dt>Next</dt>
-        <dd>
-          <NextRun schedule={schedule} />
-        </dd>
-      </div>
+      {!schedule.paused && (
+        <div>
+          <dt>Next</dt>
+          <dd>
+            <NextRun schedule={schedule} />
+          </dd>
+        </div>
+      )}
       {schedule.last !== null && (
         <div>
           <dt>Last due</dt>
@@ -49,9 +52,8 @@ export function ScheduleFacts({ schedule, now, pausing }: ScheduleFactsProps) {
   );
 }
 
-function NextRun({ schedule: { next_runs, timezone, paused } }: { readonly schedule: ShownSchedule }) {
+function NextRun({ schedule: { next_runs, timezone } }: { readonly schedule: ShownSchedule }) {
   const [next] = next_runs;
-  if (paused) return 'paused';
   if (next === undefined) return 'never';
   const there = formatTimeThere(next, timezone);
   return (

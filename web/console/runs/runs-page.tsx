@@ -154,8 +154,8 @@ function NoRuns({
         </li>
       </ul>
       <p>
-        Runs are kept in memory, and forgotten when the server restarts, unless it has a store (
-        <code>SERVICE_STORE</code>).
+        A server with a store (<code>SERVICE_STORE</code>) keeps its runs; one without forgets them when it
+        restarts.
       </p>
     </div>
   );

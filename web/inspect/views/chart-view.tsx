@@ -25,9 +25,8 @@ export function ChartView({ session }: { readonly session: RunSession }) {
   const chart = session.charts.value.find(({ id }) => id === node?.src);
   const lit = chart && lightChart(chart, entry);
   const taken = lit && describeTransitions(lit.edges);
-  const { box, scale } = useScale(chart ? sizeOf(chart) : NO_CHART, zoom, LIMITS);
+  const { box, scale, zooming } = useScale(chart ? sizeOf(chart) : NO_CHART, zoom, LIMITS, setZoom);
   useActiveStateInSight(box, chart, entry?.state, scale);
-  const zooming = { zoom, scale, onZoom: setZoom };
   return (
     <section class="panel chart" aria-label="Statechart" onKeyDown={zoomOnKey(zooming)}>
       <h2>

@@ -7,6 +7,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   cancelled: 'stopped',
   stopped: 'stopped',
   skipped: 'stopped',
+  'not run': 'stopped',
   aborted: 'stopped',
   draining: 'paused',
   paused: 'paused',

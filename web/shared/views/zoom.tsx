@@ -1,11 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
+  leastScale,
   type PixelSize,
   type ScaleLimits,
   scaleOf,
   stepZoom,
   toggleFit,
+  wheelZoom,
   type Zoom,
   zoomByKey,
 } from '../model/zoom.js';
@@ -24,14 +26,25 @@ const UNMEASURED: Viewport = { left: 0, top: 0, right: 0, bottom: 0 };
 interface ZoomProps {
   readonly zoom: Zoom;
   readonly scale: number;
+  /** The smallest scale that makes sense. */
+  readonly least: number;
   readonly onZoom: (zoom: Zoom) => void;
 }
 
+/** A place in an element, in CSS pixels from its corner. */
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Of wheels that turn by lines. */
+const LINE_PIXELS = 16;
+
 /**
  * The scale of a drawing in the element `box`, which scrolls it, and what of it is visible. What is in the middle stays
- * there when the scale changes.
+ * there when the scale changes. The wheel with the Ctrl key, which is also what a pinch is, zooms around the pointer.
  */
-export function useScale(drawing: PixelSize, zoom: Zoom, limits: ScaleLimits) {
+export function useScale(drawing: PixelSize, zoom: Zoom, limits: ScaleLimits, onZoom: (zoom: Zoom) => void) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState(UNMEASURED);
   const [room, setRoom] = useState<PixelSize>({ width: 0, height: 0 });
@@ -55,19 +68,41 @@ export function useScale(drawing: PixelSize, zoom: Zoom, limits: ScaleLimits) {
     };
   }, []);
   const scale = scaleOf(zoom, drawing, room, limits);
+  const zooming: ZoomProps = { zoom, scale, least: leastScale(drawing, room, limits), onZoom };
+  /** The wheel may turn several times before the drawing follows. */
+  const latest = useRef(zooming);
+  latest.current = zooming;
+  /** What is to stay where it is. */
+  const fixed = useRef<Place | undefined>(undefined);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const turned = (event: WheelEvent): void => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      const { left, top } = element.getBoundingClientRect();
+      const pixels = event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE_PIXELS : 1);
+      const next = wheelZoom(latest.current.scale, pixels, latest.current.least);
+      if (next === latest.current.scale) return;
+      fixed.current = { x: event.clientX - left, y: event.clientY - top };
+      latest.current = { ...latest.current, scale: next };
+      latest.current.onZoom(next);
+    };
+    element.addEventListener('wheel', turned, { passive: false });
+    return () => element.removeEventListener('wheel', turned);
+  }, []);
   const before = useRef(scale);
   useLayoutEffect(() => {
     const element = box.current;
     const ratio = scale / before.current;
     before.current = scale;
     if (!element || ratio === 1) return;
-    element.scrollTo({
-      left: ((view.left + view.right) / 2) * ratio - element.clientWidth / 2,
-      top: ((view.top + view.bottom) / 2) * ratio - element.clientHeight / 2,
-    });
+    const { x, y } = fixed.current ?? { x: element.clientWidth / 2, y: element.clientHeight / 2 };
+    fixed.current = undefined;
+    element.scrollTo({ left: (view.left + x) * ratio - x, top: (view.top + y) * ratio - y });
     setView(viewOf(element));
   }, [scale]);
-  return { box, view, scale };
+  return { box, view, scale, zooming };
 }
 
 function viewOf({ scrollLeft: left, scrollTop: top, clientWidth, clientHeight }: HTMLElement): Viewport {
@@ -107,7 +142,7 @@ export function Scaled({ space: { width, height }, scale, children }: ScaledProp
 }
 
 /** Makes a drawing smaller or larger, or fits it into its room. */
-export function ZoomButtons({ zoom, scale, onZoom }: ZoomProps) {
+export function ZoomButtons({ zoom, scale, least, onZoom }: ZoomProps) {
   return (
     <span class="tools" role="group" aria-label="Zoom">
       <button
@@ -115,7 +150,7 @@ export function ZoomButtons({ zoom, scale, onZoom }: ZoomProps) {
         aria-label="Smaller"
         aria-keyshortcuts="-"
         title="Smaller (−)"
-        onClick={() => onZoom(stepZoom(scale, -1))}
+        onClick={() => onZoom(stepZoom(scale, -1, least))}
       >
         −
       </button>
@@ -133,7 +168,7 @@ export function ZoomButtons({ zoom, scale, onZoom }: ZoomProps) {
         aria-label="Larger"
         aria-keyshortcuts="+"
         title="Larger (+)"
-        onClick={() => onZoom(stepZoom(scale, 1))}
+        onClick={() => onZoom(stepZoom(scale, 1, least))}
       >
         +
       </button>
@@ -142,10 +177,10 @@ export function ZoomButtons({ zoom, scale, onZoom }: ZoomProps) {
 }
 
 /** Zooms by the keys +, − and 0 while the focus is in what has the drawing. */
-export function zoomOnKey({ zoom, scale, onZoom }: ZoomProps): (event: KeyboardEvent) => void {
+export function zoomOnKey({ zoom, scale, least, onZoom }: ZoomProps): (event: KeyboardEvent) => void {
   return (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    const next = zoomByKey(event.key, zoom, scale);
+    const next = zoomByKey(event.key, zoom, scale, least);
     if (next === undefined) return;
     event.preventDefault();
     onZoom(next);

@@ -88,6 +88,13 @@ const look = EditorView.theme({
     backgroundImage: 'none',
     color: 'var(--text)',
   },
+  '.cm-panel.cm-search': { padding: '6px 28px 6px 8px' },
+  '.cm-panel.cm-search input, .cm-panel.cm-search button, .cm-panel.cm-search label': {
+    fontSize: '13px',
+    verticalAlign: 'middle',
+  },
+  '.cm-panel.cm-search label': { display: 'inline-flex', alignItems: 'center', gap: '4px' },
+  '.cm-panel.cm-search input[type=checkbox]': { margin: '0' },
   '.cm-searchMatch': { backgroundColor: 'var(--paused-back)', outline: '1px solid var(--paused)' },
   '.explanation': { maxHeight: '300px', padding: '8px 11px', overflow: 'auto' },
   '.explanation p': { margin: '0' },

@@ -3,6 +3,7 @@ import { runToEnd } from '../../../../lib/common/steps.js';
 import { layoutWaves, type LayoutOptions } from '../../../../lib/pipelines/drawing/wave-layout.js';
 import { OWN_SIZE, type Zoom } from '../../../shared/model/zoom.js';
 import { Scaled, useScale, ZoomButtons, zoomOnKey } from '../../../shared/views/zoom.js';
+import { EdgeLines } from '../../run/graph/edge-lines.js';
 import type { DrawnGraph } from '../model/drawn-graph.js';
 import type { EditSession } from '../session/edit-session.js';
 
@@ -69,8 +70,7 @@ function Drawing({ session, graph, isCurrent, zoom, onZoom }: DrawingProps) {
   const [looked, setLooked] = useState<string | undefined>(undefined);
   const marked = looked !== undefined && tasks.has(looked) ? looked : selected;
   const near = useMemo(() => listNear(graph, marked), [graph, marked]);
-  const { box, scale } = useScale(layout, zoom, OWN_SIZE);
-  const zooming = { zoom, scale, onZoom };
+  const { box, scale, zooming } = useScale(layout, zoom, OWN_SIZE, onZoom);
   return (
     <div class={`edit-graph${isCurrent ? '' : ' dimmed'}`} onKeyDown={zoomOnKey(zooming)}>
       <div class="graph-tools">
@@ -78,13 +78,7 @@ function Drawing({ session, graph, isCurrent, zoom, onZoom }: DrawingProps) {
       </div>
       <div class="drawing" ref={box} role="group" aria-label="Tasks by wave">
         <Scaled space={layout} scale={scale}>
-          <svg width={layout.width} height={layout.height} aria-hidden="true">
-            {layout.edges.map(({ index, path }) => {
-              const { from, to, kind } = graph.edges[index] ?? NO_EDGE;
-              const isNear = from === marked || to === marked;
-              return <path key={index} class={`${kind}${isNear ? ' near' : ''}`} d={path} />;
-            })}
-          </svg>
+          <EdgeLines name="edited" layout={layout} edges={graph.edges} looked={marked} />
           {layout.waves.map(({ x, y, width }, wave) => (
             <span key={wave} class="wave" style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}>
               Wave {wave + 1}
@@ -124,5 +118,3 @@ function Drawing({ session, graph, isCurrent, zoom, onZoom }: DrawingProps) {
 function listNear({ edges }: DrawnGraph, id: string | undefined): ReadonlySet<string> {
   return new Set(edges.flatMap(({ from, to }) => (from === id ? [to] : to === id ? [from] : [])));
 }
-
-const NO_EDGE = { from: '', to: '', kind: 'template' };

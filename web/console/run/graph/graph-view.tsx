@@ -95,7 +95,15 @@ function PlanView({ session, graph }: PlanViewProps) {
 
 /** Sub-pipelines wait for keys of each other, as tasks do for outputs. */
 function toCardGraph({ waves, edges }: PlanGraph) {
-  return { waves, edges: edges.map(({ from, to }) => ({ from, to, kind: 'template' as const })) };
+  return {
+    waves,
+    edges: edges.map(({ from, to, keys: [first = '', ...others] }) => ({
+      from,
+      to,
+      kind: 'template' as const,
+      label: others.length === 0 ? first : `${first} +${formatInteger(others.length)}`,
+    })),
+  };
 }
 
 const MOST_NAMED = 10;
@@ -115,16 +123,21 @@ interface Standing {
   readonly status: NonNullable<RunRecord['sub_pipelines']>[string];
   /** How far its tasks have come; once no more of them run without all having succeeded, how each has ended. */
   readonly tasks: string;
+  /** In a word. */
+  readonly word: string;
 }
 
 function standingOf(session: FollowedRun, { subPipeline = '', graph }: RunPart): Standing {
   const record = session.record.value;
+  const isOver = record?.settled === true;
   const status = record?.sub_pipelines?.[subPipeline] ?? null;
+  // What has not begun when the run is over, will not.
+  const word = status ?? (isOver ? 'not run' : 'pending');
   const tasks = graph.waves.flat().map(({ id }) => session.tasks.get(`${subPipeline}/${id}`));
-  const hasEnded = status === 'failed' || record?.settled === true;
-  if (hasEnded && status !== 'succeeded') return { status, tasks: describeEnded(tasks) };
+  const hasEnded = status === 'failed' || isOver;
+  if (hasEnded && status !== 'succeeded') return { status, word, tasks: describeEnded(tasks) };
   const done = status === 'succeeded' ? tasks : tasks.filter((task) => task?.status === 'succeeded');
-  return { status, tasks: `${formatInteger(done.length)} of ${formatQuantity(tasks.length, 'task')}` };
+  return { status, word, tasks: `${formatInteger(done.length)} of ${formatQuantity(tasks.length, 'task')}` };
 }
 
 interface SubPipelineCardProps {
@@ -136,21 +149,14 @@ interface SubPipelineCardProps {
 /** A sub-pipeline among the others: how it stands, and how many of its tasks are done. */
 function SubPipelineCard({ card, standing, reads }: SubPipelineCardProps) {
   const { id } = card.placed;
-  const { tasks } = standing;
-  const status = standing.status ?? 'not started';
+  const { status, word, tasks } = standing;
   const title = `${reads === undefined ? id : `${id} ${reads}`}; ${tasks}`;
   return (
-    <GraphCard
-      card={card}
-      name={id}
-      tone={toneOf(standing.status ?? 'waiting')}
-      status={status}
-      title={title}
-    >
+    <GraphCard card={card} name={id} tone={toneOf(status ?? 'waiting')} status={word} title={title}>
       <span class="line">
         <span class="tool">{tasks}</span>
         <span class="card-state" aria-hidden="true">
-          {status}
+          {word}
         </span>
       </span>
     </GraphCard>
@@ -184,7 +190,7 @@ function SubPipeline({ session, part, standing, reads, isOnly, isOpen, onToggle 
           <span class={`twist ${isOpen ? 'open' : 'closed'}`} aria-hidden="true" />
           <bdi>{id}</bdi>
         </button>
-        <span class={`badge ${toneOf(status ?? 'waiting')}`}>{status ?? 'not started'}</span>
+        <span class={`badge ${toneOf(status ?? 'waiting')}`}>{standing.word}</span>
         <span class="src">
           {tasks}
           {reads !== undefined && `, ${reads}`}

@@ -96,6 +96,6 @@ function formatState(task: TaskState, now: number): string {
   else if (retryAt !== null && retryAt > now) parts.push(`retry in ${formatTook(retryAt - now)}`);
   else if (startedAt !== null) parts.push(formatTook((finishedAt ?? now) - startedAt));
   if (attempts.length > 1 && items === null) parts.push(`attempt ${attempts.length}`);
-  if (status === 'skipped' || status === 'aborted') parts.push(status);
+  if (status === 'not run' || status === 'aborted') parts.push(status);
   return parts.join(' · ');
 }

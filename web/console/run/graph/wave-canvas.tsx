@@ -9,10 +9,10 @@ import {
   type WaveLayout,
 } from '../../../../lib/pipelines/drawing/wave-layout.js';
 import { runToEnd } from '../../../../lib/common/steps.js';
-import type { Graph } from '../../../../lib/pipelines/graph.js';
 import { OWN_SIZE, type Zoom } from '../../../shared/model/zoom.js';
 import { Scaled, useScale, ZoomButtons, zoomOnKey } from '../../../shared/views/zoom.js';
 import { CardBlocks } from './card-blocks.js';
+import { EdgeLines, type LabelledEdge } from './edge-lines.js';
 import type { Nearness, PlacedCard, ToneOfCard } from './graph-card.js';
 
 const SIZES: LayoutOptions = {
@@ -24,8 +24,8 @@ const SIZES: LayoutOptions = {
   margin: 14,
 };
 
-/** More edges than these are drawn only for the card that the reader looks at. */
-const MOST_EDGES = 500;
+/** Where edges have labels, those are between the columns. */
+const LABELLED_SIZES: LayoutOptions = { ...SIZES, columnGap: 150 };
 
 /** Around what is visible, in the drawing's own size, so that scrolling shows no gaps. */
 const MARGIN = 300;
@@ -37,7 +37,7 @@ const BOX = { width: SIZES.boxWidth, height: SIZES.boxHeight };
 
 /** What is drawn: a pipeline with its tasks, or a plan with its sub-pipelines. */
 interface CardGraph extends WaveGraph {
-  readonly edges: Graph['edges'];
+  readonly edges: readonly LabelledEdge[];
 }
 
 interface WaveCanvasProps {
@@ -81,12 +81,14 @@ export function WaveCanvas(props: WaveCanvasProps) {
     onClose,
     renderCard,
   } = props;
-  const layout = useMemo(() => runToEnd(layoutWaves(graph, SIZES)), [graph]);
+  const layout = useMemo(() => {
+    const isLabelled = graph.edges.some(({ label }) => label !== undefined);
+    return runToEnd(layoutWaves(graph, isLabelled ? LABELLED_SIZES : SIZES));
+  }, [graph]);
   const links = useMemo(() => new Links(graph), [graph]);
   const [hovered, setHovered] = useState<string | undefined>(undefined);
   const [focused, setFocused] = useState<string | undefined>(undefined);
-  const { box, view, scale } = useScale(layout, zoom.value, OWN_SIZE);
-  const zooming = { zoom: zoom.value, scale, onZoom: (next: Zoom) => (zoom.value = next) };
+  const { box, view, scale, zooming } = useScale(layout, zoom.value, OWN_SIZE, (next) => (zoom.value = next));
   const looked = hovered ?? focused ?? selected;
   const near = looked === undefined ? NOTHING : links.near(looked);
   const active = focused ?? selected ?? layout.boxes[0]?.id;
@@ -118,11 +120,6 @@ export function WaveCanvas(props: WaveCanvasProps) {
     // The card may come into being only now.
     window.requestAnimationFrame(() => document.getElementById(`${name}-${next}`)?.focus());
   };
-  const edges = layout.edges.filter(({ index }) => {
-    if (graph.edges.length <= MOST_EDGES) return true;
-    const edge = graph.edges[index];
-    return edge !== undefined && looked !== undefined && (edge.from === looked || edge.to === looked);
-  });
   const isInSight = ({ x, y }: PlacedBox): boolean => isVisible(x, y, SIZES.boxWidth, SIZES.boxHeight);
   const isSmall = scale < SMALLEST_CARDS;
   const isCard = (placed: PlacedBox): boolean =>
@@ -142,13 +139,7 @@ export function WaveCanvas(props: WaveCanvasProps) {
         onKeyDown={onKeyDown}
       >
         <Scaled space={layout} scale={scale}>
-          <svg width={layout.width} height={layout.height} aria-hidden="true">
-            {edges.map(({ index, path }) => {
-              const { from, to, kind } = graph.edges[index] ?? NO_EDGE;
-              const isNear = from === looked || to === looked;
-              return <path key={index} class={`${kind}${isNear ? ' near' : ''}`} d={path} />;
-            })}
-          </svg>
+          <EdgeLines name={name} layout={layout} edges={graph.edges} looked={looked} />
           {layout.waves.map(({ x, y, width, height }, wave) =>
             isVisible(x, y, width, height) ? (
               <span
@@ -196,8 +187,6 @@ export function WaveCanvas(props: WaveCanvasProps) {
 function changeOf(id: string, isOn: boolean): (current: string | undefined) => string | undefined {
   return (current) => (isOn ? id : current === id ? undefined : current);
 }
-
-const NO_EDGE = { from: '', to: '', kind: 'template' };
 
 const NOTHING: ReadonlyMap<string, Nearness> = new Map();
 

@@ -43,20 +43,31 @@ export async function readComparedTasks(
 /**
  * Compares the tasks of two runs by name: those of the later run first, then those that it does not have. A task that
  * only one of them has is left out when the other has tasks that were not read: it may be one of those.
+ *
+ * @param redefined the names of the tasks whose definitions differ
  */
-export function compareTasks(before: ReadTasks, after: ReadTasks): ComparedTask[] {
+export function compareTasks(
+  before: ReadTasks,
+  after: ReadTasks,
+  redefined: ReadonlySet<string>,
+): ComparedTask[] {
   return [...new Set([...after.tasks.keys(), ...before.tasks.keys()])].flatMap((key) => {
     const [old, now] = [before.tasks.get(key), after.tasks.get(key)];
     if ((old === undefined && !before.isWhole) || (now === undefined && !after.isWhole)) return [];
-    return [{ key, before: old, after: now, differs: listDifferences(old, now) }];
+    return [{ key, before: old, after: now, differs: listDifferences(old, now, redefined.has(key)) }];
   });
 }
 
-function listDifferences(before: TaskRecord | undefined, after: TaskRecord | undefined): string[] {
+function listDifferences(
+  before: TaskRecord | undefined,
+  after: TaskRecord | undefined,
+  isRedefined: boolean,
+): string[] {
   if (before === undefined) return ['it is new'];
   if (after === undefined) return ['it is gone'];
   const differences: string[] = [];
   if (before.status !== after.status) differences.push('state');
+  if (isRedefined) differences.push('definition');
   if (before.tool !== after.tool) differences.push('tool');
   for (const name of ['inputs', 'output'] as const) {
     if (!isEqual(before[name], after[name])) differences.push(name);

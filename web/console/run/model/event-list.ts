@@ -1,4 +1,5 @@
 import type { LiveEvent } from '../../../../lib/execution/events/event.js';
+import { formatQuantity } from '../../../shared/model/format.js';
 import { formatSelection, selectionOf, type TaskSelection } from './addresses.js';
 
 /** Events that the page keeps. */
@@ -91,7 +92,7 @@ export function nameOfEvent(event: LiveEvent): string {
 export function describeEvent(event: LiveEvent): string {
   switch (event.kind) {
     case 'start':
-      return event.items === undefined ? event.tool : `${event.tool}, ${event.items} items`;
+      return event.items === undefined ? event.tool : `${event.tool}, ${formatQuantity(event.items, 'item')}`;
     case 'finish':
       return [event.tool, event.reused && 'reused', event.cached && 'cached'].filter(Boolean).join(', ');
     case 'fail':
@@ -100,7 +101,7 @@ export function describeEvent(event: LiveEvent): string {
     case 'sub_pipeline':
       return event.error ?? (event.paused === true ? 'paused' : event.status);
     case 'wave':
-      return `wave ${event.wave + 1} ${event.phase === 'start' ? 'starts' : 'has settled'}, ${event.tasks} tasks`;
+      return `wave ${event.wave + 1} ${event.phase === 'start' ? 'starts' : 'has settled'}, ${formatQuantity(event.tasks, 'task')}`;
     case 'item':
       return event.error ?? (event.reused ? 'reused' : event.cached ? 'cached' : 'succeeded');
     case 'retry':

@@ -2,17 +2,21 @@ import type { TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
 import { formatInteger } from '../../../shared/model/format.js';
 
 /** How a task or an item stands, as the page says it. */
-type ShownStatus = TaskRecord['status'] | 'aborted';
+type ShownStatus = Exclude<TaskRecord['status'], 'skipped'> | 'aborted' | 'not run';
 
 /** The error of what was at work when its run was cancelled by force (D21). */
 const STOPPED = 'stopped by force';
 
-/** A task that was aborted has failed for the server; for the reader, who wanted it to end, it has not. */
+/**
+ * A task that was aborted has failed for the server; for the reader, who wanted it to end, it has not. One that was
+ * skipped has not run, as the header of the run counts it.
+ */
 export function shownStatus(status: TaskRecord['status'], error: string | null | undefined): ShownStatus {
+  if (status === 'skipped') return 'not run';
   return status === 'failed' && error === STOPPED ? 'aborted' : status;
 }
 
-/** Counts how the tasks of a run, or of a part of it, that has ended without success have ended. @param tasks undefined where nothing is known of one */
+/** Counts how the tasks have ended of a run, or a part of one, that has not succeeded. @param tasks undefined: nothing is known of it */
 export function describeEnded(
   tasks: Iterable<{ readonly status: TaskRecord['status']; readonly error: string | null } | undefined>,
 ): string {

@@ -1,7 +1,8 @@
-import type { JsonObject } from '../../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../../lib/common/json.js';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import { isEqual } from '../../../shared/model/json-rows.js';
 import type { Server } from '../../../shared/server/server.js';
+import { formatSelection } from './addresses.js';
 import { type DiffHunk, diffLines } from './line-diff.js';
 
 /** How the definitions of two runs differ. */
@@ -25,6 +26,8 @@ export interface ComparedSubmissions {
   readonly before: EditableDefinition;
   readonly after: EditableDefinition;
   readonly definition: DefinitionDifference;
+  /** The names of the tasks of both whose definitions differ. */
+  readonly redefined: ReadonlySet<string>;
   /** Those that differ. */
   readonly values: readonly ComparedValues[];
 }
@@ -54,8 +57,35 @@ export function compareSubmissions(
     before,
     after,
     definition: compareDefinitions(before, after),
+    redefined: listRedefined(tasksOf(before), tasksOf(after)),
     values: values.filter((compared) => !isEqual(compared.before, compared.after)),
   };
+}
+
+function listRedefined(before: ReadonlyMap<string, Json>, after: ReadonlyMap<string, Json>): Set<string> {
+  const redefined = new Set<string>();
+  for (const [name, task] of after) {
+    const earlier = before.get(name);
+    if (earlier !== undefined && !isEqual(earlier, task)) redefined.add(name);
+  }
+  return redefined;
+}
+
+/** The definitions of the tasks of a pipeline, or of all pipelines of a plan, by the names of the tasks in the run. */
+function tasksOf({ definition }: EditableDefinition): Map<string, Json> {
+  const tasks = new Map<string, Json>();
+  for (const task of objectsIn(definition['tasks'])) tasks.set(task['id'] as string, task);
+  for (const { id, pipeline } of objectsIn(definition['sub_pipelines'])) {
+    for (const task of objectsIn((pipeline as JsonObject | undefined)?.['tasks'])) {
+      const selection = { taskId: task['id'] as string, subPipeline: id as string };
+      tasks.set(formatSelection(selection), task);
+    }
+  }
+  return tasks;
+}
+
+function objectsIn(list: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(list) ? (list as JsonObject[]) : [];
 }
 
 /** The text of a definition, as a file of it has it. */

@@ -49,7 +49,7 @@ const KINDS: Readonly<Record<ReturnType<typeof shownStatus>, Bar['kind']>> = {
   running: 'running',
   succeeded: 'done',
   failed: 'failed',
-  skipped: 'stopped',
+  'not run': 'stopped',
   aborted: 'stopped',
 };
 

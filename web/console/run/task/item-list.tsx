@@ -37,7 +37,7 @@ export function ItemList({ session, selection, counts }: ItemListProps) {
           </button>
           {STATUSES.filter((name) => counts[name] > 0).map((name) => (
             <button key={name} type="button" aria-pressed={status === name} onClick={() => setChosen(name)}>
-              {name} {formatInteger(counts[name])}
+              {shownStatus(name, undefined)} {formatInteger(counts[name])}
             </button>
           ))}
         </span>

@@ -3,7 +3,7 @@ import type { ItemRecord, TaskRecord } from '../../../../lib/runs/tasks/task-rec
 import { formatTime, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { useJson } from '../../../shared/server/use-json.js';
-import { formatSelection, type TaskSelection, valuesPath } from '../model/addresses.js';
+import { formatSelection, selectionOf, type TaskSelection, valuesPath } from '../model/addresses.js';
 import { shownStatus } from '../model/shown-status.js';
 import type { FollowedRun } from '../run-session.js';
 import { ErrorDetails } from './error-details.js';
@@ -81,6 +81,7 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
         {shown === 'aborted' && (
           <p class="about">It was at work when the run was cancelled and its tools were aborted.</p>
         )}
+        {shown === 'not run' && <NotRun session={session} subPipeline={subPipeline} />}
         {found?.error && shown !== 'aborted' && <ErrorDetails error={found.error} />}
         {streamed !== '' && found?.status === 'running' && (
           <>
@@ -98,6 +99,32 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
       )}
     </aside>
   );
+}
+
+interface NotRunProps {
+  readonly session: FollowedRun;
+  readonly subPipeline: string | undefined;
+}
+
+/** Why a task was skipped: its run has failed first, or has ended otherwise. */
+function NotRun({ session, subPipeline }: NotRunProps) {
+  const record = session.record.value;
+  const failed = record?.failures.find(
+    (failure) => failure.collected !== true && failure.sub_pipeline === subPipeline,
+  );
+  const cause = failed ?? record?.failed_task ?? undefined;
+  if (record?.status === 'failed' && cause !== undefined) {
+    return (
+      <p class="about">
+        It did not run, because{' '}
+        <button type="button" class="link" onClick={() => session.show({ selection: selectionOf(cause) })}>
+          <bdi>{formatSelection(selectionOf(cause))}</bdi>
+        </button>{' '}
+        has failed.
+      </p>
+    );
+  }
+  return <p class="about">It did not run: the run ended before its turn.</p>;
 }
 
 function Facts({ found }: { readonly found: TaskRecord | ItemRecord }) {
@@ -178,7 +205,7 @@ function Values({ found, onWhole }: ValuesProps) {
     <>
       {'value' in found && <ValueView title="Item" value={found.value} name={`${name}-item`} />}
       {inputs !== null && <ValueView title="Inputs" value={inputs} name={`${name}-inputs`} />}
-      {inputs_error !== null && (
+      {inputs_error !== null && status !== 'skipped' && (
         <>
           <h3>Inputs</h3>
           <p class="problem">

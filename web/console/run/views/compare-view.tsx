@@ -61,7 +61,7 @@ export function CompareView({ session }: { readonly session: FollowedRun }) {
         </p>
       )}
       {shown.length === 0 ? (
-        <p class="empty">Every task that is compared has the same state, inputs and output.</p>
+        <p class="empty">Every task that is compared has the same definition, state, inputs and output.</p>
       ) : (
         <table>
           <thead>
@@ -160,6 +160,7 @@ function compareRuns(server: Server, earlier: string, later: string) {
     );
     before ??= await readComparedTasks(server, earlier, signal);
     const after = await readComparedTasks(server, later, signal);
-    return { tasks: compareTasks(before, after), isWhole: before.isWhole && after.isWhole, submissions };
+    const tasks = compareTasks(before, after, submissions.redefined);
+    return { tasks, isWhole: before.isWhole && after.isWhole, submissions };
   };
 }

@@ -17,7 +17,13 @@ export function RunTitle({ session }: { readonly session: FollowedRun }) {
     <header class="run-header">
       <div class="title">
         <h1>
-          <bdi>{record?.pipeline_id ?? 'Run'}</bdi>
+          {record === undefined ? (
+            'Run'
+          ) : (
+            <a href={runsOfPath(record)} title="Show the runs of this pipeline">
+              <bdi>{record.pipeline_id}</bdi>
+            </a>
+          )}
         </h1>
         {record && <Status record={record} />}
         {record && <Actions session={session} record={record} />}
@@ -33,6 +39,11 @@ export function RunTitle({ session }: { readonly session: FollowedRun }) {
 }
 
 const MOST_CHARACTERS = 400;
+
+/** The list of the runs of the same pipeline. */
+function runsOfPath({ pipeline_id: pipeline, tenant_id: tenant }: RunRecord): string {
+  return `/?${new URLSearchParams({ pipeline, tenant })}`;
+}
 
 function Status({ record }: { readonly record: RunRecord }) {
   const { status, paused, settled } = record;
@@ -66,9 +77,11 @@ function Facts({ session, record }: { readonly session: FollowedRun; readonly re
       <Fact name="Tasks">
         <TaskCounts session={session} record={record} />
       </Fact>
-      <Fact name="Waves">
-        {formatInteger(progress.waves_executed)} of {formatInteger(progress.waves)}
-      </Fact>
+      {kind === 'pipeline' && (
+        <Fact name="Waves">
+          {formatInteger(progress.waves_executed)} of {formatInteger(progress.waves)}
+        </Fact>
+      )}
       <Fact name="Calls">{formatInteger(progress.invocations)}</Fact>
       {tenant_id !== 'default' && (
         <Fact name="Tenant">
@@ -84,7 +97,7 @@ function Facts({ session, record }: { readonly session: FollowedRun; readonly re
       {cost !== undefined && <Fact name="Cost">${cost.toFixed(4)}</Fact>}
       {trigger !== null && <Fact name="Trigger">{trigger}</Fact>}
       {rerun_of !== null && (
-        <Fact name="Repeats">
+        <Fact name="Rerun of">
           <a href={`/runs/${encodeURIComponent(rerun_of)}`}>{rerun_of.slice(-12)}</a>{' '}
           <button type="button" class="link" onClick={() => session.show({ tab: 'compare' })}>
             compare

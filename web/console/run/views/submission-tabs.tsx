@@ -68,10 +68,10 @@ export function DefinitionTab({ session }: { readonly session: FollowedRun }) {
   const given = { inputs, session: values, options: { ...options } };
   return (
     <div class="content">
-      <p class="about">
+      <p class="actions">
         <a class="button" href={editorPath(session.runId)}>
           Fix in the editor
-        </a>{' '}
+        </a>
         <CopyButton text={text}>Copy the {yaml === null ? 'JSON' : 'YAML'}</CopyButton>
       </p>
       <ParamTable declared={(definition['params'] ?? {}) as ParamTableProps['declared']} given={params} />
