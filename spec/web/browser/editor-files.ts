@@ -104,7 +104,7 @@ describe('The files and the checks of the editor, in a browser', function () {
     await open(`?run=${runId}`);
     await page.getByRole('tab', { name: 'Graph' }).click();
     const box = (id: string): Locator => page.locator('.edit-graph .task', { hasText: id });
-    const arrow = page.locator('.edit-graph path');
+    const arrow = page.locator('.edit-graph path.template');
     expect(await arrow.getAttribute('class')).to.not.include('near');
     await box('west').hover();
     await eventually(async () => (await box('east').getAttribute('class'))?.includes('near') === true);

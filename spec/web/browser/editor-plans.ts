@@ -140,22 +140,8 @@ describe('Plans in the editor, in a browser', function () {
       page.getByRole('region', { name: `Sub-pipeline ${id}` }).locator('h3');
     await expectText(part('good'), /succeeded.*1 of 1 task$/);
     await expectText(part('bad'), /failed.*1 failed, 1 not run$/);
-    await expectText(part('late'), /not started.*1 not run/);
-    await expectText(page.locator('.plan-graph .task-card', { hasText: 'late' }), /1 not run.*not started/);
-  });
-
-  it('say before a save what becomes of the files of pipelines that the text of the run has in place', async () => {
-    const started = await page.request.post(`${url}/pipelines/trip/run_async`, { data: {} });
-    const { run_id: runId } = (await started.json()) as { run_id: string };
-    await fixture.server.registry.settled(runId);
-    await open(`?run=${runId}`);
-    await button('Save').click();
-    await page.getByRole('heading', { name: 'Replace trip.yaml?' }).waitFor();
-    await expectText(page.locator('dialog .problem'), /copies of these pipelines.*: people, rooms\./);
-    await expectText(page.locator('dialog button.primary'), 'Do not save');
-    await button('Replace the file').click();
-    await page.getByText('Saved as trip.').waitFor();
-    await expectText(page.getByLabel('Open a definition').locator('option:checked'), 'trip (plan)');
+    await expectText(part('late'), /not run.*1 not run/);
+    await expectText(page.locator('.plan-graph .task-card', { hasText: 'late' }), /1 not run.*not run/);
   });
 
   it('are checked and run with the files of the folder, saved or not (D69)', async () => {
@@ -179,5 +165,20 @@ describe('Plans in the editor, in a browser', function () {
     await expectText(summary(), 'No problems');
     await button('Run').click();
     expect(await settledRun()).to.equal('succeeded');
+  });
+
+  // The last one: it replaces the file.
+  it('say before a save what becomes of the files of pipelines that the text of the run has in place', async () => {
+    const started = await page.request.post(`${url}/pipelines/trip/run_async`, { data: {} });
+    const { run_id: runId } = (await started.json()) as { run_id: string };
+    await fixture.server.registry.settled(runId);
+    await open(`?run=${runId}`);
+    await button('Save').click();
+    await page.getByRole('heading', { name: 'Replace trip.yaml?' }).waitFor();
+    await expectText(page.locator('dialog .problem'), /copies of these pipelines.*: people, rooms\./);
+    await expectText(page.locator('dialog button.primary'), 'Do not save');
+    await button('Replace the file').click();
+    await page.getByText('Saved as trip.').waitFor();
+    await expectText(page.getByLabel('Open a definition').locator('option:checked'), 'trip (plan)');
   });
 });
