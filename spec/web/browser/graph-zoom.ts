@@ -147,6 +147,7 @@ describe('The zoom of the graph of a run, in a browser without network', functio
     await eventually(async () => (await scale()) === 0.85);
     expect(await middle()).to.be.closeTo(before, 5);
     await page.locator('.task-card').last().click();
+    await eventually(() => new URL(page.url()).hash.startsWith('#task='));
     const opened = decodeURIComponent(new URL(page.url()).hash.replace('#task=', ''));
     for (let step = 0; step < 4; step++) await button('Larger').click();
     await eventually(async () => (await scale()) === 1.6);
