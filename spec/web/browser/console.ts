@@ -6,7 +6,7 @@ import { ControlledServer, TWO_WAVES } from '../../http/support/controlled-serve
 import { openBrowser, type Witness, witness } from '../../project/open-browser.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { findViolations } from '../accessibility.js';
-import { eventually, expectText } from '../waiting.js';
+import { eventually, expectHash, expectText } from '../waiting.js';
 
 /** Fails after a fan-out of which one item fails, and stores something. */
 const CITIES = {
@@ -194,7 +194,7 @@ describe('The run console on a real server, in a browser without network', funct
       .getByRole('button', { name: /^failed 1/ })
       .waitFor();
     await eventually(async () => (await panel().locator('.item-row').count()) === 1);
-    expect(new URL(page.url()).hash).to.equal('#task=each');
+    await expectHash(page, '#task=each');
     await page.getByRole('link', { name: 'Fix in the editor' }).click();
     await expectText(page.locator('.cm-activeLine'), /id: each/);
   });
