@@ -4,14 +4,20 @@ import type { Problem } from '../definition/problem.js';
 import type { PipelineDefinition, TaskDefinition } from '../definition/schema/schema.js';
 import type { Steps } from '../common/steps.js';
 import type { Catalog } from '../tools/catalog.js';
+import { DroppableTemplates } from '../definition/template/droppable-templates.js';
+import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
 import { deriveContract } from './contract.js';
 import type { PipelineDraft } from './draft.js';
 import type { CheckNestedPipeline, Pipeline, Task } from './pipeline.js';
 import { listStores } from './rules/stores.js';
 import { computeStatistics } from './statistics.js';
 
-/** Memory of a pipeline relative to its definition: the definition, the compiled templates, and the objects around them. */
-const MEMORY_FACTOR = 3;
+/** Measured memory of an empty pipeline, in bytes. */
+const PIPELINE_BYTES = 4096;
+
+/** Measured memory of a checked task, and of each task that it depends on, in bytes. */
+const TASK_BYTES = 150;
+const DEPENDENCY_BYTES = 8;
 
 /** The parts of a pipeline that passed all checks. */
 interface CheckedParts {
@@ -29,14 +35,19 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
   const { definition, draft, waves, nested, catalog, warnings, checkNestedPipeline } = parts;
   const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
   const tasks = new Map<string, Task>();
+  const templates = new DroppableTemplates(draft.compiledBytes);
+  let taskBytes = 0;
   for (const [index, task] of draft.tasks.entries()) {
     yield;
     const declared = definition.tasks[index] as TaskDefinition;
+    const tool = assertDefined(catalog.get(declared.tool), `the tool "${declared.tool}"`);
+    const upstream = [...getOrThrow(draft.upstream, task.id)];
+    taskBytes += TASK_BYTES + DEPENDENCY_BYTES * upstream.length;
     tasks.set(task.id, {
       id: task.id,
-      tool: assertDefined(catalog.get(declared.tool), `the tool "${declared.tool}"`),
-      inputs: task.inputs,
-      parallelOver: task.parallelOver,
+      tool,
+      inputs: templates.add(task.inputs, task.literalInputs, verbatimInputs(tool)),
+      parallelOver: task.parallelOver && templates.add(task.parallelOver, task.parallelOverText ?? null),
       retries: declared.retry ?? 0,
       retryDelayMs: toMilliseconds(declared.retry_delay),
       maxRetryDelayMs: toMilliseconds(declared.max_retry_delay),
@@ -45,7 +56,7 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
       timeoutMs: toMilliseconds(declared.timeout),
       cacheMs: toCacheTime(declared.cache),
       wave: getOrThrow(waveOf, task.id),
-      upstream: [...getOrThrow(draft.upstream, task.id)],
+      upstream,
     });
   }
   const storeKeys = listStores(draft, waveOf).map(({ key }) => key);
@@ -53,7 +64,7 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
   yield;
   const contract = deriveContract(definition, draft, nested);
   yield;
-  const sizeBytes = MEMORY_FACTOR * (yield* estimateBytesInSteps(definition));
+  const describedBytes = yield* estimateBytesInSteps([definition, warnings, [...contract.stores]]);
   return {
     definition,
     goal: draft.goal.renderer,
@@ -62,7 +73,8 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
     statistics,
     contract,
     warnings,
-    sizeBytes,
+    templates,
+    sizeBytes: PIPELINE_BYTES + describedBytes + taskBytes + templates.sizeBytes,
     checkNestedPipeline,
   };
 }

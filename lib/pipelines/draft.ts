@@ -6,17 +6,19 @@ import { MAX_PROBLEMS, type Path } from '../definition/problem.js';
 import type { Steps } from '../common/steps.js';
 import { compileGoal, type Goal, GOAL_HINT } from '../definition/template/goal.js';
 import type { Suggestions } from '../definition/suggest.js';
-import type { Expression, TemplateProblem } from '../definition/template/expression.js';
+import type { Expression, PlacedExpression, TemplateProblem } from '../definition/template/expression.js';
+import { ExpressionTable, MAX_EXPRESSIONS } from '../definition/template/expression-table.js';
 import { type KnownNames, type Reference, resolveReference } from '../definition/template/reference.js';
-import { compileInSteps, type Template } from '../definition/template/template.js';
+import { compileInSteps, type LocatedText, type Template } from '../definition/template/template.js';
 import { textAt } from '../definition/text/fix.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { Tool } from '../tools/tool.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
 import type { Upstream } from './waves.js';
 
-/** A reference of a template, and its path in the definition. */
+/** A reference of a template, and its path in the definition. Those of one text share their path. */
 export interface LocatedReference {
+  /** The same object for equal templates of the definition. */
   readonly reference: Reference;
   /** The text between the braces, for messages. */
   readonly source: string;
@@ -65,7 +67,9 @@ export interface PipelineDraft {
   readonly reads: ReadonlySet<string>;
   readonly goal: Goal;
   readonly goalReferences: readonly LocatedReference[];
-  /** Syntax errors of templates. */
+  /** Memory of the compiled templates, in bytes. */
+  readonly compiledBytes: number;
+  /** Syntax errors of templates, and too many of them. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -87,12 +91,22 @@ const MAX_SHOWN = 200;
 
 const REFERENCES_PER_STEP = 200;
 
+const TOO_MANY_EXPRESSIONS: Diagnostic = {
+  code: 'too_large',
+  message: `the templates of the pipeline are more than ${MAX_EXPRESSIONS.toLocaleString('en')} different ones`,
+  path: ['tasks'],
+  hint: 'read whole lists and maps instead of each of their members, or divide the pipeline',
+};
+
 class DraftReader {
   readonly #root: Record<string, unknown>;
   readonly #catalog: Catalog;
   readonly #taskIds: ReadonlySet<string>;
   readonly #names: KnownNames;
   readonly #diagnostics: Diagnostic[] = [];
+  readonly #table = new ExpressionTable();
+  readonly #references = new Map<Expression, Reference>();
+  #compiledBytes = 0;
 
   constructor(root: Record<string, unknown>, catalog: Catalog, suggestions: Suggestions) {
     this.#root = root;
@@ -117,6 +131,7 @@ class DraftReader {
       upstream.set(task.id, findUpstream(task, this.#taskIds));
       for (const key of listReadInputs(task)) usedInputs.add(key);
     }
+    if (this.#table.isOverfull) this.#diagnostics.push(TOO_MANY_EXPRESSIONS);
     return {
       tasks,
       taskIds: this.#taskIds,
@@ -126,9 +141,10 @@ class DraftReader {
       paramNames,
       reads: new Set(toTexts(this.#root['reads'])),
       goal,
-      goalReferences: goal.expressions.map((expression) =>
-        this.#resolveReference(expression, ['goal'], textAt(this.#root, ['goal'])),
+      goalReferences: goal.expressions.map((placed) =>
+        this.#resolveReference(placed, ['goal'], textAt(this.#root, ['goal'])),
       ),
+      compiledBytes: this.#compiledBytes + this.#table.sizeBytes,
       diagnostics: this.#diagnostics,
     };
   }
@@ -140,7 +156,7 @@ class DraftReader {
     const registered = tool === undefined ? undefined : this.#catalog.get(tool);
     const verbatim = verbatimInputs(registered);
     const inputsPath = [...path, 'inputs'];
-    const inputs = yield* this.#compile(literalInputs, inputsPath, verbatim);
+    const { template: inputs, texts } = yield* this.#compile(literalInputs, inputsPath, verbatim);
     const overPath = [...path, 'parallel_over'];
     const overText = toText(value['parallel_over']);
     const over = overText === undefined ? undefined : yield* this.#compile(overText, overPath);
@@ -154,22 +170,27 @@ class DraftReader {
       inputs,
       literalInputs,
       fansOut: Object.hasOwn(value, 'parallel_over'),
-      parallelOver: over,
+      parallelOver: over?.template,
       parallelOverText: overText,
       awaits: toTexts(value['await']),
-      references: yield* this.#resolveReferences(inputs, inputsPath, literalInputs),
-      parallelOverReferences:
-        over === undefined ? [] : yield* this.#resolveReferences(over, overPath, overText),
+      references: yield* this.#resolveReferences(texts, inputsPath),
+      parallelOverReferences: over === undefined ? [] : yield* this.#resolveReferences(over.texts, overPath),
     };
   }
 
-  *#compile(value: unknown, path: Path, verbatim?: ReadonlySet<string>): Steps<Template> {
+  *#compile(
+    value: unknown,
+    path: Path,
+    verbatim?: ReadonlySet<string>,
+  ): Steps<{ readonly template: Template; readonly texts: readonly LocatedText[] }> {
     const maxProblems = MAX_PROBLEMS + 1 - this.#diagnostics.length;
-    const compilation = yield* compileInSteps((value ?? null) as Json, { verbatim, maxProblems });
+    const options = { table: this.#table, verbatim, maxProblems };
+    const compilation = yield* compileInSteps((value ?? null) as Json, options);
     for (const problem of compilation.problems) {
       this.#diagnostics.push(describeSyntaxError(problem, [...path, ...problem.path]));
     }
-    return compilation.template;
+    this.#compiledBytes += compilation.sizeBytes;
+    return compilation;
   }
 
   /** The schema reports a goal that is too long to be read. */
@@ -186,25 +207,35 @@ class DraftReader {
     return goal;
   }
 
-  /** @param value what the template was compiled from */
-  *#resolveReferences({ expressions }: Template, base: Path, value: unknown): Steps<LocatedReference[]> {
+  *#resolveReferences(texts: readonly LocatedText[], base: Path): Steps<LocatedReference[]> {
     const references: LocatedReference[] = [];
-    for (const { expression, path } of expressions) {
-      if (references.length % REFERENCES_PER_STEP === REFERENCES_PER_STEP - 1) yield;
-      references.push(this.#resolveReference(expression, [...base, ...path], textAt(value, path)));
+    for (const { path, text, expressions } of texts) {
+      const fullPath = [...base, ...path];
+      for (const placed of expressions) {
+        if (references.length % REFERENCES_PER_STEP === REFERENCES_PER_STEP - 1) yield;
+        references.push(this.#resolveReference(placed, fullPath, text));
+      }
     }
     return references;
   }
 
-  #resolveReference(expression: Expression, path: Path, text: string): LocatedReference {
+  #resolveReference({ expression, offset }: PlacedExpression, path: Path, text: string): LocatedReference {
     return {
-      reference: resolveReference(expression, this.#taskIds, this.#names),
+      reference: this.#resolve(expression),
       source: ellipsize(expression.source, MAX_SHOWN),
       hasFallback: expression.fallback !== undefined,
-      afterDollar: text[expression.offset - 1] === '$',
+      afterDollar: text[offset - 1] === '$',
       path,
-      at: expression.offset,
+      at: offset,
     };
+  }
+
+  #resolve(expression: Expression): Reference {
+    const known = this.#references.get(expression);
+    if (known !== undefined) return known;
+    const reference = resolveReference(expression, this.#taskIds, this.#names);
+    this.#references.set(expression, reference);
+    return reference;
   }
 }
 

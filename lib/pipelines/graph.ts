@@ -57,8 +57,8 @@ export function* createGraphInSteps({ definition, tasks, waves }: Pipeline): Ste
 }
 
 function listEdges(task: Task, awaits: ReadonlySet<string>): GraphEdge[] {
-  const expressions = [task.inputs, task.parallelOver].flatMap((template) => template?.expressions ?? []);
-  const read = new Set(expressions.map(({ expression }) => expression.root));
+  const operands = [task.inputs, task.parallelOver].flatMap((template) => template?.operands ?? []);
+  const read = new Set(operands.map(({ expression }) => expression.root));
   return task.upstream.map((from) => {
     const kind = awaits.has(from) && !read.has(from) ? 'await' : 'template';
     return { from, to: task.id, kind };

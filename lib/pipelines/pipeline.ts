@@ -2,7 +2,8 @@ import type { JsonObject } from '../common/json.js';
 import type { Problem } from '../definition/problem.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import type { DefinitionInput } from '../definition/text/source.js';
-import type { Renderer } from '../definition/template/renderer.js';
+import type { Renderer } from '../definition/template/operand.js';
+import type { DroppableTemplates } from '../definition/template/droppable-templates.js';
 import type { Template } from '../definition/template/template.js';
 import type { Tool } from '../tools/tool.js';
 import type { CheckSteps } from '../definition/check-steps.js';
@@ -25,7 +26,9 @@ export interface Pipeline {
   /** What a plan that runs it must know about it. */
   readonly contract: Contract;
   readonly warnings: readonly Problem[];
-  /** Estimated memory, in bytes. */
+  /** Those of its tasks; a run at work holds them. */
+  readonly templates: DroppableTemplates;
+  /** Estimated memory with the compiled templates, in bytes. */
   readonly sizeBytes: number;
   /** Checks a pipeline that one of its tasks will run, with the same tools. */
   readonly checkNestedPipeline: CheckNestedPipeline;

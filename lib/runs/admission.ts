@@ -96,8 +96,8 @@ export class Admission {
     if (isFree && !this.#isStarting && !eventLoopBudget.exhausted()) return this.#start(entry);
     this.#queue.add(tenantId, entry);
     this.#startQueued();
-    // A run that is about to work has more memory than it uses.
-    if (!this.#running.has(entry.run.id)) entry.run.budget.trim();
+    // A run that is about to work needs more memory than one that waits.
+    if (!this.#running.has(entry.run.id)) entry.run.park();
   }
 
   /** Starts a run that another process had begun, whether or not a slot is free: until then it cannot be cancelled. */

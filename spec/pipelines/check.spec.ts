@@ -44,6 +44,28 @@ describe('checkPipeline (rule 11, D8)', () => {
     ]);
   });
 
+  it('rejects more than 100,000 different templates, of which equal ones count once (Limits)', () => {
+    const codesOf = (texts: readonly string[]) => {
+      const tasks = [
+        { id: 'a', tool: 'mock' },
+        ...texts.map((x, at) => ({ id: `t${at}`, tool: 'mock', inputs: { x } })),
+      ];
+      return formatProblems(checkDefinition({ id: 'p', goal: 'g', tasks }, { catalog: builtinCatalog() }));
+    };
+    const different = (count: number) => Array.from({ length: count }, (_, at) => `{{a.output.f${at}}}`);
+    const halves = (count: number) => [
+      different(count / 2).join(''),
+      different(count)
+        .slice(count / 2)
+        .join(''),
+    ];
+    expect(codesOf([...halves(100_000), '{{a.output}}'.repeat(100_000)])).to.deep.equal([
+      'too_large at /tasks',
+    ]);
+    expect(codesOf([...halves(100_000), '{{a.output.f0}}'.repeat(100_000)])).to.deep.equal([]);
+    expect(codesOf([...halves(200_000), 'x {{a.output.f0}}'])).to.include('too_large at /tasks');
+  });
+
   it('returns a pipeline with its waves and statistics (Command-line interface)', () => {
     const check = checkPipelineText(`
 pipeline:

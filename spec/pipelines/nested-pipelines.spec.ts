@@ -21,7 +21,7 @@ describe('Checking an inline pipeline of a task (D8, D49)', () => {
       'id: x\ngoal: "{{params.n}}"\nparams: {n: {type: integer}}\ntasks:\n- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {v: "{{a.output}} {{session.any}}"}}';
     const check = checkPipelineText(wrapNested(nested));
     expect(check.problems).to.deep.equal([]);
-    expect(check.ok && check.pipeline.tasks.get('call')?.inputs.expressions).to.deep.equal([]);
+    expect(check.ok && check.pipeline.tasks.get('call')?.inputs.operands).to.deep.equal([]);
   });
 
   it('locates its problems in the enclosing text', () => {

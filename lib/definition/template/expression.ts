@@ -12,7 +12,10 @@ export type Segment =
   // The same fields, because V8 reads values of one shape faster.
   | { readonly kind: 'index'; readonly name: undefined; readonly index: number };
 
-/** The text between `{{` and `}}`: a name, a path into its value, and a literal fallback. */
+/**
+ * The text between `{{` and `}}`: a name, a path into its value, and a literal fallback. Equal expressions of a definition
+ * are one object, so that a definition of many equal templates is small.
+ */
 export interface Expression {
   /** The text between the braces, trimmed. */
   readonly source: string;
@@ -21,6 +24,11 @@ export interface Expression {
   readonly path: readonly Segment[];
   /** The literal after `??`, frozen. */
   readonly fallback: { readonly value: Json } | undefined;
+}
+
+/** One place of a text where an expression stands. */
+export interface PlacedExpression {
+  readonly expression: Expression;
   /** Position of the `{{` in the text. */
   readonly offset: number;
   /** Position after the `}}`. */
@@ -28,7 +36,7 @@ export interface Expression {
 }
 
 /** Literal text, or an expression. */
-export type TemplatePart = string | Expression;
+export type TemplatePart = string | PlacedExpression;
 
 export interface TemplateProblem {
   /** A sentence for people. */

@@ -1,12 +1,14 @@
-import type { Expression, TemplatePart, TemplateProblem } from './expression.js';
-import { parseTemplate } from './parser.js';
-import { compileOperand, createTextRenderer, type Operand, type Renderer } from './renderer.js';
+import type { PlacedExpression, TemplatePart, TemplateProblem } from './expression.js';
+import { ExpressionTable } from './expression-table.js';
+import type { Operand, Renderer } from './operand.js';
+import { parseTemplate } from './parsing/parser.js';
+import { createTextRenderer } from './renderer.js';
 
 /** A compiled goal. Templates of other values than params, and those that are not valid, are text (D54). */
 export interface Goal {
   readonly renderer: Renderer;
   /** All templates that are valid, also those that are text. */
-  readonly expressions: readonly Expression[];
+  readonly expressions: readonly PlacedExpression[];
   readonly problems: readonly TemplateProblem[];
 }
 
@@ -18,11 +20,12 @@ export const GOAL_HINT = 'write {{params.NAME}}, or "\\{{" for plain braces';
  * text, so that a goal never fails. Never throws.
  */
 export function compileGoal(text: string): Goal {
-  const parsed = parseTemplate(text);
+  const table = new ExpressionTable();
+  const parsed = parseTemplate(text, table);
   const parts = parsed?.parts ?? [text];
   return {
     renderer: createTextRenderer(
-      parts.map((part) => compilePart(part, text)),
+      parts.map((part) => compilePart(part, text, table)),
       parsed?.ok === true && parsed.whole,
     ),
     expressions: parts.filter(isExpression),
@@ -30,16 +33,16 @@ export function compileGoal(text: string): Goal {
   };
 }
 
-function isExpression(part: TemplatePart): part is Expression {
+function isExpression(part: TemplatePart): part is PlacedExpression {
   return typeof part !== 'string';
 }
 
-function compilePart(part: TemplatePart, text: string): string | Operand {
+function compilePart(part: TemplatePart, text: string, table: ExpressionTable): string | Operand {
   if (!isExpression(part)) return part;
-  return readsParam(part) ? compileOperand(part) : text.slice(part.offset, part.end);
+  return readsParam(part) ? table.operandOf(part.expression) : text.slice(part.offset, part.end);
 }
 
 /** A goal is rendered before the run, when nothing but its params is certain. */
-function readsParam({ root }: Expression): boolean {
-  return root === 'params';
+function readsParam({ expression }: PlacedExpression): boolean {
+  return expression.root === 'params';
 }

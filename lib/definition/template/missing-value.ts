@@ -3,11 +3,20 @@ import { nearest } from '../suggest.js';
 import { formatKey, formatPath, formatSegment, type Segment } from './expression.js';
 import { extractJson } from './extract-json.js';
 import { lookUp } from './lookup.js';
-import type { ValueSource } from './reference.js';
 import type { TemplateScope } from './scope.js';
 
 const MAX_LISTED_KEYS = 8;
 const MAX_COMPARED_KEYS = 10_000;
+
+/** Where an expression gets its value at run time, and the path from there. */
+export interface ValueSource {
+  /** Its name in the template language: `a.output`, `params`. */
+  readonly label: string;
+  readonly path: readonly Segment[];
+  /** Explains why `read` returns undefined. */
+  readonly whenAbsent: string;
+  read(scope: TemplateScope, item: Json | undefined): Json | undefined;
+}
 
 /** Explains at which segment a path leads nowhere, and which keys exist there (D13). */
 export function explainMissing(source: ValueSource, scope: TemplateScope, item: Json | undefined): string {

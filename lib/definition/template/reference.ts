@@ -1,10 +1,8 @@
-import type { Json } from '../../common/json.js';
 import { ellipsize } from '../../common/text.js';
 import { type Hint, hintRename } from '../hint.js';
 import { nearest, type Suggestions } from '../suggest.js';
 import { type Expression, formatPath, type Segment } from './expression.js';
 import { hintForForeignRoot } from './foreign-roots.js';
-import type { TemplateScope } from './scope.js';
 
 /** What an expression reads (rule 8); checks and the order of tasks are based on it (rule 5). */
 export type Reference =
@@ -42,7 +40,7 @@ const NOTHING_KNOWN: KnownNames = { params: NO_NAMES, inputs: NO_NAMES, suggesti
 
 /** Resolves an expression in a pipeline with these tasks. */
 export function resolveReference(
-  expression: Expression,
+  expression: Pick<Expression, 'root' | 'path'>,
   taskIds: ReadonlySet<string>,
   known: KnownNames = NOTHING_KNOWN,
 ): Reference {
@@ -126,7 +124,11 @@ function resolveTask(taskId: string, [first, ...rest]: readonly Segment[]): Refe
 
 const OUTPUT = 'output';
 
-function unknownName({ root, path }: Expression, taskIds: ReadonlySet<string>, known: KnownNames): Reference {
+function unknownName(
+  { root, path }: Pick<Expression, 'root' | 'path'>,
+  taskIds: ReadonlySet<string>,
+  known: KnownNames,
+): Reference {
   const message = `there is no task "${ellipsize(root, 80)}"; a template starts with a task id or one of ${NAMESPACES.join(', ')}`;
   const whole = formatPath(root, path);
   const hint =
@@ -153,87 +155,4 @@ function addNamespace(
 function* listNames(taskIds: ReadonlySet<string>): Generator<string> {
   yield* taskIds;
   yield* NAMESPACES;
-}
-
-/** A template of the definition could not be rendered with the data of this run (D13). */
-export class TemplateError extends Error {
-  override readonly name = 'TemplateError';
-  /** The path that has no value, as text: `a.output.rows[0]`. */
-  readonly path: string;
-
-  constructor(path: string, reason: string) {
-    super(`{{${path}}}: ${reason}`);
-    this.path = path;
-  }
-}
-
-/** Where an expression gets its value at run time, and the path from there. */
-export interface ValueSource {
-  /** Its name in the template language: `a.output`, `params`. */
-  readonly label: string;
-  readonly path: readonly Segment[];
-  /** Explains why `read` returns undefined. */
-  readonly whenAbsent: string;
-  read(scope: TemplateScope, item: Json | undefined): Json | undefined;
-}
-
-/** Returns the value source of an expression that passed the checks: a root that is no namespace is a task id. */
-export function toValueSource(expression: Expression): ValueSource {
-  const { root, path } = expression;
-  const reference = resolveReference(expression, new Set([root]));
-  const whenAbsent = 'it has no value';
-  switch (reference.kind) {
-    case 'task':
-      return outputSource(reference, path);
-    case 'input': {
-      const inputPath = [toField(reference.key), ...path.slice(2)];
-      return { label: 'pipeline.inputs', path: inputPath, whenAbsent, read: (scope) => scope.inputs };
-    }
-    case 'param': {
-      const paramPath = [toField(reference.name), ...path.slice(1)];
-      return { label: 'params', path: paramPath, whenAbsent, read: (scope) => scope.params };
-    }
-    case 'session': {
-      const sessionPath = [toField(reference.key), ...path.slice(1)];
-      return { label: 'session', path: sessionPath, whenAbsent, read: (scope) => scope.session };
-    }
-    case 'secret': {
-      const secretPath = [toField(reference.name)];
-      return {
-        label: 'secrets',
-        path: secretPath,
-        whenAbsent,
-        read: (scope) => scope.secrets,
-      };
-    }
-    case 'goal':
-      return { label: 'pipeline.goal', path: path.slice(1), whenAbsent, read: (scope) => scope.goal };
-    case 'item':
-      return { label: root, path, whenAbsent: NO_ITEM, read: (_scope, item) => item };
-    case 'unknown':
-      return failingSource(expression, reference.message);
-  }
-}
-
-const NO_ITEM = 'only a task with parallel_over has an item';
-
-function outputSource(reference: Reference & { kind: 'task' }, path: readonly Segment[]): ValueSource {
-  const { taskId, omitted } = reference;
-  return {
-    label: `${taskId}.output`,
-    path: omitted ? path : path.slice(1),
-    whenAbsent: `task "${taskId}" has no output`,
-    read: (scope) => scope.output(taskId),
-  };
-}
-
-function toField(name: string): Segment {
-  return { kind: 'field', name, index: undefined };
-}
-
-function failingSource({ root, path }: Expression, whenAbsent: string): ValueSource {
-  const read = (): never => {
-    throw new TemplateError(formatPath(root, path), whenAbsent);
-  };
-  return { label: root, path, whenAbsent, read };
 }

@@ -1,33 +1,34 @@
-import { type Json, type JsonObject, setOwn } from '../../common/json.js';
+import { type Json, type JsonObject, MEMBER_BYTES, OBJECT_BYTES, setOwn } from '../../common/json.js';
 import { ellipsize } from '../../common/text.js';
 import type { Path } from '../problem.js';
 import { runToEnd, type Steps } from '../../common/steps.js';
-import type { Expression, TemplatePart, TemplateProblem } from './expression.js';
-import { parseInSteps, parseTemplate } from './parser.js';
+import type { PlacedExpression, TemplatePart, TemplateProblem } from './expression.js';
+import { ExpressionTable } from './expression-table.js';
+import type { ExpressionOperand, Operand, Renderer } from './operand.js';
+import { parseInSteps, parseTemplate } from './parsing/parser.js';
 import {
+  createTextRenderer,
   FailingRenderer,
   ListRenderer,
   LiteralRenderer,
   ObjectRenderer,
-  type Operand,
-  compileOperand,
-  type Renderer,
-  createTextRenderer,
 } from './renderer.js';
 import type { TemplateScope } from './scope.js';
 
-/** An expression and its path in the compiled value. */
-interface LocatedExpression {
-  readonly expression: Expression;
+/** The templates of one text of the compiled value. */
+export interface LocatedText {
+  /** Of the text in the value. */
   readonly path: Path;
+  readonly text: string;
+  readonly expressions: readonly PlacedExpression[];
 }
 
 type LocatedTemplateProblem = TemplateProblem & { readonly path: Path };
 
 /** A compiled JSON value with templates in its strings: compiled once, rendered often (D15). */
 export interface Template {
-  /** In the order of the value. */
-  readonly expressions: readonly LocatedExpression[];
+  /** The different expressions in it, each once, in the order of the value. */
+  readonly operands: readonly ExpressionOperand[];
   /**
    * Replaces every template and returns the frozen value. Creates only the lists and objects that contain templates;
    * all results share the other parts. Values of the scope are not copied.
@@ -43,6 +44,8 @@ export interface Template {
 }
 
 interface CompileOptions {
+  /** The expressions of the whole definition. Default: those of this value. */
+  readonly table?: ExpressionTable;
   /** Keys of the value whose lists and objects contain no templates. */
   readonly verbatim?: ReadonlySet<string> | undefined;
   /** Most problems to report; texts after them are not parsed. Default: all. */
@@ -51,6 +54,10 @@ interface CompileOptions {
 
 interface Compilation {
   readonly template: Template;
+  /** Memory that the template takes besides the expressions of the table, in bytes. */
+  readonly sizeBytes: number;
+  /** In the order of the value. */
+  readonly texts: readonly LocatedText[];
   readonly problems: readonly LocatedTemplateProblem[];
 }
 
@@ -62,20 +69,22 @@ export function compileTemplate(value: Json, options: CompileOptions = {}): Comp
 /** Compiles like `compileTemplate`. */
 export function* compileInSteps(
   value: Json,
-  { verbatim, maxProblems = Infinity }: CompileOptions,
+  { table = new ExpressionTable(), verbatim, maxProblems = Infinity }: CompileOptions,
 ): Steps<Compilation> {
-  const compiler = new TemplateCompiler(verbatim, maxProblems);
+  const compiler = new TemplateCompiler(table, verbatim, maxProblems);
   const root = yield* compiler.compile(value);
-  return { template: new CompiledTemplate(root, compiler.expressions), problems: compiler.problems };
+  const { operands, texts, problems } = compiler;
+  const sizeBytes = TEMPLATE_BYTES + compiler.sizeBytes + POINTER_BYTES * operands.size;
+  return { template: new CompiledTemplate(root, [...operands]), sizeBytes, texts, problems };
 }
 
 class CompiledTemplate implements Template {
-  readonly expressions: readonly LocatedExpression[];
+  readonly operands: readonly ExpressionOperand[];
   readonly #root: Renderer;
 
-  constructor(root: Renderer, expressions: readonly LocatedExpression[]) {
+  constructor(root: Renderer, operands: readonly ExpressionOperand[]) {
     this.#root = root;
-    this.expressions = expressions;
+    this.operands = operands;
   }
 
   render(scope: TemplateScope): Json {
@@ -98,10 +107,21 @@ const PARTS_PER_STEP = 200;
 /** Longer texts, in characters, are compiled in steps. */
 const LONG_TEXT = 4096;
 
+/** Measured memory of what is compiled, in bytes: a template, a literal, a text or one of its parts, a list or an object. */
+const TEMPLATE_BYTES = 120;
+const LITERAL_BYTES = 32;
+const TEXT_BYTES = 80;
+const LIST_BYTES = 80;
+const PLAIN_TEXT_BYTES = 24;
+const POINTER_BYTES = 8;
+
 /** Compiles one value to renderers and collects its expressions and problems. */
 class TemplateCompiler {
-  readonly expressions: { readonly expression: Expression; readonly path: MutablePath }[] = [];
+  sizeBytes = 0;
+  readonly operands = new Set<ExpressionOperand>();
+  readonly texts: LocatedText[] = [];
   readonly problems: (TemplateProblem & { readonly path: MutablePath })[] = [];
+  readonly #table: ExpressionTable;
   readonly #path: MutablePath = [];
   readonly #verbatim: ReadonlySet<string> | undefined;
   readonly #maxProblems: number;
@@ -111,7 +131,13 @@ class TemplateCompiler {
   #compiled = 0;
 
   /** With `verbatim`, the lists and objects at these keys are literal; with `isLiteral`, the whole value is. */
-  constructor(verbatim: ReadonlySet<string> | undefined, maxProblems: number, isLiteral = false) {
+  constructor(
+    table: ExpressionTable,
+    verbatim: ReadonlySet<string> | undefined,
+    maxProblems: number,
+    isLiteral = false,
+  ) {
+    this.#table = table;
     this.#verbatim = verbatim;
     this.#maxProblems = maxProblems;
     this.#isLiteral = isLiteral;
@@ -120,7 +146,7 @@ class TemplateCompiler {
   *compile(value: Json): Steps<Renderer> {
     if (typeof value === 'string')
       return value.length > LONG_TEXT ? yield* this.#compileLongText(value) : this.#compileText(value);
-    if (typeof value !== 'object' || value === null) return new LiteralRenderer(value);
+    if (typeof value !== 'object' || value === null) return this.#createLiteral(value);
     if (this.#path.length === MAX_DEPTH) return this.#failValue(`is nested deeper than ${MAX_DEPTH} levels`);
     return yield* this.#compileContainer(value);
   }
@@ -139,22 +165,27 @@ class TemplateCompiler {
   }
 
   *#compileLongText(text: string): Steps<Renderer> {
-    if (this.#isPlain(text) || this.problems.length >= this.#maxProblems) return this.#compileText(text);
-    const parsed = yield* parseInSteps(text);
+    if (this.#isPlain(text) || this.#isFull()) return this.#compileText(text);
+    const parsed = yield* parseInSteps(text, this.#table);
     const parts: (string | Operand)[] = [];
     for (const part of parsed?.parts ?? []) {
       if (this.#isStepDone()) yield;
       parts.push(this.#compilePart(part));
     }
-    return this.#toRenderer(text, parsed, parts);
+    return this.#toRenderer(text, parsed, parts.slice());
   }
 
   #compileText(text: string): Renderer {
-    if (this.#isPlain(text)) return new LiteralRenderer(text);
-    if (this.problems.length >= this.#maxProblems) return this.#fail(text, []);
-    const parsed = parseTemplate(text);
+    if (this.#isPlain(text)) return this.#createLiteral(text);
+    if (this.#isFull()) return this.#fail(text, []);
+    const parsed = parseTemplate(text, this.#table);
     const parts = parsed?.parts.map((part) => this.#compilePart(part)) ?? [];
     return this.#toRenderer(text, parsed, parts);
+  }
+
+  /** Whether further templates are not worth parsing, because the definition is refused. */
+  #isFull(): boolean {
+    return this.problems.length >= this.#maxProblems || this.#table.isOverfull;
   }
 
   #isPlain(text: string): boolean {
@@ -166,15 +197,28 @@ class TemplateCompiler {
     parsed: ReturnType<typeof parseTemplate>,
     parts: readonly (string | Operand)[],
   ): Renderer {
-    if (parsed === undefined) return new LiteralRenderer(text);
+    if (parsed === undefined) return this.#createLiteral(text);
+    this.#addText(text, parsed.parts);
     if (!parsed.ok) return this.#fail(text, parsed.problems);
+    if (!parsed.whole) this.sizeBytes += TEXT_BYTES + measureParts(parts);
     return createTextRenderer(parts, parsed.whole);
+  }
+
+  #addText(text: string, parts: readonly TemplatePart[]): void {
+    const expressions = parts.filter((part) => typeof part !== 'string');
+    if (expressions.length > 0) this.texts.push({ path: [...this.#path], text, expressions });
+  }
+
+  #createLiteral(value: Json): LiteralRenderer {
+    this.sizeBytes += LITERAL_BYTES;
+    return new LiteralRenderer(value);
   }
 
   #compilePart(part: TemplatePart): string | Operand {
     if (typeof part === 'string') return part;
-    this.expressions.push({ expression: part, path: [...this.#path] });
-    return compileOperand(part);
+    const operand = this.#table.operandOf(part.expression);
+    this.operands.add(operand);
+    return operand;
   }
 
   *#compileList(list: readonly Json[]): Steps<Renderer> {
@@ -183,26 +227,32 @@ class TemplateCompiler {
       if (this.#isStepDone()) yield;
       members.push(this.#compileScalar(index, member) ?? (yield* this.#compileAt(index, member)));
     }
-    if (!members.every(isLiteral)) return new ListRenderer(members);
+    this.sizeBytes += LIST_BYTES + POINTER_BYTES * list.length;
+    // A list that grew by pushing has room for more.
+    if (!members.every(isLiteral)) return new ListRenderer(members.slice());
+    this.sizeBytes -= LITERAL_BYTES * list.length;
     const literal = members.map((member) => member.value);
     Object.freeze(literal);
-    return new LiteralRenderer(literal);
+    return this.#createLiteral(literal);
   }
 
   *#compileObject(object: JsonObject): Steps<Renderer> {
-    const members: (readonly [string, Renderer])[] = [];
-    for (const key of Object.keys(object)) {
+    const keys = Object.keys(object);
+    const members: Renderer[] = [];
+    for (const key of keys) {
       if (this.#isStepDone()) yield;
       const member = object[key] as Json;
-      members.push([key, this.#compileScalar(key, member) ?? (yield* this.#compileAt(key, member))]);
+      members.push(this.#compileScalar(key, member) ?? (yield* this.#compileAt(key, member)));
     }
+    if (!members.every(isLiteral)) {
+      this.sizeBytes += 2 * LIST_BYTES + 2 * POINTER_BYTES * keys.length;
+      return new ObjectRenderer(keys, members.slice());
+    }
+    this.sizeBytes += OBJECT_BYTES + (MEMBER_BYTES - LITERAL_BYTES) * keys.length;
     const literal: JsonObject = {};
-    for (const [key, member] of members) {
-      if (!isLiteral(member)) return new ObjectRenderer(members);
-      setOwn(literal, key, member.value);
-    }
+    for (const [index, member] of members.entries()) setOwn(literal, keys[index] as string, member.value);
     Object.freeze(literal);
-    return new LiteralRenderer(literal);
+    return this.#createLiteral(literal);
   }
 
   #isStepDone(): boolean {
@@ -212,7 +262,7 @@ class TemplateCompiler {
   /** Compiles what takes no steps, which most values are; undefined for the others. */
   #compileScalar(key: string | number, value: Json): Renderer | undefined {
     if (typeof value === 'object' && value !== null) return undefined;
-    if (typeof value !== 'string') return new LiteralRenderer(value);
+    if (typeof value !== 'string') return this.#createLiteral(value);
     if (value.length > LONG_TEXT) return undefined;
     this.#path.push(key);
     const renderer = this.#compileText(value);
@@ -236,8 +286,9 @@ class TemplateCompiler {
 
   /** Uses a second compiler: an alias may also put the same object where its templates are rendered. */
   *#compileLiterally(value: Json): Steps<Renderer> {
-    const literally = new TemplateCompiler(undefined, this.#maxProblems, true);
+    const literally = new TemplateCompiler(this.#table, undefined, this.#maxProblems, true);
     const renderer = yield* literally.compile(value);
+    this.sizeBytes += literally.sizeBytes;
     for (const problem of literally.problems) {
       this.problems.push({ ...problem, path: [...this.#path, ...problem.path] });
     }
@@ -253,6 +304,12 @@ class TemplateCompiler {
   #failValue(reason: string): Renderer {
     return this.#fail('…', [{ message: `the value ${reason}`, offset: 0, start: 0 }]);
   }
+}
+
+function measureParts(parts: readonly (string | Operand)[]): number {
+  let bytes = POINTER_BYTES * parts.length;
+  for (const part of parts) if (typeof part === 'string') bytes += PLAIN_TEXT_BYTES + part.length;
+  return bytes;
 }
 
 function isLiteral(renderer: Renderer): renderer is LiteralRenderer {

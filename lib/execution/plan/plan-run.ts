@@ -94,6 +94,22 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     return false;
   }
 
+  park(): void {
+    const { begun } = this.subRuns;
+    for (const [id, { pipeline }] of this.prepared.subRuns) {
+      const run = begun.get(id);
+      if (run === undefined) pipeline.templates.park();
+      else if (run.isPaused) run.park();
+    }
+    this.budget.trim();
+  }
+
+  prepareTemplates(): Promise<void> | undefined {
+    const paused = [...this.subRuns.begun.values()].filter(({ isPaused }) => isPaused);
+    const preparing = paused.flatMap((run) => run.prepareTemplates() ?? []);
+    return preparing.length === 0 ? undefined : Promise.all(preparing).then(() => undefined);
+  }
+
   get subPipelines(): SubPipelineStatuses {
     const { begun } = this.subRuns;
     const statuses = [...this.prepared.subRuns.keys()].map((id) => [id, begun.get(id)?.status ?? null]);

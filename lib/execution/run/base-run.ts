@@ -220,6 +220,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     if (this.hasBegun) void this.#prepareAndBegin();
     else this.emitStatus();
     await replay.over;
+    if (this.isPaused) this.park();
   }
 
   /** Once, however often it is asked to go on. */
@@ -248,11 +249,21 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** Lets a paused run go on: to its next breakpoint, or by one wave. Does nothing otherwise. */
   resume(by: 'continue' | 'step'): void {
-    this.#whenAtRest(() => {
-      this.#note({ kind: 'resume', by });
-      this.#send(by);
-    });
+    const resume = (): void =>
+      this.#whenAtRest(() => {
+        this.#note({ kind: 'resume', by });
+        this.#send(by);
+      });
+    const compiling = this.prepareTemplates();
+    if (compiling === undefined) resume();
+    else void compiling.then(resume);
   }
+
+  /** Compiles the templates that the run needs to go on; returns undefined when it may go on at once. Never rejects. */
+  abstract prepareTemplates(): Promise<void> | undefined;
+
+  /** Gives back the memory that a run needs only while it works. Call for one that waits: queued, or at a breakpoint. */
+  abstract park(): void;
 
   /** Resolves when the run has come to where another process left it; undefined when it has. */
   get rebuilding(): Promise<void> | undefined {

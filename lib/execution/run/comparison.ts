@@ -1,7 +1,7 @@
 import type { Json } from '../../common/json.js';
-import type { Expression, Segment } from '../../definition/template/expression.js';
+import type { Segment } from '../../definition/template/expression.js';
 import { getMember } from '../../definition/template/lookup.js';
-import { toValueSource } from '../../definition/template/reference.js';
+import type { ExpressionOperand } from '../../definition/template/operand.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { TaskOutcome } from '../results.js';
 import type { Write } from '../session/session-overrides.js';
@@ -41,9 +41,8 @@ export class Comparison {
   }
 
   /** Whether a template has the same value in both scopes. A text counts as a whole, even if a part of it is read. */
-  readsTheSame(expression: Expression, before: TemplateScope, now: TemplateScope): boolean {
+  readsTheSame({ source }: ExpressionOperand, before: TemplateScope, now: TemplateScope): boolean {
     if (!this.#spend(EXPRESSION_PARTS)) return false;
-    const source = toValueSource(expression);
     return this.isEqualAt(source.read(before, undefined), source.read(now, undefined), source.path);
   }
 

@@ -180,7 +180,7 @@ class TaskScope implements TemplateScope {
 }
 
 function listSessionKeys(template: Task['inputs'] | undefined): string[] {
-  return (template?.expressions ?? []).flatMap(({ expression: { root, path } }) => {
+  return (template?.operands ?? []).flatMap(({ expression: { root, path } }) => {
     const [key] = path;
     return root === 'session' && key !== undefined ? [key.name ?? String(key.index)] : [];
   });

@@ -25,6 +25,8 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   readonly work: RunWork;
   protected readonly lifecycle: LifecycleEvents;
   readonly #services: RunServices;
+  /** Whether the run holds the templates of its pipeline. */
+  #isHolding = false;
 
   /**
    * @param budget holds what the run was given already
@@ -128,8 +130,42 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   #onTransition(): void {
     // Its end is written when everything else of it is.
     if (this.isSettled) return;
-    if (this.isPaused) this.lifecycle.closeWave();
+    if (this.isPaused) {
+      this.lifecycle.closeWave();
+      // A run that is rebuilt goes on at once.
+      if (this.#services.history?.replay === undefined) this.park();
+    } else if (this.startedAt !== null) this.#holdTemplates();
     this.emitStatus();
+  }
+
+  override stop(): void {
+    super.stop();
+    this.#releaseTemplates();
+  }
+
+  park(): void {
+    const { templates } = this.prepared.pipeline;
+    this.#releaseTemplates();
+    templates.park();
+    this.budget.trim();
+  }
+
+  prepareTemplates(): Promise<void> | undefined {
+    this.#holdTemplates();
+    const { stepRunner } = this.#services.dependencies;
+    const { pipeline, tenantId } = this.prepared;
+    return pipeline.templates.needsSteps ? stepRunner.run(pipeline.templates.compile(), tenantId) : undefined;
+  }
+
+  #holdTemplates(): void {
+    if (this.#isHolding) return;
+    this.#isHolding = true;
+    this.prepared.pipeline.templates.hold();
+  }
+
+  #releaseTemplates(): void {
+    if (this.#isHolding) this.prepared.pipeline.templates.release();
+    this.#isHolding = false;
   }
 
   /** Called when the plan that contains this run is cancelled; the plan's machine has cancelled its actor already. */
@@ -138,8 +174,14 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     this.emitStatus();
   }
 
-  /** Reads the blackboard. When that fails, the first wave fails with the reason. */
   protected override prepareToBegin(): Promise<void> | undefined {
+    const compiling = this.prepareTemplates();
+    const reading = this.#readBlackboard();
+    return compiling === undefined ? reading : compiling.then(() => reading);
+  }
+
+  /** Reads the blackboard. When that fails, the first wave fails with the reason. */
+  #readBlackboard(): Promise<void> | undefined {
     const { session, parent } = this.#services;
     const { blackboard, pipeline } = this.prepared;
     const needsNothing = blackboard instanceof OwnBlackboard && pipeline.contract.reads.size === 0;
@@ -158,6 +200,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
 
   protected override onEnd(): void {
     this.lifecycle.closeWave();
+    this.#releaseTemplates();
     this.#services.close();
   }
 }

@@ -38,7 +38,7 @@ export class ReusableItems {
     this.#earlier = earlier;
     this.#before = before;
     this.#now = now;
-    this.#paths = inputs.expressions.flatMap(({ expression }) =>
+    this.#paths = inputs.operands.flatMap(({ expression }) =>
       expression.root === 'item' ? [expression.path] : [],
     );
     const { outputs, sizeBytes } = earlier;

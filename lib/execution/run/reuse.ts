@@ -161,15 +161,15 @@ export class Reuse {
   }
 
   /** Finds a template that reads another value of what the run was given. */
-  #findValueChange({ expressions }: Template): string | undefined {
+  #findValueChange({ operands }: Template): string | undefined {
     const { given } = this.#source;
     if (given === undefined) return undefined;
     const [before, now] = [toScope(given), toScope(this.#now)];
     const comparison = this.#compare();
-    for (const { expression } of expressions) {
-      const { root, source } = expression;
+    for (const operand of operands) {
+      const { root, source } = operand.expression;
       const isGiven = GIVEN.has(root) || root === 'session';
-      if (isGiven && !comparison.readsTheSame(expression, before, now))
+      if (isGiven && !comparison.readsTheSame(operand, before, now))
         return `reads {{${source}}}, which has changed`;
     }
     return undefined;
@@ -189,11 +189,11 @@ export class Reuse {
     const now: TemplateScope = toScope(this.#now, (id) => this.#outcomeOf(id));
     const comparison = this.#compare();
     const keys = new Set<string>();
-    for (const { expression } of template.expressions) {
-      const { root, path } = expression;
+    for (const operand of template.operands) {
+      const { root, path } = operand.expression;
       if (root === 'item' || GIVEN.has(root)) continue;
       if (root !== 'session') {
-        if (!comparison.readsTheSame(expression, before, now)) return false;
+        if (!comparison.readsTheSame(operand, before, now)) return false;
       } else if (path[0] !== undefined) keys.add(path[0].name ?? String(path[0].index));
     }
     return [...keys].every((key) => this.#isKeyAsItWas(key, task));

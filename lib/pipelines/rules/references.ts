@@ -4,7 +4,7 @@ import { type ChangeHint, hintRename } from '../../definition/hint.js';
 import { Suggestions } from '../../definition/suggest.js';
 import { GOAL_HINT } from '../../definition/template/goal.js';
 import type { Reference } from '../../definition/template/reference.js';
-import { parseTemplate } from '../../definition/template/parser.js';
+import { parseTemplate } from '../../definition/template/parsing/parser.js';
 import type { DraftTask, LocatedReference, PipelineDraft } from '../draft.js';
 
 export interface ReferenceContext {

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
-import { compileExpression } from '../../../lib/definition/template/renderer.js';
-import { TemplateError } from '../../../lib/definition/template/reference.js';
+import { ExpressionOperand, TemplateError } from '../../../lib/definition/template/operand.js';
 import type { Json } from '../../../lib/common/json.js';
 import { parseExpression, createScope } from './expressions.js';
 
-describe('compileExpression', () => {
+describe('an expression', () => {
   const scope = createScope(
     {
       a: { n: 1, none: null, output: 'inner', text: 'words' },
@@ -21,7 +20,7 @@ describe('compileExpression', () => {
   );
 
   function valueOf(source: string, item?: Json): Json {
-    return compileExpression(parseExpression(source))(scope, item);
+    return new ExpressionOperand(parseExpression(source)).render(scope, item);
   }
 
   describe('reads every namespace (rule 8)', () => {

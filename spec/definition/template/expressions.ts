@@ -1,6 +1,6 @@
 import type { Expression } from '../../../lib/definition/template/expression.js';
 import type { TemplateScope } from '../../../lib/definition/template/scope.js';
-import { parseTemplate } from '../../../lib/definition/template/parser.js';
+import { parseTemplate } from '../../../lib/definition/template/parsing/parser.js';
 import * as fc from 'fast-check';
 import type { Json } from '../../../lib/common/json.js';
 
@@ -10,7 +10,7 @@ export function parseExpression(source: string): Expression {
   if (parsed === undefined || !parsed.ok) throw new Error(`{{${source}}} does not parse`);
   const [part] = parsed.parts;
   if (!parsed.whole || typeof part !== 'object') throw new Error(`{{${source}}} is not one template`);
-  return part;
+  return part.expression;
 }
 
 /** Any JSON value. */

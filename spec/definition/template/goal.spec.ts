@@ -29,7 +29,7 @@ describe('compileGoal (D54)', () => {
 
   it('lists all templates that are valid, and the problems of the others', () => {
     const { expressions, problems } = compileGoal('{{a.output}} {{params.city}} {{}} {{b');
-    expect(expressions.map(({ source }) => source)).to.deep.equal(['a.output', 'params.city']);
+    expect(expressions.map(({ expression }) => expression.source)).to.deep.equal(['a.output', 'params.city']);
     expect(problems.map(({ start }) => start)).to.deep.equal([29, 34]);
   });
 });

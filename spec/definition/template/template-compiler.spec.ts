@@ -4,17 +4,35 @@ import type { Json, JsonObject } from '../../../lib/common/json.js';
 import { createScope } from './expressions.js';
 
 describe('compileTemplate', () => {
-  it('lists every expression with its path, in order', () => {
-    const { template } = compileTemplate({
+  it('lists the texts with templates, each with its path and its expressions, in order', () => {
+    const { texts } = compileTemplate({
       a: '{{x.output}}',
       list: ['plain', { deep: 'text {{y.output}} and {{params.z}}' }],
       '{{key.output}}': 1,
     });
-    expect(template.expressions.map(({ expression, path }) => [expression.source, path])).to.deep.equal([
-      ['x.output', ['a']],
-      ['y.output', ['list', 1, 'deep']],
-      ['params.z', ['list', 1, 'deep']],
+    const sources = texts.map(({ path, expressions }) => [
+      path,
+      expressions.map(({ expression }) => expression.source),
     ]);
+    expect(sources).to.deep.equal([
+      [['a'], ['x.output']],
+      [
+        ['list', 1, 'deep'],
+        ['y.output', 'params.z'],
+      ],
+    ]);
+  });
+
+  it('keeps equal expressions once, whatever blanks stand in their braces', () => {
+    const { template } = compileTemplate({
+      a: '{{x.output}} {{ x.output }}',
+      b: ['{{x.output}}', '{{y.output}}'],
+    });
+    expect(template.operands.map(({ expression }) => expression.source)).to.deep.equal([
+      'x.output',
+      'y.output',
+    ]);
+    expect(template.render(createScope({ x: 1, y: 2 }))).to.deep.equal({ a: '1 1', b: [1, 2] });
   });
 
   it('reports the problems of all strings with their paths', () => {
@@ -29,7 +47,7 @@ describe('compileTemplate', () => {
 
   it('compiles the valid parts, and throws only when rendering an invalid string', () => {
     const { template } = compileTemplate({ good: '{{x.output}}', bad: '{{x.}}' });
-    expect(template.expressions).to.have.length(1);
+    expect(template.operands).to.have.length(1);
     expect(() => template.render(createScope({ x: 1 }))).to.throw(/a name is missing/);
   });
 
@@ -44,9 +62,9 @@ describe('compileTemplate', () => {
 
   it('compiles a value that an alias uses in several places', () => {
     const shared = { t: '{{x.output}}', l: [1] };
-    const { template, problems } = compileTemplate([shared, { again: shared }, shared.l, shared.l]);
+    const { template, texts, problems } = compileTemplate([shared, { again: shared }, shared.l, shared.l]);
     expect(problems).to.deep.equal([]);
-    expect(template.expressions.map(({ path }) => path)).to.deep.equal([
+    expect(texts.map(({ path }) => path)).to.deep.equal([
       [0, 't'],
       [1, 'again', 't'],
     ]);

@@ -1,4 +1,4 @@
-import { ellipsize } from '../../common/text.js';
+import { ellipsize } from '../../../common/text.js';
 import type { Cursor } from './cursor.js';
 
 const USE_TRANSFORM = 'templates only reference values; compute with the transform tool';

@@ -1,6 +1,7 @@
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../../common/steps.js';
 import { Cursor, TemplateSyntaxError } from './cursor.js';
-import type { Expression, Segment, TemplatePart, TemplateProblem } from './expression.js';
+import { ExpressionTable } from '../expression-table.js';
+import type { Expression, PlacedExpression, Segment, TemplatePart, TemplateProblem } from '../expression.js';
 import { readLiteral } from './literal.js';
 import {
   failAfterExpression,
@@ -32,28 +33,30 @@ const TEMPLATES_PER_STEP = 50;
  * `\{{` is a literal `{{`; two backslashes before `{{` are one backslash and a template. A lone `{` or `}}` is text.
  * Reports up to 100 problems. Takes time linear in the text, and never throws.
  *
+ * @param table has the expressions that were read before: equal ones are parsed once
  * @returns undefined when the text contains no template and no escape, and is a plain string
  */
-export function parseTemplate(text: string): ParsedTemplate | undefined {
-  const reader = openReader(text);
+export function parseTemplate(text: string, table = new ExpressionTable()): ParsedTemplate | undefined {
+  const reader = openReader(text, table);
   while (reader?.readNext() === true);
   return reader?.result();
 }
 
 /** Parses a long text like `parseTemplate`. */
-export function* parseInSteps(text: string): Steps<ParsedTemplate | undefined> {
-  const reader = openReader(text);
+export function* parseInSteps(text: string, table: ExpressionTable): Steps<ParsedTemplate | undefined> {
+  const reader = openReader(text, table);
   for (let count = 1; reader?.readNext() === true; count++) if (count % TEMPLATES_PER_STEP === 0) yield;
   return reader?.result();
 }
 
-function openReader(text: string): TemplateReader | undefined {
+function openReader(text: string, table: ExpressionTable): TemplateReader | undefined {
   const first = text.indexOf('{{');
-  return first < 0 ? undefined : new TemplateReader(text, first);
+  return first < 0 ? undefined : new TemplateReader(text, first, table);
 }
 
 class TemplateReader {
   readonly #text: string;
+  readonly #table: ExpressionTable;
   readonly #lastClose: number;
   readonly #parts: TemplatePart[] = [];
   readonly #problems: TemplateProblem[] = [];
@@ -62,8 +65,9 @@ class TemplateReader {
   /** The next `{{`. */
   #open: number;
 
-  constructor(text: string, first: number) {
+  constructor(text: string, first: number, table: ExpressionTable) {
     this.#text = text;
+    this.#table = table;
     this.#open = first;
     this.#lastClose = text.lastIndexOf('}}');
   }
@@ -105,17 +109,30 @@ class TemplateReader {
       this.#takeInvalid(open, this.#text.length);
       return;
     }
-    const cursor = new Cursor(this.#text, open);
     try {
-      const expression = readExpression(cursor);
+      const placed = this.#readKnown(open) ?? this.#readExpression(open);
       this.#endPlain();
-      this.#parts.push(expression);
-      this.#at = cursor.at;
+      this.#parts.push(placed);
+      this.#at = placed.end;
     } catch (error) {
       if (!(error instanceof TemplateSyntaxError)) throw error;
       this.#problems.push(error.problem);
       this.#takeInvalid(open, Math.max(error.resume, open + 2));
     }
+  }
+
+  /** Reads an expression that was parsed before: what was valid up to its braces is so again. */
+  #readKnown(open: number): PlacedExpression | undefined {
+    const close = this.#text.indexOf('}}', open);
+    const expression = this.#table.find(this.#text.slice(open + 2, close).trim());
+    return expression && { expression, offset: open, end: close + 2 };
+  }
+
+  /** @throws TemplateSyntaxError */
+  #readExpression(open: number): PlacedExpression {
+    const cursor = new Cursor(this.#text, open);
+    const expression = this.#table.intern(readExpression(cursor));
+    return { expression, offset: open, end: cursor.at };
   }
 
   #takeInvalid(start: number, end: number): void {
@@ -142,7 +159,7 @@ function readExpression(cursor: Cursor): Expression {
   const close = cursor.at;
   if (!cursor.take('}}')) failAfterExpression(cursor, fallback !== undefined);
   const source = cursor.text.slice(cursor.start + 2, close).trim();
-  return { source, root, path, fallback, offset: cursor.start, end: cursor.at };
+  return { source, root, path, fallback };
 }
 
 function readFallback(cursor: Cursor): Expression['fallback'] {

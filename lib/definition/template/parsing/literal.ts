@@ -1,5 +1,5 @@
-import { type Json, type JsonObject, setOwn } from '../../common/json.js';
-import { ellipsize } from '../../common/text.js';
+import { type Json, type JsonObject, setOwn } from '../../../common/json.js';
+import { ellipsize } from '../../../common/text.js';
 import type { Cursor } from './cursor.js';
 
 /** Maximum nesting of lists and objects in a literal. */

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { formatKey, formatPath, type Segment } from '../../../lib/definition/template/expression.js';
-import { parseTemplate } from '../../../lib/definition/template/parser.js';
-import { parseExpression } from './expressions.js';
+import { formatKey, formatPath, type Segment } from '../../../../lib/definition/template/expression.js';
+import { parseTemplate } from '../../../../lib/definition/template/parsing/parser.js';
+import { parseExpression } from '../expressions.js';
 
 describe('A path (D11)', () => {
   /** Field names are strings, indexes are numbers. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { TemplateProblem } from '../../../lib/definition/template/expression.js';
-import { parseTemplate } from '../../../lib/definition/template/parser.js';
+import type { TemplateProblem } from '../../../../lib/definition/template/expression.js';
+import { parseTemplate } from '../../../../lib/definition/template/parsing/parser.js';
 
 describe('Template syntax errors', () => {
   function problemOf(text: string): TemplateProblem {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { TemplatePart } from '../../../lib/definition/template/expression.js';
-import { parseTemplate } from '../../../lib/definition/template/parser.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import type { TemplatePart } from '../../../../lib/definition/template/expression.js';
+import { parseTemplate } from '../../../../lib/definition/template/parsing/parser.js';
+import { measureCpuMsSync } from '../../../support/cpu-time.js';
 
 describe('parseTemplate', () => {
   /** Sources of the expressions in angle brackets, between the literal parts. */
@@ -10,7 +10,9 @@ describe('parseTemplate', () => {
     const parsed = parseTemplate(text);
     if (parsed === undefined) return [text];
     if (!parsed.ok) throw new Error(parsed.problems.map(({ message }) => message).join('; '));
-    return parsed.parts.map((part: TemplatePart) => (typeof part === 'string' ? part : `<${part.source}>`));
+    return parsed.parts.map((part: TemplatePart) =>
+      typeof part === 'string' ? part : `<${part.expression.source}>`,
+    );
   }
 
   describe('parts', () => {
@@ -105,7 +107,9 @@ describe('parseTemplate', () => {
 
     it('leave the valid templates of the text, with the others as text', () => {
       const parsed = parseTemplate('x {{a.}} {{b.c}} {{ d | y}}!');
-      const parts = parsed?.parts.map((part) => (typeof part === 'string' ? part : `<${part.source}>`));
+      const parts = parsed?.parts.map((part) =>
+        typeof part === 'string' ? part : `<${part.expression.source}>`,
+      );
       expect(parts).to.deep.equal(['x {{a.}} ', '<b.c>', ' {{ d | y}}!']);
     });
 
