@@ -239,11 +239,13 @@ export class LocalExecutor implements Executor {
   ): MemoryBudget {
     const { runOutputLimitBytes, memory, artifacts } = this.#dependencies;
     const budget = new MemoryBudget(runOutputLimitBytes, memory, tenantId);
-    budget.isGranted = isGranted;
     const sizeBytes = preparedBytes + (filesOf === undefined ? 0 : artifacts.bytesOf(filesOf));
     // Before anything is admitted: that may evict the run which has them.
     if (filesOf !== undefined) artifacts.reuse(filesOf, id, budget);
-    if (budget.admit(sizeBytes)) return budget;
+    if (budget.admit(sizeBytes)) {
+      budget.isGranted = isGranted;
+      return budget;
+    }
     artifacts.forget(id);
     throw new WavetrainError(
       'queue_full',

@@ -57,10 +57,7 @@ export class MemoryBudget {
    * nothing, when the pool has none left.
    */
   admit(bytes: number): boolean {
-    if (this.#pool?.tryReserve(this.#tenantId, bytes) === false) {
-      if (!this.isGranted) return false;
-      this.#pool.take(this.#tenantId, bytes);
-    }
+    if (this.#pool?.tryReserve(this.#tenantId, bytes) === false) return false;
     this.#availableBytes += bytes;
     this.#usedBytes += bytes;
     return true;

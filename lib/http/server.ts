@@ -141,6 +141,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     parseText,
     memory,
     store,
+    checkedBy: `${version} ${catalog.fingerprint()}`,
     admission: config,
     retention: { maxRuns: config.runKeep, ttlMs: config.runTtlMs },
     pauseTimeoutMs: config.pauseMs,
@@ -288,19 +289,17 @@ async function restoreRuns(
 ): Promise<RestoredRuns | undefined> {
   const { registry, readiness } = services;
   const definitions: ReviveDefinitions = {
-    pipeline: (pipeline, { tenant_id, hasSettled, ...values }) =>
+    pipeline: (pipeline, { tenant_id, hasSettled, isChecked, ...values }) =>
       orWithPlaceholders(hasSettled, pipeline, services, (used) =>
-        readPipeline({ yaml: undefined, body: { pipeline, ...values } }, used, tenant_id),
+        readPipeline({ yaml: undefined, body: { pipeline, ...values }, isChecked }, used, tenant_id),
       ),
-    plan: (plan, pipelines, { tenant_id, hasSettled, ...values }) =>
+    plan: (plan, pipelines, { tenant_id, hasSettled, isChecked, ...values }) =>
       orWithPlaceholders(hasSettled, { plan, pipelines }, services, (used) =>
-        readPlan({ yaml: undefined, body: { plan, pipelines, ...values } }, used, tenant_id),
+        readPlan({ yaml: undefined, body: { plan, pipelines, ...values }, isChecked }, used, tenant_id),
       ),
   };
   try {
-    const restored = await registry.restore(definitions);
-    readiness.end('restoring');
-    return restored;
+    return await registry.restore(definitions, () => readiness.end('restoring'));
   } catch (cause) {
     throw new WavetrainError(
       'bad_usage',

@@ -6,6 +6,8 @@ export interface CheckOptions extends RunValues {
   readonly catalog: Catalog;
   /** Names of the secrets that there are (D61): a warning names those that are missing. Default: unknown. */
   readonly secrets?: KeyLookup | undefined;
+  /** It has passed these checks before, with this catalog: they are left out, and so are its warnings. Default: false. */
+  readonly isChecked?: boolean | undefined;
 }
 
 /** A set of keys that may be infinite. */
@@ -26,6 +28,8 @@ export interface CheckContext {
   readonly session: KeyLookup;
   /** Names of secrets; undefined when nobody knows before the run (D61). */
   readonly secrets: KeyLookup | undefined;
+  /** As in the options. */
+  readonly isChecked: boolean;
   /** Number of pipelines around this one, each in a task of the next. */
   readonly depth: number;
   /** Bounds the checks of params in this definition and all that are checked with it (D4). */
@@ -38,6 +42,7 @@ export function createCheckContext({
   inputs = {},
   session = {},
   secrets,
+  isChecked = false,
 }: CheckOptions): CheckContext {
   const inputKeys = Object.keys(inputs);
   return {
@@ -47,6 +52,7 @@ export function createCheckContext({
     inputHint: 'give it a default under "inputs", or pass it with --inputs',
     session: new Set(Object.keys(session)),
     secrets,
+    isChecked,
     depth: 0,
     paramBudget: new CheckBudget(),
   };

@@ -77,9 +77,9 @@ export function* checkSourceInSteps(source: Source, context: CheckContext): Chec
   const suggestions = new Suggestions();
   const draft = yield* readDraft(root.definition, catalog, suggestions);
   const layering = yield* computeWaves(draft.upstream);
-  const diagnostics = yield* collectFindings(
-    applyRules(root.definition, draft, layering, { ...context, suggestions }),
-  );
+  const diagnostics = context.isChecked
+    ? []
+    : yield* collectFindings(applyRules(root.definition, draft, layering, { ...context, suggestions }));
   const nested = yield* checkNestedPipelines(draft, source, root.path, context, checkSourceInSteps);
   const unusedInputs = yield* collectFindings(
     checkUnusedInputs(suppliedInputs, {

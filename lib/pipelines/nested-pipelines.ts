@@ -90,7 +90,7 @@ const TOO_LONG = {
 /** The nested pipeline sees the whole blackboard of that moment, whose keys are unknown before the run. */
 function createNestedContext(
   { id, literalInputs }: DraftTask,
-  { catalog, secrets, depth, paramBudget }: CheckContext,
+  { catalog, secrets, isChecked, depth, paramBudget }: CheckContext,
 ): CheckContext {
   const { inputs = {} } = literalInputs;
   return {
@@ -100,6 +100,7 @@ function createNestedContext(
     inputHint: `give it a default under "inputs", or pass it in the "inputs" of task "${id}"`,
     session: { has: () => true },
     secrets,
+    isChecked,
     depth: depth + 1,
     paramBudget,
   };

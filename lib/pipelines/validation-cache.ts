@@ -35,14 +35,19 @@ export class ValidationCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** Checks a definition as `checkPipeline` and `checkDefinition` do, in steps. */
-  *check(input: DefinitionInput, { inputs, session }: RunValues): CheckSteps<CheckResult> {
+  /**
+   * Checks a definition as `checkPipeline` and `checkDefinition` do, in steps.
+   *
+   * @param isChecked as in the options of a check
+   */
+  *check(input: DefinitionInput, { inputs, session }: RunValues, isChecked = false): CheckSteps<CheckResult> {
     const definition =
       'text' in input ? `text ${input.text}` : `value ${yield* writeJsonInSteps(input.value)}`;
-    const key = shorten(`${formatKeys(inputs)} ${formatKeys(session)} ${definition}`);
+    const known = isChecked ? 'checked ' : '';
+    const key = shorten(`${known}${formatKeys(inputs)} ${formatKeys(session)} ${definition}`);
     const cached = this.#entries.get(key);
     if (cached !== undefined) return cached.result;
-    const context = createCheckContext({ catalog: this.#catalog, inputs, session });
+    const context = createCheckContext({ catalog: this.#catalog, inputs, session, isChecked });
     const result = yield* checkInSteps(input, context);
     if (result.ok) this.#add(key, result);
     return result;

@@ -20,6 +20,7 @@ export interface PlanCheckContext extends KeyContext {
   readonly pipelines: ReadonlyMap<string, PipelineInput>;
   /** Names of the secrets that there are; undefined when unknown (D61). */
   readonly secrets: CheckContext['secrets'];
+  readonly isChecked: CheckContext['isChecked'];
   /** Whether every pipeline is required, as for a run (D55). */
   readonly complete: boolean;
   /** Bounds the checks of params in all pipelines (D4). */
@@ -135,6 +136,7 @@ function* checkSubPipeline(
     inputHint: `give it a default under "inputs", or pass it in the "inputs" of sub-pipeline "${subPipeline.id}"`,
     session: { has: (key) => reads.has(key) || context.session.has(key) },
     secrets: context.secrets,
+    isChecked: context.isChecked,
     depth: 0,
     paramBudget: context.paramBudget,
   });

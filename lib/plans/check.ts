@@ -110,7 +110,9 @@ export function* checkPlanSourceInSteps(
   const context = createContext(draft, writers, options);
   const checks = yield* checkSubPipelines(draft, source, root.path, context);
   const cycle = layering.ok ? [] : [describeCycle(layering, draft, writers)];
-  const diagnostics = yield* collectFindings(applyRules(root.definition, draft, checks, context));
+  const diagnostics = context.isChecked
+    ? []
+    : yield* collectFindings(applyRules(root.definition, draft, checks, context));
   const unused = yield* collectFindings(findUnused(draft, context, options));
   const ofPlan = [
     ...source.problems,
@@ -124,7 +126,8 @@ export function* checkPlanSourceInSteps(
 }
 
 function createContext(draft: PlanDraft, writers: KeyWriters, options: PlanCheckOptions): PlanCheckContext {
-  const { catalog, inputs = {}, session = {}, secrets, pipelines = new Map(), complete = false } = options;
+  const { catalog, inputs = {}, session = {}, secrets, isChecked = false } = options;
+  const { pipelines = new Map(), complete = false } = options;
   return {
     catalog,
     writers,
@@ -133,6 +136,7 @@ function createContext(draft: PlanDraft, writers: KeyWriters, options: PlanCheck
     suggestions: new Suggestions(),
     pipelines,
     secrets,
+    isChecked,
     complete,
     paramBudget: new CheckBudget(),
   };

@@ -38,6 +38,9 @@ export class Admission {
   readonly #slots: SharedLimit;
   readonly #queue = new FairQueue<RunEntry>();
   readonly #running = new LinkedMap<string, RunEntry>();
+  /** Tenants whose earlier runs are not all restored: new ones wait behind them (D68). */
+  readonly #incomplete = new Set<string>();
+  readonly #behind = new FairQueue<RunEntry>();
   #closed = false;
   #isStarting = false;
 
@@ -48,7 +51,7 @@ export class Admission {
 
   /** The number of queued and of running runs. */
   get load(): { readonly queued: number; readonly running: number } {
-    return { queued: this.#queue.size, running: this.#running.size };
+    return { queued: this.#queue.size + this.#behind.size, running: this.#running.size };
   }
 
   /** The runs that have a slot. */
@@ -59,15 +62,33 @@ export class Admission {
   /** How many runs of some tenants wait, and what for. @param tenants undefined for all of them */
   queueOf(tenants: readonly string[] | undefined): RunQueue {
     if (tenants === undefined) {
-      const queued = this.#queue.size;
+      const { queued } = this.load;
       return { queued, waits_for: queued > 0 && this.#slots.isFull ? 'server' : null };
     }
-    const waiting = [...new Set(tenants)].filter((tenantId) => this.#queue.sizeOf(tenantId) > 0);
-    const queued = waiting.reduce((sum, tenantId) => sum + this.#queue.sizeOf(tenantId), 0);
+    const waiting = [...new Set(tenants)].filter((tenantId) => this.#queuedOf(tenantId) > 0);
+    const queued = waiting.reduce((sum, tenantId) => sum + this.#queuedOf(tenantId), 0);
     const held = waiting.filter((tenantId) => !this.#slots.hasRoom(tenantId));
     if (held.length === 0) return { queued, waits_for: null };
     const waitsFor = held.every((tenantId) => this.#slots.hasUsedShare(tenantId)) ? 'tenant' : 'server';
     return { queued, waits_for: waitsFor };
+  }
+
+  #queuedOf(tenantId: string): number {
+    return this.#queue.sizeOf(tenantId) + this.#behind.sizeOf(tenantId);
+  }
+
+  /** Lets new runs of a tenant wait until `complete` is called: those of an earlier process come before them. */
+  awaitRestored(tenantId: string): void {
+    this.#incomplete.add(tenantId);
+  }
+
+  /** Call when all runs of a tenant that had not settled are restored. */
+  complete(tenantId: string): void {
+    this.#incomplete.delete(tenantId);
+    for (let next = this.#behind.nextOf(tenantId); next !== undefined; next = this.#behind.nextOf(tenantId)) {
+      this.#queue.add(tenantId, next);
+    }
+    this.#startQueued();
   }
 
   /**
@@ -87,11 +108,15 @@ export class Admission {
     );
   }
 
-  /** Starts the run, or queues it until a slot is free. */
-  admit(entry: RunEntry): void {
+  /** Starts the run, or queues it until a slot is free. @param isRestored an earlier process has accepted it */
+  admit(entry: RunEntry, isRestored = false): void {
     const { tenantId } = entry.run;
     // Whoever was accepted by an earlier process, with other limits, has a place in any case.
     this.#places.acquire(tenantId);
+    if (!isRestored && this.#incomplete.has(tenantId)) {
+      this.#behind.add(tenantId, entry);
+      return entry.run.park();
+    }
     const isFree = this.#queue.size === 0 && this.#slots.hasRoom(tenantId);
     if (isFree && !this.#isStarting && !eventLoopBudget.exhausted()) return this.#start(entry);
     this.#queue.add(tenantId, entry);
@@ -110,7 +135,11 @@ export class Admission {
   release(entry: RunEntry): void {
     const { tenantId } = entry.run;
     this.#places.release(tenantId);
-    if (!this.#running.delete(entry.run.id)) return void this.#queue.delete(tenantId, entry);
+    if (!this.#running.delete(entry.run.id)) {
+      this.#queue.delete(tenantId, entry);
+      this.#behind.delete(tenantId, entry);
+      return;
+    }
     this.#slots.release(tenantId);
     this.#startQueued();
   }
@@ -122,7 +151,7 @@ export class Admission {
   async drain(graceMs: number, clock: Clock, end: (run: AnyRun, force: boolean) => void): Promise<void> {
     this.#closed = true;
     const running = [...this.#running];
-    for (const { run } of this.#queue.clear()) end(run, false);
+    for (const { run } of [...this.#queue.clear(), ...this.#behind.clear()]) end(run, false);
     for (const { run } of running) if (run.isPaused) end(run, false);
     const timer = clock.setTimeout(() => {
       for (const { run } of running) end(run, true);

@@ -147,6 +147,12 @@ export class IdempotencyStore {
     this.#byRun.set(runId, reservation);
   }
 
+  /** Gives up the key of a run that was not accepted, or cannot be rebuilt: its submission may be repeated. */
+  giveUp(runId: string): void {
+    const reservation = this.#byRun.get(runId);
+    if (reservation !== undefined) this.#delete(reservation);
+  }
+
   /** Call when the run is no longer kept. */
   forgetRun(runId: string, lastStatus: RunStatus): void {
     const reservation = this.#byRun.get(runId);

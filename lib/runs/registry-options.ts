@@ -13,6 +13,11 @@ import type { RunEventListener } from './run-entry.js';
 export interface RegistryOptions extends LocalExecutorOptions {
   /** Keeps runs for another process (D68). Default: none; they end with this one. */
   readonly store?: RunStore | undefined;
+  /**
+   * Names the version and the catalog that check definitions: a run of the store that the same ones have checked is not
+   * checked again. Default: every run of the store is.
+   */
+  readonly checkedBy?: string | undefined;
   /** Default: any number of runs at once. */
   readonly admission?: AdmissionLimits;
   /** Default: keeps every settled run until it is forgotten. */

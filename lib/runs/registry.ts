@@ -11,14 +11,9 @@ import {
   type OnceAcceptedRun,
   type Reservation,
 } from './idempotency.js';
-import { restoreEntries } from './store/restore-entries.js';
-import {
-  type CreatedRun,
-  type RequestedRun,
-  type RestoredRun,
-  type ReviveDefinitions,
-  RunFactory,
-} from './run-factory.js';
+import { StandIns } from './rerun/stand-ins.js';
+import { Restoration, type RestoringRegistry } from './store/restoration.js';
+import { type CreatedRun, type RequestedRun, type ReviveDefinitions, RunFactory } from './run-factory.js';
 import { type RunRecord, toRunRecord, toRunSummary } from './record.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import { assertSettled, prepareRerun, type RerunRequest } from './rerun/rerun.js';
@@ -34,10 +29,11 @@ export { RunFolders } from './store/run-folders.js';
 export { SqliteStore } from './store/sqlite-store.js';
 export { recordingFormat } from './inspection/recording.js';
 
-/** How many runs of a store can be found again, and how many of them go on. */
+/** How many runs of a store can be found again, how many of them go on, and how many more wait until there is memory. */
 export interface RestoredRuns {
   readonly kept: number;
   readonly goingOn: number;
+  readonly waiting: number;
 }
 
 /** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
@@ -50,13 +46,15 @@ export class RunRegistry extends RunViews {
   #isClosing = false;
   #leftRuns = 0;
   readonly #storeGuard: StoreGuard;
+  /** The runs that are still to be taken over from the store. Undefined without a store, and until they are listed. */
+  restoration: Restoration | undefined;
 
   /** Shares the event loop between requests: the HTTP API reaches it through the registry, as all that concerns runs. */
   readonly fairYield = fairYield;
 
   constructor(options: RegistryOptions = {}) {
     super(options, completeClock(options.clock), new LocalExecutor(options));
-    this.#factory = new RunFactory(this.executor, this.clock, options.store);
+    this.#factory = new RunFactory(this.executor, this.clock, options.store, options.checkedBy);
     this.#idempotencyKeys = new IdempotencyStore(this.clock, options.idempotency, options.store);
     const { retention = UNLIMITED_RETENTION, memory } = options;
     this.#retention = new Retention(retention, this.clock, memory, (entry) => this.#drop(entry));
@@ -100,6 +98,7 @@ export class RunRegistry extends RunViews {
     this.#retention.sweep();
     const begin = (reservation: Reservation): Promise<string> => submit({ reservation });
     const { runId, isReplayed, lastStatus } = await this.#idempotencyKeys.once(tenantId, idempotency, begin);
+    if (isReplayed) await this.restoration?.whenRestored(runId, [tenantId]);
     const kept = isReplayed ? this.runs.get(runId) : undefined;
     const status = lastStatus ?? kept?.run.status ?? INITIAL_STATUS;
     return { run_id: runId, status, isReplayed, isKept: lastStatus === undefined };
@@ -218,6 +217,7 @@ export class RunRegistry extends RunViews {
   async close(graceMs: number, answerRequests?: () => Promise<void>): Promise<void> {
     const { store } = this.options;
     this.#isClosing = true;
+    this.restoration?.close();
     if (this.#restoring !== undefined) await this.#restoring;
     const end = (run: AnyRun, force: boolean): void => {
       if (store === undefined) return run.cancel(force);
@@ -263,36 +263,62 @@ export class RunRegistry extends RunViews {
   }
 
   /**
-   * Takes over the runs of the store, before any other is submitted (D68). Resolves when all of them can be found; with
-   * undefined when the registry is closed before. Rejects when the store cannot be read.
+   * Takes over the runs of the store, beside requests (D68). Resolves when all of them can be found, but for those that wait
+   * for memory; with undefined when the registry is closed before. Rejects when the store cannot be read.
+   *
+   * @param onListed is called when the runs are known: requests may come from then on, after `whenRestored`
    */
-  restore(revive: ReviveDefinitions): Promise<RestoredRuns | undefined> {
-    const restored = this.#restore(revive);
+  restore(revive: ReviveDefinitions, onListed?: () => void): Promise<RestoredRuns | undefined> {
+    const restored = this.#restore(revive, onListed);
     const settle = (): void => void (this.#restoring = undefined);
     this.#restoring = restored.then(settle, settle);
     return restored;
   }
 
-  async #restore(revive: ReviveDefinitions): Promise<RestoredRuns | undefined> {
-    const { store } = this.options;
-    if (store === undefined) return { kept: 0, goingOn: 0 };
-    this.#idempotencyKeys.restoreForgotten(await store.keys());
-    const restored = await restoreEntries(this.#factory.restore(store, revive), {
-      enter: (run) => this.#enterRestored(run),
-      goOn: (entry) => this.#goOn(entry),
-      leaveOut: (entry) => this.#leaveOut(entry),
-      isClosing: () => this.#isClosing,
+  async #restore(revive: ReviveDefinitions, onListed?: () => void): Promise<RestoredRuns | undefined> {
+    const { store, memory } = this.options;
+    if (store === undefined) return { kept: 0, goingOn: 0, waiting: 0 };
+    const missingFiles = new StandIns(this.executor);
+    const restoration = new Restoration({
+      store,
+      revive,
+      factory: this.#factory,
+      registry: this.#restoringRegistry(),
+      missingFiles,
+      runSteps: (steps, tenantId) => this.stepRunner.run(steps, tenantId),
+      clock: this.clock,
+      memory,
     });
-    if (restored === undefined) return undefined;
-    this.runs.sort();
-    this.#retention.restore(restored.settled);
-    return { kept: this.runs.size, goingOn: restored.goingOn };
+    this.#idempotencyKeys.restoreForgotten(await store.keys());
+    await restoration.list(({ id, tenantId, idempotency }) => {
+      this.runs.reserve(id);
+      if (idempotency) this.#idempotencyKeys.restore(tenantId, idempotency, id);
+    });
+    for (const tenantId of restoration.tenantsAtWork) this.admission.awaitRestored(tenantId);
+    this.restoration = restoration;
+    if (!this.#isClosing) onListed?.();
+    if (!(await restoration.run())) return undefined;
+    missingFiles.forget();
+    const { kept, goingOn, waiting } = restoration;
+    return { kept, goingOn, waiting };
   }
 
-  #enterRestored(restored: RestoredRun): RunEntry {
-    const { run, idempotency } = restored;
-    if (idempotency) this.#idempotencyKeys.restore(run.tenantId, idempotency, run.id);
-    return this.#enter(restored);
+  #restoringRegistry(): RestoringRegistry {
+    return {
+      isClosing: () => this.#isClosing,
+      enter: (run) => this.#enter(run),
+      goOn: (entry) => {
+        entry.announce(undefined, this.options.onEvent);
+        this.admission.admit(entry, true);
+      },
+      leaveOut: (entry) => this.#leaveOut(entry),
+      giveUp: (runId) => {
+        this.runs.release(runId);
+        this.#idempotencyKeys.giveUp(runId);
+      },
+      tenantIsAtWork: (tenantId) => this.admission.complete(tenantId),
+      tenantIsComplete: (settled) => this.#retention.restore(settled),
+    };
   }
 
   /** It stays in the store. */
@@ -301,11 +327,6 @@ export class RunRegistry extends RunViews {
     this.runs.delete(entry);
     this.#idempotencyKeys.forgetRun(id, status);
     entry.drop();
-  }
-
-  #goOn(entry: RunEntry): void {
-    entry.announce(undefined, this.options.onEvent);
-    this.admission.admit(entry);
   }
 
   #enter({ run, number }: CreatedRun): RunEntry {

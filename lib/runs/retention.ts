@@ -91,13 +91,21 @@ export class Retention<R extends SettledRun> {
 
   /** Adds runs that have settled in another process (D68). The time since then counts, as far as the clock knows it. */
   restore(entries: readonly R[]): void {
+    if (entries.length === 0) return;
     const now = this.#clock.now();
-    const ages = entries.map((entry) => ({ entry, age: Math.max(0, now - (entry.run.finishedAt ?? now)) }));
-    // Those that have settled in this process follow them.
-    const later = [...this.#runs];
-    for (const { entry } of later) this.delete(entry);
-    for (const { entry, age } of ages.toSorted((a, b) => b.age - a.age)) this.#add(entry, age);
-    for (const { entry, settledAt } of later) this.#add(entry, this.#clock.monotonicNow() - settledAt);
+    // In the order in which they settled, also where a clock that was set back gives them one age.
+    const inOrder = entries.toSorted((a, b) => (a.run.finishedAt ?? now) - (b.run.finishedAt ?? now));
+    const restored = inOrder.map((entry) => ({
+      entry,
+      age: Math.max(0, now - (entry.run.finishedAt ?? now)),
+    }));
+    const present = [...this.#runs].map(({ entry, settledAt }) => ({
+      entry,
+      age: this.#clock.monotonicNow() - settledAt,
+    }));
+    for (const { entry } of present) this.delete(entry);
+    for (const { entry, age } of [...restored, ...present].sort((a, b) => b.age - a.age))
+      this.#add(entry, age);
     this.sweep();
   }
 

@@ -1,7 +1,6 @@
 import type { Clock } from '../common/clock.js';
-import { errorMessage, WavetrainError } from '../common/errors.js';
+import { WavetrainError } from '../common/errors.js';
 import type { JsonObject } from '../common/json.js';
-import { warnHost } from '../common/warnings.js';
 import type { RunTrigger } from '../execution/run/base-run.js';
 import type { AnyRun, KeptRun, LocalExecutor } from '../execution/local-executor.js';
 import type { Fact } from '../execution/history/fact.js';
@@ -23,9 +22,9 @@ import {
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { IdempotencyKey } from './idempotency.js';
 import { type SourcePart, writeSource } from './rerun/source-parts.js';
-import { StandIns } from './rerun/stand-ins.js';
+import type { StandIns } from './rerun/stand-ins.js';
 import { StoredSource } from './rerun/stored-source.js';
-import type { KeptSource, RunStore, StoredFact, StoredRun, StoredSubmission } from './store/run-store.js';
+import type { KeptSource, RunStore, StoredFact, StoredRunHead, StoredSubmission } from './store/run-store.js';
 
 /** A run that is asked for, and what it can reuse of an earlier one. */
 export type RequestedRun =
@@ -57,6 +56,8 @@ export interface ReviveDefinitions {
 interface SubmittedValues extends Pick<StoredSubmission, 'inputs' | 'session' | 'tenant_id'> {
   /** No tool of the run is called again: some may not be there any more. */
   readonly hasSettled: boolean;
+  /** The version and the catalog of this process have checked it before. */
+  readonly isChecked: boolean;
 }
 
 /** A run and its number: they count from 1, in the order in which they were accepted. */
@@ -66,8 +67,19 @@ export interface CreatedRun {
 }
 
 /** A run that another process has accepted. */
-export interface RestoredRun extends CreatedRun {
-  readonly idempotency: IdempotencyKey | undefined;
+export type RestoredRun = CreatedRun;
+
+/** What restoring a run needs besides the run. */
+export interface RestoreContext {
+  readonly store: RunStore;
+  readonly revive: ReviveDefinitions;
+  readonly missingFiles: StandIns;
+  /**
+   * Takes the memory that the facts of a run need until the run takes its own. Rejects with `queue_full` when there is none.
+   *
+   * @returns gives that memory back
+   */
+  reserve(facts: readonly Fact[], tenantId: string): Promise<() => void>;
 }
 
 /** Creates runs: new ones, which are added to the store if there is one, and those that the store has (D68). */
@@ -75,12 +87,15 @@ export class RunFactory {
   readonly #executor: LocalExecutor;
   readonly #clock: Clock;
   readonly #store: RunStore | undefined;
+  readonly #checkedBy: string | undefined;
   #created = 0;
 
-  constructor(executor: LocalExecutor, clock: Clock, store: RunStore | undefined) {
+  /** @param checkedBy as in the options of the registry */
+  constructor(executor: LocalExecutor, clock: Clock, store: RunStore | undefined, checkedBy?: string) {
     this.#executor = executor;
     this.#clock = clock;
     this.#store = store;
+    this.#checkedBy = checkedBy;
   }
 
   /** Creates a run that is accepted now. Throws as `LocalExecutor.createRun`. */
@@ -94,66 +109,60 @@ export class RunFactory {
     const past = { id, createdAt, isRestored: false, facts: PastFacts.of([]) };
     const run = createRequestedRun(this.#executor, requested, { log: store.log(id, tenantId), past });
     const number = store.lastNumber + 1;
-    const submission = toSubmission(requested, tenantId, idempotency);
+    const submission = toSubmission(requested, tenantId, idempotency, this.#checkedBy);
     const source = toKeptSource(requested, run, this.#executor);
     store.add({ id, number, createdAt, submission }, source);
     return { run, number };
   }
 
   /**
-   * Creates the runs of the store again, those that have not settled first. Warns of each that this version of
-   * Wavetrain, its tools or its settings do not accept any more: it stays in the store. One that was not accepted, because
-   * a process ended before what it may reuse was kept, is removed.
+   * Creates a run of the store again. Resolves with undefined for one that was not accepted, because a process ended before
+   * what it may reuse was kept. Rejects when this version of Wavetrain, its tools or its settings do not accept it any more,
+   * and with `queue_full` when there is no memory for it.
+   *
+   * @param context of the restoration
    */
-  async *restore(store: RunStore, revive: ReviveDefinitions): AsyncIterable<RestoredRun> {
-    const standIns = new StandIns(this.#executor);
-    const seen = new Set<string>();
-    for await (const stored of store.runs()) {
-      const { id, number, submission } = stored;
-      if (seen.has(id)) continue;
-      seen.add(id);
-      standIns.keep(id);
-      try {
-        const run = await this.#createAgain(store, stored, revive, standIns);
-        if (run === undefined) store.remove(id);
-        else yield { run, number, idempotency: submission.idempotency };
-      } catch (error) {
-        warnHost(`run ${id} cannot be rebuilt: ${errorMessage(error)}`);
-      }
-    }
-    standIns.forget();
-  }
-
-  /** Resolves with undefined for a rerun that was not accepted. */
-  async #createAgain(
-    store: RunStore,
-    { id, createdAt, submission }: StoredRun,
-    revive: ReviveDefinitions,
-    standIns: StandIns,
-  ): Promise<AnyRun | undefined> {
-    const { rerun, tenant_id: tenantId } = submission;
+  async restore(
+    { id, number, createdAt, tenantId }: StoredRunHead,
+    context: RestoreContext,
+  ): Promise<RestoredRun | undefined> {
+    const { store, revive, missingFiles } = context;
     const { stepRunner } = this.#executor;
     const { parts, facts } = separate(await store.facts(id));
-    const past = await stepRunner.run(PastFacts.readInSteps(facts), tenantId);
-    const hasSettled = past.settledAt !== undefined;
-    const requested = await toRequestedRun(submission, revive, hasSettled);
-    if (past.crashesInVain >= 2 * MAX_CRASHES_IN_VAIN) {
-      throw new WavetrainError(
-        'internal',
-        `the process ended ${past.crashesInVain} times when it was rebuilt`,
+    const release = await context.reserve(facts, tenantId);
+    try {
+      const past = await stepRunner.run(PastFacts.readInSteps(facts), tenantId);
+      assertNoCrashLoop(past);
+      const submission = await store.submission(id);
+      if (submission === undefined) return undefined;
+      const hasSettled = past.settledAt !== undefined;
+      const isChecked = this.#checkedBy !== undefined && submission.checked_by === this.#checkedBy;
+      const requested = await toRequestedRun(submission, revive, { hasSettled, isChecked });
+      const kept = { log: store.log(id, tenantId), past: { id, createdAt, isRestored: true, facts: past } };
+      const { rerun } = submission;
+      if (rerun === undefined) return { run: createRequestedRun(this.#executor, requested, kept), number };
+      const source = await stepRunner.run(StoredSource.read(rerun.run_id, parts), tenantId);
+      if (!source.isComplete && !store.isOptional) return undefined;
+      const findEarlier = await reviveEarlier(
+        source,
+        { ...submission, hasSettled, isChecked: false },
+        revive,
       );
+      missingFiles.create(rerun.run_id, source.files);
+      const reused = { ...requested, source: source.toRunSource(requested.kind) } as RequestedRun;
+      const run = createRequestedRun(this.#executor, reused, kept);
+      source.complete(run, findEarlier);
+      return { run, number };
+    } finally {
+      release();
     }
-    const kept = { log: store.log(id, tenantId), past: { id, createdAt, isRestored: true, facts: past } };
-    if (rerun === undefined) return createRequestedRun(this.#executor, requested, kept);
-    const source = await stepRunner.run(StoredSource.read(rerun.run_id, parts), tenantId);
-    if (!source.isComplete && !store.isOptional) return undefined;
-    const findEarlier = await reviveEarlier(source, { ...submission, hasSettled }, revive);
-    standIns.create(rerun.run_id, source.files);
-    const reused = { ...requested, source: source.toRunSource(requested.kind) } as RequestedRun;
-    const run = createRequestedRun(this.#executor, reused, kept);
-    source.complete(run, findEarlier);
-    return run;
   }
+}
+
+/** @throws WavetrainError `internal` for a run whose rebuilding has ended the process again and again */
+function assertNoCrashLoop({ crashesInVain }: PastFacts): void {
+  if (crashesInVain < 2 * MAX_CRASHES_IN_VAIN) return;
+  throw new WavetrainError('internal', `the process ended ${crashesInVain} times when it was rebuilt`);
 }
 
 /** Creates a run, queued. Throws as `LocalExecutor.createRun`. */
@@ -171,6 +180,7 @@ function toSubmission(
   { kind, trigger, inputs: given, source }: RequestedRun,
   tenantId: string,
   idempotency: IdempotencyKey | undefined,
+  checkedBy: string | undefined,
 ): StoredSubmission {
   const { params, inputs, session, options, breakpoints, collect_events } = given as RunInputs;
   const { plan_concurrency } = given as PlanInputs;
@@ -192,6 +202,7 @@ function toSubmission(
     submitted_keys: readSubmittedKeys(given),
     ...(idempotency && { idempotency }),
     ...(trigger && { trigger }),
+    ...(checkedBy !== undefined && { checked_by: checkedBy }),
     ...(source && { rerun: { run_id: source.runId } }),
   };
 }
@@ -214,7 +225,7 @@ function describePlan(
 async function toRequestedRun(
   submission: StoredSubmission,
   revive: ReviveDefinitions,
-  hasSettled: boolean,
+  state: Pick<SubmittedValues, 'hasSettled' | 'isChecked'>,
 ): Promise<RequestedRun> {
   const {
     kind,
@@ -224,10 +235,11 @@ async function toRequestedRun(
     idempotency: _key,
     trigger,
     submitted_keys,
+    checked_by: _checkedBy,
     ...values
   } = submission;
   const inputs = { ...values, submittedKeys: submitted_keys };
-  const revived = { ...values, hasSettled };
+  const revived = { ...values, ...state };
   return kind === 'plan'
     ? { kind, trigger, inputs: { ...inputs, plan: await revive.plan(definition, pipelines, revived) } }
     : { kind, trigger, inputs: { ...inputs, pipeline: await revive.pipeline(definition, revived) } };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ToolError, WavetrainError } from '../common/errors.js';
 import type { Json } from '../common/json.js';
 import type { ToolSchema } from '../definition/schema/json-schema.js';
@@ -98,6 +99,12 @@ export class Catalog {
   /** Describes all tools in alphabetical order. */
   metadata(): ToolMetadata[] {
     return this.#sorted().map((tool) => describeTool(tool, this.isBuiltin(tool.name)));
+  }
+
+  /** A text that changes with what the checks of definitions know of the tools. */
+  fingerprint(): string {
+    const known = JSON.stringify([this.metadata(), this.toolSchemas()]);
+    return createHash('sha256').update(known).digest('base64');
   }
 
   /** Describes all tools in alphabetical order for the JSON Schema of definitions. */

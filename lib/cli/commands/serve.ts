@@ -352,9 +352,10 @@ function printLibrary(
   else if (!quiet) stdout.write(`${wrapLine(text, terminal).join('\n')}\n\n`);
 }
 
-function describeStore(file: string | undefined, { kept, goingOn }: RestoredRuns): string {
+function describeStore(file: string | undefined, { kept, goingOn, waiting }: RestoredRuns): string {
   if (file === undefined) return 'runs are kept in memory and are lost when the server exits';
-  return `runs are kept in ${file}: ${kept} from before, of which ${goingOn} ${goingOn === 1 ? 'goes' : 'go'} on`;
+  const more = waiting === 0 ? '' : `; ${waiting} more wait until there is memory for them`;
+  return `runs are kept in ${file}: ${kept} from before, of which ${goingOn} ${goingOn === 1 ? 'goes' : 'go'} on${more}`;
 }
 
 /** Logs how the server has ended, and returns its exit status: whoever supervises it starts it again after a failure. */

@@ -63,7 +63,7 @@ export async function assertRevivable({ id, submission }: ShellRun, setup: Check
   const { definition, pipelines = {} } = submission;
   const revive = reviveWith(setup);
   try {
-    const values = { ...submission, hasSettled: true };
+    const values = { ...submission, hasSettled: true, isChecked: false };
     if (submission.kind === 'pipeline') await revive.pipeline(definition, values);
     else await revive.plan(definition, pipelines, values);
   } catch (cause) {

@@ -141,7 +141,7 @@ export class StatelySockets {
   /** Informs the page about a run until it has settled, or the page is closed. */
   async #watch(socket: WebSocket, wanted: string, key: string, received: ReceivedLimit): Promise<void> {
     const { registry, memory } = this.#services;
-    const runId = this.#authorize(wanted, key);
+    const runId = await this.#authorize(wanted, key);
     const tenantId = registry.tenantId(runId);
     if (!this.#viewers.tryAcquire(tenantId)) {
       throw new WavetrainError('too_many_streams', 'too many inspectors are open: close some');
@@ -159,8 +159,8 @@ export class StatelySockets {
     }
   }
 
-  /** Returns the id of the run if the key may read it. */
-  #authorize(runId: string, key: string): string {
+  /** Resolves with the id of the run if the key may read it. */
+  async #authorize(runId: string, key: string): Promise<string> {
     const { registry, authenticate } = this.#services;
     const caller = authenticate({ headersDistinct: key === '' ? {} : { 'x-api-key': [key] } });
     if (caller === undefined) {
@@ -170,6 +170,7 @@ export class StatelySockets {
     if (!caller.scopes.includes('read')) {
       throw new WavetrainError('forbidden', 'this key lacks the scope "read"');
     }
+    await registry.restoration?.whenRestored(runId, caller.tenants);
     return authorizeRun(registry, caller, runId);
   }
 

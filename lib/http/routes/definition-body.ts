@@ -17,8 +17,14 @@ import type { HttpServices } from '../services.js';
 /** What checks definitions. */
 type DefinitionServices = Pick<HttpServices, 'registry' | 'catalog' | 'pipelines' | 'library'>;
 
+/** A definition that a caller sends, or that has passed the checks in an earlier process. */
+interface Checked {
+  /** As in the options of a check. Default: false. */
+  readonly isChecked?: boolean;
+}
+
 /** The parts of a request that hold a pipeline. */
-interface PipelineRequest {
+interface PipelineRequest extends Checked {
   readonly yaml: string | undefined;
   readonly body: Static<typeof DefinitionRequestSchema> | undefined;
 }
@@ -39,19 +45,20 @@ export async function readPipeline(
  * `invalid_request` unless there is exactly one definition, and with `body_too_large` for long YAML.
  */
 export async function checkPipelineRequest(
-  { yaml, body = {} }: PipelineRequest,
+  { yaml, body = {}, isChecked }: PipelineRequest,
   { registry, pipelines }: DefinitionServices,
   tenantId: string,
 ): Promise<CheckResult> {
   const { inputs, session } = body;
   const definition = pickDefinition('pipeline', body.pipeline, yaml ?? body.yaml);
   if ('text' in definition) assertShortYaml([definition.text]);
-  const check = await registry.stepRunner.check(pipelines.check(definition, { inputs, session }), tenantId);
+  const steps = pipelines.check(definition, { inputs, session }, isChecked);
+  const check = await registry.stepRunner.check(steps, tenantId);
   return check.ok ? check : { ...check, problems: addHints(check.problems, 'pipeline', definition) };
 }
 
 /** The parts of a request that hold a plan, and the pipelines that are not part of it. */
-interface PlanRequest {
+interface PlanRequest extends Checked {
   readonly yaml: string | undefined;
   readonly body: Static<typeof PlanRequestSchema> | undefined;
 }
@@ -75,7 +82,7 @@ export async function readPlan(
  * @param complete whether a missing pipeline is an error, as for a run
  */
 export async function checkPlanRequest(
-  { yaml, body = {} }: PlanRequest,
+  { yaml, body = {}, isChecked }: PlanRequest,
   services: DefinitionServices,
   tenantId: string,
   complete: boolean,
@@ -93,7 +100,7 @@ export async function checkPlanRequest(
     typeof pipeline === 'string' ? { text: pipeline } : { value: pipeline },
   ]);
   const findOthers = beside === undefined ? undefined : await findInFolder(beside, services, tenantId);
-  const options = { catalog, complete, ...(inputs && { inputs }), ...(session && { session }) };
+  const options = { catalog, complete, isChecked, ...(inputs && { inputs }), ...(session && { session }) };
   const check = await registry.stepRunner.check(checkParts(definition, sent, findOthers, options), tenantId);
   if (beside !== undefined) return check;
   const problems = check.problems.map((problem) =>

@@ -70,6 +70,7 @@ export class Endpoint {
     const tenantId = this.#route.admit === undefined ? resolveTenant(caller) : UNKNOWN_TENANT;
     ctx.state['tenantId'] = tenantId;
     if (!this.#route.isProbe) await this.#services.registry.fairYield(tenantId);
+    await this.#awaitRestored(caller, params['run_id']);
     const mediaType = this.#negotiateMediaType(ctx);
     assertValid(this.#validateParams?.(params));
     const query = ctx.querystring === '' ? {} : { ...ctx.query };
@@ -86,6 +87,16 @@ export class Endpoint {
     const { status = this.#defaultStatus, type = mediaType } = result;
     this.#assertDocumented(status, result.body);
     await this.#sender.send(ctx, status, type, result, memory.tenantId);
+  }
+
+  /** Waits until the runs that the request is about are taken over from the store; new runs need not wait. */
+  async #awaitRestored({ tenants }: Caller, runId: string | undefined): Promise<void> {
+    const { restoration } = this.#services.registry;
+    const { method, isProbe } = this.#route;
+    if (restoration === undefined || isProbe === true) return;
+    // A run may be deleted when all reruns that need its files are there.
+    if (runId !== undefined && method !== 'DELETE') await restoration.whenRestored(runId, tenants);
+    else if (method !== 'POST') await restoration.whenComplete(tenants);
   }
 
   #openMemory(payer: string | BodyProof): BodyMemory {

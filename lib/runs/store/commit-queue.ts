@@ -2,7 +2,7 @@ import { FairQueue } from '../../common/queues/fair-queue.js';
 import { eventLoopBudget } from '../../execution/event-loop-budget.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { ForgottenKey } from '../idempotency.js';
-import type { KeptSource, StoredRun } from './run-store.js';
+import type { KeptSource, StoredRun, StoredRunHead } from './run-store.js';
 import { Deferred, type Piece, RunWriter } from './run-writer.js';
 
 export type { Piece } from './run-writer.js';
@@ -25,7 +25,7 @@ export interface Batch {
 export type RemovedKey = Pick<ForgottenKey, 'tenantId' | 'key'>;
 
 /** A run without its submission, which is the first of its documents. */
-export type AddedRun = Pick<StoredRun, 'id' | 'number' | 'createdAt'>;
+export type AddedRun = Omit<StoredRunHead, 'hasSettled'>;
 
 /** How many entries of each run are written with a batch, in the order in which the runs go on. */
 type Progress = Map<RunWriter, number>;
@@ -61,8 +61,9 @@ export class CommitQueue {
   }
 
   add({ id, number, createdAt, submission }: StoredRun, source?: KeptSource): void {
-    this.#added.push({ id, number, createdAt });
-    const writer = this.#writer(id, submission.tenant_id);
+    const { tenant_id: tenantId, idempotency } = submission;
+    this.#added.push({ id, number, createdAt, tenantId, idempotency });
+    const writer = this.#writer(id, tenantId);
     writer.addSubmission(submission);
     if (source !== undefined) writer.addSource(source);
     this.#enqueue(writer);

@@ -16,7 +16,14 @@ import {
   type ShellRun,
   SUMMARY_FILE,
 } from './run-folders.js';
-import type { KeptSource, RunStore, StoredFact, StoredRun } from './run-store.js';
+import type {
+  KeptSource,
+  RunStore,
+  StoredFact,
+  StoredRun,
+  StoredRunHead,
+  StoredSubmission,
+} from './run-store.js';
 import { endsSettled } from './run-writer.js';
 
 interface FolderStoreOptions {
@@ -118,9 +125,19 @@ export class FolderStore implements RunStore {
     this.#queue.onFailure(listener);
   }
 
-  async *runs(): AsyncIterable<StoredRun> {
+  async *heads(): AsyncIterable<StoredRunHead> {
     let number = 0;
-    for (const run of this.#options.earlier ?? []) yield { ...run, number: ++number };
+    for (const { id, createdAt, submission } of this.#options.earlier ?? []) {
+      const { tenant_id: tenantId, idempotency } = submission;
+      const facts = await this.facts(id);
+      const last = facts.at(-1);
+      const hasSettled = last !== undefined && 'kind' in last && last.kind === 'settled';
+      yield { id, number: ++number, createdAt, tenantId, hasSettled, idempotency };
+    }
+  }
+
+  async submission(runId: string): Promise<StoredSubmission | undefined> {
+    return this.#options.earlier?.find(({ id }) => id === runId)?.submission;
   }
 
   async facts(runId: string): Promise<readonly StoredFact[]> {

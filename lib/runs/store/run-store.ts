@@ -30,17 +30,26 @@ export interface StoredSubmission {
   readonly idempotency?: IdempotencyKey;
   /** What has started the run; none for a request or a person, and earlier versions have kept none. */
   readonly trigger?: RunTrigger;
+  /** The version and the catalog that have checked the definition; earlier versions have kept none. */
+  readonly checked_by?: string;
   /** The run that this one repeats in part (D35). What it may reuse of that is kept after the submission. */
   readonly rerun?: { readonly run_id: string };
 }
 
-/** A run that was accepted. */
-export interface StoredRun {
+/** A run that was accepted, without what was submitted. */
+export interface StoredRunHead {
   readonly id: string;
   /** Counts the runs of the store from 1, in the order in which they were accepted. */
   readonly number: number;
   /** Milliseconds since 1970, UTC. */
   readonly createdAt: number;
+  readonly tenantId: string;
+  readonly hasSettled: boolean;
+  readonly idempotency: IdempotencyKey | undefined;
+}
+
+/** A run that was accepted. */
+export interface StoredRun extends Pick<StoredRunHead, 'id' | 'number' | 'createdAt'> {
   readonly submission: StoredSubmission;
 }
 
@@ -79,11 +88,10 @@ export interface RunStore extends KeyStore {
   idle(): Promise<void>;
   /** Calls the listener, once, when something could not be kept: the store keeps nothing from then on. */
   onFailure(listener: (error: Error) => void): void;
-  /**
-   * Reads the runs that are kept: those that have not settled first, so that they go on first, then the others; both in the
-   * order in which they were accepted. One that settles meanwhile may come twice.
-   */
-  runs(): AsyncIterable<StoredRun>;
+  /** Lists the runs that are kept, in the order in which they were accepted. Takes little time for each. */
+  heads(): AsyncIterable<StoredRunHead>;
+  /** Reads what a run was accepted with; undefined when the run is not kept any more. */
+  submission(runId: string): Promise<StoredSubmission | undefined>;
   /** Reads the keys of runs that are no longer kept (D36), in the order in which they expire. */
   keys(): Promise<readonly ForgottenKey[]>;
   /** Reads what is kept of a run besides its submission, in order. */

@@ -27,6 +27,11 @@ const MIGRATIONS: readonly string[] = [
      expires_at INTEGER NOT NULL,
      PRIMARY KEY (tenant, key)
    ) WITHOUT ROWID;`,
+  // What a start needs to know of each run before it reads submissions. Null in rows that version 1 has written, until
+  // they are read.
+  `ALTER TABLE run ADD COLUMN tenant TEXT;
+   -- JSON; null without a key.
+   ALTER TABLE run ADD COLUMN idempotency TEXT;`,
 ];
 
 function readVersion(database: Database.Database): number {

@@ -7,8 +7,15 @@ import { eventLoopBudget, nextSlice } from '../../execution/event-loop-budget.js
 import type { FactLog } from '../../execution/history/run-history.js';
 import type { ForgottenKey } from '../idempotency.js';
 import { CommitQueue } from './commit-queue.js';
-import type { KeptSource, RunStore, StoredFact, StoredRun, StoredSubmission } from './run-store.js';
-import type { PieceRow, RunRow, StoreAnswer, StoreRequest } from './store-thread.js';
+import type {
+  KeptSource,
+  RunStore,
+  StoredFact,
+  StoredRun,
+  StoredRunHead,
+  StoredSubmission,
+} from './run-store.js';
+import type { PieceRow, StoreAnswer, StoreRequest } from './store-thread.js';
 
 /** About as many characters of runs, or of one run, are read at once. */
 const READ_LENGTH = 512 * 1024;
@@ -86,37 +93,42 @@ export class SqliteStore implements RunStore {
     this.#queue.onFailure(listener);
   }
 
-  async *runs(): AsyncIterable<StoredRun> {
-    yield* this.#runs(false);
-    yield* this.#runs(true);
+  async *heads(): AsyncIterable<StoredRunHead> {
+    for (let after = 0; ; ) {
+      const heads = (await this.#thread.ask({ kind: 'heads', after })) as readonly StoredRunHead[];
+      yield* heads;
+      const last = heads.at(-1);
+      if (last === undefined) return;
+      after = last.number;
+      if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);
+    }
   }
 
-  async *#runs(hasSettled: boolean): AsyncIterable<StoredRun> {
-    for (let after = 0; ; ) {
-      const request: StoreRequest = { kind: 'runs', hasSettled, after, length: READ_LENGTH };
-      const rows = (await this.#thread.ask(request)) as readonly RunRow[];
-      if (rows.length === 0) return;
-      for (const { number, id, created_at: createdAt, submission } of rows) {
-        after = number;
-        yield { number, id, createdAt, submission: JSON.parse(submission) as StoredSubmission };
-        if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);
-      }
-    }
+  async submission(runId: string): Promise<StoredSubmission | undefined> {
+    for await (const text of this.#documents(runId)) return JSON.parse(text) as StoredSubmission;
+    return undefined;
   }
 
   async facts(runId: string): Promise<readonly StoredFact[]> {
     const facts: StoredFact[] = [];
-    let text = '';
     let isSubmission = true;
+    for await (const text of this.#documents(runId)) {
+      if (!isSubmission) for (const fact of JSON.parse(text) as readonly StoredFact[]) facts.push(fact);
+      isSubmission = false;
+    }
+    return facts;
+  }
+
+  /** The submission first, then lists of facts, as JSON. */
+  async *#documents(runId: string): AsyncIterable<string> {
+    let text = '';
     for await (const piece of this.#pieces(runId)) {
       text += piece.text;
       if (piece.goes_on === 1) continue;
-      if (!isSubmission) for (const fact of JSON.parse(text) as readonly StoredFact[]) facts.push(fact);
-      isSubmission = false;
+      yield text;
       text = '';
       if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);
     }
-    return facts;
   }
 
   /** Reads as many at once as are about `READ_LENGTH` long, judging by those before. */

@@ -1,19 +1,16 @@
 import { closeSync, openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'libsql';
+import type { IdempotencyKey } from '../idempotency.js';
 import type { Batch } from './commit-queue.js';
+import type { StoredRunHead, StoredSubmission } from './run-store.js';
 import { endsSettled, SETTLED_LENGTH } from './run-writer.js';
 import { assertOurs, migrate } from './schema.js';
 
 /** What the thread is asked. */
 export type StoreRequest =
   | { readonly kind: 'keep'; readonly batch: Batch }
-  | {
-      readonly kind: 'runs';
-      readonly hasSettled: boolean;
-      readonly after: number;
-      readonly length: number;
-    }
+  | { readonly kind: 'heads'; readonly after: number }
   | { readonly kind: 'pieces'; readonly runId: string; readonly after: number; readonly limit: number }
   | { readonly kind: 'keys' }
   /** Lets the file grow to so many pages: for specs of a disk that is full. */
@@ -21,12 +18,14 @@ export type StoreRequest =
   | { readonly kind: 'close' };
 
 /** A row of a run. */
-export interface RunRow {
+interface RunRow {
   readonly number: number;
   readonly id: string;
-  readonly created_at: number;
-  /** JSON of the submission. */
-  readonly submission: string;
+  readonly createdAt: number;
+  /** Null in a row of version 1 of the tables. */
+  readonly tenantId: string | null;
+  /** JSON of the key; null when there is none. */
+  readonly idempotency: string | null;
 }
 
 /** A JSON document of a run, or a part of one. */
@@ -103,8 +102,8 @@ function perform(database: Database.Database, request: StoreRequest): unknown {
   switch (request.kind) {
     case 'keep':
       return keep(database, request.batch);
-    case 'runs':
-      return readRuns(database, request);
+    case 'heads':
+      return readHeads(database, request.after);
     case 'pieces':
       return readPieces(database, request.runId, request.after, request.limit);
     case 'keys':
@@ -141,28 +140,40 @@ function removeUnfinished(database: Database.Database): void {
   database.exec('COMMIT');
 }
 
-/** Reads the runs after a number until their submissions are so long together: one at least, unless there is none. */
-function readRuns(
-  database: Database.Database,
-  { hasSettled, after, length }: Extract<StoreRequest, { readonly kind: 'runs' }>,
-): RunRow[] {
+/** So many runs are listed at once. */
+const HEADS_PER_PAGE = 1000;
+
+/** Lists the runs after a number; none when there are no more. */
+function readHeads(database: Database.Database, after: number): readonly StoredRunHead[] {
   const select = prepare(
     database,
-    'SELECT number, id, created_at FROM run WHERE number > ? AND removed = 0 ORDER BY number LIMIT 1',
+    `SELECT number, id, created_at AS createdAt, tenant AS tenantId, idempotency FROM run
+     WHERE number > ? AND removed = 0 ORDER BY number LIMIT ${HEADS_PER_PAGE}`,
   );
-  const rows: RunRow[] = [];
-  let read = 0;
-  let last = after;
-  while (rows.length === 0 || read < length) {
-    const run = select.all(last)[0] as Omit<RunRow, 'submission'> | undefined;
-    if (run === undefined) break;
-    last = run.number;
-    if (readHasSettled(database, run.number) !== hasSettled) continue;
-    const submission = readSubmission(database, run.id);
-    rows.push({ ...run, submission });
-    read += submission.length;
-  }
-  return rows;
+  const rows = (select.all(after) as RunRow[]).map((row) => completeRow(database, row));
+  return rows.map(({ idempotency, ...row }) => ({
+    ...row,
+    hasSettled: readHasSettled(database, row.number),
+    idempotency: idempotency === null ? undefined : (JSON.parse(idempotency) as IdempotencyKey),
+  }));
+}
+
+/** Fills a row that version 1 of the tables has written, from the submission. */
+function completeRow(
+  database: Database.Database,
+  row: RunRow,
+): Omit<RunRow, 'tenantId'> & { readonly tenantId: string } {
+  const { tenantId } = row;
+  if (tenantId !== null) return { ...row, tenantId };
+  const submission = JSON.parse(readSubmission(database, row.id)) as StoredSubmission;
+  const idempotency = submission.idempotency === undefined ? null : JSON.stringify(submission.idempotency);
+  const { tenant_id: tenant } = submission;
+  prepare(database, 'UPDATE run SET tenant = ?, idempotency = ? WHERE number = ?').run(
+    tenant,
+    idempotency,
+    row.number,
+  );
+  return { ...row, tenantId: tenant, idempotency };
 }
 
 /** Whether the last fact of a run is that it has settled. */
@@ -230,8 +241,13 @@ function inTransaction(database: Database.Database, work: () => void): void {
 }
 
 function addRuns(database: Database.Database, { added }: Batch): void {
-  const add = prepare(database, 'INSERT INTO run (number, id, created_at) VALUES (?, ?, ?)');
-  for (const { number, id, createdAt } of added) add.run(number, id, createdAt);
+  const add = prepare(
+    database,
+    'INSERT INTO run (number, id, created_at, tenant, idempotency) VALUES (?, ?, ?, ?, ?)',
+  );
+  for (const { number, id, createdAt, tenantId, idempotency } of added) {
+    add.run(number, id, createdAt, tenantId, idempotency === undefined ? null : JSON.stringify(idempotency));
+  }
 }
 
 function addPieces(database: Database.Database, { pieces }: Batch): void {

@@ -14,9 +14,15 @@ interface Changes {
   count: number;
 }
 
+/** The place of a run in the order of submission; of one that is not restored yet, it is empty. */
+interface Place {
+  entry: RunEntry | undefined;
+}
+
 /** The runs of a registry: found by id, and listed in the order of their submission. */
 export class RunIndex {
-  readonly #entries = new LinkedMap<string, RunEntry>();
+  readonly #places = new LinkedMap<string, Place>();
+  #size = 0;
   readonly #admission: Admission;
   /** Distinguishes the versions of this process from those of another one. */
   readonly #openedAt: number;
@@ -30,20 +36,33 @@ export class RunIndex {
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#size;
   }
 
   get(runId: string): RunEntry | undefined {
-    return this.#entries.get(runId);
+    return this.#places.get(runId)?.entry;
   }
 
   has(runId: string): boolean {
-    return this.#entries.has(runId);
+    return this.get(runId) !== undefined;
+  }
+
+  /** Keeps the place in the order of submission for a run that is going to be restored. */
+  reserve(runId: string): void {
+    this.#places.add(runId, { entry: undefined });
+  }
+
+  /** Gives up the place of a run that is not restored. */
+  release(runId: string): void {
+    if (!this.has(runId)) this.#places.delete(runId);
   }
 
   add(entry: RunEntry): void {
     const { id, tenantId } = entry.run;
-    if (!this.#entries.add(id, entry)) return;
+    const place = this.#places.get(id);
+    if (place === undefined) this.#places.add(id, { entry });
+    else place.entry = entry;
+    this.#size++;
     const changes = this.#changesByTenant.get(tenantId) ?? { origin: id, runs: 0, count: 0 };
     changes.runs++;
     this.#changesByTenant.set(tenantId, changes);
@@ -52,7 +71,9 @@ export class RunIndex {
 
   delete(entry: RunEntry): void {
     const { id, tenantId } = entry.run;
-    if (!this.#entries.delete(id)) return;
+    if (!this.has(id)) return;
+    this.#places.delete(id);
+    this.#size--;
     this.onChanged(entry);
     const changes = this.#changesByTenant.get(tenantId);
     if (changes !== undefined && --changes.runs === 0) this.#changesByTenant.delete(tenantId);
@@ -65,19 +86,13 @@ export class RunIndex {
     if (changes !== undefined) changes.count++;
   }
 
-  /** Puts runs that were restored in another order into that of their submission. */
-  sort(): void {
-    this.#entries.sort((a, b) => a.sequence - b.sequence);
-    this.#changes.count++;
-  }
-
   /** One page, newest first. Throws `invalid_request` for a malformed cursor. */
   page(query: RunQuery): RunPage {
     return runToEnd(this.pageInSteps(query));
   }
 
   *pageInSteps(query: RunQuery): Steps<RunPage> {
-    const page = yield* paginate(this.#entries.backwards(), query);
+    const page = yield* paginate(this.newestFirst(), query);
     return query.counts === true ? { ...page, queue: this.#admission.queueOf(query.tenants) } : page;
   }
 
@@ -104,11 +119,11 @@ export class RunIndex {
     ]);
   }
 
-  newestFirst(): Iterable<RunEntry> {
-    return this.#entries.backwards();
+  *newestFirst(): Iterable<RunEntry> {
+    for (const { entry } of this.#places.backwards()) if (entry !== undefined) yield entry;
   }
 
   countByStatus(): ReadonlyMap<RunStatus, number> {
-    return countStatuses(this.#entries);
+    return countStatuses(this.newestFirst());
   }
 }

@@ -2,6 +2,7 @@ import type { RegistryApi } from '../../../lib/cli/context.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import type { RunInputs } from '../../../lib/execution/run-inputs.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
+import type { RestoredRuns } from '../../../lib/runs/registry.js';
 import type { FailedCall, TaskPage } from '../../../lib/runs/tasks/task-record.js';
 import { deferred } from '../../support/deferred.js';
 
@@ -94,8 +95,8 @@ export class HeldRegistry implements RegistryApi {
     return RUNNING;
   }
 
-  async restore(): Promise<{ readonly kept: number; readonly goingOn: number }> {
-    return { kept: 0, goingOn: 0 };
+  async restore(): Promise<RestoredRuns> {
+    return { kept: 0, goingOn: 0, waiting: 0 };
   }
 
   rerun(): never {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { StoredRun } from '../../../lib/runs/store/run-store.js';
+import type { StoredRunHead } from '../../../lib/runs/store/run-store.js';
 import { createDisk, type Disk, MemoryStore } from '../../runs/store/memory-store.js';
 import { catchRejection } from '../../support/rejection.js';
 import { deferred, settle } from '../../support/deferred.js';
@@ -14,9 +14,9 @@ import { ControlledServer, TWO_WAVES } from '../support/controlled-server.js';
 class HeldStore extends MemoryStore {
   readonly reading = deferred<void>();
 
-  override async *runs(): AsyncIterable<StoredRun> {
+  override async *heads(): AsyncIterable<StoredRunHead> {
     await this.reading.promise;
-    yield* super.runs();
+    yield* super.heads();
   }
 }
 
@@ -97,7 +97,7 @@ describe('A server with a store (D68)', () => {
       const fixture = await open(store);
       expectNotReady(await fixture.request('GET', `/pipelines/runs/${runId}`));
       store.reading.resolve();
-      expect(await fixture.server.restored).to.deep.equal({ kept: 1, goingOn: 1 });
+      expect(await fixture.server.restored).to.deep.equal({ kept: 1, goingOn: 1, waiting: 0 });
       await fixture.waitUntilIdle();
       expect(await fixture.poll(runId)).to.include({ status: 'running' });
       await fixture.complete(runId);
@@ -241,7 +241,7 @@ describe('A server with a store (D68)', () => {
     expect(body.detail.message).to.match(/^the server is shutting down: run \S+ can be found again when/);
     await closed;
     const next = await open(new MemoryStore(disk));
-    expect(await next.server.restored).to.deep.equal({ kept: 1, goingOn: 1 });
+    expect(await next.server.restored).to.deep.equal({ kept: 1, goingOn: 1, waiting: 0 });
   });
 
   it('shows settled runs whose tools, secrets and models are not there any more, and keeps the others in the store', async () => {
@@ -258,7 +258,7 @@ describe('A server with a store (D68)', () => {
     const years = String(10 * 365 * 86_400);
     const next = await startTestServer({ store: new MemoryStore(disk), env: { SERVICE_RUN_TTL: years } });
     try {
-      expect(await next.restored).to.deep.equal({ kept: 1, goingOn: 0 });
+      expect(await next.restored).to.deep.equal({ kept: 1, goingOn: 0, waiting: 0 });
       expect((await next.request('GET', path)).body).to.deep.equal(record.body);
       expect((await takeWarnings()).join()).to.match(
         new RegExp(`run ${waiting} cannot be rebuilt: .*tool "controlled"`),

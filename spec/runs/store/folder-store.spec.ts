@@ -14,10 +14,9 @@ import type { Json } from '../../../lib/common/json.js';
 import type { Fact } from '../../../lib/execution/history/fact.js';
 import type { RunSummary } from '../../../lib/runs/record.js';
 import { FolderStore } from '../../../lib/runs/store/folder-store.js';
-import type { StoredRun } from '../../../lib/runs/store/run-store.js';
 import { type ProcessTable, RunFolders } from '../../../lib/runs/store/run-folders.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { cancelFact, storedRun } from './store-suite.js';
+import { cancelFact, listRuns, storedRun } from './store-suite.js';
 
 const HERE = 100;
 
@@ -73,11 +72,7 @@ describe('FolderStore (D68)', () => {
     await store.close();
     const again = await open();
     expect(again.lastNumber).to.equal(2);
-    const runs: StoredRun[] = [];
-    for await (const { id, number, createdAt, submission: given } of again.runs()) {
-      runs.push({ id, number, createdAt, submission: given });
-    }
-    expect(runs).to.deep.equal([{ ...storedRun(1, 'a'), submission }, storedRun(2, 'b')]);
+    expect(await listRuns(again)).to.deep.equal([{ ...storedRun(1, 'a'), submission }, storedRun(2, 'b')]);
     expect(await again.facts('a')).to.deep.equal([cancelFact(0), outcome, cancelFact(2)]);
     expect(await again.facts('b')).to.deep.equal([cancelFact(3)]);
   });

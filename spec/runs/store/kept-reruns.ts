@@ -145,7 +145,7 @@ export class KeptReruns {
   async keptRuns(): Promise<string[]> {
     await this.store.idle();
     const ids: string[] = [];
-    for await (const { id } of this.store.runs()) ids.push(id);
+    for await (const { id } of this.store.heads()) ids.push(id);
     return ids;
   }
 }

@@ -2,7 +2,14 @@ import type { Fact } from '../../../lib/execution/history/fact.js';
 import type { FactLog } from '../../../lib/execution/history/run-history.js';
 import type { ForgottenKey } from '../../../lib/runs/idempotency.js';
 import { type AddedRun, type Batch, CommitQueue } from '../../../lib/runs/store/commit-queue.js';
-import type { KeptSource, RunStore, StoredFact, StoredRun } from '../../../lib/runs/store/run-store.js';
+import type {
+  KeptSource,
+  RunStore,
+  StoredFact,
+  StoredRun,
+  StoredRunHead,
+  StoredSubmission,
+} from '../../../lib/runs/store/run-store.js';
 
 /** What a disk would hold: documents as text, by run. */
 export interface Disk {
@@ -78,18 +85,16 @@ export class MemoryStore implements RunStore {
     this.#queue.onFailure(listener);
   }
 
-  async *runs(): AsyncIterable<StoredRun> {
-    yield* this.#runs(false);
-    yield* this.#runs(true);
+  async *heads(): AsyncIterable<StoredRunHead> {
+    for (const run of [...this.#disk.runs.values()]) {
+      const [, ...facts] = this.#read(run.id);
+      const last = (facts.flat() as StoredFact[]).at(-1) as Fact | undefined;
+      yield { ...run, hasSettled: last?.kind === 'settled' };
+    }
   }
 
-  *#runs(hasSettled: boolean): Iterable<StoredRun> {
-    for (const { id, number, createdAt } of this.#disk.runs.values()) {
-      const [submission, ...facts] = this.#read(id);
-      if ((((facts.flat() as StoredFact[]).at(-1) as Fact | undefined)?.kind === 'settled') !== hasSettled)
-        continue;
-      yield { id, number, createdAt, submission: submission as StoredRun['submission'] };
-    }
+  async submission(runId: string): Promise<StoredSubmission | undefined> {
+    return this.#read(runId)[0] as StoredSubmission | undefined;
   }
 
   async facts(runId: string): Promise<readonly StoredFact[]> {

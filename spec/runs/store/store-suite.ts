@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Json } from '../../../lib/common/json.js';
 import type { Fact } from '../../../lib/execution/history/fact.js';
 import type { SourcePart } from '../../../lib/runs/rerun/source-parts.js';
-import type { RunStore, StoredRun } from '../../../lib/runs/store/run-store.js';
+import type { RunStore, StoredRun, StoredRunHead } from '../../../lib/runs/store/run-store.js';
 
 /** What a store keeps its runs on, for one spec. */
 export interface StorePlace {
@@ -63,9 +63,13 @@ function sourceParts(value: string): SourcePart[] {
   ];
 }
 
+/** Lists the runs with what they were accepted with. */
 export async function listRuns(store: RunStore): Promise<StoredRun[]> {
   const runs: StoredRun[] = [];
-  for await (const run of store.runs()) runs.push(run);
+  for await (const { id, number, createdAt } of store.heads()) {
+    const submission = await store.submission(id);
+    if (submission !== undefined) runs.push({ id, number, createdAt, submission });
+  }
   return runs;
 }
 
@@ -96,16 +100,28 @@ export function storeSuite(name: string, createPlace: () => StorePlace): void {
       expect(store.place).to.be.a('string').that.is.not.equal('');
     });
 
-    it('gives back the runs that have not settled before those that have', async () => {
+    it('lists the runs in their order, with their tenants and keys, and says which have settled', async () => {
+      const idempotency = { key: 'k', fingerprint: 'f' };
       for (let number = 1; number <= 4; number++) {
-        store.add(storedRun(number));
+        const run = storedRun(number);
+        store.add(number === 4 ? { ...run, submission: { ...run.submission, idempotency } } : run);
         const log = store.log(`run ${number}`, 'default');
         log.append(cancelFact(number));
         if (number % 2 === 1) log.append({ kind: 'settled', at: number });
       }
       const again = await reopen();
-      expect((await listRuns(again)).map(({ number }) => number)).to.deep.equal([2, 4, 1, 3]);
+      const heads: StoredRunHead[] = [];
+      for await (const head of again.heads()) heads.push(head);
+      expect(heads.map(({ number, hasSettled }) => [number, hasSettled])).to.deep.equal([
+        [1, true],
+        [2, false],
+        [3, true],
+        [4, false],
+      ]);
+      expect(heads[3]).to.deep.include({ id: 'run 4', tenantId: 'default', idempotency });
+      expect(heads[0]?.idempotency).to.equal(undefined);
       expect(again.lastNumber).to.equal(4);
+      expect(await again.submission('run 5')).to.equal(undefined);
     });
 
     it('gives back runs and facts in their order when it is opened again', async () => {
