@@ -4,7 +4,7 @@ import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboa
 import { runToEnd } from '../../../lib/common/steps.js';
 import { listItems, listTasks } from '../../../lib/runs/tasks/task-pages.js';
 import type { AttemptRecord, ItemRecord, TaskRecord } from '../../../lib/runs/tasks/task-record.js';
-import { TickingClock } from '../../support/ticking-clock.js';
+import { TickingClock } from './ticking-clock.js';
 import { KeptTestRun } from './kept-runs.js';
 
 const PIPELINES = {

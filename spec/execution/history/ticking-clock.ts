@@ -1,4 +1,4 @@
-import { ManualClock } from './manual-clock.js';
+import { ManualClock } from '../../support/manual-clock.js';
 
 /** A clock on which a millisecond passes whenever somebody reads it: two readings are never the same. */
 export class TickingClock extends ManualClock {
