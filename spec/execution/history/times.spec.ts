@@ -4,6 +4,7 @@ import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboa
 import { runToEnd } from '../../../lib/common/steps.js';
 import { listItems, listTasks } from '../../../lib/runs/tasks/task-pages.js';
 import type { AttemptRecord, ItemRecord, TaskRecord } from '../../../lib/runs/tasks/task-record.js';
+import { planText, subPipelineText } from '../../support/definitions/parse-plan.js';
 import { TickingClock } from './ticking-clock.js';
 import { KeptTestRun } from './kept-runs.js';
 
@@ -27,6 +28,21 @@ const PIPELINES = {
     {id: a, tool: script, inputs: {ms: 3, key: list, value: a}}, {id: b, tool: script, inputs: {ms: 1, key: list, value: b}}`,
   'inputs that are refused': `
     {id: a, tool: script, inputs: {value: 1}}, {id: b, tool: transform, inputs: {input: "{{a.output.n.m}}", expression: "x"}}`,
+  'a plan': planText([
+    subPipelineText(
+      'b',
+      '{id: t, tool: script, retry: 1, retry_delay: 0.002, inputs: {fails: 1, ms: 2}}',
+      'reads: [ka]',
+    ),
+    subPipelineText(
+      'a',
+      '{id: t, tool: script, inputs: {key: ka, value: [1, 2]}}, {id: u, tool: script, parallel_over: "{{t.output}}", inputs: {ms: "{{item}}"}}',
+      'stores: [ka]',
+    ),
+  ]),
+  'a pipeline inside a task that is tried again': `
+    {id: a, tool: run_pipeline, retry: 1, retry_delay: 0.002, inputs: {pipeline: {id: inner, goal: g, tasks: [
+      {id: x, tool: script, retry: 1, retry_delay: 0.003, inputs: {ms: 2, fails: 9}}]}}}`,
 } as const;
 
 interface Shown {
@@ -39,27 +55,27 @@ function show({ run }: KeptTestRun): Shown {
   const { tasks } = runToEnd(listTasks(run, { limit: 50 }, () => undefined));
   const fanOuts = tasks.filter(({ items }) => items !== null);
   const items = fanOuts.flatMap(
-    ({ task_id: id }) => runToEnd(listItems(run, id, { limit: 50 }, () => undefined)).items,
+    ({ task_id: id, sub_pipeline }) =>
+      runToEnd(listItems(run, id, { limit: 50, sub_pipeline }, () => undefined)).items,
   );
   return { tasks, items };
 }
 
 /** The attempts of the calls that have settled according to facts. */
-function attemptsOf(
-  { tasks, items }: Shown,
-  facts: readonly Fact[],
-): Record<string, readonly AttemptRecord[]> {
-  const published = new Set(facts.flatMap((fact) => (fact.kind === 'published' ? [fact.task] : [])));
+function attemptsOf(shown: Shown, facts: readonly Fact[]): Record<string, readonly AttemptRecord[]> {
   const settled = new Set(
-    facts.flatMap((fact) =>
-      fact.kind === 'succeeded' || fact.kind === 'failed' ? [`${fact.task}[${fact.item}]`] : [],
-    ),
+    facts.flatMap((fact) => {
+      if (fact.kind === 'published') return [`${fact.place} ${fact.task}`];
+      return fact.kind === 'succeeded' || fact.kind === 'failed'
+        ? [`${fact.place} ${fact.task}[${fact.item}]`]
+        : [];
+    }),
   );
-  const ofTasks = tasks
-    .filter(({ task_id }) => published.has(task_id))
-    .map((task) => [task.task_id, task.attempts]);
-  const ofItems = items.map(({ task_id, item, attempts }) => [`${task_id}[${item}]`, attempts] as const);
-  return Object.fromEntries([...ofTasks, ...ofItems.filter(([call]) => settled.has(call))]);
+  const calls = [...shown.tasks, ...shown.items].map((call) => {
+    const item = 'item' in call ? `[${call.item}]` : '';
+    return [`${call.sub_pipeline ?? ''} ${call.task_id}${item}`, call.attempts] as const;
+  });
+  return Object.fromEntries(calls.filter(([name]) => settled.has(name)));
 }
 
 /** The facts as a version wrote them that did not note when attempts had begun. */
