@@ -105,6 +105,19 @@ describe('The times of attempts in a run that is rebuilt from its facts (D59, D6
         await rebuilt.runToEnd();
         const expected = attemptsOf(show(undisturbed), facts);
         expect(attemptsOf(show(rebuilt), facts), `after ${length} facts`).to.deep.equal(expected);
+        const again = new KeptTestRun(tasks, rebuilt.log.facts, [], { clock: new TickingClock() });
+        await again.runToEnd();
+        expect(show(again), `after ${length} facts, again`).to.deep.equal(show(rebuilt));
+      }
+    });
+
+    it(`are those that they were when the run was cancelled by force in any turn: ${name}`, async () => {
+      for (let turn = 0; turn < 12; turn++) {
+        const cancelled = new KeptTestRun(tasks, [], [], { clock: new TickingClock() });
+        await cancelled.runToEnd((now) => now === turn && cancelled.run.cancel(true));
+        const rebuilt = new KeptTestRun(tasks, cancelled.log.facts, [], { clock: new TickingClock() });
+        await rebuilt.runToEnd();
+        expect(show(rebuilt), `turn ${turn}`).to.deep.equal(show(cancelled));
       }
     });
   }

@@ -91,13 +91,17 @@ describe('Runs with breakpoints in the queue (D42, D25)', () => {
 
   it('never have more than their half, and nobody waits who has room, whatever happens', async () => {
     await fc.assert(
-      fc.asyncProperty(LIMITS, fc.array(ACT, { minLength: 10, maxLength: 40, size: 'max' }), async (admission, acts) => {
-        const model = new Model(admission);
-        for (const act of acts) {
-          await model.do(act);
-          model.check();
-        }
-      }),
+      fc.asyncProperty(
+        LIMITS,
+        fc.array(ACT, { minLength: 10, maxLength: 40, size: 'max' }),
+        async (admission, acts) => {
+          const model = new Model(admission);
+          for (const act of acts) {
+            await model.do(act);
+            model.check();
+          }
+        },
+      ),
       { numRuns: 60 },
     );
   });
