@@ -10,7 +10,7 @@ import type { ParseText } from '../execution/prepare/step-runner.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import { PipelineLibrary, type NamedRunValues } from '../library/library.js';
 import { Scheduler } from '../library/schedules/scheduler.js';
-import { Webhooks } from '../library/webhook.js';
+import { Webhooks } from '../library/webhooks/webhooks.js';
 import { ValidationCache } from '../pipelines/validation-cache.js';
 import { type RestoredRuns, RunRegistry } from '../runs/registry.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';

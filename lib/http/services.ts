@@ -5,7 +5,7 @@ import type { Limit } from '../common/queues/shared-limit.js';
 import type { WorkInHand } from '../common/queues/work-in-hand.js';
 import type { PipelineLibrary } from '../library/library.js';
 import type { Scheduler } from '../library/schedules/scheduler.js';
-import type { Webhooks } from '../library/webhook.js';
+import type { Webhooks } from '../library/webhooks/webhooks.js';
 import type { ValidationCache } from '../pipelines/validation-cache.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { Catalog } from '../tools/catalog.js';

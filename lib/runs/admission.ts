@@ -2,7 +2,7 @@ import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
 import { FairQueue } from '../common/queues/fair-queue.js';
 import { LinkedMap } from '../common/queues/linked-map.js';
-import { SharedLimit, shareLimit } from '../common/queues/shared-limit.js';
+import { type Limit, SharedLimit, shareLimit } from '../common/queues/shared-limit.js';
 import { eventLoopBudget } from '../execution/event-loop-budget.js';
 import type { AnyRun } from '../execution/local-executor.js';
 import type { RunEntry } from './run-entry.js';
@@ -19,16 +19,20 @@ export interface AdmissionLimits {
 export interface RunQueue {
   readonly queued: number;
   /**
-   * `server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest. Null
-   * when nothing waits, or what waits is about to start.
+   * `server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest.
+   * `breakpoints`: those that wait have breakpoints, and others with some have their half of the slots. Null when nothing waits,
+   * or what waits is about to start.
    */
-  readonly waits_for: 'server' | 'tenant' | null;
+  readonly waits_for: 'server' | 'tenant' | 'breakpoints' | null;
 }
 
 /** Starts every run at once. */
 export const UNLIMITED_ADMISSION: AdmissionLimits = { maxRunning: Number.POSITIVE_INFINITY, maxQueued: 0 };
 
-/** Starts queued runs as slots become free, and rejects submissions beyond the limits (D25). */
+/**
+ * Starts queued runs as slots become free, and rejects submissions beyond the limits (D25). Runs with breakpoints may pause for
+ * an hour: they have half of the slots at most (D42), and wait for that half before they wait for a slot.
+ */
 export class Admission {
   /**
    * Queued and running runs. Counted together, because runs may stay queued until a later event-loop slice although
@@ -37,6 +41,12 @@ export class Admission {
   readonly #places: SharedLimit;
   readonly #slots: SharedLimit;
   readonly #queue = new FairQueue<RunEntry>();
+  /** Half of the slots, and of what each tenant is guaranteed of them. */
+  readonly #pausable: SharedLimit;
+  /** The runs with breakpoints that take part of that half: they have a slot, or wait for one. */
+  readonly #pausableRuns = new Set<RunEntry>();
+  /** The runs with breakpoints that wait for part of that half. */
+  readonly #pausableQueue = new FairQueue<RunEntry>();
   readonly #running = new LinkedMap<string, RunEntry>();
   /** Tenants whose earlier runs are not all restored: new ones wait behind them (D68). */
   readonly #incomplete = new Set<string>();
@@ -46,12 +56,18 @@ export class Admission {
 
   constructor({ maxRunning, maxQueued, tenantShare = 0 }: AdmissionLimits) {
     this.#places = new SharedLimit(shareLimit(maxRunning + maxQueued, tenantShare));
-    this.#slots = new SharedLimit(shareLimit(maxRunning, tenantShare));
+    const slots = shareLimit(maxRunning, tenantShare);
+    this.#slots = new SharedLimit(slots);
+    this.#pausable = new SharedLimit(halve(slots));
   }
 
   /** The number of queued and of running runs. */
   get load(): { readonly queued: number; readonly running: number } {
-    return { queued: this.#queue.size + this.#behind.size, running: this.#running.size };
+    return { queued: this.#queued, running: this.#running.size };
+  }
+
+  get #queued(): number {
+    return this.#queue.size + this.#pausableQueue.size + this.#behind.size;
   }
 
   /** The runs that have a slot. */
@@ -62,19 +78,19 @@ export class Admission {
   /** How many runs of some tenants wait, and what for. @param tenants undefined for all of them */
   queueOf(tenants: readonly string[] | undefined): RunQueue {
     if (tenants === undefined) {
-      const { queued } = this.load;
-      return { queued, waits_for: queued > 0 && this.#slots.isFull ? 'server' : null };
+      const waitsForSlot = this.#queue.size > 0 && this.#slots.isFull;
+      const forSlot = this.#queue.size + this.#behind.size;
+      return describeQueue(forSlot, this.#pausableQueue.size, waitsForSlot ? 'server' : null);
     }
-    const waiting = [...new Set(tenants)].filter((tenantId) => this.#queuedOf(tenantId) > 0);
-    const queued = waiting.reduce((sum, tenantId) => sum + this.#queuedOf(tenantId), 0);
-    const held = waiting.filter((tenantId) => !this.#slots.hasRoom(tenantId));
-    if (held.length === 0) return { queued, waits_for: null };
-    const waitsFor = held.every((tenantId) => this.#slots.hasUsedShare(tenantId)) ? 'tenant' : 'server';
-    return { queued, waits_for: waitsFor };
-  }
-
-  #queuedOf(tenantId: string): number {
-    return this.#queue.sizeOf(tenantId) + this.#behind.sizeOf(tenantId);
+    const asked = [...new Set(tenants)];
+    const forSlot = sumSizes(this.#queue, asked) + sumSizes(this.#behind, asked);
+    const forBreakpoints = sumSizes(this.#pausableQueue, asked);
+    const held = asked.filter(
+      (tenantId) => this.#queue.sizeOf(tenantId) > 0 && !this.#slots.hasRoom(tenantId),
+    );
+    if (held.length === 0) return describeQueue(forSlot, forBreakpoints, null);
+    const haveShares = held.every((tenantId) => this.#slots.hasUsedShare(tenantId));
+    return describeQueue(forSlot, forBreakpoints, haveShares ? 'tenant' : 'server');
   }
 
   /** Lets new runs of a tenant wait until `complete` is called: those of an earlier process come before them. */
@@ -86,9 +102,8 @@ export class Admission {
   complete(tenantId: string): void {
     this.#incomplete.delete(tenantId);
     for (let next = this.#behind.nextOf(tenantId); next !== undefined; next = this.#behind.nextOf(tenantId)) {
-      this.#queue.add(tenantId, next);
+      this.#admit(next);
     }
-    this.#startQueued();
   }
 
   /**
@@ -102,7 +117,7 @@ export class Admission {
     if (this.#places.hasRoom(tenantId)) return;
     throw new WavetrainError(
       'queue_full',
-      `the queue is full: ${this.#queue.size} runs wait, and tenant "${tenantId}" has ${this.#places.usedBy(tenantId)} ` +
+      `the queue is full: ${this.#queued} runs wait, and tenant "${tenantId}" has ${this.#places.usedBy(tenantId)} ` +
         'queued or running: try again when some have ended',
       { fault: 'service' },
     );
@@ -113,10 +128,30 @@ export class Admission {
     const { tenantId } = entry.run;
     // Whoever was accepted by an earlier process, with other limits, has a place in any case.
     this.#places.acquire(tenantId);
-    if (!isRestored && this.#incomplete.has(tenantId)) {
-      this.#behind.add(tenantId, entry);
+    if (isRestored || !this.#incomplete.has(tenantId)) return this.#admit(entry);
+    this.#behind.add(tenantId, entry);
+    entry.run.park();
+  }
+
+  #admit(entry: RunEntry): void {
+    if (entry.run.mayPause && !this.#admitPausable(entry)) {
+      this.#pausableQueue.add(entry.run.tenantId, entry);
       return entry.run.park();
     }
+    this.#startOrQueue(entry);
+  }
+
+  /** Gives a run with breakpoints part of their half, if there is room. One that has begun had a slot before. */
+  #admitPausable(entry: RunEntry): boolean {
+    const { tenantId, hasBegun } = entry.run;
+    if (!hasBegun && !this.#pausable.hasRoom(tenantId)) return false;
+    this.#pausable.acquire(tenantId);
+    this.#pausableRuns.add(entry);
+    return true;
+  }
+
+  #startOrQueue(entry: RunEntry): void {
+    const { tenantId } = entry.run;
     const isFree = this.#queue.size === 0 && this.#slots.hasRoom(tenantId);
     if (isFree && !this.#isStarting && !eventLoopBudget.exhausted()) return this.#start(entry);
     this.#queue.add(tenantId, entry);
@@ -135,13 +170,23 @@ export class Admission {
   release(entry: RunEntry): void {
     const { tenantId } = entry.run;
     this.#places.release(tenantId);
-    if (!this.#running.delete(entry.run.id)) {
-      this.#queue.delete(tenantId, entry);
-      this.#behind.delete(tenantId, entry);
-      return;
+    if (this.#running.delete(entry.run.id)) this.#slots.release(tenantId);
+    else for (const queue of [this.#queue, this.#pausableQueue, this.#behind]) queue.delete(tenantId, entry);
+    if (this.#pausableRuns.delete(entry)) {
+      this.#pausable.release(tenantId);
+      this.#queuePausable();
     }
-    this.#slots.release(tenantId);
     this.#startQueued();
+  }
+
+  /** Lets runs with breakpoints wait for a slot as far as their half has room, tenants in turn. */
+  #queuePausable(): void {
+    while (this.#pausableQueue.size > 0 && !this.#pausable.isExhausted) {
+      const next = this.#pausableQueue.next((tenantId) => this.#pausable.hasRoom(tenantId));
+      if (next === undefined) return;
+      this.#admitPausable(next);
+      this.#queue.add(next.run.tenantId, next);
+    }
   }
 
   /**
@@ -151,7 +196,8 @@ export class Admission {
   async drain(graceMs: number, clock: Clock, end: (run: AnyRun, force: boolean) => void): Promise<void> {
     this.#closed = true;
     const running = [...this.#running];
-    for (const { run } of [...this.#queue.clear(), ...this.#behind.clear()]) end(run, false);
+    const waiting = [this.#queue, this.#pausableQueue, this.#behind].flatMap((queue) => queue.clear());
+    for (const { run } of waiting) end(run, false);
     for (const { run } of running) if (run.isPaused) end(run, false);
     const timer = clock.setTimeout(() => {
       for (const { run } of running) end(run, true);
@@ -183,4 +229,19 @@ export class Admission {
     this.#running.add(run.id, entry);
     void run.begin();
   }
+}
+
+/** @param reason why those wait that wait for a slot */
+function describeQueue(forSlot: number, forBreakpoints: number, reason: RunQueue['waits_for']): RunQueue {
+  const waitsFor = reason ?? (forBreakpoints > 0 ? 'breakpoints' : null);
+  return { queued: forSlot + forBreakpoints, waits_for: waitsFor };
+}
+
+/** Rounded up, so that there is one at least. */
+function halve({ total, guaranteed = 0 }: Limit): Limit {
+  return { total: Math.ceil(total / 2), guaranteed: Math.ceil(guaranteed / 2) };
+}
+
+function sumSizes(queue: FairQueue<RunEntry>, tenants: readonly string[]): number {
+  return tenants.reduce((sum, tenantId) => sum + queue.sizeOf(tenantId), 0);
 }

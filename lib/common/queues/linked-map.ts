@@ -54,15 +54,6 @@ export class LinkedMap<K, V> {
     return true;
   }
 
-  /** Puts the values into another order. @param compare as for `toSorted` */
-  sort(compare: (a: V, b: V) => number): void {
-    const sorted = [...this.#links].toSorted(([, a], [, b]) => compare(a.value as V, b.value as V));
-    for (const [key, { value }] of sorted) {
-      this.delete(key);
-      this.add(key, value as V);
-    }
-  }
-
   /** Removes the value from any position. Returns false when the map does not contain the key. */
   delete(key: K): boolean {
     const link = this.#links.get(key);

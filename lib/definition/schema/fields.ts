@@ -6,7 +6,7 @@
 /** The fields with which a definition is started without a request to run it (D70, D71). */
 export const START_FIELDS = ['schedule', 'timezone', 'overlap', 'catch_up', 'paused', 'webhook'] as const;
 
-export const WEBHOOK_FIELDS = ['secret', 'params', 'inputs'] as const;
+export const WEBHOOK_FIELDS = ['secret', 'params', 'inputs', 'replay'] as const;
 
 export const PIPELINE_FIELDS = [
   'id',

@@ -133,6 +133,14 @@ export const WebhookDefinition = Type.Object(
       'Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan.',
     ),
     inputs: pointers('Inputs, each with the JSON Pointer of its value in the body; "" is the whole body.'),
+    replay: Type.Optional(
+      Type.Unsafe<'allow' | 'refuse'>({
+        enum: ['allow', 'refuse', null],
+        default: 'allow',
+        description:
+          'Whether a signature of the body alone may come again, with another id of the delivery: "refuse" responds with the first run.',
+      }),
+    ),
   },
   { additionalProperties: false, description: 'Lets a request from elsewhere start it.' },
 );

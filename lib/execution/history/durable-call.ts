@@ -9,9 +9,16 @@ import type { MemoryBudget } from '../memory-budget.js';
 import type { InvocationServices } from '../run-context.js';
 import { type ErrorRecord, RecordedError } from '../invocation/thrown-error.js';
 import type { Write } from '../session/session-overrides.js';
-import { CALL_BYTES, type CallFact, type CallProgress, type CallSettled, measureRetry } from './fact.js';
+import {
+  CALL_BYTES,
+  type CallFact,
+  type CallProgress,
+  type CallSettled,
+  measureRetry,
+  type RetryWaits,
+} from './fact.js';
 import { callKey } from './replay.js';
-import { MAX_CRASHES, type PlacedHistory } from './run-history.js';
+import { MAX_CRASHES, type PlacedHistory, type Unplaced } from './run-history.js';
 
 /** What counts calls and the memory of their outputs, and keeps the calling task from trying again. */
 type CountingServices = Pick<
@@ -49,6 +56,8 @@ export class DurableCall implements CachingListener {
   #abort: Abort | undefined;
   #isAborted = false;
   #isSettled = false;
+  /** When the last attempt began, in milliseconds since 1970; undefined when that is not known. */
+  #startedAt: number | undefined;
   /** What waits for the slot after a delay. */
   #onSlot: (() => void) | undefined;
   #hasSlot = true;
@@ -94,7 +103,7 @@ export class DurableCall implements CachingListener {
       case 'retry': {
         this.#countCalls(1);
         this.#runBudget.reserve(measureRetry(fact.error));
-        this.#owner.onAttempt(this.#item, fact.attempts);
+        this.#replayAttempt(fact);
         this.#owner.onRetry(this.#item, fact.error, fact.attempts, fact.due);
         const delayMs = Math.max(0, fact.due - fact.at);
         this.#progress = { attempts: fact.attempts, due: fact.due, delayMs };
@@ -118,14 +127,22 @@ export class DurableCall implements CachingListener {
     }
   }
 
+  /** The last attempt begins and ends when it did. */
+  #replayAttempt({ at, attempts, ms }: CallSettled | RetryWaits): void {
+    const { timeline } = this.#history.run;
+    if (ms !== undefined) timeline.replayExactly(at - ms);
+    if (attempts > 0) this.onAttempt(this.#item, attempts);
+    if (ms !== undefined) timeline.replayExactly(at);
+  }
+
   #settle(fact: CallSettled): void {
     const { attempts } = fact;
     this.#runBudget.reserve(CALL_BYTES);
     if (attempts > 0) {
       this.#countCalls(attempts - (this.#progress?.attempts ?? 0));
       this.#services.invocations++;
-      this.#owner.onAttempt(this.#item, attempts);
     }
+    this.#replayAttempt(fact);
     if (fact.kind === 'failed') {
       if (fact.permanent) this.#services.parent?.onPermanentFailure?.();
       const thrown = fact.record && new RecordedError(fact.record);
@@ -228,12 +245,13 @@ export class DurableCall implements CachingListener {
 
   onAttempt(item: number | undefined, attempt: number): void {
     this.#owner.onAttempt(item, attempt);
+    this.#startedAt = this.#history.run.timeline.latest;
   }
 
   onRetry(item: number | undefined, error: string, attempts: number, due: number): void {
     this.#history.dropNested(this.#task, item, attempts);
     this.#owner.onRetry(item, error, attempts, due);
-    this.#history.note({ kind: 'retry', ...this.#fields, attempts, error, due });
+    this.#noteEnd({ kind: 'retry', ...this.#fields, attempts, error, due });
   }
 
   onCall(attempt: number): Promise<void> | undefined {
@@ -262,13 +280,13 @@ export class DurableCall implements CachingListener {
     this.#history.dropNested(this.#task, item, attempts);
     this.#owner.onSuccess(item, value, writes, attempts, bytes, hasFiles);
     this.#payForValue(bytes);
-    this.#history.note({ kind: 'succeeded', ...this.#fields, value, writes, attempts, bytes });
+    this.#noteEnd({ kind: 'succeeded', ...this.#fields, value, writes, attempts, bytes });
   }
 
   onCacheHit(item: number | undefined, cached: CachedOutput): void {
     this.#owner.onCacheHit(item, cached);
     const { output: value, writes, sizeBytes: bytes } = cached;
-    this.#history.note({
+    this.#noteEnd({
       kind: 'succeeded',
       ...this.#fields,
       value,
@@ -283,7 +301,7 @@ export class DurableCall implements CachingListener {
     this.#history.dropNested(this.#task, item, attempts);
     const result = this.#owner.onFailure(item, error, attempts, thrown);
     const record = this.#owner.errorOf(item);
-    this.#history.note({
+    this.#noteEnd({
       kind: 'failed',
       ...this.#fields,
       error: result.error,
@@ -292,6 +310,17 @@ export class DurableCall implements CachingListener {
       ...(isNonRetryable(thrown) && { permanent: true }),
     });
     return result;
+  }
+
+  /**
+   * Notes the end of the last attempt, at the time that its owner has kept as its end: no clock was read since. The end of
+   * a task that calls its tool once is that of its publication.
+   */
+  #noteEnd(fact: Unplaced<CallSettled | RetryWaits>): void {
+    const { timeline } = this.#history.run;
+    const isKept = this.#item !== undefined || fact.kind !== 'succeeded';
+    const at = isKept ? timeline.latest : timeline.now();
+    this.#history.note({ ...fact, ms: at - (this.#startedAt ?? at) }, at);
   }
 
   get #isOnce(): boolean {

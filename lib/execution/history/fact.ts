@@ -45,8 +45,14 @@ interface OfCall extends OfTask {
   readonly item: number;
 }
 
+/** An attempt, or the call that it was the last one of, ended at the time of the fact. */
+interface OfAttempt extends OfCall {
+  /** How long before, in milliseconds, the attempt had begun; undefined in facts of earlier versions. */
+  readonly ms?: number;
+}
+
 /** A call of a tool has ended, with its last attempt. */
-export type CallSettled = OfCall &
+export type CallSettled = OfAttempt &
   (
     | {
         readonly kind: 'succeeded';
@@ -69,7 +75,7 @@ export type CallSettled = OfCall &
   );
 
 /** An attempt has failed, and another one follows. */
-export interface RetryWaits extends OfCall {
+export interface RetryWaits extends OfAttempt {
   readonly kind: 'retry';
   /** The number of the attempt that failed. */
   readonly attempts: number;
@@ -100,6 +106,8 @@ export interface TaskRefused extends OfTask {
 /** A task is published: its writes are on the blackboard, and others may read its output. */
 export interface TaskPublished extends OfTask {
   readonly kind: 'published';
+  /** How long before, in milliseconds, the task had begun; undefined in facts of earlier versions. */
+  readonly ms?: number;
   /** Undefined when the task has succeeded. */
   readonly error?: string;
 }

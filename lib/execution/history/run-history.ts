@@ -35,7 +35,7 @@ export interface RunPast {
 
 /** Distributes over the kinds of facts. */
 type Untimed<F> = F extends unknown ? Omit<F, 'at'> : never;
-type Unplaced<F> = F extends unknown ? Omit<F, 'at' | 'place'> : never;
+export type Unplaced<F> = F extends unknown ? Omit<F, 'at' | 'place'> : never;
 
 /** The facts of one submitted run: those of earlier processes, and those that it notes. */
 export class RunHistory {
@@ -122,9 +122,8 @@ export class RunHistory {
     this.#replay?.stop();
   }
 
-  /** Returns the time of the fact. */
-  note(fact: Untimed<RunFact> | Untimed<PlacedFact>): number {
-    const at = this.timeline.now();
+  /** Returns the time of the fact. @param at its time, if that is known */
+  note(fact: Untimed<RunFact> | Untimed<PlacedFact>, at = this.timeline.now()): number {
     if (!this.#isClosed) this.#log.append({ ...fact, at });
     return at;
   }
@@ -173,6 +172,12 @@ class ReplayedTimeline extends Timeline {
   /** Call before a fact is replayed. */
   replay(at: number): void {
     this.#replayed = at;
+  }
+
+  /** Call before something is replayed whose time is known: this was the last time that was read. */
+  replayExactly(at: number): void {
+    this.#replayed = at;
+    this.latest = at;
   }
 
   /** Call when all facts have been replayed. The clock may have been set back meanwhile. */
@@ -248,9 +253,9 @@ export class PlacedHistory {
     return this.run.replay;
   }
 
-  /** Returns the time of the fact. */
-  note(fact: Unplaced<PlacedFact>): number {
-    return this.run.note({ ...fact, place: this.place });
+  /** Returns the time of the fact. @param at its time, if that is known */
+  note(fact: Unplaced<PlacedFact>, at?: number): number {
+    return this.run.note({ ...fact, place: this.place }, at);
   }
 
   /** Of a sub-pipeline of the plan. */

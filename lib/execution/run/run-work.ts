@@ -152,7 +152,9 @@ export class RunWork implements RunPorts {
     replay.expect(key, {
       onFact: (fact) => {
         replay.settle(key);
-        publish((fact as TaskPublished).error);
+        const { at, ms, error } = fact as TaskPublished;
+        if (ms !== undefined) work.trace.startedAt = at - ms;
+        publish(error);
       },
       onEnd: () => publish(),
     });
@@ -167,16 +169,17 @@ export class RunWork implements RunPorts {
       this.#keepOutcome(id, outcome);
       this.#settle(work, { ok: true }, onPublished);
     };
+    const failWith = (error: string): void => {
+      const result = work.onFailure(undefined, error, work.attempts);
+      this.#settle(work, result, onPublished, work.latest);
+    };
     const fail = (reason: string): void => {
-      if (this.#tasks.get(id) !== work) return;
-      const message = `cannot store the values on the blackboard: ${reason}`;
-      this.#settle(work, work.onFailure(undefined, message, work.attempts), onPublished);
+      if (this.#tasks.get(id) === work) failWith(`cannot store the values on the blackboard: ${reason}`);
     };
     // While facts are replayed, the one of the publication says whether it was stopped.
     const applied = (reason?: string): void =>
       this.#inTurn(work, (error) => {
-        if (error !== undefined)
-          this.#settle(work, work.onFailure(undefined, error, work.attempts), onPublished);
+        if (error !== undefined) failWith(error);
         else if (reason !== undefined) fail(reason);
         else succeed();
       });
@@ -191,9 +194,15 @@ export class RunWork implements RunPorts {
     };
   }
 
-  #settle(work: TaskWork, result: TaskResult, onPublished: (result: TaskResult) => void): void {
+  /** @param failedAt of a failure that happens with the publication: the fact of both has one time */
+  #settle(
+    work: TaskWork,
+    result: TaskResult,
+    onPublished: (result: TaskResult) => void,
+    failedAt?: number,
+  ): void {
     this.tasksSettled++;
-    work.settle(result.ok);
+    work.settle(result.ok, failedAt);
     this.#tasks.set(work.task.id, work.trace);
     if (!result.ok) delete this.outputs[work.task.id];
     this.#writeEndEvent(work, result);
@@ -204,7 +213,9 @@ export class RunWork implements RunPorts {
   #reportPublished(work: TaskWork, result: TaskResult, onPublished: (result: TaskResult) => void): void {
     const { history } = this.#services;
     if (history === undefined || history.replay !== undefined) return onPublished(result);
-    history.note({ kind: 'published', task: work.task.id, ...(!result.ok && { error: result.error }) });
+    const { startedAt, settledAt = startedAt } = work.trace;
+    const fact = { kind: 'published', task: work.task.id, ms: settledAt - startedAt } as const;
+    history.note(result.ok ? fact : { ...fact, error: result.error }, settledAt);
     history.run.publish(() => onPublished(result));
   }
 

@@ -50,7 +50,7 @@ const NO_ITEM = -1;
  */
 export class TaskTrace {
   /** Milliseconds since 1970, UTC, like all times here. */
-  readonly startedAt: number;
+  startedAt: number;
   settledAt: number | undefined;
   hasFailed = false;
   /** Its output comes from an earlier run (D35). */

@@ -218,9 +218,13 @@ export class TaskWork implements CallOwner {
     this.#outcomeBytes += bytes;
   }
 
-  /** Call when the task settles. Of a fan-out that failed, the outputs of its other items are kept (D59). */
-  settle(isSuccess: boolean): void {
-    this.trace.settledAt = this.#now();
+  /**
+   * Call when the task settles. Of a fan-out that failed, the outputs of its other items are kept (D59).
+   *
+   * @param at when, in milliseconds since 1970; default: now
+   */
+  settle(isSuccess: boolean, at = this.#now()): void {
+    this.trace.settledAt = at;
     this.trace.hasFailed = !isSuccess;
     this.trace.isReused = this.reused !== undefined;
     this.trace.outcomeBytes = this.#outcomeBytes + this.#reusedBytes;
@@ -259,7 +263,7 @@ export class TaskWork implements CallOwner {
 
   onAttempt(item: number | undefined, attempt: number): void {
     const isFresh = attempt === 1 && (item ?? 1) % ITEMS_PER_TIME > 0;
-    this.trace.onAttempt(item, isFresh ? this.#latest : this.#now());
+    this.trace.onAttempt(item, isFresh ? this.latest : this.#now());
   }
 
   onRetry(item: number | undefined, error: string, attempt: number): void {
@@ -273,7 +277,7 @@ export class TaskWork implements CallOwner {
   }
 
   /** The time of the last event of the run, or of what it did after that. */
-  get #latest(): number {
+  get latest(): number {
     const { journal } = this.#services;
     return journal.isObserved ? journal.timeline.latest : UNKNOWN_TIME;
   }
@@ -301,7 +305,7 @@ export class TaskWork implements CallOwner {
     if (item === undefined || this.#itemOutputs === undefined) this.#output = value;
     else {
       this.#itemOutputs[item] = value;
-      this.trace.onItemSettled(item, this.#latest);
+      this.trace.onItemSettled(item, this.latest);
     }
     if (writes.length > 0) {
       this.#writes ??= [];

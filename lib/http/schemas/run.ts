@@ -206,10 +206,10 @@ const RunQueueSchema = schemaFor<RunQueue>()(
     {
       queued: count('Queued runs of the tenants whose runs are listed, whatever the other filters are.'),
       waits_for: nullable(
-        Type.Enum(['server', 'tenant'], {
+        Type.Enum(['server', 'tenant', 'breakpoints'], {
           title: 'QueueReason',
           description:
-            '`server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest.',
+            '`server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest. `breakpoints`: those that wait have breakpoints, and others with some have their half of the slots.',
         }),
       ),
     },

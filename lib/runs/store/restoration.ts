@@ -62,6 +62,8 @@ class Backlog {
   /** The newest first: it is the last to be evicted. */
   readonly settled = new LinkedMap<string, PendingRun>();
   readonly restoredSettled: RunEntry[] = [];
+  /** Settled runs that are being rebuilt. */
+  readonly rebuilds = new Set<Promise<void>>();
   /** The next one waits for memory, and so do those behind it. */
   isBlocked = false;
   isAtWork = false;
@@ -103,7 +105,9 @@ export class Restoration {
   readonly #context: RestoreContext;
   readonly #backlogs = new LinkedMap<string, Backlog>();
   readonly #pending = new Map<string, PendingRun>();
+  /** Of all tenants. */
   readonly #rebuilds = new Set<Promise<void>>();
+  readonly #completing = new Set<Promise<void>>();
   #clearRetry: (() => void) | undefined;
 
   constructor(options: RestorationOptions) {
@@ -124,7 +128,7 @@ export class Restoration {
       if (head.hasSettled) settled.push(pending);
       else this.#backlogOf(head).open.add(head.id, pending);
     }
-    for (const pending of settled.reverse())
+    for (const pending of settled.toReversed())
       this.#backlogOf(pending.head).settled.add(pending.head.id, pending);
   }
 
@@ -170,8 +174,8 @@ export class Restoration {
       if (this.#options.registry.isClosing()) return false;
       await this.#restoreNextOf(backlog);
     }
-    await Promise.all(this.#rebuilds);
-    for (const backlog of [...this.#backlogs]) await this.#complete(backlog);
+    for (const backlog of this.#backlogs) this.#complete(backlog);
+    await Promise.all(this.#completing);
     if (this.#options.registry.isClosing()) return false;
     this.#retryLater();
     return true;
@@ -225,7 +229,7 @@ export class Restoration {
       backlog.isAtWork = true;
       this.#options.registry.tenantIsAtWork(backlog.tenantId);
     }
-    if (backlog.size === 0) await this.#complete(backlog);
+    if (backlog.size === 0) this.#complete(backlog);
   }
 
   async #restore(pending: PendingRun, backlog: Backlog): Promise<void> {
@@ -249,9 +253,11 @@ export class Restoration {
   async #startRebuild(entry: RunEntry, pending: PendingRun, backlog: Backlog): Promise<void> {
     const rebuilt = this.#rebuild(entry, backlog).finally(() => {
       this.#rebuilds.delete(rebuilt);
+      backlog.rebuilds.delete(rebuilt);
       this.#end(pending);
     });
     this.#rebuilds.add(rebuilt);
+    backlog.rebuilds.add(rebuilt);
     if (this.#rebuilds.size === MAX_REBUILDS) await Promise.race(this.#rebuilds);
   }
 
@@ -272,8 +278,14 @@ export class Restoration {
     resolve();
   }
 
-  async #complete(backlog: Backlog): Promise<void> {
-    await Promise.all(this.#rebuilds);
+  /** Call for a tenant whose runs are all restored, or wait for memory. */
+  #complete(backlog: Backlog): void {
+    const completing = this.#completeRebuilds(backlog).finally(() => this.#completing.delete(completing));
+    this.#completing.add(completing);
+  }
+
+  async #completeRebuilds(backlog: Backlog): Promise<void> {
+    await Promise.all(backlog.rebuilds);
     this.#options.registry.tenantIsComplete(backlog.restoredSettled.splice(0));
     if (backlog.size === 0) this.#backlogs.delete(backlog.tenantId);
     backlog.onComplete();
@@ -281,8 +293,10 @@ export class Restoration {
 
   #block(backlog: Backlog): void {
     backlog.isBlocked = true;
-    for (const { resolve } of backlog.asked) resolve();
-    for (const { head } of [...backlog.asked]) backlog.asked.delete(head.id);
+    for (let { first } = backlog.asked; first !== undefined; { first } = backlog.asked) {
+      backlog.asked.delete(first.head.id);
+      first.resolve();
+    }
     const waiting = backlog.size === 1 ? '1 run waits' : `${backlog.size} runs wait`;
     warnHost(
       `${waiting} in ${this.#options.store.place} until there is memory for more: wait for other runs, or raise SERVICE_MEMORY`,

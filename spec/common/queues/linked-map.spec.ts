@@ -23,15 +23,4 @@ describe('LinkedMap', () => {
       }),
     );
   });
-
-  it('has its values in another order once they are sorted', () => {
-    const map = new LinkedMap<string, number>();
-    for (const [key, value] of Object.entries({ a: 3, b: 1, c: 2 })) map.add(key, value);
-    map.sort((a, b) => a - b);
-    expect([...map]).to.deep.equal([1, 2, 3]);
-    expect([...map.backwards()]).to.deep.equal([3, 2, 1]);
-    expect(map.first).to.equal(1);
-    map.delete('b');
-    expect([...map]).to.deep.equal([2, 3]);
-  });
 });

@@ -21,6 +21,8 @@ describe('The fields that start a definition (D70, D71)', () => {
     'schedule: "@daily", paused: true',
     'webhook: {secret: HOOK}',
     'webhook: {secret: HOOK, params: {branch: /ref}, inputs: {event: ""}}',
+    'webhook: {secret: HOOK, replay: refuse}',
+    'webhook: {secret: HOOK, replay: null}',
     'schedule: null, timezone: null, overlap: null, catch_up: null, paused: null, webhook: null',
   ];
   for (const fields of valid) {
@@ -47,6 +49,7 @@ describe('The fields that start a definition (D70, D71)', () => {
     ['paused: true', 'no_effect', '/pipeline/paused', /./],
     ['overlap: skip', 'no_effect', '/pipeline/overlap', /./],
     ['webhook: {}', 'missing_field', '/pipeline/webhook', /./],
+    ['webhook: {secret: HOOK, replay: never}', 'invalid_value', '/pipeline/webhook/replay', /refuse/],
     ['webhook: {secret: HOOK, method: GET}', 'unknown_field', '/pipeline/webhook/method', /./],
     [
       'webhook: {secret: "{{secrets.HOOK}}"}',

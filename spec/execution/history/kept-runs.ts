@@ -123,11 +123,13 @@ export class KeptTestRun {
     definition: string,
     facts: readonly Fact[] = [],
     ownTools: readonly Tool[] = [],
-    options: Pick<LocalExecutorOptions, 'runOutputLimitBytes'> = {},
+    options: Pick<LocalExecutorOptions, 'blackboard' | 'runOutputLimitBytes'> & {
+      readonly clock?: ManualClock;
+    } = {},
   ) {
-    this.clock = new ManualClock(facts.at(-1)?.at ?? START);
+    this.clock = options.clock ?? new ManualClock(facts.at(-1)?.at ?? START);
     this.log = new MemoryFactLog(facts);
-    const executor = new LocalExecutor({ clock: this.clock, random: () => 0.5, ...options });
+    const executor = new LocalExecutor({ random: () => 0.5, ...options, clock: this.clock });
     const kept = {
       log: this.log,
       past: { id: 'kept', createdAt: START, isRestored: facts.length > 0, facts: PastFacts.of(facts) },

@@ -86,7 +86,7 @@ export class MemoryStore implements RunStore {
   }
 
   async *heads(): AsyncIterable<StoredRunHead> {
-    for (const run of [...this.#disk.runs.values()]) {
+    for (const run of this.#disk.runs.values()) {
       const [, ...facts] = this.#read(run.id);
       const last = (facts.flat() as StoredFact[]).at(-1) as Fact | undefined;
       yield { ...run, hasSettled: last?.kind === 'settled' };

@@ -172,6 +172,27 @@ describe('A registry that is restored from a store (D68)', () => {
     expect(second.controlled.calls).to.deep.equal([]);
   });
 
+  it('keeps the slots of paused runs that are more than half, and lets no further one with breakpoints begin (D42)', async () => {
+    const submit = (runs: StoredRuns): Promise<string> =>
+      runs.registry.submit({ pipeline: runs.pipeline, breakpoints: { before: ['a'] } });
+    const first = new StoredRuns(disk, { maxRunning: 6 });
+    const paused = [await submit(first), await submit(first), await submit(first)];
+    const waiting = await submit(first);
+    await first.waitUntilIdle();
+    expect(first.getStatus(waiting)).to.equal('queued');
+    const second = await new StoredRuns(disk, { maxRunning: 4 }).restore();
+    const isPaused = (runId: string): boolean => second.registry.record(runId).paused;
+    expect(paused.map(isPaused)).to.deep.equal([true, true, true]);
+    expect(second.getStatus(waiting)).to.equal('queued');
+    expect(second.getStatus(await second.submit())).to.equal('running');
+    for (const runId of paused) {
+      expect(isPaused(waiting)).to.equal(runId === paused[2]);
+      await second.registry.cancel(runId);
+      await second.waitUntilIdle();
+    }
+    expect(isPaused(waiting)).to.equal(true);
+  });
+
   it('answers a repeated submission with the run of the first process (D36)', async () => {
     const key = { key: 'k', fingerprint: 'f' };
     const first = new StoredRuns(disk);

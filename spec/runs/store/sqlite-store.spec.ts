@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type Database from 'libsql';
 import { errorMessage } from '../../../lib/common/errors.js';
 import type { RunStore } from '../../../lib/runs/store/run-store.js';
-import { findDriver, SqliteStore, StoreThread } from '../../../lib/runs/store/sqlite-store.js';
+import { SqliteStore } from '../../../lib/runs/store/sqlite-store.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';

@@ -107,16 +107,19 @@ function Pages({ range, next, onChange }: PagesProps) {
   );
 }
 
+const WAITS_FOR = {
+  tenant: ': your tenant has as many running as its share allows (SERVICE_TENANT_SHARE)',
+  server: ': all places of the server are taken (SERVICE_MAX_RUNNING)',
+  breakpoints: ': they have breakpoints, and runs with breakpoints have half of the places at most',
+} as const;
+
 function QueueNotice({ queue }: { readonly queue: NonNullable<RunPage['queue']> }) {
   const { queued, waits_for } = queue;
   const runs = queued === 1 ? '1 run waits' : `${formatInteger(queued)} runs wait`;
   return (
     <Notice>
       {runs} in the queue
-      {waits_for === 'tenant'
-        ? ': your tenant has as many running as its share allows (SERVICE_TENANT_SHARE)'
-        : waits_for === 'server' && ': all places of the server are taken (SERVICE_MAX_RUNNING)'}
-      . Each starts when another one ends.
+      {waits_for !== null && WAITS_FOR[waits_for]}. Each starts when another one ends.
     </Notice>
   );
 }

@@ -1,5 +1,7 @@
 import Type from 'typebox';
-import { toRunValues, type WebhookRequest } from '../../../library/webhook.js';
+import { readSignature } from '../../../library/webhooks/signatures.js';
+import { toRunValues } from '../../../library/webhooks/webhook-values.js';
+import type { WebhookRequest } from '../../../library/webhooks/webhooks.js';
 import { resolveTenant, ANONYMOUS } from '../../auth/authenticate.js';
 import { defineRoute, type RequestStart, type Route } from '../../routing/route.js';
 import { TenantId } from '../../schemas/request.js';
@@ -26,6 +28,19 @@ const WebhookHeaders = Type.Object({
     Type.String({
       maxLength: 200,
       description: '`sha256=` and the HMAC of the body with the secret, in hexadecimal, as GitHub sends it.',
+    }),
+  ),
+  'webhook-id': Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'The id of the delivery, which is signed.' }),
+  ),
+  'webhook-timestamp': Type.Optional(
+    Type.String({ maxLength: 20, description: 'When it was sent, in seconds since 1970, which is signed.' }),
+  ),
+  'webhook-signature': Type.Optional(
+    Type.String({
+      maxLength: 2000,
+      description:
+        '`v1,` and the HMAC of `ID.TIMESTAMP.BODY` with the secret, in Base64, as standardwebhooks.com says; several are separated by blanks.',
     }),
   ),
   'idempotency-key': Type.Optional(
@@ -91,12 +106,10 @@ export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): R
       const { library, webhooks } = requireLibrary(services, start.id);
       const entry = webhooks.entry(start);
       const values = toRunValues(entry, request.body);
-      const delivery = request.headers['idempotency-key'] ?? request.headers['x-github-delivery'];
-      if (delivery === undefined) {
+      const key = webhooks.deliveryKey(start, entry);
+      if (key === undefined) {
         return acceptedResult(registry.accepted(await library.submit(entry, values, { trigger: 'webhook' })));
       }
-      // No header has a line break, so that it is not the key of another request.
-      const key = `webhook\n${start.id}\n${delivery}`;
       const fingerprint = createFingerprint('webhook', request.body);
       const { run_id, status, isReplayed } = await registry.submitOnce(
         start.tenantId,
@@ -113,7 +126,8 @@ function toWebhookRequest({ params, query, headers, address }: Start): WebhookRe
     id: params.id,
     tenantId: resolveTenant(ANONYMOUS, query.tenant_id),
     token: headers['x-webhook-token'] ?? query.token,
-    signature: headers['x-hub-signature-256'],
+    signature: readSignature(headers),
+    deliveryId: headers['idempotency-key'] ?? headers['x-github-delivery'] ?? headers['webhook-id'],
     address,
   };
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { UNPROVED_LIMITS } from '../../lib/common/limits.js';
-import { WebhookFailures } from '../../lib/library/webhook-failures.js';
-import { ManualClock } from '../support/manual-clock.js';
+import { UNPROVED_LIMITS } from '../../../lib/common/limits.js';
+import { WebhookFailures } from '../../../lib/library/webhooks/webhook-failures.js';
+import { ManualClock } from '../../support/manual-clock.js';
 
 const { failedBytes, failedHeadBytes, failedWindowMs, addresses } = UNPROVED_LIMITS;
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../common/clock.js';
-import { WavetrainError } from '../common/errors.js';
-import { UNPROVED_LIMITS } from '../common/limits.js';
+import type { Clock } from '../../common/clock.js';
+import { WavetrainError } from '../../common/errors.js';
+import { UNPROVED_LIMITS } from '../../common/limits.js';
 
 const { failedBytes, failedHeadBytes, failedWindowMs, addresses } = UNPROVED_LIMITS;
 
