@@ -50,17 +50,54 @@ export function toList(value: unknown): readonly unknown[] {
 
 /**
  * Memory that values take besides the length of their JSON, on average of V8's ways to store them: a text, a list or an
- * object, and each member of an object. Texts in two-byte letters take up to twice as much, and objects of which no two
- * have the same keys up to five times.
+ * object, and each member of an object.
  */
 export const STRING_BYTES = 16;
 export const OBJECT_BYTES = 56;
 export const MEMBER_BYTES = 16;
 
+const TWO_BYTE_LETTER = /[^\u0000-\u00ff]/;
+
+/** Memory of the letters of a text: V8 takes two bytes for each when one of them needs two. */
+export function measureLetters(text: string): number {
+  // V8 does not search a text of one-byte letters.
+  return TWO_BYTE_LETTER.test(text) ? 2 * text.length : text.length;
+}
+
+/** Memory of a key that no object before has had, and of an object that has such a key, besides what every one takes. */
+const NEW_KEY_BYTES = 48;
+const NEW_SHAPE_BYTES = 120;
+
+/** So many members are not looked at: most values are smaller, and the memory of their keys does not matter. */
+const FREE_MEMBERS = 64;
+
+/** So many keys are remembered; then they count as new again. */
+const MAX_REMEMBERED_KEYS = 10_000;
+
+/** Measures the keys of one value: V8 keeps equal ones once, and describes objects with the same keys once. */
+export class KeyMeter {
+  #members = 0;
+  #seen: Set<string> | undefined;
+
+  /** Returns the memory of the keys of one object that the objects before it do not have. */
+  measure(keys: readonly string[]): number {
+    this.#members += keys.length;
+    if (this.#members <= FREE_MEMBERS) return 0;
+    if (this.#seen === undefined || this.#seen.size > MAX_REMEMBERED_KEYS) this.#seen = new Set();
+    const before = this.#seen.size;
+    for (const key of keys) this.#seen.add(key);
+    const added = this.#seen.size - before;
+    return added === 0 ? 0 : NEW_SHAPE_BYTES + NEW_KEY_BYTES * added;
+  }
+}
+
 /** Estimates the bytes that a JSON value occupies in memory. Many small objects occupy far more than their text. */
 export function estimateBytes(value: unknown): number {
-  return estimateSome([value], Number.POSITIVE_INFINITY);
+  return estimateSome([value], Number.POSITIVE_INFINITY, new KeyMeter());
 }
+
+/** The letters of longer keys are counted; those of others are within what a key takes. */
+const LONG_KEY = 16;
 
 const VALUES_PER_STEP = 5000;
 
@@ -68,15 +105,16 @@ const VALUES_PER_STEP = 5000;
 export function* estimateBytesInSteps(value: unknown): Steps<number> {
   let bytes = 0;
   const pending: unknown[] = [value];
+  const meter = new KeyMeter();
   while (pending.length > 0) {
-    bytes += estimateSome(pending, VALUES_PER_STEP);
+    bytes += estimateSome(pending, VALUES_PER_STEP, meter);
     yield;
   }
   return bytes;
 }
 
 /** Takes at most `count` values from the end of `pending`, adds what is in them, and leaves the lists and objects in them. */
-function estimateSome(pending: unknown[], count: number): number {
+function estimateSome(pending: unknown[], count: number, meter: KeyMeter): number {
   let bytes = 0;
   for (let left = count; left > 0 && pending.length > 0; left--) {
     const next = pending.pop();
@@ -84,7 +122,12 @@ function estimateSome(pending: unknown[], count: number): number {
     if (Array.isArray(next)) {
       for (const member of next) bytes += estimateMember(member, pending);
     } else if (typeof next === 'object' && next !== null) {
-      for (const key in next) bytes += estimateMember((next as Record<string, unknown>)[key], pending);
+      const keys = Object.keys(next);
+      for (const key of keys) {
+        bytes += estimateMember((next as Record<string, unknown>)[key], pending);
+        if (key.length > LONG_KEY) bytes += measureLetters(key);
+      }
+      bytes += meter.measure(keys);
     }
   }
   return bytes;
@@ -97,7 +140,7 @@ function estimateMember(member: unknown, pending: unknown[]): number {
 }
 
 function estimateOne(value: unknown): number {
-  if (typeof value === 'string') return value.length + STRING_BYTES;
+  if (typeof value === 'string') return measureLetters(value) + STRING_BYTES;
   return typeof value === 'object' && value !== null ? 8 + OBJECT_BYTES : 8;
 }
 

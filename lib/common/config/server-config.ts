@@ -116,13 +116,10 @@ const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 const MIB = 2 ** 20;
 
 /** Measured memory of an idle server, and of the largest values that are parsed and rendered at once. */
-const BASE_HEAP_BYTES = 192 * MIB;
+const BASE_HEAP_BYTES = 256 * MIB;
 
-/**
- * Bytes of the heap for each byte of SERVICE_MEMORY: what runs take is estimated, and values that were built to take
- * more than their estimate take up to this much.
- */
-const HEAP_FACTOR = 5;
+/** Bytes of the heap for each byte of SERVICE_MEMORY: what is counted takes at most so much more than its estimate. */
+const HEAP_FACTOR = 1.25;
 
 const MIN_MEMORY_BYTES = 16 * MIB;
 

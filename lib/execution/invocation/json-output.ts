@@ -5,7 +5,9 @@ import {
   isEqualFrozenList,
   isPlain,
   type Json,
+  KeyMeter,
   MEMBER_BYTES,
+  measureLetters,
   OBJECT_BYTES,
   setOwn,
   SHORT_VALUE,
@@ -187,6 +189,7 @@ class JsonCopier {
   #maskable = MASKED_PER_STEP;
   /** Members whose keys were numbered, because they became equal. */
   #equalKeys = 0;
+  readonly #keyMeter = new KeyMeter();
   readonly #options: CopyOptions;
 
   constructor(options: CopyOptions) {
@@ -262,7 +265,7 @@ class JsonCopier {
     switch (typeof value) {
       case 'string':
         this.#count(value.length + 2);
-        this.sizeBytes += STRING_BYTES;
+        this.sizeBytes += STRING_BYTES + measureLetters(value) - value.length;
         return this.#mask(value);
       case 'number':
         if (!Number.isFinite(value)) throw new NotJsonError(`holds ${value}, which JSON has no number for`);
@@ -322,6 +325,7 @@ class JsonCopier {
     const keys = isList ? undefined : Object.keys(value);
     const copy = isList ? new Array<Json>(value.length) : {};
     const [outer, maxDepth] = [this.#open, this.#maxDepth];
+    if (keys !== undefined) this.sizeBytes += this.#keyMeter.measure(keys);
     this.#open = { value, keys, copy, depth, outer, position: 0, jsonBytes, sizeBytes, maxDepth };
     this.#maxDepth = depth;
     return copy;

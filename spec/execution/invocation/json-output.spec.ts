@@ -10,6 +10,7 @@ import {
 } from '../../../lib/execution/invocation/json-output.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { defineTool } from '../../../lib/tools/tool.js';
+import { measureHeap } from '../../support/heap.js';
 
 const options = { limitBytes: 10_000, artifactPath: () => '/somewhere/a-1.bin' };
 
@@ -42,6 +43,25 @@ describe('toJsonOutput (D24)', () => {
     const second = getValue(toJsonOutput({ again: first }, options)) as { again: unknown };
     expect(second.again).to.equal(first);
     expect(toJsonOutput([first, first, first], options)).to.deep.include({ ok: false });
+  });
+
+  it('counts what its texts and keys take in memory: two-byte letters, and keys that no other object has', () => {
+    const unlimited = { ...options, limitBytes: 1e9 };
+    const ratio = (value: unknown): number => {
+      const text = JSON.stringify(value);
+      const copies = (): JsonOutput[] =>
+        Array.from({ length: 4 }, () => toJsonOutput(JSON.parse(text), unlimited));
+      const output = toJsonOutput(JSON.parse(text), unlimited);
+      measureHeap(copies);
+      return measureHeap(copies) / (4 * (output.ok ? output.sizeBytes : 0));
+    };
+    const list = <T>(length: number, of: (at: number) => T): T[] => Array.from({ length }, (_, at) => of(at));
+    expect(ratio(list(3000, (at) => `\u4e2d\u6587${at}`.repeat(50)))).to.be.below(1.3);
+    expect(ratio(list(20_000, (at) => ({ [`k${at}`]: 1 })))).to.be.below(1.3);
+    expect(ratio(Object.fromEntries(list(20_000, (at) => [`k${at}`, 1])))).to.be.below(1.3);
+    expect(ratio(list(2000, (at) => Object.fromEntries(list(10, (n) => [`k${at}_${n}`, 1]))))).to.be.below(
+      1.3,
+    );
   });
 
   it('rejects a value at once when repeated parts make it huge', () => {
