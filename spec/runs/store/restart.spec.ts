@@ -5,60 +5,8 @@ import type { ReviveDefinitions } from '../../../lib/runs/run-factory.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { takeWarnings } from '../../support/warnings.js';
-import { ControlledRuns } from '../controlled-runs.js';
-import { createDisk, type Disk, MemoryStore } from './memory-store.js';
-
-/** A registry of a process. The one before may have crashed: it is simply not used any more. */
-class StoredRuns extends ControlledRuns {
-  readonly store: MemoryStore;
-
-  constructor(
-    disk: Disk,
-    options: {
-      readonly maxRunning?: number;
-      readonly maxRuns?: number;
-      readonly pipeline?: string;
-      readonly memory?: MemoryPool;
-      readonly pauseTimeoutMs?: number;
-      readonly ttlMs?: number;
-    } = {},
-  ) {
-    const store = new MemoryStore(disk);
-    const {
-      maxRunning = 10,
-      maxRuns = 100,
-      memory,
-      pauseTimeoutMs,
-      ttlMs = Number.POSITIVE_INFINITY,
-    } = options;
-    super(
-      {
-        store,
-        eventBuffer: 100,
-        ...(memory && { memory }),
-        pauseTimeoutMs,
-        admission: { maxRunning, maxQueued: 10 },
-        retention: { maxRuns, ttlMs },
-      },
-      options.pipeline,
-    );
-    this.store = store;
-  }
-
-  /** @param onRevive is called, and waited for, before a definition is checked */
-  async restore(onRevive: () => Promise<void> | undefined = () => undefined): Promise<this> {
-    const revive: ReviveDefinitions = {
-      pipeline: async (definition) => {
-        await onRevive();
-        return parsePipeline(JSON.stringify(definition), { tools: [this.controlled.tool] });
-      },
-      plan: () => Promise.reject(new Error('this spec has no plans')),
-    };
-    await this.registry.restore(revive);
-    await this.waitUntilIdle();
-    return this;
-  }
-}
+import { createDisk, type Disk } from './memory-store.js';
+import { StoredRuns } from './stored-runs.js';
 
 const DAY_MS = 86_400_000;
 
