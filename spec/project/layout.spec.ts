@@ -14,6 +14,7 @@ const SEVERAL_IMPORTERS = 3;
 const ENTRY_POINTS = [
   'lib/cli/main.ts',
   'lib/client/index.ts',
+  'lib/common/workers/fork-server-process.ts',
   'lib/definition/parsing/parsing-process.ts',
   'lib/index.ts',
   'lib/testing/index.ts',

@@ -1,15 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Steps } from '../../common/steps.js';
 import type { DocumentContent } from './document.js';
-import type { ParseRequest } from './parse-content.js';
-
-/** The message between processes has bytes of another class. */
-export function receiveRequest(request: ParseRequest): ParseRequest {
-  return {
-    ...request,
-    bytes: Buffer.from(request.bytes.buffer, request.bytes.byteOffset, request.bytes.length),
-  };
-}
 
 /** A content as JSON, with the rasters of its pages in base64. */
 interface PackedContent {

@@ -5,6 +5,7 @@ import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/queues/shared-limit.js';
 import { type RunSteps, runToEnd } from '../../common/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
+import type { Launcher } from '../../common/workers/launcher.js';
 import { ProcessPool } from '../../common/workers/process-pool.js';
 import { type TextResponse, WorkerError } from '../../common/workers/protocol.js';
 import type { ToolContext } from '../tool.js';
@@ -16,6 +17,20 @@ export interface EvaluationRequest {
   /** JSON of an object with `input` and `bindings`. */
   readonly data: string;
   readonly runId: string;
+}
+
+export interface ExpressionPoolOptions {
+  /** The program of a worker process. */
+  readonly file: string;
+  /** How many expressions the machine can evaluate at once. */
+  readonly parallelism: number;
+  /** Percentage that each tenant may use even when others have used up the rest. */
+  readonly tenantShare: number;
+  readonly clock: Clock;
+  /** Starts the processes; default: this process does. */
+  readonly launcher?: Launcher;
+  /** Reads long results; default: without a pause. */
+  readonly runSteps?: RunSteps;
 }
 
 /** The process stops an evaluation itself after `hardTimeoutMs`; it is killed when it does not. */
@@ -40,20 +55,9 @@ export class ExpressionPool {
   readonly #pool: ProcessPool<EvaluationRequest, TextResponse>;
   readonly #runSteps: RunSteps;
 
-  /**
-   * @param file the program of a worker process
-   * @param parallelism how many expressions the machine can evaluate at once
-   * @param tenantShare percentage that each tenant may use even when others have used up the rest
-   * @param runSteps reads long results; default: without a pause
-   */
-  constructor(
-    file: string,
-    parallelism: number,
-    tenantShare: number,
-    clock: Clock,
-    runSteps: RunSteps = async (steps) => runToEnd(steps),
-  ) {
-    this.#runSteps = runSteps;
+  constructor(options: ExpressionPoolOptions) {
+    const { file, parallelism, tenantShare, clock, launcher } = options;
+    this.#runSteps = options.runSteps ?? (async (steps) => runToEnd(steps));
     const total = Math.min(Math.max(parallelism, 1), MAX_PROCESSES);
     this.#pool = new ProcessPool({
       file,
@@ -62,6 +66,7 @@ export class ExpressionPool {
       maxProcesses: Math.max(total, MIN_PROCESSES),
       isolateTenants: true,
       clock,
+      launcher,
     });
   }
 

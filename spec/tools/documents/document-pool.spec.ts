@@ -123,9 +123,15 @@ describe('DocumentPool', () => {
 
 /** Sends a document that takes minutes, and prints the id of the process that reads it. */
 const SERVER_OF_A_LONG_DOCUMENT = `
-  const child = require('node:child_process').fork(process.argv[1], { serialization: 'advanced' });
-  child.once('message', () => {
-    const bytes = Buffer.from('<div>'.repeat(3_000_000));
-    child.send({ bytes, content: bytes, format: 'html', source: 'x' }, () => console.log(child.pid));
+  const { spawn } = require('node:child_process');
+  const { serialize } = require('node:v8');
+  const stdio = ['ignore', 'ignore', 'ignore', 'pipe'];
+  const child = spawn(process.execPath, [process.argv[1], '3'], { stdio });
+  child.stdio[3].once('data', () => {
+    const body = { bytes: Buffer.from('<div>'.repeat(3_000_000)), format: 'html', source: 'x' };
+    const message = serialize({ body, parts: [] });
+    const header = Buffer.alloc(5);
+    header.writeUInt32LE(message.length);
+    child.stdio[3].write(Buffer.concat([header, message]), () => console.log(child.pid));
   });
 `;

@@ -11,7 +11,10 @@ import type { Steps } from '../../../lib/common/steps.js';
 import { createTransform } from '../../../lib/tools/builtin/transform.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
-import { ExpressionPool } from '../../../lib/tools/expressions/expression-pool.js';
+import {
+  ExpressionPool,
+  type ExpressionPoolOptions,
+} from '../../../lib/tools/expressions/expression-pool.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { catchRejection } from '../../support/rejection.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -38,13 +41,23 @@ const BOMBS = {
   'an endless recursion': '($f := function($n) { $f($n + 1) + 1 }; $f(0))',
 };
 
+function open(options: Partial<ExpressionPoolOptions> = {}): ExpressionPool {
+  return new ExpressionPool({
+    file: PROGRAM,
+    parallelism: 2,
+    tenantShare: 10,
+    clock: systemClock,
+    ...options,
+  });
+}
+
 describe('ExpressionPool', function () {
   let pool: ExpressionPool;
 
   before(() => requireBuild());
 
   beforeEach(() => {
-    pool = new ExpressionPool(PROGRAM, 2, 10, systemClock);
+    pool = open();
   });
 
   afterEach(() => pool.close());
@@ -82,7 +95,7 @@ describe('ExpressionPool', function () {
         steps++;
       }
     };
-    const counting = new ExpressionPool(PROGRAM, 1, 10, systemClock, countSteps);
+    const counting = open({ parallelism: 1, runSteps: countSteps });
     try {
       const lists = Array.from({ length: 20_000 }, (_, index) => [index, 'and some text']);
       expect(await counting.evaluate('$count($)', lists, {}, toolContext())).to.equal(20_000);
@@ -94,9 +107,10 @@ describe('ExpressionPool', function () {
 
   it('reads a long result in steps, which the server does in turns with other requests', async () => {
     let steps = 0;
-    const reading = new ExpressionPool(PROGRAM, 1, 10, systemClock, async (work) => {
+    const runSteps = async <T>(work: Steps<T>): Promise<T> => {
       for (let step = work.next(); ; step = work.next(), steps++) if (step.done === true) return step.value;
-    });
+    };
+    const reading = open({ parallelism: 1, runSteps });
     try {
       const list = await reading.evaluate('[1..100000]', null, {}, toolContext());
       expect(list).to.have.length(100_000);
@@ -171,7 +185,7 @@ describe('ExpressionPool', function () {
    */
   const usePatientPool = async (): Promise<void> => {
     await pool.close();
-    pool = new ExpressionPool(PROGRAM, 2, 10, new ManualClock());
+    pool = open({ clock: new ManualClock() });
   };
 
   it('reports an exceeded memory limit', async () => {
@@ -262,7 +276,7 @@ describe('ExpressionPool', function () {
   });
 
   it('lets the time limit of the attempt run again when the process never starts (rule 13)', async () => {
-    const startless = new ExpressionPool(join(ROOT, 'dist', 'no-such-process.cjs'), 1, 10, systemClock);
+    const startless = open({ file: join(ROOT, 'dist', 'no-such-process.cjs') });
     const pauses = new PauseCounter();
     const { pauseTimeout } = pauses;
     try {

@@ -6,7 +6,7 @@ import { toolContext } from '../../support/tool-context.js';
 const [program = '', last] = process.argv.slice(2);
 
 async function main(): Promise<void> {
-  const pool = new ExpressionPool(program, 2, 10, systemClock);
+  const pool = new ExpressionPool({ file: program, parallelism: 2, tenantShare: 10, clock: systemClock });
   await Promise.all([
     pool.evaluate('1 + 1', null, {}, toolContext()),
     pool.evaluate('1 + 1', null, {}, toolContext()),
