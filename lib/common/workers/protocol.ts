@@ -10,9 +10,9 @@ export type WorkerHead =
       readonly isOversized: boolean;
     };
 
-/** The response of a program whose result is a text, such as JSON; or its error message. */
-export type TextResponse =
-  | { readonly ok: true; readonly text: string }
+/** The response of a program whose result is JSON, in pieces (`cutText`); or its error message. */
+export type JsonResponse =
+  | { readonly ok: true; readonly json: readonly string[] }
   | { readonly ok: false; readonly error: string };
 
 /** Why a worker process did not respond. */

@@ -6,7 +6,7 @@ import { type RunSteps, runToEnd } from '../../common/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import type { Launcher } from '../../common/workers/launcher.js';
 import { ProcessPool } from '../../common/workers/process-pool.js';
-import { type TextResponse, WorkerError } from '../../common/workers/protocol.js';
+import { type JsonResponse, WorkerError } from '../../common/workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { type DocumentContent, documentError } from './document.js';
 import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
@@ -45,7 +45,7 @@ export class DocumentPool {
   /** How many documents are in memory at once while they are read. */
   readonly readLimiter: ConcurrencyLimiter;
   /** Its responses are the content as JSON. */
-  readonly #pool: ProcessPool<ParseRequest, TextResponse>;
+  readonly #pool: ProcessPool<ParseRequest, JsonResponse>;
   readonly #runSteps: RunSteps;
   readonly #limits: { readonly timeoutMs: number; readonly memoryMiB: number };
 
@@ -82,7 +82,7 @@ export class DocumentPool {
         onStart: resumeTimeout,
       });
       if (!response.ok) throw ToolError.nonRetryable(response.error);
-      const content: unknown = await this.#runSteps(parseJsonInSteps(response.text), tenantId);
+      const content: unknown = await this.#runSteps(parseJsonInSteps(response.json), tenantId);
       if (request.drawScans === true) return await this.#runSteps(unpackImages(content), tenantId);
       return content as DocumentContent;
     } catch (error) {

@@ -7,15 +7,15 @@ import { type RunSteps, runToEnd } from '../../common/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import type { Launcher } from '../../common/workers/launcher.js';
 import { ProcessPool } from '../../common/workers/process-pool.js';
-import { type TextResponse, WorkerError } from '../../common/workers/protocol.js';
+import { type JsonResponse, WorkerError } from '../../common/workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { failedExpression, toExpressionDataInSteps } from './evaluate.js';
 
-/** The message to a worker process. Values travel as JSON text: fastest, and safe to read. */
+/** The message to a worker process. Values travel as JSON: fastest, and safe to read. */
 export interface EvaluationRequest {
   readonly source: string;
-  /** JSON of an object with `input` and `bindings`. */
-  readonly data: string;
+  /** JSON of an object with `input` and `bindings`, in pieces. */
+  readonly data: readonly string[];
   readonly runId: string;
 }
 
@@ -52,7 +52,7 @@ const MIN_PROCESSES = 4;
  */
 export class ExpressionPool {
   /** Its responses are the result as JSON. */
-  readonly #pool: ProcessPool<EvaluationRequest, TextResponse>;
+  readonly #pool: ProcessPool<EvaluationRequest, JsonResponse>;
   readonly #runSteps: RunSteps;
 
   constructor(options: ExpressionPoolOptions) {
@@ -89,7 +89,7 @@ export class ExpressionPool {
         { timeoutMs: RESPONSE_TIMEOUT_MS, signal, onStart: resumeTimeout },
       );
       if (!response.ok) throw ToolError.nonRetryable(response.error);
-      return await this.#runSteps(parseJsonInSteps(response.text), tenantId);
+      return await this.#runSteps(parseJsonInSteps(response.json), tenantId);
     } catch (error) {
       throw error instanceof WorkerError ? failedExpression(describe(error)) : error;
     } finally {
