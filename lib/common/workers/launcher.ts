@@ -9,7 +9,7 @@ import { errorMessage } from '../errors.js';
 export interface WorkerProgram {
   /** Calls `answerRequests`. */
   readonly file: string;
-  /** Maximum memory of the process; it ends when it needs more. */
+  /** Maximum memory of all values in the process; it ends when it needs more. Node.js itself takes up to 80 MiB besides. */
   readonly memoryMiB: number;
 }
 
@@ -73,8 +73,8 @@ export const directLauncher: Launcher = {
  * Starts the process of a worker with a socket to this one, limited memory, a low priority, and nothing of the
  * environment: no secrets, no flags, and a working directory that stays.
  *
- * V8 allows a single value to exceed the maximal heap, so the system limits the data segment too, to twice the heap, and
- * disables core dumps. A limit that cannot be set is lower already, or not supported.
+ * V8 allows values to exceed the maximal heap, such as bytes, so the system limits the data segment too, and disables core
+ * dumps. A limit that cannot be set is lower already, or not supported.
  *
  * Threads would not do: when V8 cannot allocate memory for a thread, it ends the whole process.
  *
@@ -85,7 +85,7 @@ export function spawnWorker(
   socketAt: keyof typeof SOCKET_AT,
   onExit: LaunchListener['onExit'],
 ): ChildProcess | undefined {
-  const limitAndStart = `for limit in "-c 0" "-d ${memoryMiB * 2 * 1024}"; do
+  const limitAndStart = `for limit in "-c 0" "-d ${(memoryMiB + BESIDE_MIB) * 1024}"; do
   (ulimit $limit) 2>/dev/null && ulimit $limit
 done
 exec "$0" "$@"`;
@@ -111,6 +111,9 @@ exec "$0" "$@"`;
     return undefined;
   }
 }
+
+/** Memory of a process besides its values: Node.js, the stacks of its threads, and young values that V8 copies. */
+const BESIDE_MIB = 128;
 
 const SHELL = '/bin/sh';
 

@@ -25,7 +25,8 @@ export class WorkerProcess<Request extends object, Response> {
   /** Undefined until the process has started. */
   #socket: Socket | undefined;
   #messages: MessageSocket<undefined, WorkerHead> | undefined;
-  #socketError: string | undefined;
+  /** Why a message of the process cannot be read. */
+  #unreadable: string | undefined;
   #isReady = false;
   #isAwaited = false;
   #failure: WorkerError | undefined;
@@ -91,8 +92,8 @@ export class WorkerProcess<Request extends object, Response> {
     if (this.#isAwaited) socket.ref();
     this.#messages = new MessageSocket(socket, (head, body) => this.#receive(head, body as Response));
     socket.on('error', (error) => {
-      // A process that has just died says more by its exit, which follows.
-      this.#socketError = errorMessage(error);
+      // An error of the system means that the process has just died: its exit, which follows, says why.
+      if (!('syscall' in error)) this.#unreadable = errorMessage(error);
       this.#process.kill();
     });
   }
@@ -110,7 +111,7 @@ export class WorkerProcess<Request extends object, Response> {
   /** A process that was killed because its messages cannot be read has not ended by itself. */
   #findCause(exit: WorkerExit): WorkerExit {
     const wasKilled = 'signal' in exit && exit.signal === 'SIGKILL';
-    return wasKilled && this.#socketError !== undefined ? { error: this.#socketError } : exit;
+    return wasKilled && this.#unreadable !== undefined ? { error: this.#unreadable } : exit;
   }
 
   /** Waits for a message, and keeps the server alive for as long. */
@@ -157,14 +158,26 @@ export class WorkerProcess<Request extends object, Response> {
   }
 }
 
-/** The signals and exit statuses of a process that V8 ends for lack of memory, on POSIX and on Windows. */
-const OUT_OF_MEMORY = new Set<unknown>(['SIGABRT', 'SIGTRAP', 'SIGILL', 134, 0x80000003]);
+/**
+ * The signals and exit statuses of a process that lacks memory, on POSIX and on Windows. V8 ends it; or, where it cannot
+ * even do that, a memory access fails: no program of a worker process has native code of its own, which could be faulty.
+ */
+const OUT_OF_MEMORY = new Set<unknown>([
+  ...['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGSEGV', 'SIGBUS'],
+  ...[134, 0x80000003],
+]);
 
 function describeExit(exit: WorkerExit, { memoryMiB }: WorkerProgram): WorkerError {
   if ('error' in exit) return new WorkerError('unreachable', `its process cannot be reached: ${exit.error}`);
   const { status, signal } = exit;
   if (OUT_OF_MEMORY.has(signal ?? status)) {
     return new WorkerError('out_of_memory', `it needed more than ${memoryMiB} MiB of memory`);
+  }
+  if (signal === 'SIGKILL') {
+    return new WorkerError(
+      'crashed',
+      'something ended its process (SIGKILL), perhaps the system for lack of memory',
+    );
   }
   return new WorkerError('crashed', `its process ended (${signal ?? `status ${status}`})`);
 }

@@ -6,6 +6,7 @@ const respond = (response, isOversized = false) => send({ kind: 'response', isOv
 const BEHAVIOURS = {
   nothing: () => undefined,
   exit: () => process.exit(3),
+  fault: () => process.kill(pid, 'SIGSEGV'),
   environment: () => respond({ env: { ...env }, flags: execArgv }),
   pid: () => respond(pid),
   oversized: () => respond(pid, true),
