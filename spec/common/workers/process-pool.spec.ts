@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
@@ -361,6 +362,13 @@ for (const [kind, launch] of Object.entries(LAUNCHERS))
       } finally {
         delete process.env['SPEC_SECRET'];
       }
+    });
+
+    it('starts processes that the system ends when their data take 128 MiB more than their memory, for Node.js itself', async function () {
+      if (process.platform !== 'linux') this.skip();
+      const pid = await ask(open(), 'alice', 'pid');
+      const limits = await readFile(`/proc/${pid}/limits`, 'utf8');
+      expect(limits).to.match(new RegExp(`^Max data size +${(256 + 128) * 2 ** 20} `, 'm'));
     });
 
     it('starts processes that leave the processor to the server while processors are short', async () => {

@@ -23,6 +23,7 @@ import { isAlive, listWorkers } from '../../common/workers/processes.js';
 
 const execute = promisify(execFile);
 const PROGRAM = join(ROOT, 'dist', 'expression-process.cjs');
+const FORK_SERVER = join(ROOT, 'dist', 'fork-server-process.cjs');
 const PARENT = ['--import', 'tsx', join(ROOT, 'spec/tools/expressions/parent.ts'), PROGRAM];
 const ENDLESS = '($f := function($n) { $f($n + 1) }; $f(0))';
 const doubleRepeatedly = (times: number): string =>
@@ -290,29 +291,35 @@ describe('ExpressionPool', function () {
     }
   });
 
-  it('lets its idle parent exit', async () => {
-    const { stdout } = await execute(process.execPath, PARENT, { cwd: ROOT });
-    expect(stdout).to.equal('evaluated\n');
-  });
+  for (const [kind, program] of Object.entries({ 'its processes': '', 'a fork server': FORK_SERVER })) {
+    const parentArguments = [...PARENT, program];
 
-  it('keeps its parent alive until it has ended after close', async () => {
-    const { stdout } = await execute(process.execPath, [...PARENT, 'close'], { cwd: ROOT });
-    expect(stdout).to.equal('evaluated\nclosed\n');
-  });
+    it(`lets its idle parent exit, which has started ${kind}`, async () => {
+      const { stdout } = await execute(process.execPath, parentArguments, { cwd: ROOT });
+      expect(stdout).to.equal('evaluated\n');
+    });
 
-  it('ends with its parent, and ignores SIGINT, SIGTERM and SIGHUP', async function () {
-    if (process.platform === 'win32') this.skip();
-    const parent = spawn(process.execPath, [...PARENT, ENDLESS], { cwd: ROOT });
-    await once(parent.stdout, 'data');
-    const children = await listWorkers(parent.pid, 'expression-process.cjs');
-    // A third one may still be starting, for the next tenant.
-    const working = children.slice(0, 2);
-    for (const child of working) {
-      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(child, signal);
-    }
-    expect(await listWorkers(parent.pid, 'expression-process.cjs')).to.include.members(working);
-    parent.kill('SIGKILL');
-    await once(parent, 'exit');
-    for (const child of children) while (await isAlive(child));
-  });
+    it(`keeps its parent, which has started ${kind}, alive until it has ended after close`, async () => {
+      const { stdout } = await execute(process.execPath, [...parentArguments, 'close'], { cwd: ROOT });
+      expect(stdout).to.equal('evaluated\nclosed\n');
+    });
+
+    it(`ends with its parent, which has started ${kind}, and ignores SIGINT, SIGTERM and SIGHUP`, async function () {
+      if (process.platform === 'win32') this.skip();
+      const parent = spawn(process.execPath, [...parentArguments, ENDLESS], { cwd: ROOT });
+      await once(parent.stdout, 'data');
+      const forkServers = await listWorkers(parent.pid, 'fork-server-process.cjs');
+      const children = await listWorkers(forkServers[0] ?? parent.pid, 'expression-process.cjs');
+      // A third one may still be starting, for the next tenant.
+      const working = children.slice(0, 2);
+      for (const child of [...forkServers, ...working]) {
+        for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(child, signal);
+      }
+      const rest = await listWorkers(forkServers[0] ?? parent.pid, 'expression-process.cjs');
+      expect(rest).to.include.members(working).and.have.length.at.least(2);
+      parent.kill('SIGKILL');
+      await once(parent, 'exit');
+      for (const child of [...forkServers, ...children]) while (await isAlive(child));
+    });
+  }
 });
