@@ -237,6 +237,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'telemetry',
       'text',
       'tools',
+      'workers',
     ],
     types: ['execution', 'machines'],
     reason: 'it is the top layer and reaches runs through the registry (law L2)',

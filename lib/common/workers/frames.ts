@@ -1,4 +1,5 @@
 import { DefaultSerializer, deserialize } from 'node:v8';
+import { WorkerError } from './protocol.js';
 
 /** A frame is its length, its kind, and a serialized value or bytes. */
 export const FRAME = {
@@ -57,7 +58,7 @@ export class FrameReader {
   /**
    * Returns the next frame; undefined until all of it has been received.
    *
-   * @throws RangeError when it is too long
+   * @throws WorkerError when it is too long
    */
   next(): { readonly kind: number; readonly payload: Buffer } | undefined {
     this.#header ??= this.#readHeader();
@@ -71,7 +72,8 @@ export class FrameReader {
     if (this.#received < HEADER_BYTES) return undefined;
     const header = this.#take(HEADER_BYTES);
     const length = header.readUInt32LE(0);
-    if (length > MAX_FRAME_BYTES) throw new RangeError(`a message of ${length} bytes is too long`);
+    if (length > MAX_FRAME_BYTES)
+      throw new WorkerError('unreachable', `a message of ${length} bytes is too long`);
     return { length, kind: header.readUInt8(HEADER_BYTES - 1) };
   }
 

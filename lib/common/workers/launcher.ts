@@ -20,9 +20,9 @@ export type WorkerExit =
 
 export interface LaunchListener {
   /** The process has started; this is the server's end of the socket between both. */
-  onSocket(socket: Socket): void;
+  readonly onSocket: (socket: Socket) => void;
   /** The process has ended, or cannot start. Called once. */
-  onExit(exit: WorkerExit): void;
+  readonly onExit: (exit: WorkerExit) => void;
 }
 
 /** A process that was launched. */

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import { WorkerError } from './protocol.js';
 import { bytesFrame, deserializeFrame, FRAME, FrameReader, serializeFrame } from './frames.js';
 
 /** In characters or bytes: copying a piece takes about 0.1 ms. */
@@ -12,7 +13,7 @@ const PIECES_PER_TURN = 4;
 const MAX_PARTS_LENGTH = 256 * 2 ** 20;
 
 /** Cuts a long text into pieces that a message can carry. */
-export function cutText(text: string): readonly string[] {
+export function cutIntoPieces(text: string): readonly string[] {
   const pieces = [];
   for (let offset = 0; offset < text.length; offset += PIECE_LENGTH) {
     pieces.push(text.slice(offset, offset + PIECE_LENGTH));
@@ -124,10 +125,11 @@ class IncomingMessage<Head> {
   #bytes: Buffer | undefined;
   #received = 0;
 
-  /** @throws RangeError when the parts are too long */
+  /** @throws WorkerError when the parts are too long */
   constructor({ head, body, parts }: Opening<Head>) {
     const length = parts.reduce((sum, part) => sum + part.length, 0);
-    if (length > MAX_PARTS_LENGTH) throw new RangeError(`a message of ${length} bytes is too long`);
+    if (length > MAX_PARTS_LENGTH)
+      throw new WorkerError('unreachable', `a message of ${length} bytes is too long`);
     this.head = head;
     this.body = body as Fields;
     this.#parts = [...parts];

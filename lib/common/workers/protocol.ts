@@ -10,7 +10,7 @@ export type WorkerHead =
       readonly isOversized: boolean;
     };
 
-/** The response of a program whose result is JSON, in pieces (`cutText`); or its error message. */
+/** The response of a program whose result is JSON, in pieces (`cutIntoPieces`); or its error message. */
 export type JsonResponse =
   | { readonly ok: true; readonly json: readonly string[] }
   | { readonly ok: false; readonly error: string };

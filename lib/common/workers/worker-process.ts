@@ -20,7 +20,7 @@ type ResponseHead = Extract<WorkerHead, { readonly kind: 'response' }>;
 export class WorkerProcess<Request extends object, Response> {
   /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
-  readonly #process: LaunchedProcess;
+  readonly #launched: LaunchedProcess;
   readonly #options: WorkerOptions;
   /** Undefined until the process has started. */
   #socket: Socket | undefined;
@@ -39,7 +39,7 @@ export class WorkerProcess<Request extends object, Response> {
     const { launcher, file, memoryMiB } = options;
     let onEnd: () => void;
     this.ended = new Promise((resolve) => (onEnd = resolve));
-    this.#process = launcher.launch(
+    this.#launched = launcher.launch(
       { file, memoryMiB },
       {
         onSocket: (socket) => this.#connect(socket),
@@ -82,9 +82,9 @@ export class WorkerProcess<Request extends object, Response> {
   /** Ends the process at once; a request at work fails with `failure`. */
   kill(failure: WorkerError): void {
     this.#fail(failure);
-    this.#process.kill();
+    this.#launched.kill();
     // Keeps the server alive until the process has ended, for those that await `ended`.
-    this.#process.ref();
+    this.#launched.ref();
   }
 
   #connect(socket: Socket): void {
@@ -94,7 +94,7 @@ export class WorkerProcess<Request extends object, Response> {
     socket.on('error', (error) => {
       // An error of the system means that the process has just died: its exit, which follows, says why.
       if (!('syscall' in error)) this.#unreadable = errorMessage(error);
-      this.#process.kill();
+      this.#launched.kill();
     });
   }
 
@@ -149,10 +149,10 @@ export class WorkerProcess<Request extends object, Response> {
   #keepServerAlive(isAwaited: boolean): void {
     this.#isAwaited = isAwaited;
     if (isAwaited) {
-      this.#process.ref();
+      this.#launched.ref();
       this.#socket?.ref();
     } else {
-      this.#process.unref();
+      this.#launched.unref();
       this.#socket?.unref();
     }
   }
@@ -163,8 +163,13 @@ export class WorkerProcess<Request extends object, Response> {
  * even do that, a memory access fails: no program of a worker process has native code of its own, which could be faulty.
  */
 const OUT_OF_MEMORY = new Set<unknown>([
-  ...['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGSEGV', 'SIGBUS'],
-  ...[134, 0x80000003],
+  'SIGABRT',
+  'SIGTRAP',
+  'SIGILL',
+  'SIGSEGV',
+  'SIGBUS',
+  134,
+  0x80000003,
 ]);
 
 function describeExit(exit: WorkerExit, { memoryMiB }: WorkerProgram): WorkerError {

@@ -2,7 +2,6 @@ import { errorMessage } from '../../common/errors.js';
 import { DOCUMENT_LIMITS, MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { answerRequests } from '../../common/workers/answer-requests.js';
-import { cutText } from '../../common/workers/message-socket.js';
 import type { JsonResponse } from '../../common/workers/protocol.js';
 import { packContent } from './document-messages.js';
 import { parseContent, type ParseRequest } from './parse-content.js';
@@ -11,8 +10,8 @@ import { parseContent, type ParseRequest } from './parse-content.js';
 answerRequests(
   async (request: ParseRequest): Promise<JsonResponse> => {
     try {
-      const { text, imageLength } = packContent(await parseContent(request));
-      if (text.length - imageLength <= MAX_OUTPUT_LENGTH) return { ok: true, json: cutText(text) };
+      const { json, textLength } = packContent(await parseContent(request));
+      if (textLength <= MAX_OUTPUT_LENGTH) return { ok: true, json };
       const limit = formatMebibytes(MAX_OUTPUT_LENGTH);
       return {
         ok: false,

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../common/errors.js';
 import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { answerRequests } from '../../common/workers/answer-requests.js';
-import { cutText } from '../../common/workers/message-socket.js';
+import { cutIntoPieces } from '../../common/workers/message-socket.js';
 import type { JsonResponse } from '../../common/workers/protocol.js';
 import { Evaluator } from './evaluate.js';
 import type { EvaluationRequest } from './expression-pool.js';
@@ -19,7 +19,7 @@ answerRequests(
     // Once the response was sent.
     setImmediate(() => evaluator.prepareNextRun());
     try {
-      return { ok: true, json: cutText(evaluator.evaluateText(source, data.join(''), runId)) };
+      return { ok: true, json: cutIntoPieces(evaluator.evaluateText(source, data.join(''), runId)) };
     } catch (error) {
       return { ok: false, error: errorMessage(error) };
     }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, Socket } from 'node:net';
 import { serializeFrame } from '../../../lib/common/workers/frames.js';
-import { cutText, MessageSocket } from '../../../lib/common/workers/message-socket.js';
+import { cutIntoPieces, MessageSocket } from '../../../lib/common/workers/message-socket.js';
 
 const MEBIBYTE = 2 ** 20;
 
@@ -27,12 +27,8 @@ describe('A MessageSocket', () => {
     near = new Socket().connect((server.address() as AddressInfo).port, '127.0.0.1');
     [far] = (await accepted) as [Socket];
     inbox.length = 0;
-    const receive = (head: unknown, body: unknown): void => {
-      inbox.push({ head, body });
-      onMessage();
-    };
-    new MessageSocket(far, receive);
-    sender = new MessageSocket(near, receive);
+    read(far);
+    sender = read(near);
   });
 
   afterEach(() => {
@@ -40,6 +36,13 @@ describe('A MessageSocket', () => {
     far.destroy();
     server.close();
   });
+
+  function read(socket: Socket): MessageSocket<unknown, unknown> {
+    return new MessageSocket(socket, (head, body) => {
+      inbox.push({ head, body });
+      onMessage();
+    });
+  }
 
   async function transfer(head: unknown, body: unknown): Promise<Received> {
     const received = new Promise<void>((resolve) => (onMessage = resolve));
@@ -77,7 +80,7 @@ describe('A MessageSocket', () => {
     fc.assert(
       fc.property(text, ([part, times]) => {
         const whole = part.repeat(times);
-        const pieces = cutText(whole);
+        const pieces = cutIntoPieces(whole);
         expect(pieces.join('')).to.equal(whole);
         expect(pieces.every(({ length }) => length <= 64 * 1024)).to.equal(true);
       }),
@@ -85,7 +88,7 @@ describe('A MessageSocket', () => {
   });
 
   for (const [kind, body] of Object.entries({
-    JSON: { json: cutText('x'.repeat(9 * MEBIBYTE)) },
+    JSON: { json: cutIntoPieces('x'.repeat(9 * MEBIBYTE)) },
     bytes: { bytes: Buffer.alloc(9 * MEBIBYTE) },
   })) {
     it(`sends 9 MiB of ${kind} in pieces of at most 128 KiB, and lets the event loop go on after every four`, async () => {
@@ -114,12 +117,13 @@ describe('A MessageSocket', () => {
     const parts = [{ field: 'bytes', kind: 'bytes', length: 257 * MEBIBYTE }];
     for (const frame of [tooLong, serializeFrame(1, { body: {}, parts })]) {
       const socket = new Socket();
-      new MessageSocket(socket, () => expect.fail('no message is complete'));
+      read(socket);
       const failed = once(socket, 'error');
       socket.emit('data', frame);
       const [error] = (await failed) as [Error];
       expect(error.message).to.match(/^a message of \d+ bytes is too long$/);
     }
+    expect(inbox).to.deep.equal([]);
   });
 
   it('destroys its socket when a message is no message', async () => {
