@@ -32,6 +32,6 @@ function launch(id: number, program: WorkerProgram): void {
 
 /** @param child its socket is passed to the server, and closed here */
 function send(event: ForkEvent, child?: ChildProcess): void {
-  // A server that has just ended gets no message; the channel tells so.
+  // A server that has just ended gets no message; its end of the channel closes.
   process.send?.(event, child?.stdin as Socket | undefined, {}, () => undefined);
 }

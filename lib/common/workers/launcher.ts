@@ -78,7 +78,7 @@ export const directLauncher: Launcher = {
  *
  * Threads would not do: when V8 cannot allocate memory for a thread, it ends the whole process.
  *
- * @param onExit also told later why there is no process; then undefined is returned, or a child without an id
+ * @param onExit also called, later, when there is no process; then undefined is returned, or a child without an id
  */
 export function spawnWorker(
   { file, memoryMiB }: WorkerProgram,

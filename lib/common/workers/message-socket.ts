@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { WorkerError } from './protocol.js';
 import { bytesFrame, deserializeFrame, FRAME, FrameReader, serializeFrame } from './frames.js';
+import { WorkerError } from './protocol.js';
 
 /** In characters or bytes: copying a piece takes about 0.1 ms. */
 const PIECE_LENGTH = 64 * 1024;
@@ -42,7 +42,7 @@ type Fields = Record<string, unknown>;
  * Sends messages to another process and receives its own, one after another. Two kinds of fields of a body may be long:
  * lists of texts, such as pieces of JSON, and bytes. Long ones travel in pieces, so that neither side copies more than
  * one piece at once, and nobody needs one text for all: a server does other work in between. Everything else is a
- * structured clone. Bytes arrive as a Buffer.
+ * structured clone. Bytes arrive as a Buffer; empty texts of a long list do not arrive.
  *
  * A message that cannot be read destroys the socket with an error.
  */
@@ -77,7 +77,7 @@ export class MessageSocket<SentHead, ReceivedHead> {
   async #write(frames: readonly Buffer[]): Promise<void> {
     const { length } = frames;
     if (length === 0) return;
-    // The owner of the socket hears of its errors.
+    // The owner of the socket handles its errors.
     await new Promise<void>((resolve) => {
       this.#socket.cork();
       frames.forEach((frame, index) =>
@@ -127,7 +127,7 @@ class IncomingMessage<Head> {
 
   /** @throws WorkerError when the parts are too long */
   constructor({ head, body, parts }: Opening<Head>) {
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    const length = parts.reduce((sum, part) => sum + Math.abs(part.length), 0);
     if (length > MAX_PARTS_LENGTH)
       throw new WorkerError('unreachable', `a message of ${length} bytes is too long`);
     this.head = head;
@@ -135,10 +135,10 @@ class IncomingMessage<Head> {
     this.#parts = [...parts];
   }
 
-  /** Adds a piece. Returns whether the message is complete. */
+  /** Adds a piece, unless it is empty. Returns whether the message is complete. */
   add(piece: string | Buffer): boolean {
     const [part] = this.#parts;
-    if (part === undefined) return false;
+    if (part === undefined || piece.length === 0) return false;
     if (typeof piece === 'string') this.#texts.push(piece);
     else (this.#bytes ??= Buffer.allocUnsafeSlow(part.length)).set(piece, this.#received);
     this.#received += piece.length;
