@@ -128,6 +128,7 @@ await build({
   splitting: false,
   entryPoints: {
     'document-process': 'lib/tools/documents/document-process.ts',
+    'fork-server-process': 'lib/common/workers/fork-server-process.ts',
     'expression-process': 'lib/tools/expressions/expression-process.ts',
     'store-thread': 'lib/runs/store/store-thread.ts',
     'parsing-process': 'lib/definition/parsing/parsing-process.ts',

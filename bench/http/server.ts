@@ -14,7 +14,7 @@ import { serveParent } from './ipc.js';
 /** The API as `wavetrain serve` opens it, logging every request to a stream that is discarded. */
 const env = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>;
 const program = fileURLToPath(new URL('../parsing-process.cjs', import.meta.url));
-const texts = TextParser.start(program, 1, 10, systemClock);
+const texts = TextParser.start({ file: program, parallelism: 1, tenantShare: 10, clock: systemClock });
 const { url, registry } = await startServer({
   config: readServerConfig({ SERVICE_API_PORT: '0', ...env }),
   catalog: builtinCatalog(),

@@ -35,6 +35,7 @@ export function requireBuild(): void {
     'dist/web/VERSION',
     'dist/document-process.cjs',
     'dist/expression-process.cjs',
+    'dist/fork-server-process.cjs',
     'dist/parsing-process.cjs',
   ]) {
     if (!existsSync(join(ROOT, file))) {

@@ -237,6 +237,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'telemetry',
       'text',
       'tools',
+      'workers',
     ],
     types: ['execution', 'machines'],
     reason: 'it is the top layer and reaches runs through the registry (law L2)',
@@ -375,7 +376,9 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/common/workers/answer-requests.ts': 'a program of its own, started by the server',
       'lib/tools/mcp/stdio-transport.ts': 'ends a server with what that has started: the process group',
       'lib/execution/event-loop-budget.ts': 'waits until no microtask is left',
-      'lib/common/workers/worker-process.ts': 'the path of Node.js, to start the process',
+      'lib/common/workers/fork-server.ts': 'whether the system is Windows, which needs none',
+      'lib/common/workers/fork-server-process.ts': 'a program of its own, started by the server',
+      'lib/common/workers/launcher.ts': 'the path of Node.js, to start the process',
     },
   },
 ];

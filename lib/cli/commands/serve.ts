@@ -96,7 +96,7 @@ export class ServeCommand extends Command<CliContext> {
     );
     const stopLoggingWarnings = logWarnings(log, context);
     const config = lowerTenantShare(modules, configured, keys, log);
-    const { documents, expressions, texts } = startProcesses(modules, config, context);
+    const { documents, expressions, texts, closeAll } = startProcesses(modules, config, context);
     try {
       const store = await openStore(modules, config, context);
       const server = await modules.startServer({
@@ -138,7 +138,7 @@ export class ServeCommand extends Command<CliContext> {
       signals.close();
       stopLoggingWarnings();
       stopReporting();
-      await Promise.all([documents.close(), expressions.close(), texts.close()]);
+      await closeAll();
       context.processEvents.off('exit', flushLog);
       flushLog();
     }
@@ -165,24 +165,30 @@ type TextParser = InstanceType<ServerModule['TextParser']>;
  * the server, so that they may use every processor; two at least, so that more than one tenant finds a process.
  */
 function startProcesses(
-  { DocumentPool, ExpressionPool, TextParser, runInTurns }: ServerModule,
+  { DocumentPool, ExpressionPool, TextParser, runInTurns, startLauncher }: ServerModule,
   { tenantShare }: ServerConfig,
   { clock }: CliContext,
-): { readonly documents: DocumentPool; readonly expressions: ExpressionPool; readonly texts: TextParser } {
+): {
+  readonly documents: DocumentPool;
+  readonly expressions: ExpressionPool;
+  readonly texts: TextParser;
+  readonly closeAll: () => Promise<void>;
+} {
+  const launcher = startLauncher(distFile('fork-server-process.cjs'));
   const parallelism = Math.max(2, availableParallelism());
-  const program = distFile('expression-process.cjs');
-  return {
-    documents: new DocumentPool({
-      file: distFile('document-process.cjs'),
-      parallelism,
-      tenantShare,
-      isolateTenants: true,
-      clock,
-      runSteps: runInTurns,
-    }),
-    expressions: new ExpressionPool(program, parallelism, tenantShare, clock, runInTurns),
-    texts: TextParser.start(distFile('parsing-process.cjs'), parallelism, tenantShare, clock),
+  const options = { parallelism, tenantShare, clock, launcher, runSteps: runInTurns };
+  const documents = new DocumentPool({
+    ...options,
+    file: distFile('document-process.cjs'),
+    isolateTenants: true,
+  });
+  const expressions = new ExpressionPool({ ...options, file: distFile('expression-process.cjs') });
+  const texts = TextParser.start({ ...options, file: distFile('parsing-process.cjs') });
+  const closeAll = async (): Promise<void> => {
+    await Promise.all([documents.close(), expressions.close(), texts.close()]);
+    await launcher.close();
   };
+  return { documents, expressions, texts, closeAll };
 }
 
 const PORT = { least: 0, most: 65_535, whole: true, unit: 'a port', example: '8080' } as const;

@@ -1,6 +1,8 @@
+import { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { errorMessage } from '../errors.js';
-import type { ReadyMessage, ResponseMessage } from './protocol.js';
+import { MessageSocket } from './message-socket.js';
+import type { WorkerHead } from './protocol.js';
 
 /** What a program of a worker process may retain between requests. */
 interface AnswerOptions {
@@ -10,37 +12,43 @@ interface AnswerOptions {
 
 /**
  * The program of a worker process: answers the requests of a {@link ProcessPool}, one after another, until the server
- * disconnects. Its file is an entry point of `scripts/build.mjs`, and starts with one call:
+ * closes the socket. Its file is an entry point of `scripts/build.mjs`, and starts with one call:
  *
  *     answerRequests((request: CheckRequest): CheckResponse => …, { maxIdleMiB: 128 });
  *
- * @param answer returns the response, which structured cloning must be able to copy; text is fastest. What it throws
- *   reaches the caller of the pool as a `WorkerError`, so an expected failure is better a part of the response.
+ * @param answer returns the response, which structured cloning must be able to copy; its fields that are long texts or
+ *   bytes are fastest. What it throws reaches the caller of the pool as a `WorkerError`, so an expected failure is better
+ *   a part of the response.
  */
 export function answerRequests<Response>(
   answer: (request: never) => Response | Promise<Response>,
   { maxIdleMiB }: AnswerOptions,
 ): void {
+  // The launcher says which file descriptor is the socket to the server.
+  const socket = new Socket({ fd: Number(process.argv[2]) });
   // The server's side of the pool has the same type of request; messages between processes have none.
-  process.on('message', (request) => void respond(request as never));
-  process.on('disconnect', () => process.exit());
+  const messages = new MessageSocket<WorkerHead, undefined>(
+    socket,
+    (_, request) => void respond(request as never),
+  );
+  // Its close follows.
+  socket.on('error', () => undefined);
+  socket.on('close', () => process.exit());
   // Ctrl-C and a service stop signal all processes, but a server that shuts down still finishes its runs.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
-  const ready: ReadyMessage = { kind: 'ready' };
-  process.send?.(ready);
+  void messages.send({ kind: 'ready' });
   endWithServer();
 
   async function respond(request: never): Promise<void> {
-    const result = await answerOrFail(request);
-    const message: ResponseMessage<Response> = { kind: 'response', result, isOversized: isOversized() };
-    process.send?.(message);
+    const { response, error } = await answerOrFail(request);
+    await messages.send({ kind: 'response', error, isOversized: isOversized() }, response);
   }
 
-  async function answerOrFail(request: never): Promise<ResponseMessage<Response>['result']> {
+  async function answerOrFail(request: never): Promise<{ response?: Response; error?: string }> {
     try {
-      return { ok: true, response: await answer(request) };
+      return { response: await answer(request) };
     } catch (error) {
-      return { ok: false, error: errorMessage(error) };
+      return { error: errorMessage(error) };
     }
   }
 

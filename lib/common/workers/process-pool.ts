@@ -1,9 +1,12 @@
 import { FairQueue } from '../queues/fair-queue.js';
 import { type Limit, SharedLimit } from '../queues/shared-limit.js';
+import { directLauncher, type Launcher } from './launcher.js';
 import { WorkerError } from './protocol.js';
 import { type WorkerOptions, WorkerProcess } from './worker-process.js';
 
-export interface ProcessPoolOptions extends WorkerOptions {
+export interface ProcessPoolOptions extends Omit<WorkerOptions, 'launcher'> {
+  /** Starts the processes. Default: this process forks them at once. */
+  readonly launcher?: Launcher | undefined;
   /** How many requests may be at work at once, and how many of each tenant in any case. */
   readonly atWork: Limit;
   /**
@@ -53,7 +56,7 @@ const TURN_MS = 100;
  *     const response = await checks.run(tenantId, () => ({ text }), { timeoutMs: 2000, signal });
  */
 export class ProcessPool<Request extends object, Response> {
-  readonly #options: ProcessPoolOptions;
+  readonly #options: ProcessPoolOptions & WorkerOptions;
   readonly #waiting = new FairQueue<Work<Request, Response>>();
   readonly #atWork: SharedLimit;
   readonly #workers = new Set<WorkerProcess<Request, Response>>();
@@ -64,7 +67,7 @@ export class ProcessPool<Request extends object, Response> {
   #isClosed = false;
 
   constructor(options: ProcessPoolOptions) {
-    this.#options = options;
+    this.#options = { ...options, launcher: options.launcher ?? directLauncher };
     this.#atWork = new SharedLimit(options.atWork);
   }
 
@@ -152,7 +155,6 @@ export class ProcessPool<Request extends object, Response> {
     if (this.#options.isolateTenants && !this.#isClosed) this.#startSpare();
   }
 
-  /** @throws Error when the system cannot start a process */
   #takeWorker(owner: string): WorkerProcess<Request, Response> {
     const owned = this.#findIdle(owner);
     if (owned !== undefined) {
@@ -186,13 +188,7 @@ export class ProcessPool<Request extends object, Response> {
   }
 
   #startSpare(): void {
-    if (this.#spare?.isAlive === true) return;
-    try {
-      this.#spare = this.#start();
-    } catch {
-      // The next request starts a process, and says why it cannot.
-      this.#spare = undefined;
-    }
+    if (this.#spare?.isAlive !== true) this.#spare = this.#start();
   }
 
   #start(): WorkerProcess<Request, Response> {

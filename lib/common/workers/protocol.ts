@@ -1,24 +1,19 @@
-/** The first message of a worker process: it has loaded its program. */
-export interface ReadyMessage {
-  readonly kind: 'ready';
-}
+/** The head of a message of a worker process. Its body is the response; that of a request has no head. */
+export type WorkerHead =
+  /** It has loaded its program: the first message. */
+  | { readonly kind: 'ready' }
+  | {
+      readonly kind: 'response';
+      /** The program threw instead of responding. */
+      readonly error?: string | undefined;
+      /** The process retains so much memory that the pool should replace it. */
+      readonly isOversized: boolean;
+    };
 
-/** The response to one request. */
-export interface ResponseMessage<Response> {
-  readonly kind: 'response';
-  readonly result:
-    | { readonly ok: true; readonly response: Response }
-    | { readonly ok: false; readonly error: string };
-  /** The process retains so much memory that the pool should replace it. */
-  readonly isOversized: boolean;
-}
-
-/** The response of a program whose result is a text, such as JSON; or its error message. */
-export type TextResponse =
-  | { readonly ok: true; readonly text: string }
+/** The response of a program whose result is JSON, in pieces (`cutIntoPieces`); or its error message. */
+export type JsonResponse =
+  | { readonly ok: true; readonly json: readonly string[] }
   | { readonly ok: false; readonly error: string };
-
-export type WorkerMessage<Response> = ReadyMessage | ResponseMessage<Response>;
 
 /** Why a worker process did not respond. */
 export type WorkerFailure =

@@ -1,6 +1,7 @@
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
 import { shareLimit } from '../../common/queues/shared-limit.js';
+import type { Launcher } from '../../common/workers/launcher.js';
 import { ProcessPool } from '../../common/workers/process-pool.js';
 import { WorkerError } from '../../common/workers/protocol.js';
 import { isParsedAtOnce, PARSING_LIMITS } from '../text/limits.js';
@@ -9,6 +10,18 @@ import { failedSource, readSource, type Source, toSource } from '../text/source.
 
 export interface ParsingRequest {
   readonly text: string;
+}
+
+export interface TextParserOptions {
+  /** The program of a worker process. */
+  readonly file: string;
+  /** How many texts the machine can parse at once. */
+  readonly parallelism: number;
+  /** Percentage that each tenant may use even when others have used up the rest. */
+  readonly tenantShare: number;
+  readonly clock: Clock;
+  /** Starts the processes; default: this process does. */
+  readonly launcher?: Launcher;
 }
 
 type ParsingPool = Pick<ProcessPool<ParsingRequest, ParsedText>, 'run' | 'close'>;
@@ -27,17 +40,12 @@ export class TextParser {
     this.#pool = pool;
   }
 
-  /**
-   * @param file the program of a worker process
-   * @param parallelism how many texts the machine can parse at once
-   * @param tenantShare percentage that each tenant may use even when others have used up the rest
-   */
-  static start(file: string, parallelism: number, tenantShare: number, clock: Clock): TextParser {
+  static start({ file, parallelism, tenantShare, clock, launcher }: TextParserOptions): TextParser {
     const maxProcesses = Math.min(Math.max(parallelism, 1), MAX_PROCESSES);
     const atWork = shareLimit(maxProcesses, tenantShare);
     const { memoryMiB } = PARSING_LIMITS;
     return new TextParser(
-      new ProcessPool({ file, memoryMiB, atWork, maxProcesses, isolateTenants: false, clock }),
+      new ProcessPool({ file, memoryMiB, atWork, maxProcesses, isolateTenants: false, clock, launcher }),
     );
   }
 

@@ -4,25 +4,30 @@ import type { Steps } from '../../common/steps.js';
 /** About as many characters are parsed in a step: JSON.parse takes up to 100 ns for each. */
 const STEP_LENGTH = 16 * 1024;
 
+/** Of one text, so many times more are parsed in a step: JSON.parse takes up to 4 ns for each. */
+const TEXT_STEPS = 4;
+
+/** An escape has at most so many characters. */
+const ESCAPE_LENGTH = 6;
+
 /**
  * Parses a JSON text as `JSON.parse` does, but in steps: that takes up to 100 ms for 1 MiB, and cannot pause. Long lists
- * and objects are parsed in runs of their members, and each run is left to `JSON.parse`.
+ * and objects are parsed in runs of their members, and long texts in pieces; each is left to `JSON.parse`.
  *
- * @param text nested at most a few thousand levels deep
+ * @param json nested at most a few thousand levels deep; as a list, its pieces, which are never joined: memory for a long
+ *   text takes a millisecond for each megabyte
  * @param maxKeys of one object: V8 copies all of them whenever it makes room for more, and that cannot pause
  * @throws SyntaxError
  */
 export function* parseJsonInSteps(
-  text: string,
+  json: string | readonly string[],
   stepLength = STEP_LENGTH,
   maxKeys = Number.POSITIVE_INFINITY,
 ): Steps<Json> {
-  const start = skipSpace(text, 0);
-  const kind = text[start];
-  if (text.length <= stepLength || (kind !== '[' && kind !== '{')) return parseJson(text);
-  const parser = new LongJsonParser(text, start, stepLength, maxKeys);
-  while (parser.parseNext()) yield;
-  return parser.root;
+  const pieces = typeof json === 'string' ? [json] : json;
+  const [first = ''] = pieces;
+  if (pieces.length <= 1 && first.length <= stepLength) return parseJson(first);
+  return yield* new LongJsonParser(pieces, stepLength, maxKeys).parse();
 }
 
 /** A list or an object that is being parsed. */
@@ -35,36 +40,49 @@ interface Open {
 
 /** Finds where members end. Whether they are valid is left to JSON.parse. */
 class LongJsonParser {
-  readonly root: Json;
-  readonly #text: string;
+  readonly #pieces: readonly string[];
   readonly #stepLength: number;
   readonly #maxKeys: number;
   readonly #open: Open[] = [];
-  #offset: number;
+  /** The pieces that were taken, without those that were parsed. */
+  #text = '';
+  #offset = 0;
+  #taken = 0;
 
-  constructor(text: string, start: number, stepLength: number, maxKeys: number) {
-    this.#text = text;
+  constructor(pieces: readonly string[], stepLength: number, maxKeys: number) {
+    this.#pieces = pieces;
     this.#stepLength = stepLength;
     this.#maxKeys = maxKeys;
-    this.#offset = start;
-    this.root = this.#enter();
   }
 
-  /** Parses some members of the innermost open value. Returns false at the end of the text. */
-  parseNext(): boolean {
-    const open = this.#open.at(-1);
-    if (open === undefined) return this.#endText();
-    const end = this.#findEndOfRun();
-    if (end === undefined) this.#addLongMember(open);
-    else {
-      addRun(open, this.#text.slice(this.#offset, end));
-      this.#offset = end;
+  *parse(): Steps<Json> {
+    const first = this.#firstCharacter();
+    const root =
+      first === '[' || first === '{'
+        ? yield* this.#parseRoot()
+        : first === '"'
+          ? yield* this.#parseText()
+          : parseJson(this.#takeScalar());
+    if (this.#firstCharacter() !== undefined) throw new SyntaxError(`unexpected text at ${this.#offset}`);
+    return root;
+  }
+
+  *#parseRoot(): Steps<Json> {
+    const root = this.#enter();
+    for (let open = this.#open.at(-1); open !== undefined; open = this.#open.at(-1)) {
+      const end = this.#findEndOfRun();
+      if (end === undefined) yield* this.#addLongMember(open);
+      else {
+        addRun(open, this.#text.slice(this.#offset, end));
+        this.#offset = end;
+      }
+      if (!open.isList && open.members > this.#maxKeys) {
+        throw new SyntaxError(`an object has more than ${this.#maxKeys} keys`);
+      }
+      if (this.#open.at(-1) === open) this.#endMember();
+      yield;
     }
-    if (!open.isList && open.members > this.#maxKeys) {
-      throw new SyntaxError(`an object has more than ${this.#maxKeys} keys`);
-    }
-    if (this.#open.at(-1) === open) this.#endMember();
-    return true;
+    return root;
   }
 
   #enter(): Json[] | JsonObject {
@@ -76,16 +94,17 @@ class LongJsonParser {
 
   /** Returns the offset of the last comma of a step, or of the closing bracket; undefined in a member that is longer. */
   #findEndOfRun(): number | undefined {
-    const text = this.#text;
     // However much space there is, the closing bracket behind it is found, so that no value without members seems long.
-    const start = this.#skipSpace();
-    const limit = start + this.#stepLength;
+    this.#firstCharacter();
+    this.#take(this.#stepLength + 1);
+    const text = this.#text.slice(this.#offset, this.#offset + this.#stepLength + 1);
     let end: number | undefined;
     let depth = 0;
-    for (let i = start; i < text.length && i <= limit; i++) {
+    for (let i = 0; i < text.length; i++) {
       switch (text[i]) {
         case '"':
-          i = findEndOfString(text, i);
+          i = findEndOfText(text, i + 1);
+          if (i === -1) return end;
           break;
         case '[':
         case '{':
@@ -93,10 +112,10 @@ class LongJsonParser {
           break;
         case ']':
         case '}':
-          if (depth-- === 0) return i;
+          if (depth-- === 0) return this.#offset + i;
           break;
         case ',':
-          if (depth === 0) end = i;
+          if (depth === 0) end = this.#offset + i;
           break;
         default:
       }
@@ -105,36 +124,54 @@ class LongJsonParser {
   }
 
   /** Adds a member whose text is longer than a step: opens a list or an object. */
-  #addLongMember(open: Open): void {
-    const text = this.#text;
+  *#addLongMember(open: Open): Steps<void> {
     let key = '';
     if (!open.isList) {
-      key = parseJson(this.#takeString()) as string;
-      if (text[this.#skipSpace()] !== ':') throw new SyntaxError(`":" expected at ${this.#offset}`);
+      key = yield* this.#parseText();
+      if (this.#firstCharacter() !== ':') throw new SyntaxError(`":" expected at ${this.#offset}`);
       this.#offset++;
     }
-    const first = text[this.#skipSpace()];
+    const first = this.#firstCharacter();
     if (first === '[' || first === '{') addMember(open, key, this.#enter());
-    else addMember(open, key, parseJson(first === '"' ? this.#takeString() : this.#takeScalar()));
+    else addMember(open, key, first === '"' ? yield* this.#parseText() : parseJson(this.#takeScalar()));
   }
 
-  #takeString(): string {
-    const start = this.#skipSpace();
-    this.#offset = findEndOfString(this.#text, start) + 1;
-    return this.#text.slice(start, this.#offset);
+  /** Parses a text in pieces, of which none ends within an escape. */
+  *#parseText(): Steps<string> {
+    if (this.#firstCharacter() !== '"') throw new SyntaxError(`a text expected at ${this.#offset}`);
+    this.#offset++;
+    const longest = Math.max(this.#stepLength * TEXT_STEPS, ESCAPE_LENGTH * 2);
+    let text = '';
+    for (;;) {
+      this.#take(longest);
+      const piece = this.#text.slice(this.#offset, this.#offset + longest);
+      const end = findEndOfText(piece, 0);
+      const length = end === -1 ? startOfLastEscape(piece) : end;
+      text += parseJson(`"${piece.slice(0, length)}"`) as string;
+      this.#offset += length;
+      if (end !== -1) break;
+      if (length === 0) throw new SyntaxError('a text without an end');
+      yield;
+    }
+    this.#offset++;
+    return text;
   }
 
   #takeScalar(): string {
-    const start = this.#offset;
-    END_OF_SCALAR.lastIndex = start;
-    this.#offset = END_OF_SCALAR.exec(this.#text)?.index ?? this.#text.length;
-    return this.#text.slice(start, this.#offset);
+    for (;;) {
+      END_OF_SCALAR.lastIndex = this.#offset;
+      const end = END_OF_SCALAR.exec(this.#text)?.index;
+      if (end === undefined && this.#takePiece()) continue;
+      const start = this.#offset;
+      this.#offset = end ?? this.#text.length;
+      return this.#text.slice(start, this.#offset);
+    }
   }
 
   /** Takes the comma after a member; or the closing brackets, and the comma after them. */
   #endMember(): void {
     for (let open = this.#open.at(-1); open !== undefined; open = this.#open.at(-1)) {
-      const found = this.#text[this.#skipSpace()];
+      const found = this.#firstCharacter();
       this.#offset++;
       if (found === ',' && open.members > 0) return;
       if (found !== (open.isList ? ']' : '}'))
@@ -143,13 +180,25 @@ class LongJsonParser {
     }
   }
 
-  #endText(): false {
-    if (this.#skipSpace() < this.#text.length) throw new SyntaxError(`unexpected text at ${this.#offset}`);
-    return false;
+  /** Skips space. Returns the character after it; undefined at the end of the text. */
+  #firstCharacter(): string | undefined {
+    do this.#offset = skipSpace(this.#text, this.#offset);
+    while (this.#offset === this.#text.length && this.#takePiece());
+    return this.#text[this.#offset];
   }
 
-  #skipSpace(): number {
-    return (this.#offset = skipSpace(this.#text, this.#offset));
+  /** Takes pieces until so many characters can be read, or all. */
+  #take(length: number): void {
+    while (this.#text.length - this.#offset < length && this.#takePiece());
+  }
+
+  #takePiece(): boolean {
+    const piece = this.#pieces[this.#taken];
+    if (piece === undefined) return false;
+    this.#taken++;
+    this.#text = this.#text.slice(this.#offset) + piece;
+    this.#offset = 0;
+    return true;
   }
 }
 
@@ -180,13 +229,23 @@ function skipSpace(text: string, offset: number): number {
   return SPACE.lastIndex;
 }
 
-/** @throws SyntaxError */
-function findEndOfString(text: string, start: number): number {
-  if (text[start] !== '"') throw new SyntaxError(`a text expected at ${start}`);
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let backslashes = 0;
-    while (text[end - 1 - backslashes] === '\\') backslashes++;
-    if (backslashes % 2 === 0) return end;
+/** Returns the offset of the quote that ends a text; -1 when there is none. */
+function findEndOfText(text: string, start: number): number {
+  for (let end = text.indexOf('"', start); end !== -1; end = text.indexOf('"', end + 1)) {
+    if (backslashesBefore(text, start, end) % 2 === 0) return end;
   }
-  throw new SyntaxError(`a text without an end at ${start}`);
+  return -1;
+}
+
+/** Returns where an escape starts that may be incomplete at the end of a piece; the length of the piece without one. */
+function startOfLastEscape(piece: string): number {
+  const start = piece.lastIndexOf('\\');
+  if (start < 0 || start < piece.length - ESCAPE_LENGTH) return piece.length;
+  return backslashesBefore(piece, 0, start) % 2 === 0 ? start : piece.length;
+}
+
+function backslashesBefore(text: string, start: number, end: number): number {
+  let count = 0;
+  while (end - 1 - count >= start && text[end - 1 - count] === '\\') count++;
+  return count;
 }

@@ -1,21 +1,14 @@
 import { Buffer } from 'node:buffer';
 import type { Steps } from '../../common/steps.js';
+import { cutIntoPieces } from '../../common/workers/message-socket.js';
 import type { DocumentContent } from './document.js';
-import type { ParseRequest } from './parse-content.js';
-
-/** The message between processes has bytes of another class. */
-export function receiveRequest(request: ParseRequest): ParseRequest {
-  return {
-    ...request,
-    bytes: Buffer.from(request.bytes.buffer, request.bytes.byteOffset, request.bytes.length),
-  };
-}
 
 /** A content as JSON, with the rasters of its pages in base64. */
 interface PackedContent {
-  readonly text: string;
-  /** The characters of the text that are rasters. */
-  readonly imageLength: number;
+  /** Its pieces. */
+  readonly json: readonly string[];
+  /** The characters of the JSON that are not rasters. */
+  readonly textLength: number;
 }
 
 /** Makes of a content what a process can send. */
@@ -27,7 +20,8 @@ export function packContent(content: DocumentContent): PackedContent {
     imageLength += packed.length;
     return { ...page, image_bytes: packed };
   });
-  return { text: JSON.stringify(pages === undefined ? content : { ...content, pages }), imageLength };
+  const text = JSON.stringify(pages === undefined ? content : { ...content, pages });
+  return { json: cutIntoPieces(text), textLength: text.length - imageLength };
 }
 
 /** Unpacks the rasters of a content that {@link packContent} has made, after its JSON was parsed: one in each step. */

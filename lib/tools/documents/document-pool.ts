@@ -4,8 +4,9 @@ import { DOCUMENT_LIMITS, SCAN_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/queues/shared-limit.js';
 import { type RunSteps, runToEnd } from '../../common/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
+import type { Launcher } from '../../common/workers/launcher.js';
 import { ProcessPool } from '../../common/workers/process-pool.js';
-import { type TextResponse, WorkerError } from '../../common/workers/protocol.js';
+import { type JsonResponse, WorkerError } from '../../common/workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { type DocumentContent, documentError } from './document.js';
 import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
@@ -25,6 +26,8 @@ export interface DocumentPoolOptions {
   /** Whether tenants never share a process. */
   readonly isolateTenants: boolean;
   readonly clock: Clock;
+  /** Starts the processes; default: this process does. */
+  readonly launcher?: Launcher;
   /** Reads long contents; default: without a pause. */
   readonly runSteps?: RunSteps;
   readonly limits?: { readonly timeoutMs: number; readonly memoryMiB: number };
@@ -42,12 +45,12 @@ export class DocumentPool {
   /** How many documents are in memory at once while they are read. */
   readonly readLimiter: ConcurrencyLimiter;
   /** Its responses are the content as JSON. */
-  readonly #pool: ProcessPool<ParseRequest, TextResponse>;
+  readonly #pool: ProcessPool<ParseRequest, JsonResponse>;
   readonly #runSteps: RunSteps;
   readonly #limits: { readonly timeoutMs: number; readonly memoryMiB: number };
 
   constructor(options: DocumentPoolOptions) {
-    const { file, parallelism, tenantShare, isolateTenants, clock } = options;
+    const { file, parallelism, tenantShare, isolateTenants, clock, launcher } = options;
     this.#runSteps = options.runSteps ?? (async (steps) => runToEnd(steps));
     this.#limits = options.limits ?? DOCUMENT_LIMITS;
     this.readLimiter = new ConcurrencyLimiter(shareLimit(DOCUMENT_LIMITS.atOnce, tenantShare));
@@ -59,6 +62,7 @@ export class DocumentPool {
       maxProcesses,
       isolateTenants,
       clock,
+      launcher,
     });
   }
 
@@ -78,7 +82,7 @@ export class DocumentPool {
         onStart: resumeTimeout,
       });
       if (!response.ok) throw ToolError.nonRetryable(response.error);
-      const content: unknown = await this.#runSteps(parseJsonInSteps(response.text), tenantId);
+      const content: unknown = await this.#runSteps(parseJsonInSteps(response.json), tenantId);
       if (request.drawScans === true) return await this.#runSteps(unpackImages(content), tenantId);
       return content as DocumentContent;
     } catch (error) {

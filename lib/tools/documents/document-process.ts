@@ -2,16 +2,16 @@ import { errorMessage } from '../../common/errors.js';
 import { DOCUMENT_LIMITS, MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { answerRequests } from '../../common/workers/answer-requests.js';
-import type { TextResponse } from '../../common/workers/protocol.js';
-import { packContent, receiveRequest } from './document-messages.js';
+import type { JsonResponse } from '../../common/workers/protocol.js';
+import { packContent } from './document-messages.js';
 import { parseContent, type ParseRequest } from './parse-content.js';
 
 /** The program of a worker process: parses documents. An idle one may retain half of its memory. */
 answerRequests(
-  async (request: ParseRequest): Promise<TextResponse> => {
+  async (request: ParseRequest): Promise<JsonResponse> => {
     try {
-      const { text, imageLength } = packContent(await parseContent(receiveRequest(request)));
-      if (text.length - imageLength <= MAX_OUTPUT_LENGTH) return { ok: true, text };
+      const { json, textLength } = packContent(await parseContent(request));
+      if (textLength <= MAX_OUTPUT_LENGTH) return { ok: true, json };
       const limit = formatMebibytes(MAX_OUTPUT_LENGTH);
       return {
         ok: false,

@@ -31,7 +31,7 @@ export class Evaluator {
    * @throws ToolError, not retryable, with JSONata's message and the position
    */
   evaluate(source: string, input: Json, bindings: JsonObject, runId: string): Json {
-    const data = runToEnd(toExpressionDataInSteps(input, bindings));
+    const data = runToEnd(toExpressionDataInSteps(input, bindings)).join('');
     const result: Json = JSON.parse(this.evaluateText(source, data, runId));
     return result;
   }
@@ -106,7 +106,7 @@ export const evaluateHere: EvaluateExpression = (source, input, bindings, { run_
   localEvaluator.evaluate(source, input, bindings, runId);
 
 /**
- * Returns the data of an expression as JSON text, in steps.
+ * Returns the data of an expression as JSON, in steps and in pieces.
  *
  * @param maxLength of the text, in characters
  * @throws ToolError, not retryable, when it is longer, or nested too deeply
@@ -115,15 +115,17 @@ export function* toExpressionDataInSteps(
   input: Json,
   bindings: JsonObject,
   maxLength = Number.POSITIVE_INFINITY,
-): Steps<string> {
+): Steps<readonly string[]> {
   const values = { input, bindings };
-  if (isShortJson(values)) return JSON.stringify(values);
+  if (isShortJson(values)) return [JSON.stringify(values)];
   yield;
   const writer = new JsonWriter(values);
-  let data = '';
+  const data: string[] = [];
+  let length = 0;
   for (let chunk = writer.next(); chunk !== ''; chunk = writer.next()) {
-    data += chunk;
-    if (data.length > maxLength) {
+    data.push(chunk);
+    length += chunk.length;
+    if (length > maxLength) {
       const limit = formatMebibytes(maxLength);
       throw failedExpression(
         `its input and bindings are longer than ${limit} as JSON: pass only what it reads`,

@@ -5,17 +5,32 @@ import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/queues/shared-limit.js';
 import { type RunSteps, runToEnd } from '../../common/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
+import type { Launcher } from '../../common/workers/launcher.js';
 import { ProcessPool } from '../../common/workers/process-pool.js';
-import { type TextResponse, WorkerError } from '../../common/workers/protocol.js';
+import { type JsonResponse, WorkerError } from '../../common/workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { failedExpression, toExpressionDataInSteps } from './evaluate.js';
 
-/** The message to a worker process. Values travel as JSON text: fastest, and safe to read. */
+/** The message to a worker process. Values travel as JSON: fastest, and safe to read. */
 export interface EvaluationRequest {
   readonly source: string;
-  /** JSON of an object with `input` and `bindings`. */
-  readonly data: string;
+  /** JSON of an object with `input` and `bindings`, in pieces. */
+  readonly data: readonly string[];
   readonly runId: string;
+}
+
+export interface ExpressionPoolOptions {
+  /** The program of a worker process. */
+  readonly file: string;
+  /** How many expressions the machine can evaluate at once. */
+  readonly parallelism: number;
+  /** Percentage that each tenant may use even when others have used up the rest. */
+  readonly tenantShare: number;
+  readonly clock: Clock;
+  /** Starts the processes; default: this process does. */
+  readonly launcher?: Launcher;
+  /** Reads long results; default: without a pause. */
+  readonly runSteps?: RunSteps;
 }
 
 /** The process stops an evaluation itself after `hardTimeoutMs`; it is killed when it does not. */
@@ -37,23 +52,12 @@ const MIN_PROCESSES = 4;
  */
 export class ExpressionPool {
   /** Its responses are the result as JSON. */
-  readonly #pool: ProcessPool<EvaluationRequest, TextResponse>;
+  readonly #pool: ProcessPool<EvaluationRequest, JsonResponse>;
   readonly #runSteps: RunSteps;
 
-  /**
-   * @param file the program of a worker process
-   * @param parallelism how many expressions the machine can evaluate at once
-   * @param tenantShare percentage that each tenant may use even when others have used up the rest
-   * @param runSteps reads long results; default: without a pause
-   */
-  constructor(
-    file: string,
-    parallelism: number,
-    tenantShare: number,
-    clock: Clock,
-    runSteps: RunSteps = async (steps) => runToEnd(steps),
-  ) {
-    this.#runSteps = runSteps;
+  constructor(options: ExpressionPoolOptions) {
+    const { file, parallelism, tenantShare, clock, launcher } = options;
+    this.#runSteps = options.runSteps ?? (async (steps) => runToEnd(steps));
     const total = Math.min(Math.max(parallelism, 1), MAX_PROCESSES);
     this.#pool = new ProcessPool({
       file,
@@ -62,6 +66,7 @@ export class ExpressionPool {
       maxProcesses: Math.max(total, MIN_PROCESSES),
       isolateTenants: true,
       clock,
+      launcher,
     });
   }
 
@@ -84,7 +89,7 @@ export class ExpressionPool {
         { timeoutMs: RESPONSE_TIMEOUT_MS, signal, onStart: resumeTimeout },
       );
       if (!response.ok) throw ToolError.nonRetryable(response.error);
-      return await this.#runSteps(parseJsonInSteps(response.text), tenantId);
+      return await this.#runSteps(parseJsonInSteps(response.json), tenantId);
     } catch (error) {
       throw error instanceof WorkerError ? failedExpression(describe(error)) : error;
     } finally {

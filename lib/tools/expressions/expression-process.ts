@@ -1,7 +1,8 @@
 import { errorMessage } from '../../common/errors.js';
 import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { answerRequests } from '../../common/workers/answer-requests.js';
-import type { TextResponse } from '../../common/workers/protocol.js';
+import { cutIntoPieces } from '../../common/workers/message-socket.js';
+import type { JsonResponse } from '../../common/workers/protocol.js';
 import { Evaluator } from './evaluate.js';
 import type { EvaluationRequest } from './expression-pool.js';
 
@@ -14,11 +15,11 @@ evaluator.prepareNextRun();
  * half of its memory then.
  */
 answerRequests(
-  ({ source, data, runId }: EvaluationRequest): TextResponse => {
+  ({ source, data, runId }: EvaluationRequest): JsonResponse => {
     // Once the response was sent.
     setImmediate(() => evaluator.prepareNextRun());
     try {
-      return { ok: true, text: evaluator.evaluateText(source, data, runId) };
+      return { ok: true, json: cutIntoPieces(evaluator.evaluateText(source, data.join(''), runId)) };
     } catch (error) {
       return { ok: false, error: errorMessage(error) };
     }

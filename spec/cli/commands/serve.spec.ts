@@ -4,6 +4,7 @@ import { chmodSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
+import { isAlive, listWorkers } from '../../common/workers/processes.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke, Screen } from '../invoke.js';
@@ -216,7 +217,7 @@ describe('wavetrain serve (D43)', () => {
     });
   });
 
-  it('exits as a separate process on SIGTERM', async function () {
+  it('exits as a separate process on SIGTERM, with the processes that a small one has forked for it', async function () {
     const child = spawn(process.execPath, [join(ROOT, 'bin/wavetrain.js'), 'serve', '--port', '0'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -226,8 +227,13 @@ describe('wavetrain serve (D43)', () => {
     const tasks = [{ id: 't', tool: 'transform', inputs: { input: 20, expression: '$ + 1' } }];
     const answer = await post(url, '/pipelines/run', { pipeline: { id: 'a', goal: 'g', tasks } });
     expect(await answer.json()).to.deep.include({ outputs: { t: 21 } });
+    const [forkServer = 0] = await listWorkers(child.pid, 'fork-server-process.cjs');
+    const workers = await listWorkers(forkServer, 'expression-process.cjs');
+    expect(workers).not.to.deep.equal([]);
+    expect(await listWorkers(child.pid, 'expression-process.cjs')).to.deep.equal([]);
     child.kill('SIGTERM');
     const [status] = (await once(child, 'exit')) as [number];
     expect(status).to.equal(0);
+    for (const pid of [forkServer, ...workers]) expect(await isAlive(pid)).to.equal(false);
   });
 });

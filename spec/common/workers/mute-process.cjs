@@ -1,3 +1,2 @@
 // A worker process that never becomes ready.
-process.on('message', () => undefined);
-process.on('disconnect', () => process.exit());
+require('./small-messages.cjs').connect(() => undefined);

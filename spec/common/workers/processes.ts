@@ -4,15 +4,15 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-/** Waits until a child of this process has ended. */
+/** Waits until a process has ended that this one or its fork server has started, and this one has heard of it. */
 export async function waitForExit(pid: number): Promise<void> {
-  for (;;) {
+  for (let isGone = false; ; await nextTick()) {
+    if (isGone) return;
     try {
       process.kill(pid, 0);
     } catch {
-      return;
+      isGone = true;
     }
-    await nextTick();
   }
 }
 

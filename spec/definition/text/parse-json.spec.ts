@@ -17,7 +17,7 @@ const anyText = fc
   .tuple(anyJson, fc.constantFrom(undefined, 1, '\t'))
   .map(([value, space]) => JSON.stringify(value, null, space));
 
-function parse(text: string, stepLength: number): string | SyntaxError {
+function parse(text: string | readonly string[], stepLength: number): string | SyntaxError {
   try {
     return JSON.stringify(runToEnd(parseJsonInSteps(text, stepLength)));
   } catch (error) {
@@ -33,6 +33,30 @@ describe('A JSON text that is parsed in steps', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+
+  it('has the same value when it comes in pieces, wherever they are cut', () => {
+    fc.assert(
+      fc.property(anyText, fc.integer({ min: 0, max: 60 }), fc.array(fc.nat()), (text, stepLength, cuts) => {
+        const offsets = [0, ...cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b), text.length];
+        const pieces = offsets.slice(1).map((end, index) => text.slice(offsets[index], end));
+        expect(parse(pieces, stepLength)).to.equal(JSON.stringify(JSON.parse(text)));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('takes a step for every 64 KiB of a text, however many escapes it has', () => {
+    const text = '"\\\n\u0007é😀'.repeat(200_000);
+    for (const value of [text, [text], { [text]: text }]) {
+      const json = JSON.stringify(value);
+      const steps = parseJsonInSteps(json);
+      let count = 0;
+      let step = steps.next();
+      for (; step.done !== true; step = steps.next()) count++;
+      expect(step.value).to.deep.equal(value);
+      expect(count).to.be.within(json.length / 2 ** 16 - 1, json.length / 2 ** 15);
+    }
   });
 
   it('may have more space than a step between the brackets of an empty list or object', () => {

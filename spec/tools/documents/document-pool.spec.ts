@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { systemClock } from '../../../lib/common/clock.js';
 import { ToolError } from '../../../lib/common/errors.js';
@@ -96,6 +97,21 @@ describe('DocumentPool', () => {
     }
   });
 
+  it('says of a PDF that grows without end when it is unpacked that it takes too much memory', async () => {
+    const pool = open({ timeoutMs: 60_000, memoryMiB: 64 });
+    try {
+      const bomb = request('pdf', makeBomb(200 * 2 ** 20));
+      expect(bomb.bytes.length).to.be.below(4096);
+      for (const _ of [1, 2, 3]) {
+        expect(await catchRejection(pool.parse(bomb, toolContext())))
+          .to.have.property('message')
+          .that.contains('takes too much to read: it needed more than 64 MiB of memory');
+      }
+    } finally {
+      await pool.close();
+    }
+  });
+
   it('ends with its server, although it is at work', async function () {
     if (process.platform === 'win32') this.skip();
     const server = spawn(process.execPath, ['-e', SERVER_OF_A_LONG_DOCUMENT, PROGRAM]);
@@ -121,11 +137,28 @@ describe('DocumentPool', () => {
   });
 });
 
+/** Makes a PDF whose page is drawn by so many bytes, packed twice. */
+function makeBomb(bytes: number): Buffer {
+  const data = deflateSync(deflateSync(Buffer.alloc(bytes, 'q Q '), { level: 9 }), { level: 9 });
+  const filled = makeScan([{ content: 'q Q' }]).toString('latin1');
+  const stream = `<<  /Length ${data.length} /Filter [/FlateDecode /FlateDecode] >>\nstream\n${data.toString('latin1')}\nendstream`;
+  return Buffer.from(
+    filled.replace(/<<  \/Length 3 >>\nstream\nq Q\nendstream/, () => stream),
+    'latin1',
+  );
+}
+
 /** Sends a document that takes minutes, and prints the id of the process that reads it. */
 const SERVER_OF_A_LONG_DOCUMENT = `
-  const child = require('node:child_process').fork(process.argv[1], { serialization: 'advanced' });
-  child.once('message', () => {
-    const bytes = Buffer.from('<div>'.repeat(3_000_000));
-    child.send({ bytes, content: bytes, format: 'html', source: 'x' }, () => console.log(child.pid));
+  const { spawn } = require('node:child_process');
+  const { serialize } = require('node:v8');
+  const stdio = ['ignore', 'ignore', 'ignore', 'pipe'];
+  const child = spawn(process.execPath, [process.argv[1], '3'], { stdio });
+  child.stdio[3].once('data', () => {
+    const body = { bytes: Buffer.from('<div>'.repeat(3_000_000)), format: 'html', source: 'x' };
+    const message = serialize({ body, parts: [] });
+    const header = Buffer.alloc(5);
+    header.writeUInt32LE(message.length);
+    child.stdio[3].write(Buffer.concat([header, message]), () => console.log(child.pid));
   });
 `;

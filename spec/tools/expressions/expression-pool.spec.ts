@@ -11,7 +11,10 @@ import type { Steps } from '../../../lib/common/steps.js';
 import { createTransform } from '../../../lib/tools/builtin/transform.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
-import { ExpressionPool } from '../../../lib/tools/expressions/expression-pool.js';
+import {
+  ExpressionPool,
+  type ExpressionPoolOptions,
+} from '../../../lib/tools/expressions/expression-pool.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { catchRejection } from '../../support/rejection.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -20,6 +23,7 @@ import { isAlive, listWorkers } from '../../common/workers/processes.js';
 
 const execute = promisify(execFile);
 const PROGRAM = join(ROOT, 'dist', 'expression-process.cjs');
+const FORK_SERVER = join(ROOT, 'dist', 'fork-server-process.cjs');
 const PARENT = ['--import', 'tsx', join(ROOT, 'spec/tools/expressions/parent.ts'), PROGRAM];
 const ENDLESS = '($f := function($n) { $f($n + 1) }; $f(0))';
 const doubleRepeatedly = (times: number): string =>
@@ -38,13 +42,23 @@ const BOMBS = {
   'an endless recursion': '($f := function($n) { $f($n + 1) + 1 }; $f(0))',
 };
 
+function open(options: Partial<ExpressionPoolOptions> = {}): ExpressionPool {
+  return new ExpressionPool({
+    file: PROGRAM,
+    parallelism: 2,
+    tenantShare: 10,
+    clock: systemClock,
+    ...options,
+  });
+}
+
 describe('ExpressionPool', function () {
   let pool: ExpressionPool;
 
   before(() => requireBuild());
 
   beforeEach(() => {
-    pool = new ExpressionPool(PROGRAM, 2, 10, systemClock);
+    pool = open();
   });
 
   afterEach(() => pool.close());
@@ -82,7 +96,7 @@ describe('ExpressionPool', function () {
         steps++;
       }
     };
-    const counting = new ExpressionPool(PROGRAM, 1, 10, systemClock, countSteps);
+    const counting = open({ parallelism: 1, runSteps: countSteps });
     try {
       const lists = Array.from({ length: 20_000 }, (_, index) => [index, 'and some text']);
       expect(await counting.evaluate('$count($)', lists, {}, toolContext())).to.equal(20_000);
@@ -94,9 +108,10 @@ describe('ExpressionPool', function () {
 
   it('reads a long result in steps, which the server does in turns with other requests', async () => {
     let steps = 0;
-    const reading = new ExpressionPool(PROGRAM, 1, 10, systemClock, async (work) => {
+    const runSteps = async <T>(work: Steps<T>): Promise<T> => {
       for (let step = work.next(); ; step = work.next(), steps++) if (step.done === true) return step.value;
-    });
+    };
+    const reading = open({ parallelism: 1, runSteps });
     try {
       const list = await reading.evaluate('[1..100000]', null, {}, toolContext());
       expect(list).to.have.length(100_000);
@@ -171,7 +186,7 @@ describe('ExpressionPool', function () {
    */
   const usePatientPool = async (): Promise<void> => {
     await pool.close();
-    pool = new ExpressionPool(PROGRAM, 2, 10, new ManualClock());
+    pool = open({ clock: new ManualClock() });
   };
 
   it('reports an exceeded memory limit', async () => {
@@ -262,7 +277,7 @@ describe('ExpressionPool', function () {
   });
 
   it('lets the time limit of the attempt run again when the process never starts (rule 13)', async () => {
-    const startless = new ExpressionPool(join(ROOT, 'dist', 'no-such-process.cjs'), 1, 10, systemClock);
+    const startless = open({ file: join(ROOT, 'dist', 'no-such-process.cjs') });
     const pauses = new PauseCounter();
     const { pauseTimeout } = pauses;
     try {
@@ -276,29 +291,35 @@ describe('ExpressionPool', function () {
     }
   });
 
-  it('lets its idle parent exit', async () => {
-    const { stdout } = await execute(process.execPath, PARENT, { cwd: ROOT });
-    expect(stdout).to.equal('evaluated\n');
-  });
+  for (const [kind, program] of Object.entries({ 'its processes': '', 'a fork server': FORK_SERVER })) {
+    const parentArguments = [...PARENT, program];
 
-  it('keeps its parent alive until it has ended after close', async () => {
-    const { stdout } = await execute(process.execPath, [...PARENT, 'close'], { cwd: ROOT });
-    expect(stdout).to.equal('evaluated\nclosed\n');
-  });
+    it(`lets its idle parent exit, which has started ${kind}`, async () => {
+      const { stdout } = await execute(process.execPath, parentArguments, { cwd: ROOT });
+      expect(stdout).to.equal('evaluated\n');
+    });
 
-  it('ends with its parent, and ignores SIGINT, SIGTERM and SIGHUP', async function () {
-    if (process.platform === 'win32') this.skip();
-    const parent = spawn(process.execPath, [...PARENT, ENDLESS], { cwd: ROOT });
-    await once(parent.stdout, 'data');
-    const children = await listWorkers(parent.pid, 'expression-process.cjs');
-    // A third one may still be starting, for the next tenant.
-    const working = children.slice(0, 2);
-    for (const child of working) {
-      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(child, signal);
-    }
-    expect(await listWorkers(parent.pid, 'expression-process.cjs')).to.include.members(working);
-    parent.kill('SIGKILL');
-    await once(parent, 'exit');
-    for (const child of children) while (await isAlive(child));
-  });
+    it(`keeps its parent, which has started ${kind}, alive until it has ended after close`, async () => {
+      const { stdout } = await execute(process.execPath, [...parentArguments, 'close'], { cwd: ROOT });
+      expect(stdout).to.equal('evaluated\nclosed\n');
+    });
+
+    it(`ends with its parent, which has started ${kind}, and ignores SIGINT, SIGTERM and SIGHUP`, async function () {
+      if (process.platform === 'win32') this.skip();
+      const parent = spawn(process.execPath, [...parentArguments, ENDLESS], { cwd: ROOT });
+      await once(parent.stdout, 'data');
+      const forkServers = await listWorkers(parent.pid, 'fork-server-process.cjs');
+      const children = await listWorkers(forkServers[0] ?? parent.pid, 'expression-process.cjs');
+      // A third one may still be starting, for the next tenant.
+      const working = children.slice(0, 2);
+      for (const child of [...forkServers, ...working]) {
+        for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(child, signal);
+      }
+      const rest = await listWorkers(forkServers[0] ?? parent.pid, 'expression-process.cjs');
+      expect(rest).to.include.members(working).and.have.length.at.least(2);
+      parent.kill('SIGKILL');
+      await once(parent, 'exit');
+      for (const child of [...forkServers, ...children]) while (await isAlive(child));
+    });
+  }
 });

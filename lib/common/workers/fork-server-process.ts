@@ -1,0 +1,37 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
+import type { ForkEvent, ForkRequest } from './fork-server.js';
+import { spawnWorker, type WorkerProgram } from './launcher.js';
+
+/** The program of the small process that starts the others for a {@link ForkServer}. */
+const children = new Map<number, ChildProcess>();
+
+process.on('message', (request: ForkRequest) => {
+  if (request.kind === 'kill') children.get(request.id)?.kill('SIGKILL');
+  else launch(request.id, request.program);
+});
+
+// The server has ended, or does not need them any more.
+process.on('disconnect', () => {
+  for (const child of children.values()) child.kill('SIGKILL');
+  process.exit();
+});
+
+// Ctrl-C and a service stop signal all processes, but a server that shuts down still finishes its runs.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
+
+function launch(id: number, program: WorkerProgram): void {
+  const child = spawnWorker(program, 'stdin', (exit) => {
+    children.delete(id);
+    send({ kind: 'exited', id, exit });
+  });
+  if (child?.pid === undefined) return;
+  children.set(id, child);
+  send({ kind: 'started', id }, child);
+}
+
+/** @param child its socket is passed to the server, and closed here */
+function send(event: ForkEvent, child?: ChildProcess): void {
+  // A server that has just ended gets no message; its end of the channel closes.
+  process.send?.(event, child?.stdin as Socket | undefined, {}, () => undefined);
+}

@@ -1,0 +1,149 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { dirname } from 'node:path';
+import { errorMessage } from '../errors.js';
+import {
+  directLauncher,
+  type LaunchedProcess,
+  type Launcher,
+  type LaunchListener,
+  type WorkerExit,
+  type WorkerProgram,
+} from './launcher.js';
+
+/** A message to the fork server, about the process with a number. */
+export type ForkRequest =
+  | { readonly kind: 'launch'; readonly id: number; readonly program: WorkerProgram }
+  | { readonly kind: 'kill'; readonly id: number };
+
+/** A message of the fork server. The first one brings the socket of the process. */
+export type ForkEvent =
+  | { readonly kind: 'started'; readonly id: number }
+  | { readonly kind: 'exited'; readonly id: number; readonly exit: WorkerExit };
+
+/**
+ * Starts what launches the processes of a server: a {@link ForkServer}; on Windows, which copies no memory to start a
+ * process, nothing else.
+ *
+ * @param file the program of the small process, `fork-server-process`
+ */
+export function startLauncher(file: string): Launcher {
+  return process.platform === 'win32' ? directLauncher : new ForkServer(file);
+}
+
+/**
+ * Starts worker processes through a small process, which was forked while the server was small: it can fork in a
+ * millisecond however large the server has become, and the server does not stand still meanwhile. The socket of each
+ * process is passed to the server, so that messages take no detour.
+ *
+ * The small process ends its processes when the server disconnects or dies. When it dies itself, they end too, and their
+ * requests fail; the next launch starts another one.
+ */
+export class ForkServer implements Launcher {
+  readonly #file: string;
+  #process: ForkServerProcess;
+
+  /** @param file the program of the small process, `fork-server-process` */
+  constructor(file: string) {
+    this.#file = file;
+    this.#process = new ForkServerProcess(file);
+  }
+
+  launch(program: WorkerProgram, listener: LaunchListener): LaunchedProcess {
+    if (!this.#process.isAlive) this.#process = new ForkServerProcess(this.#file);
+    return this.#process.launch(program, listener);
+  }
+
+  /** Ends the small process, and all processes that it has started. */
+  async close(): Promise<void> {
+    await this.#process.close();
+  }
+}
+
+/** The server's handle of one small process. */
+class ForkServerProcess {
+  readonly #child: ChildProcess;
+  readonly #listeners = new Map<number, LaunchListener>();
+  /** The processes for whose end the server stays alive. */
+  readonly #awaited = new Set<number>();
+  readonly #ended: Promise<void>;
+  isAlive = true;
+  #lastId = 0;
+
+  constructor(file: string) {
+    this.#child = fork(file, {
+      execArgv: [],
+      env: {},
+      cwd: dirname(file),
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    this.#child.on('message', (event, socket) =>
+      this.#receive(event as ForkEvent, socket as Socket | undefined),
+    );
+    this.#ended = new Promise((resolve) => {
+      const end = (reason: string): void => {
+        this.#fail(reason);
+        resolve();
+      };
+      this.#child.once('exit', (status, signal) => end(signal ?? `status ${status}`));
+      this.#child.on('error', (error) => {
+        this.#child.kill('SIGKILL');
+        end(errorMessage(error));
+      });
+    });
+    this.#child.unref();
+    this.#child.channel?.unref();
+  }
+
+  launch(program: WorkerProgram, listener: LaunchListener): LaunchedProcess {
+    const id = ++this.#lastId;
+    this.#listeners.set(id, listener);
+    this.#send({ kind: 'launch', id, program });
+    return {
+      kill: () => this.#send({ kind: 'kill', id }),
+      ref: () => {
+        if (this.#listeners.has(id)) this.#await(id, true);
+      },
+      unref: () => this.#await(id, false),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.isAlive = false;
+    this.#child.ref();
+    if (this.#child.connected) this.#child.disconnect();
+    await this.#ended;
+  }
+
+  /** A small process that has just died gets no message; its exit event fails its launches. */
+  #send(request: ForkRequest): void {
+    if (this.#child.connected) this.#child.send(request, () => undefined);
+  }
+
+  #receive(event: ForkEvent, socket: Socket | undefined): void {
+    const listener = this.#listeners.get(event.id);
+    if (event.kind === 'exited') {
+      this.#listeners.delete(event.id);
+      this.#await(event.id, false);
+      listener?.onExit(event.exit);
+      return;
+    }
+    if (listener === undefined) socket?.destroy();
+    else if (socket !== undefined) listener.onSocket(socket.unref());
+  }
+
+  #await(id: number, isAwaited: boolean): void {
+    if (isAwaited) this.#awaited.add(id);
+    else this.#awaited.delete(id);
+    if (this.#awaited.size > 0) this.#child.channel?.ref();
+    else this.#child.channel?.unref();
+  }
+
+  /** Fails all processes: without their parent, they end too. */
+  #fail(reason: string): void {
+    this.isAlive = false;
+    const listeners = [...this.#listeners.values()];
+    this.#listeners.clear();
+    for (const { onExit } of listeners) onExit({ error: `the process that starts others ended (${reason})` });
+  }
+}
