@@ -56,7 +56,7 @@ export const STRING_BYTES = 16;
 export const OBJECT_BYTES = 56;
 export const MEMBER_BYTES = 16;
 
-const TWO_BYTE_LETTER = /[^\u0000-\u00ff]/;
+const TWO_BYTE_LETTER = /[\u0100-\uffff]/;
 
 /** Memory of the letters of a text: V8 takes two bytes for each when one of them needs two. */
 export function measureLetters(text: string): number {

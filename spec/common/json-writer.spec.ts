@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { CHUNK_LENGTH, isShortJson, JsonWriter } from '../../lib/common/json-writer.js';
-import { measureCpuMsSync } from '../support/cpu-time.js';
+import { measureCpuMsSync } from '../support/measuring/cpu-time.js';
 
 function listChunks(value: unknown, chunkLength?: number): string[] {
   const writer = new JsonWriter(value, chunkLength);

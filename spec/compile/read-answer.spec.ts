@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readAnswer } from '../../lib/compile/read-answer.js';
-import { measureCpuMsSync } from '../support/cpu-time.js';
+import { measureCpuMsSync } from '../support/measuring/cpu-time.js';
 
 const YAML = `pipeline:
   id: a

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../lib/common/json.js';
 import { coerce, resolveParams } from '../../lib/definition/params.js';
 import type { ParamDefinition } from '../../lib/definition/schema/schema.js';
-import { measureCpuMsSync } from '../support/cpu-time.js';
+import { measureCpuMsSync } from '../support/measuring/cpu-time.js';
 
 function resolve(params: Record<string, ParamDefinition>, given: JsonObject = {}) {
   return resolveParams({ params }, given);

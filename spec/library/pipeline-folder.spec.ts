@@ -3,7 +3,7 @@ import { renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'no
 import { errorMessage } from '../../lib/common/errors.js';
 import { PipelineLibrary } from '../../lib/library/library.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
-import { measureCpuMs } from '../support/cpu-time.js';
+import { measureCpuMs } from '../support/measuring/cpu-time.js';
 import { deferred } from '../support/deferred.js';
 import { pipelineText, TestLibrary } from './test-library.js';
 import { LIBRARY_LIMITS } from '../../lib/library/limits.js';

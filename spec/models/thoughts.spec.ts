@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { withoutThoughts } from '../../lib/models/thoughts.js';
-import { measureCpuMsSync } from '../support/cpu-time.js';
+import { measureCpuMsSync } from '../support/measuring/cpu-time.js';
 
 describe('what a model thinks aloud before its answer (D50)', () => {
   for (const name of ['think', 'thinking', 'reasoning', 'THINK']) {

@@ -8,7 +8,7 @@ import {
   onlyProblem,
   wrapTasks,
 } from '../support/definitions/check-pipeline.js';
-import { measureCpuMsSync } from '../support/cpu-time.js';
+import { measureCpuMsSync } from '../support/measuring/cpu-time.js';
 
 const TASKS = `
 - {id: a, tool: mock}

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { checkDefinition } from '../../lib/pipelines/check.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
-import { measureHeap } from '../support/heap.js';
+import { measureHeap } from '../support/measuring/heap.js';
 
 /** Bytes of definitions that are measured together, so that what else the process keeps does not count. */
 const MEASURED_BYTES = 4 * 2 ** 20;

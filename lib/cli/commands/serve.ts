@@ -12,7 +12,6 @@ import { lowerShare, shareLimit } from '../../common/queues/shared-limit.js';
 import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { Log } from '../../http/logging/log.js';
 import type { RunningServer, ServerOptions } from '../../http/server.js';
-import type { RestoredRuns } from '../../runs/registry.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
 import type { CliContext } from '../context.js';
@@ -22,8 +21,8 @@ import { readEnvFile, readNumber } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
 import { distFile, PROGRAM, readPackageJson, readStatecharts } from '../package-info.js';
+import { printRestored } from '../render/server-start.js';
 import { detectTerminal } from '../render/terminal.js';
-import { formatCount } from '../../common/text.js';
 import { wrapLine } from '../render/text.js';
 import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 
@@ -121,12 +120,13 @@ export class ServeCommand extends Command<CliContext> {
       });
       printAddress(server, config, log, this, context);
       warnAboutUnknownVariables(log, context);
-      await Promise.race([printRestored(server, config, log, this, context), signals.first]).catch(
-        async (error: unknown) => {
-          await server.close(0);
-          throw error;
-        },
-      );
+      await Promise.race([
+        printRestored(server, config, { stdout: stream, env: context.env, log, quiet: this.quiet }),
+        signals.first,
+      ]).catch(async (error: unknown) => {
+        await server.close(0);
+        throw error;
+      });
       await signals.first;
       printShutdown(server, config, log, context);
       // Where nothing can be kept, nothing ends.
@@ -321,48 +321,6 @@ function printAddress(
 
 const RUNS_ARE_LOST = 'Ctrl-C shuts down; runs are kept in memory and are lost when the server exits';
 const RUNS_GO_ON = 'Ctrl-C shuts down; runs go on when the server is started again';
-
-/** Prints where runs are kept, once those from before can be found. Rejects when the store cannot be read. */
-async function printRestored(
-  server: RunningServer,
-  { storeFile }: ServerConfig,
-  log: Log,
-  { quiet }: ServeCommand,
-  { stdout, env }: CliContext,
-): Promise<void> {
-  const restored = await server.restored;
-  if (restored === undefined) return;
-  printLibrary(server, log, quiet, { stdout, env });
-  const terminal = detectTerminal(stdout, env);
-  const text = describeStore(storeFile, restored);
-  if (!terminal.interactive) log.info({}, text);
-  else if (!quiet && storeFile !== undefined) stdout.write(`${wrapLine(text, terminal).join('\n')}\n\n`);
-}
-
-/** Prints how many pipelines the folder has, where there is one. */
-function printLibrary(
-  { library }: RunningServer,
-  log: Log,
-  quiet: boolean,
-  { stdout, env }: Pick<CliContext, 'stdout' | 'env'>,
-): void {
-  if (library === undefined) return;
-  const { pipelines, broken, schedules } = library.counts;
-  const text = [
-    `${formatCount(pipelines, 'pipeline')} in ${library.folder}`,
-    formatCount(schedules, 'schedule'),
-    ...(broken > 0 ? [`${broken} with errors: GET /pipelines lists them`] : []),
-  ].join(', ');
-  const terminal = detectTerminal(stdout, env);
-  if (!terminal.interactive) log.info({}, text);
-  else if (!quiet) stdout.write(`${wrapLine(text, terminal).join('\n')}\n\n`);
-}
-
-function describeStore(file: string | undefined, { kept, goingOn, waiting }: RestoredRuns): string {
-  if (file === undefined) return 'runs are kept in memory and are lost when the server exits';
-  const more = waiting === 0 ? '' : `; ${waiting} more wait until there is memory for them`;
-  return `runs are kept in ${file}: ${kept} from before, of which ${goingOn} ${goingOn === 1 ? 'goes' : 'go'} on${more}`;
-}
 
 /** Logs how the server has ended, and returns its exit status: whoever supervises it starts it again after a failure. */
 function endStatus({ registry: { leftRuns, hasStoreFailed } }: RunningServer, log: Log): ExitStatus {

@@ -1,4 +1,5 @@
 import { estimateBytes } from '../../common/json.js';
+import { getOrThrow } from '../assert.js';
 import type { Expression, Segment } from './expression.js';
 import { ExpressionOperand } from './operand.js';
 
@@ -42,9 +43,7 @@ export class ExpressionTable {
 
   /** The compiled form of an expression of this table. */
   operandOf({ source }: Expression): ExpressionOperand {
-    const operand = this.#operands.get(source);
-    if (operand === undefined) throw new Error(`{{${source}}} is not in the table`);
-    return operand;
+    return getOrThrow(this.#operands, source);
   }
 
   /** Many expressions read the same task. */

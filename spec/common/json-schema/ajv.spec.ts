@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { compileSchema, findSchemaError } from '../../../lib/common/json-schema/ajv.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 describe('compileSchema', () => {
   it('compiles a schema that reports all errors and coerces nothing', () => {

@@ -6,7 +6,7 @@ import { CheckBudget } from '../../../lib/common/json-schema/check-budget.js';
 import { SchemaReview } from '../../../lib/common/json-schema/keywords.js';
 import { describeFirstViolations } from '../../../lib/common/json-schema/violation.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { allowedSchema, smallJson } from './arbitrary-schema.js';
 
 function repeat<T>(count: number, make: () => T): T[] {

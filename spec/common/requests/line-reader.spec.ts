@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { LineReader } from '../../../lib/common/requests/line-reader.js';
 import { ByteMeter } from '../../../lib/common/requests/meter.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 describe('Lines of a stream', () => {
   function read(...chunks: readonly string[]): string[] {

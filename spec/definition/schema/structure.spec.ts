@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { validate as validatePipeline } from '../../../lib/definition/generated/pipeline-validator.js';
 import { validate as validatePlan } from '../../../lib/definition/generated/plan-validator.js';
 import { MAX_PROBLEMS } from '../../../lib/definition/problem.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 function repeat<T>(count: number, make: () => T): T[] {
   return Array.from({ length: count }, make);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { encodeSecret, findSecretProblem } from '../../../lib/definition/secrets/encodings.js';
 import { Masker } from '../../../lib/definition/secrets/masker.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const secretText = fc
   .oneof(

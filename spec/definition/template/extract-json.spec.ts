@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { extractJson } from '../../../lib/definition/template/extract-json.js';
 
 describe('extractJson (D12)', () => {

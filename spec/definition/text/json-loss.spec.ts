@@ -6,7 +6,7 @@ import {
   measureJsonInSteps,
 } from '../../../lib/definition/text/json-loss.js';
 import { runToEnd } from '../../../lib/common/steps.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 function find(text: string): JsonLoss | undefined {
   return runToEnd(findJsonLossInSteps(text, JSON.parse(text), runToEnd(measureJsonInSteps(text)).members));

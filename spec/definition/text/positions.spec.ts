@@ -2,7 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 import { expect } from 'chai';
 import { parseText } from '../../../lib/definition/text/parse-text.js';
 import { type Source, toSource } from '../../../lib/definition/text/source.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const TEXT = `id: p # a comment
 tasks:

@@ -10,7 +10,7 @@ import {
 } from '../../../lib/execution/invocation/json-output.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { defineTool } from '../../../lib/tools/tool.js';
-import { measureHeap } from '../../support/heap.js';
+import { measureHeap } from '../../support/measuring/heap.js';
 
 const options = { limitBytes: 10_000, artifactPath: () => '/somewhere/a-1.bin' };
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { MAX_ARTIFACTS } from '../../../lib/common/limits.js';
 import { type ArtifactFolder, ArtifactStore } from '../../../lib/execution/invocation/artifact-store.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 describe('The files of a rerun (D35, D63)', () => {

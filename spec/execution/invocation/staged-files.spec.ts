@@ -7,7 +7,7 @@ import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
 import type { WrittenArtifact } from '../../../lib/tools/tool.js';
 import { settle } from '../../support/deferred.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { measureCpuMs } from '../../support/cpu-time.js';
+import { measureCpuMs } from '../../support/measuring/cpu-time.js';
 import { catchRejection } from '../../support/rejection.js';
 
 /** Resolves when the file system has done what was asked of it. */

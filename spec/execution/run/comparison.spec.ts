@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Json } from '../../../lib/common/json.js';
 import { Comparison, EqualPairs } from '../../../lib/execution/run/comparison.js';
 import type { Write } from '../../../lib/execution/session/session-overrides.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const field = (name: string) => ({ kind: 'field', name, index: undefined }) as const;
 const zeros = (length: number): Json[] => Array.from({ length }, () => 0);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createFingerprint } from '../../../lib/http/routes/fingerprint.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 /** Returns a copy with the keys of every object in reverse order. */
 function reverseKeys(value: unknown): unknown {

@@ -8,7 +8,7 @@ import {
   type WaveGraph,
   type WaveLayout,
 } from '../../../lib/pipelines/drawing/wave-layout.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const SIZES: LayoutOptions = {
   boxWidth: 100,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Problem } from '../../../lib/definition/problem.js';
 import { checkDefinition, checkPipeline } from '../../../lib/pipelines/check.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 
 function repeat<T>(count: number, make: () => T): T[] {

@@ -3,7 +3,7 @@ import writeXlsxFile from 'write-excel-file/node';
 import { errorMessage, ToolError } from '../../../lib/common/errors.js';
 import type { DocumentContent, DocumentFormat, DocumentPage } from '../../../lib/tools/documents/document.js';
 import { isLargeDocument, parseContent } from '../../../lib/tools/documents/parse-content.js';
-import { measureCpuMs } from '../../support/cpu-time.js';
+import { measureCpuMs } from '../../support/measuring/cpu-time.js';
 import { catchRejection } from '../../support/rejection.js';
 import { makePdf } from './make-pdf.js';
 import { docxParagraph, makeDocx, makeZip } from './make-zip.js';

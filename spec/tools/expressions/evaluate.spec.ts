@@ -5,7 +5,7 @@ import { errorMessage, ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
 import { EXPRESSION_LIMITS } from '../../../lib/common/limits.js';
 import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 /** Has so much time that a busy machine does not make it fail. */
 const longEvaluator = new Evaluator({ ...EXPRESSION_LIMITS, timeoutMs: 60_000, hardTimeoutMs: 60_000 });

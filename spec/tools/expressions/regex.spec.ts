@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { Json } from '../../../lib/common/json.js';
 import { EXPRESSION_LIMITS } from '../../../lib/common/limits.js';
 import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const evaluator = new Evaluator({ ...EXPRESSION_LIMITS, timeoutMs: 60_000, hardTimeoutMs: 60_000 });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 describe('Evaluator.findSyntaxError (D49)', () => {
   const evaluator = new Evaluator();

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
 import { BUILTIN_FUNCTIONS, callFunction } from '../../../lib/tools/builtin/compute.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { toolContext } from '../../support/tool-context.js';
 
 interface Case {

@@ -8,7 +8,7 @@ import { ingestDocument } from '../../../lib/tools/builtin/ingest-document.js';
 import { select as selectPages } from '../../../lib/tools/builtin/select.js';
 import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';
 import { defineTool, type Tool } from '../../../lib/tools/tool.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const select = defineTool({
   name: 'select',

@@ -3,7 +3,7 @@ import { WavetrainError } from '../../../lib/common/errors.js';
 import type { JsonObject } from '../../../lib/common/json.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { defineTool, type InputDeclarations, type Tool } from '../../../lib/tools/tool.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 function toolWith(inputs: InputDeclarations, openInputs = false): Tool {
   return defineTool({

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RegistrantIndex } from '../../../lib/tools/sources/registrants.js';
-import { measureCpuMsSync } from '../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const row = (cik: number, ticker: string, title: string) => ({ cik_str: cik, ticker, title });
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { TemplatePart } from '../../../../lib/definition/template/expression.js';
 import { parseTemplate } from '../../../../lib/definition/template/parsing/parser.js';
-import { measureCpuMsSync } from '../../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../../support/measuring/cpu-time.js';
 
 describe('parseTemplate', () => {
   /** Sources of the expressions in angle brackets, between the literal parts. */

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import type { ApiKey, KeyScope } from '../../../../lib/http/auth/authenticate.js';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
 import type { NamedPipeline } from '../../../../lib/library/named-pipeline.js';
-import { measureCpuMs } from '../../../support/cpu-time.js';
+import { measureCpuMs } from '../../../support/measuring/cpu-time.js';
 import { startTestServer, type TestResponse, type TestServer } from '../../../support/http/test-server.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 

@@ -4,7 +4,7 @@ import { errorMessage, ToolError } from '../../../../lib/common/errors.js';
 import type { DocumentContent } from '../../../../lib/tools/documents/document.js';
 import { parseCsv } from '../../../../lib/tools/documents/formats/csv.js';
 import { catchRejection } from '../../../support/rejection.js';
-import { measureCpuMs } from '../../../support/cpu-time.js';
+import { measureCpuMs } from '../../../support/measuring/cpu-time.js';
 
 const never = new AbortController().signal;
 

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { parseMarkdown } from '../../../../lib/tools/documents/formats/markdown.js';
-import { measureCpuMsSync } from '../../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../../support/measuring/cpu-time.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

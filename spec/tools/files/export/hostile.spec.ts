@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { JsonObject } from '../../../../lib/common/json.js';
 import { exportFile } from '../../../../lib/tools/builtin/export.js';
 import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
-import { measureCpuMs } from '../../../support/cpu-time.js';
+import { measureCpuMs } from '../../../support/measuring/cpu-time.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { toolContext } from '../../../support/tool-context.js';
 

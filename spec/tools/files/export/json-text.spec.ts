@@ -4,7 +4,7 @@ import { ToolError } from '../../../../lib/common/errors.js';
 import type { Json } from '../../../../lib/common/json.js';
 import { runToEnd } from '../../../../lib/common/steps.js';
 import { toJsonTextInSteps } from '../../../../lib/tools/files/export/json-text.js';
-import { measureCpuMsSync } from '../../../support/cpu-time.js';
+import { measureCpuMsSync } from '../../../support/measuring/cpu-time.js';
 
 /** Lists in lists: indented, one that is 490 deep takes 480 KB. */
 function nest(depth: number): Json {
