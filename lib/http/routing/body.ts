@@ -43,7 +43,7 @@ export function createBodyReader(limitBytes: number): BodyReader {
     });
     if (text === '') return NO_BODY;
     if (format === 'yaml') return { json: undefined, yaml: text };
-    return { json: await runInTurns(readJson(text, memory), memory.tenantId), yaml: undefined };
+    return { json: await runInTurns(readJson(text, memory), memory.tenantId, 'bodies'), yaml: undefined };
   };
 }
 
