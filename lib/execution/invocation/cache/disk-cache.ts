@@ -148,6 +148,7 @@ async function readIfPresent(file: string): Promise<Buffer | undefined> {
 }
 
 function* nextChunk(writer: JsonWriter): Steps<Buffer> {
+  yield;
   return Buffer.from(writer.next());
 }
 
