@@ -11,7 +11,7 @@ import { createKeys, readWindows, runProgram, startFloor, startWavetrain } from 
 /**
  * `npm run soak [-- MINUTES [ATTACK…]]`: two tenants attack a real server while a third one works (10 minutes). Measures
  * what the attacks cost the third one, and whether memory stays bounded. Then the same tenants attack a server that does
- * nothing but read bodies and answer: no server on this machine could do better.
+ * nothing but read bodies and answer, which shows what the machine and Node.js cost by themselves.
  */
 const [minutes = '10', ...attacks] = process.argv.slice(2);
 const attackSeconds = Number(minutes) * 60;

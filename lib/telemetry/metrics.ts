@@ -46,9 +46,8 @@ export class Metrics {
     for (const registry of [this.#registry, this.#processRegistry]) {
       for (const { name } of registry.getMetricsAsArray()) {
         await pause();
-        const begun = eventLoopOverruns.begin();
-        texts.push(await registry.getSingleMetricAsString(name));
-        eventLoopOverruns.end('metrics', begun);
+        const text = eventLoopOverruns.measure('metrics', () => registry.getSingleMetricAsString(name));
+        texts.push(await text);
       }
     }
     return `${texts.join('\n\n')}\n`;
