@@ -14,7 +14,7 @@ interface Room {
 /** From the lowest to the highest. */
 export const ROOMS: Readonly<Record<string, Room>> = {
   steps: { may: [], reason: 'whoever does the steps decides when to pause' },
-  json: { may: [], types: ['steps'], reason: 'everything builds on it' },
+  json: { may: ['steps'], reason: 'everything builds on it' },
   'json-writer': {
     may: [],
     types: ['steps'],

@@ -16,7 +16,7 @@ describe('EventLoopOverruns (D35)', () => {
     expect(overruns.count('requests')).to.equal(0);
   });
 
-  it('tells the longest stretch since it was asked for the last time', () => {
+  it('returns the longest stretch since the last call', () => {
     const { overruns, clock } = create();
     for (const ms of [20, 40, 30]) overruns.measure('cache', () => clock.advance(ms));
     expect([overruns.takeLongestMs('cache'), overruns.takeLongestMs('cache')]).to.deep.equal([40, 0]);
