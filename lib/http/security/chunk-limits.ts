@@ -1,4 +1,5 @@
 import { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { WavetrainError } from '../../common/errors.js';
 
 /** So many chunks may have any length: nobody can hold the event loop with them. */
@@ -25,6 +26,7 @@ interface Parser {
 export class ChunkLimitedRequest extends IncomingMessage {
   #chunks = 0;
   #length = 0;
+  #isRefused = false;
 
   /** Node.js calls this with each chunk, and with null at the end. */
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
@@ -39,23 +41,44 @@ export class ChunkLimitedRequest extends IncomingMessage {
     return super.push(chunk, encoding);
   }
 
-  /** Lets the server respond with an error. The rest of the body is neither handed over nor, after this packet, parsed. */
+  /** Its text lacks what came after the last chunk that was allowed. */
+  get isRefused(): boolean {
+    return this.#isRefused;
+  }
+
+  /** Lets the server respond with an error. */
   #refuse(): void {
+    if (this.#isRefused) return;
+    this.#isRefused = true;
     const { socket } = this;
-    const { parser } = socket as { parser?: Parser | null };
-    const onBody = parser?.constructor.kOnBody;
-    if (!parser || onBody === undefined || parser[onBody] === null) return;
-    // Node.js would make a buffer of each chunk that has arrived, and give it to a function.
-    const callback = parser[onBody];
-    parser[onBody] = null;
-    parser.pause?.();
-    // Another connection uses the parser after this one.
-    socket.once('close', () => {
-      parser[onBody] = callback;
-    });
-    // As Node.js does with an error of the parser, once this packet was parsed.
+    stopParsing(socket);
+    // As Node.js does with an error of the parser, not while it parses.
     queueMicrotask(() => socket.emit('error', tinyChunksError()));
   }
+}
+
+/**
+ * Call when a body was read: its end may be in the packet in which it was refused.
+ *
+ * @throws WavetrainError `invalid_request` when it was refused
+ */
+export function assertAllChunks(request: IncomingMessage): void {
+  if (request instanceof ChunkLimitedRequest && request.isRefused) throw tinyChunksError();
+}
+
+/** The rest of the body is neither handed over nor, after this packet, parsed. */
+function stopParsing(socket: Socket & { readonly parser?: Parser | null }): void {
+  const { parser } = socket;
+  const onBody = parser?.constructor.kOnBody;
+  if (!parser || onBody === undefined) return;
+  // Node.js would make a buffer of each chunk that has arrived, and give it to a function.
+  const callback = parser[onBody];
+  parser[onBody] = null;
+  parser.pause?.();
+  // Another connection uses the parser after this one.
+  socket.once('close', () => {
+    parser[onBody] = callback;
+  });
 }
 
 function tinyChunksError(): WavetrainError {

@@ -56,6 +56,15 @@ describe('A request body in many chunks (Limits)', () => {
     expect(await refuse(packet)).to.be.below(2 * short);
   });
 
+  it('is refused also when all of it is in one packet, and what came before makes a whole body', async () => {
+    const text = `${body(20)}${' '.repeat(4000)}`;
+    const { status, body: answer } = await begin()
+      .send(`${splitIntoChunks(text, 1)}0\r\n\r\n`)
+      .readResponse();
+    expect(status).to.equal(400);
+    expect(answer).to.contain('more than 1,000 chunks');
+  });
+
   it('leaves the parser of its connection as it was, for the requests of others', async () => {
     await begin()
       .send(splitIntoChunks(body(2000), 1))
