@@ -212,6 +212,30 @@ const longChains: Attack = async (api) => {
   await submit(api, { tasks });
 };
 
+/** Compiled templates take far more memory than their text. None of these runs begins, so that they pile up. */
+const manyTemplates: Attack = async (api, { random, patienceMs }) => {
+  const isDense = random() < 0.5;
+  const tasks = range(300, (i) => ({
+    id: `t${i}`,
+    tool: 'mock',
+    inputs: {
+      v: isDense
+        ? range(Math.min(i, 80), (before) => `{{t${before}.output.x}}`).join('')
+        : '{{t0}}'.repeat(i === 0 ? 0 : 150),
+    },
+  }));
+  const runIds: string[] = [];
+  for (let time = 0; time < 20; time++) {
+    // A definition that was checked before would be shared.
+    const body = { ...pipeline({ tasks, goal: `g${random()}` }), breakpoints: { before: ['t0'] } };
+    runIds.push(await submitBody(api, body));
+  }
+  await sleep(patienceMs);
+  for (const runId of runIds) {
+    if (runId !== '') await api.send('POST', `/pipelines/runs/${runId}/cancel`, { force: true });
+  }
+};
+
 const nestedPipelines: Attack = async (api, { patienceMs }) => {
   const inner = { id: 'inner', goal: 'g', tasks: [{ id: 'b', tool: 'sleep', inputs: { seconds: 2 } }] };
   const task = {
@@ -278,6 +302,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   textsHardToParse,
   definitionsFullOfMistakes,
   longChains,
+  manyTemplates,
   nestedPipelines,
   randomBodies,
   ...TOOL_ATTACKS,

@@ -64,10 +64,15 @@ export class JsonWriter {
 
   /** Writes a value: a small one at once, a large one part by part. */
   write(value: unknown): void {
-    if (subtractLength(value, SMALL_LENGTH, this.#keys) >= 0) this.#chunk += JSON.stringify(value) ?? 'null';
+    if (this.subtractLength(value, SMALL_LENGTH) >= 0) this.#chunk += JSON.stringify(value) ?? 'null';
     else if (typeof value === 'string') this.#push(new StringPart(value));
     else if (Array.isArray(value)) this.#push(new ListPart(value));
     else this.#push(this.#openObject(value as Readonly<Record<string, unknown>>));
+  }
+
+  /** Subtracts the length of a value as JSON, roughly, from `left`. Stops as soon as the result is negative. */
+  subtractLength(value: unknown, left: number): number {
+    return subtractLength(value, left, this.#keys);
   }
 
   #push(part: Part): void {
@@ -96,6 +101,9 @@ interface Part {
 /** For a smaller value, JSON.stringify is faster than looking at its parts. */
 const SMALL_LENGTH = 512;
 
+/** About as many characters of small members are written together. */
+const RUN_LENGTH = 1024;
+
 class ListPart implements Part {
   readonly #list: readonly unknown[];
   #position = 0;
@@ -105,13 +113,28 @@ class ListPart implements Part {
   }
 
   writeNext(writer: JsonWriter): boolean {
-    if (this.#position === this.#list.length) {
+    const { length } = this.#list;
+    if (this.#position === length) {
       writer.append(this.#position === 0 ? '[]' : ']');
       return false;
     }
     writer.append(this.#position === 0 ? '[' : ',');
-    writer.write(this.#list[this.#position++]);
+    const end = this.#endOfRun(writer);
+    if (end > this.#position) {
+      writer.append(JSON.stringify(this.#list.slice(this.#position, end)).slice(1, -1));
+      this.#position = end;
+    } else writer.write(this.#list[this.#position++]);
     return true;
+  }
+
+  /** Small members are written together, which is many times as fast as one by one. */
+  #endOfRun(writer: JsonWriter): number {
+    let end = this.#position;
+    for (let left = RUN_LENGTH; end < this.#list.length; end++) {
+      left = writer.subtractLength(this.#list[end], left);
+      if (left < 0) break;
+    }
+    return end;
   }
 }
 

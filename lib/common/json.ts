@@ -1,4 +1,4 @@
-import type { Steps } from './steps.js';
+import { runToEnd, type Steps } from './steps.js';
 
 /** A JSON value: everything that is passed between tasks, tools and callers (D24). */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -78,62 +78,62 @@ const MAX_REMEMBERED_KEYS = 10_000;
 export class KeyMeter {
   #members = 0;
   #seen: Set<string> | undefined;
+  #isShapeNew = false;
 
-  /** Returns the memory of the keys of one object that the objects before it do not have. */
-  measure(keys: readonly string[]): number {
-    this.#members += keys.length;
-    if (this.#members <= FREE_MEMBERS) return 0;
+  beginObject(): void {
+    this.#isShapeNew = false;
+  }
+
+  /** Returns the memory of a key of the object that was begun, unless an object before it has that key. */
+  measure(key: string): number {
+    if (++this.#members <= FREE_MEMBERS) return 0;
     if (this.#seen === undefined || this.#seen.size > MAX_REMEMBERED_KEYS) this.#seen = new Set();
-    const before = this.#seen.size;
-    for (const key of keys) this.#seen.add(key);
-    const added = this.#seen.size - before;
-    return added === 0 ? 0 : NEW_SHAPE_BYTES + NEW_KEY_BYTES * added;
+    if (this.#seen.has(key)) return 0;
+    this.#seen.add(key);
+    if (this.#isShapeNew) return NEW_KEY_BYTES;
+    this.#isShapeNew = true;
+    return NEW_SHAPE_BYTES + NEW_KEY_BYTES;
   }
 }
 
 /** Estimates the bytes that a JSON value occupies in memory. Many small objects occupy far more than their text. */
 export function estimateBytes(value: unknown): number {
-  return estimateSome([value], Number.POSITIVE_INFINITY, new KeyMeter());
+  return runToEnd(estimateBytesInSteps(value));
 }
 
 /** The letters of longer keys are counted; those of others are within what a key takes. */
 const LONG_KEY = 16;
 
-const VALUES_PER_STEP = 5000;
+const MEMBERS_PER_STEP = 20_000;
 
 /** Estimates like `estimateBytes`, in steps. */
 export function* estimateBytesInSteps(value: unknown): Steps<number> {
-  let bytes = 0;
-  const pending: unknown[] = [value];
-  const meter = new KeyMeter();
-  while (pending.length > 0) {
-    bytes += estimateSome(pending, VALUES_PER_STEP, meter);
-    yield;
-  }
-  return bytes;
-}
-
-/** Takes at most `count` values from the end of `pending`, adds what is in them, and leaves the lists and objects in them. */
-function estimateSome(pending: unknown[], count: number, meter: KeyMeter): number {
-  let bytes = 0;
-  for (let left = count; left > 0 && pending.length > 0; left--) {
-    const next = pending.pop();
+  const pending: object[] = [];
+  const keys = new KeyMeter();
+  let bytes = estimateMember(value, pending);
+  let members = 0;
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     bytes += estimateOne(next);
+    if (++members % MEMBERS_PER_STEP === 0) yield;
     if (Array.isArray(next)) {
-      for (const member of next) bytes += estimateMember(member, pending);
-    } else if (typeof next === 'object' && next !== null) {
-      const keys = Object.keys(next);
-      for (const key of keys) {
-        bytes += estimateMember((next as Record<string, unknown>)[key], pending);
-        if (key.length > LONG_KEY) bytes += measureLetters(key);
+      for (let index = 0; index < next.length; index++) {
+        bytes += estimateMember(next[index], pending);
+        if (++members % MEMBERS_PER_STEP === 0) yield;
       }
-      bytes += meter.measure(keys);
+      continue;
+    }
+    keys.beginObject();
+    // Object.values would take twice as long for an object with very many keys.
+    for (const key in next) {
+      bytes += estimateMember((next as Record<string, unknown>)[key], pending) + keys.measure(key);
+      if (key.length > LONG_KEY) bytes += measureLetters(key);
+      if (++members % MEMBERS_PER_STEP === 0) yield;
     }
   }
   return bytes;
 }
 
-function estimateMember(member: unknown, pending: unknown[]): number {
+function estimateMember(member: unknown, pending: object[]): number {
   if (typeof member !== 'object' || member === null) return estimateOne(member);
   pending.push(member);
   return 0;

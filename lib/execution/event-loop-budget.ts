@@ -1,14 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import type { EventLoopBudget } from '../../machines/ports.js';
+import { eventLoopOverruns, SLICE_MS } from '../common/queues/event-loop-overruns.js';
 import { FairQueue } from '../common/queues/fair-queue.js';
-
-/** How long all runs together may hold the event loop in one turn of it, and as long again all requests. */
-const SLICE_MS = 8;
 
 /** The tenant of work that belongs to no run. */
 const SERVICE = '';
 
-/** The time for which work may hold the event loop in one turn of it. */
+/** The time for which work may hold the event loop in one turn of it: all runs together, and as long again all requests. */
 export class EventLoopSlice {
   #startMs = 0;
   #isStarted = false;
@@ -60,9 +58,11 @@ class ProcessEventLoopBudget implements EventLoopBudget {
   async #continueDeferred(): Promise<void> {
     this.#slice.start();
     do {
+      const begun = eventLoopOverruns.begin();
       this.#deferred.next()?.();
       // What the callback has set off counts as well, such as the results of the items that it has started.
       await microtasksToSettle();
+      eventLoopOverruns.end('tasks', begun);
     } while (this.#deferred.size > 0 && !this.exhausted());
     this.#isScheduled = false;
     if (this.#deferred.size > 0) this.#schedule();

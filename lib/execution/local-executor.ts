@@ -9,6 +9,7 @@ import { WavetrainError } from '../common/errors.js';
 import { LinkedMap } from '../common/queues/linked-map.js';
 import { MAX_NESTED_PIPELINES, MAX_OUTPUT_LENGTH } from '../common/limits.js';
 import type { MemoryPool } from '../common/queues/memory-pool.js';
+import type { RunSteps } from '../common/steps.js';
 import { formatMebibytes } from '../common/text.js';
 import { type NetworkAccess, networkAccess } from '../tools/fetching/network.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
@@ -134,7 +135,7 @@ export class LocalExecutor implements Executor {
   #createCache({ clock: host, cacheFolder }: LocalExecutorOptions): OutputCache {
     const clock = completeClock(host);
     if (cacheFolder === undefined) return new OutputCache(clock);
-    const runSteps: StepRunner['run'] = (steps, tenantId) => this.stepRunner.run(steps, tenantId);
+    const runSteps: RunSteps = (steps, tenantId) => this.stepRunner.run(steps, tenantId, 'cache');
     return new OutputCache(clock, new DiskCache(cacheFolder, clock, runSteps));
   }
 

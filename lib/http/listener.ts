@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Clock } from '../common/clock.js';
 import type { ServerConfig } from '../common/config/server-config.js';
 import { errorMessage, WavetrainError } from '../common/errors.js';
+import { ChunkLimitedRequest } from './security/chunk-limits.js';
 import { countAllowedConnections, limitPipelining, MAX_HEADERS } from './security/connection-limits.js';
 import { handleMalformedRequests } from './errors/malformed-requests.js';
 import { handleUpgrades, type UpgradeHandler } from './routing/upgrades.js';
@@ -35,6 +36,7 @@ export async function listen(
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       // The browser guard refuses a missing Host header, with a message.
       requireHostHeader: false,
+      IncomingMessage: ChunkLimitedRequest,
     },
     limitPipelining(handle),
   );

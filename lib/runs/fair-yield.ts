@@ -1,3 +1,4 @@
+import { eventLoopOverruns, measureSteps, type Place } from '../common/queues/event-loop-overruns.js';
 import { FairQueue } from '../common/queues/fair-queue.js';
 import { runWithPauses, type Steps } from '../common/steps.js';
 import { EventLoopSlice } from '../execution/event-loop-budget.js';
@@ -15,6 +16,11 @@ class EventLoopTurns {
   readonly #slice = new EventLoopSlice();
   #isScheduled = false;
 
+  /** True when the time of this turn is used up. */
+  get isOver(): boolean {
+    return this.#slice.isOver;
+  }
+
   wait(tenantId: string): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.add(tenantId, resolve);
@@ -31,9 +37,11 @@ class EventLoopTurns {
   async #resumeWaiting(): Promise<void> {
     // Whoever waits again, or comes meanwhile, continues in the next turn, after new connections and timers.
     for (let count = this.#waiting.size; count > 0 && !this.#slice.isOver; count--) {
+      const begun = eventLoopOverruns.begin();
       this.#waiting.next()?.();
       // Lets it continue, so that the time that it takes counts.
       await Promise.resolve();
+      eventLoopOverruns.end('requests', begun);
     }
     this.#isScheduled = false;
     if (this.#waiting.size > 0) this.#schedule();
@@ -50,7 +58,16 @@ export function fairYield(tenantId: string): Promise<void> {
   return turns.wait(tenantId);
 }
 
-/** Does the steps of long work of a request, one in each turn of the event loop. Rejects with what they throw. */
-export function runInTurns<T>(steps: Steps<T>, tenantId: string): Promise<T> {
-  return runWithPauses(steps, () => fairYield(tenantId));
+/** Like `fairYield`, once requests have used up their time of this turn; undefined before. Call it between short steps. */
+export function yieldWhenOver(tenantId: string): Promise<void> | undefined {
+  return turns.isOver ? turns.wait(tenantId) : undefined;
+}
+
+/**
+ * Does the steps of long work of a request, one in each turn of the event loop. Rejects with what they throw.
+ *
+ * @param place of its overruns in the metrics
+ */
+export function runInTurns<T>(steps: Steps<T>, tenantId: string, place: Place = 'requests'): Promise<T> {
+  return runWithPauses(measureSteps(steps, place), () => fairYield(tenantId));
 }

@@ -22,7 +22,7 @@ import { RunEntry } from './run-entry.js';
 import { RunViews } from './views/run-views.js';
 import { StoreGuard } from './store/store-guard.js';
 
-export { runInTurns } from './fair-yield.js';
+export { runInTurns, yieldWhenOver } from './fair-yield.js';
 export { inspectStore } from './store/inspect-store.js';
 export { FolderStore } from './store/folder-store.js';
 export { RunFolders } from './store/run-folders.js';

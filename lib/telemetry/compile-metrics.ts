@@ -16,7 +16,7 @@ const COMPILATION_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 900]
 export class CompileMetrics {
   readonly #total: Counter<'outcome'>;
   readonly #answers: Counter;
-  readonly #durations: DurationSeries<never>;
+  readonly #durations: DurationSeries;
 
   constructor(registry: Registry) {
     const registers = [registry];

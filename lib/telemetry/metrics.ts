@@ -1,5 +1,5 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { eventLoopOverruns } from '../common/queues/event-loop-overruns.js';
 import type { MemoryPool } from '../common/queues/memory-pool.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent, TaskEvent } from '../execution/events/event.js';
@@ -7,6 +7,7 @@ import type { TokenCounts } from '../models/model.js';
 import type { RunRegistry } from '../runs/registry.js';
 import { CompileMetrics, type CompileOutcome } from './compile-metrics.js';
 import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
+import { EventLoopMetrics, type EventLoopMonitor } from './event-loop-metrics.js';
 import { ModelMetrics } from './model-metrics.js';
 import { RunMetrics, TaskMetrics } from './run-metrics.js';
 
@@ -34,9 +35,22 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Returns the current values in the text format of Prometheus. */
-  async read(): Promise<string> {
-    return (await this.#registry.metrics()) + (await this.#processRegistry.metrics());
+  /**
+   * Returns the current values in the text format of Prometheus.
+   *
+   * @param pause is called between the metrics, of which some take long when there are many connections; resolves when the
+   *   next one may be read
+   */
+  async read(pause: () => Promise<void> | undefined = () => undefined): Promise<string> {
+    const texts: string[] = [];
+    for (const registry of [this.#registry, this.#processRegistry]) {
+      for (const { name } of registry.getMetricsAsArray()) {
+        await pause();
+        const text = eventLoopOverruns.measure('metrics', () => registry.getSingleMetricAsString(name));
+        texts.push(await text);
+      }
+    }
+    return `${texts.join('\n\n')}\n`;
   }
 
   /**
@@ -103,7 +117,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 /** The requests of one route with one method and status, and their number since the last read. */
 interface RequestCounts {
   readonly labels: { readonly route: string; readonly method: string; readonly status: number };
-  readonly durations: DurationSeries<'route' | 'method'>;
+  readonly durations: DurationSeries;
   unread: number;
 }
 
@@ -111,7 +125,7 @@ class RequestMetrics {
   readonly #requests: Counter<'route' | 'method' | 'status'>;
   readonly #durations: DurationHistogram<'route' | 'method'>;
   readonly #errors: Counter<'code'>;
-  readonly #series = new Map<string, DurationSeries<'route' | 'method'>>();
+  readonly #series = new Map<string, DurationSeries>();
   readonly #counts = new Map<string, RequestCounts>();
 
   constructor(registry: Registry) {
@@ -159,7 +173,7 @@ class RequestMetrics {
     return counts;
   }
 
-  #getSeries(route: string, method: string): DurationSeries<'route' | 'method'> {
+  #getSeries(route: string, method: string): DurationSeries {
     const key = `${method} ${route}`;
     let series = this.#series.get(key);
     if (series === undefined) {
@@ -196,48 +210,6 @@ function addMemoryGauges(registry: Registry, memory: MemoryPool): void {
     'SERVICE_MEMORY. All tenants together may use twice as much, because each may always use its share.',
     () => memory.totalBytes,
   );
-}
-
-/** Sampling interval of the event loop. Node.js includes it in every delay that it reports. */
-const INTERVAL_MS = 10;
-
-/** The parts of Node's monitor that are used. Times are in nanoseconds. */
-export type EventLoopMonitor = Pick<
-  IntervalHistogram,
-  'count' | 'mean' | 'max' | 'percentile' | 'reset' | 'enable' | 'disable'
->;
-
-/** Measures how long timers had to wait for the event loop since the last read. */
-export class EventLoopMetrics {
-  readonly #monitor: EventLoopMonitor;
-
-  constructor(
-    registry: Registry,
-    monitor: EventLoopMonitor = monitorEventLoopDelay({ resolution: INTERVAL_MS }),
-  ) {
-    this.#monitor = monitor;
-    monitor.enable();
-    const lag = new Gauge({
-      name: 'wavetrain_event_loop_lag_seconds',
-      help: 'How late timers fired since the last read because the event loop was busy. Unlike nodejs_eventloop_lag, 0 if none was late.',
-      labelNames: ['of'],
-      registers: [registry],
-      collect: () => {
-        lag.set({ of: 'mean' }, this.#toLagSeconds(monitor.mean));
-        lag.set({ of: 'p99' }, this.#toLagSeconds(monitor.percentile(99)));
-        lag.set({ of: 'max' }, this.#toLagSeconds(monitor.max));
-        monitor.reset();
-      },
-    });
-  }
-
-  close(): void {
-    this.#monitor.disable();
-  }
-
-  #toLagSeconds(delayNs: number): number {
-    return this.#monitor.count === 0 ? 0 : Math.max(0, delayNs / 1e6 - INTERVAL_MS) / 1000;
-  }
 }
 
 let sharedRegistry: Registry | undefined;

@@ -70,7 +70,7 @@ type TaskOutcome = 'succeeded' | 'failed';
 
 /** The tasks of one tool, and its attempts since the last read: adding to a plain number is much faster than to a Counter. */
 interface ToolMetrics {
-  readonly durations: Readonly<Record<TaskOutcome, DurationSeries<'tool' | 'outcome'>>>;
+  readonly durations: Readonly<Record<TaskOutcome, DurationSeries>>;
   succeeded: number;
   failed: number;
   retries: number;

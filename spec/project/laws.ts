@@ -14,7 +14,7 @@ interface Room {
 /** From the lowest to the highest. */
 export const ROOMS: Readonly<Record<string, Room>> = {
   steps: { may: [], reason: 'whoever does the steps decides when to pause' },
-  json: { may: [], types: ['steps'], reason: 'everything builds on it' },
+  json: { may: ['steps'], reason: 'everything builds on it' },
   'json-writer': {
     may: [],
     types: ['steps'],
@@ -27,8 +27,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   clock: { may: [], reason: 'time is a parameter' },
   limits: { may: [], reason: 'limits are numbers' },
   queues: {
-    may: ['errors', 'steps', 'text'],
-    types: ['clock'],
+    may: ['clock', 'errors', 'steps', 'text'],
     reason: 'what tenants share and wait for is shared in one way',
   },
   requests: {
@@ -181,8 +180,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'model-config': { may: ['errors', 'json'], reason: 'the variables of models are many' },
   config: { may: ['errors', 'model-config'], reason: 'it reads the environment for all others' },
   telemetry: {
-    may: ['clock', 'errors', 'limits'],
-    types: ['config', 'execution', 'machines', 'models', 'queues', 'runs'],
+    may: ['clock', 'errors', 'limits', 'queues'],
+    types: ['config', 'execution', 'machines', 'models', 'runs'],
     reason: 'it observes runs and changes nothing',
   },
   http: {

@@ -1,8 +1,10 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { EventLoopMetrics } from '../../lib/telemetry/metrics.js';
+import { EventLoopOverruns } from '../../lib/common/queues/event-loop-overruns.js';
+import { EventLoopMetrics } from '../../lib/telemetry/event-loop-metrics.js';
 import { settle } from '../support/deferred.js';
+import { ManualClock } from '../support/manual-clock.js';
 import { FakeMonitor } from './fake-monitor.js';
 import { parseSamples, under } from './exposition.js';
 
@@ -21,6 +23,25 @@ describe('EventLoopMetrics', () => {
     expect(await read()).to.deep.equal(none);
     metrics.close();
     expect(monitor.enabled).to.equal(false);
+  });
+
+  it('reports by place how often work has held the event loop for too long, and for how long at most', async () => {
+    const registry = new Registry();
+    const clock = new ManualClock();
+    const overruns = new EventLoopOverruns(clock);
+    const metrics = new EventLoopMetrics(registry, new FakeMonitor(), overruns);
+    for (const ms of [2, 20, 250]) overruns.measure('responses', () => clock.advance(ms));
+    const read = async (): Promise<unknown[]> => {
+      const samples = parseSamples(await registry.metrics());
+      return [
+        'overrun_total{place="responses"}',
+        'overrun_longest_seconds{place="responses"}',
+        'overrun_total{place="cache"}',
+      ].map((name) => samples.get(`wavetrain_event_loop_${name}`));
+    };
+    expect(await read()).to.deep.equal([2, 0.25, 0]);
+    expect(await read()).to.deep.equal([2, 0, 0]);
+    metrics.close();
   });
 
   it('measures this process', async () => {

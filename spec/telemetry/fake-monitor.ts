@@ -1,4 +1,4 @@
-import type { EventLoopMonitor } from '../../lib/telemetry/metrics.js';
+import type { EventLoopMonitor } from '../../lib/telemetry/event-loop-metrics.js';
 
 /** An event-loop monitor whose values a spec sets, in nanoseconds. */
 export class FakeMonitor implements EventLoopMonitor {

@@ -3,6 +3,7 @@ import { MemoryPool } from '../../lib/common/queues/memory-pool.js';
 import type { RegistryOptions } from '../../lib/runs/registry-options.js';
 import { Metrics } from '../../lib/telemetry/metrics.js';
 import { ControlledRuns } from '../runs/controlled-runs.js';
+import { measureCpuMs } from '../support/measuring/cpu-time.js';
 import { FakeMonitor } from './fake-monitor.js';
 import { readSamples, under } from './exposition.js';
 
@@ -245,5 +246,30 @@ describe('Metrics', () => {
     expect(monitor.enabled).to.equal(true);
     metrics.close();
     expect(monitor.enabled).to.equal(false);
+  });
+
+  it('is read as fast after many requests and tasks as after few', async () => {
+    const { metrics } = counted();
+    const routes = Array.from({ length: 40 }, (_, index) => `/route${index}`);
+    const fill = (count: number): void => {
+      for (const route of routes) {
+        for (let time = 0; time < count; time++) metrics.recordRequest(route, 'GET', 200, time % 100);
+      }
+    };
+    fill(1);
+    await metrics.read();
+    const few = await measureCpuMs(() => metrics.read());
+    fill(900);
+    const many = await measureCpuMs(() => metrics.read());
+    expect(many).to.be.below(3 * few + 10);
+  });
+
+  it('is read metric by metric, so that a server can serve others in between', async () => {
+    const { metrics } = counted();
+    let pauses = 0;
+    const text = await metrics.read(async () => {
+      pauses++;
+    });
+    expect(pauses).to.equal(text.match(/^# TYPE /gm)?.length);
   });
 });

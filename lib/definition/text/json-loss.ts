@@ -85,9 +85,10 @@ class ValueCount {
   members = 0;
   hasUnsafeMember = false;
   readonly #pending: object[] = [];
-  /** The object that is being counted, its keys, and how many of them were. */
-  #object: Readonly<Record<string, unknown>> = {};
-  #keys: readonly string[] = [];
+  /** The list or object that is being counted, the keys of an object, and how many members were. */
+  #open: readonly unknown[] | Readonly<Record<string, unknown>> = [];
+  #keys: readonly string[] | undefined;
+  #length = 0;
   #position = 0;
 
   constructor(value: unknown) {
@@ -97,7 +98,7 @@ class ValueCount {
   /** Counts in some of the lists and objects. Returns false when there are no others. */
   addNext(): boolean {
     for (let left = STEP_MEMBERS; left > 0; left--) {
-      if (this.#position < this.#keys.length) left -= this.#addMembers(left);
+      if (this.#position < this.#length) left -= this.#addMembers(left);
       else if (!this.#openNext()) return false;
     }
     return true;
@@ -106,13 +107,17 @@ class ValueCount {
   #openNext(): boolean {
     const next = this.#pending.pop();
     if (next === undefined) return false;
-    if (Array.isArray(next)) for (const item of next) this.#add(item);
-    else {
+    this.#position = 0;
+    if (Array.isArray(next)) {
+      this.#open = next;
+      this.#keys = undefined;
+      this.#length = next.length;
+    } else {
       // Object.values would take three times as long for an object with very many keys.
-      this.#object = next as Record<string, unknown>;
+      this.#open = next as Record<string, unknown>;
       this.#keys = Object.keys(next);
-      this.#position = 0;
-      this.members += this.#keys.length;
+      this.#length = this.#keys.length;
+      this.members += this.#length;
     }
     return true;
   }
@@ -125,11 +130,12 @@ class ValueCount {
   /** Returns how many members it has added. */
   #addMembers(limit: number): number {
     const start = this.#position;
-    const end = Math.min(start + limit, this.#keys.length);
+    const end = Math.min(start + limit, this.#length);
     while (this.#position < end) {
-      const key = this.#keys[this.#position++] ?? '';
+      const key = this.#keys === undefined ? this.#position : (this.#keys[this.#position] ?? '');
       if (key === PROTOTYPE_KEY) this.hasUnsafeMember = true;
-      this.#add(this.#object[key]);
+      this.#add((this.#open as Readonly<Record<string | number, unknown>>)[key]);
+      this.#position++;
     }
     return end - start;
   }

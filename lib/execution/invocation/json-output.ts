@@ -243,7 +243,7 @@ class JsonCopier {
     const member = (value as Record<string, unknown>)[key];
     if (member === undefined) return;
     this.#count(key.length + 4);
-    this.sizeBytes += MEMBER_BYTES;
+    this.sizeBytes += MEMBER_BYTES + this.#keyMeter.measure(key);
     setOwn(copy, this.#copyKey(key, copy), this.#copyValue(member, depth + 1));
   }
 
@@ -325,7 +325,7 @@ class JsonCopier {
     const keys = isList ? undefined : Object.keys(value);
     const copy = isList ? new Array<Json>(value.length) : {};
     const [outer, maxDepth] = [this.#open, this.#maxDepth];
-    if (keys !== undefined) this.sizeBytes += this.#keyMeter.measure(keys);
+    this.#keyMeter.beginObject();
     this.#open = { value, keys, copy, depth, outer, position: 0, jsonBytes, sizeBytes, maxDepth };
     this.#maxDepth = depth;
     return copy;

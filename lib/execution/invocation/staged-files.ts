@@ -1,3 +1,4 @@
+import type { EventLoopBudget } from '../../../machines/ports.js';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { describeKind } from '../../common/json.js';
 import { MAX_ARTIFACT_BYTES } from '../../common/limits.js';
@@ -5,6 +6,7 @@ import { formatMebibytes } from '../../common/text.js';
 import { assertFileName } from '../../tools/files/file-name.js';
 import type { ArtifactContent, WrittenArtifact } from '../../tools/tool.js';
 import type { Artifact } from './json-output.js';
+import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
 import type { RunArtifact } from '../results.js';
 import type { NameOwner } from './artifact-names.js';
 import type { ArtifactFolder, ArtifactSource } from './artifact-store.js';
@@ -34,22 +36,26 @@ export class StagedFiles {
   readonly #source: ArtifactSource;
   /** The files of the attempt that runs this pipeline: what succeeds here is removed when it fails. */
   readonly #outer: StagedFiles | undefined;
+  readonly #budget: EventLoopBudget;
   /** By path. */
   readonly #files = new Map<string, StagedFile>();
   readonly #atWork = new Set<Promise<unknown>>();
   #isClosed = false;
   #isDiscarded = false;
 
+  /** @param budget of the tenant; default: that of this process */
   constructor(
     folder: ArtifactFolder,
     owner: NameOwner,
     source: ArtifactSource,
     outer: StagedFiles | undefined,
+    budget: EventLoopBudget = eventLoopBudget,
   ) {
     this.#folder = folder;
     this.#owner = owner;
     this.#source = source;
     this.#outer = outer;
+    this.#budget = budget;
   }
 
   /** Writes a file, as the interface of tools promises. */
@@ -63,17 +69,17 @@ export class StagedFiles {
     if (typeof mediaType !== 'string' || !MEDIA_TYPE.test(mediaType)) {
       throw ToolError.nonRetryable(`the file "${name}" needs a media type, such as text/csv`);
     }
-    const content = toBytes(name, bytes);
     const unique = this.#folder.names.claim(name, this.#owner);
     const file = this.#add(unique, mediaType, this.#folder.pathOfFile(unique));
     try {
-      await this.#stage(file, content);
+      if (isLongText(bytes) && this.#budget.exhausted()) await nextSlice(this.#budget);
+      await this.#stage(file, toBytes(name, bytes));
     } catch (error) {
       // The tool may go on without this file. When the attempt is over, its names are free already.
       if (this.#files.delete(file.path)) this.#folder.names.release(unique);
       throw error;
     }
-    return { name: unique, path: file.path, media_type: mediaType, size: content.byteLength };
+    return { name: unique, path: file.path, media_type: mediaType, size: file.artifact.size };
   }
 
   /** Takes a name for bytes in the output, and returns the path of their file. */
@@ -215,6 +221,13 @@ function toWriteError({ path }: StagedFile, error: unknown): ToolError {
     retryable: TEMPORARY.has(code),
     cause: error,
   });
+}
+
+/** Encoding a text of 10 MiB takes some milliseconds, and the items of a fan-out may all write one in the same turn. */
+const LONG_TEXT = 64 * 1024;
+
+function isLongText(bytes: unknown): boolean {
+  return typeof bytes === 'string' && bytes.length > LONG_TEXT;
 }
 
 /** @throws ToolError, not retryable */

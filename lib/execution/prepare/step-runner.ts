@@ -1,4 +1,5 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
+import { measureSteps, type Place } from '../../common/queues/event-loop-overruns.js';
 import { FairQueue } from '../../common/queues/fair-queue.js';
 import { type Limit, SharedLimit } from '../../common/queues/shared-limit.js';
 import type { CheckSteps } from '../../definition/check-steps.js';
@@ -44,12 +45,16 @@ export class StepRunner {
     this.#budget = budget;
   }
 
-  /** Does all steps for a tenant. Rejects with what they throw. */
-  async run<T>(steps: Steps<T>, tenantId: string): Promise<T> {
+  /**
+   * Does all steps for a tenant. Rejects with what they throw.
+   *
+   * @param place of its overruns in the metrics
+   */
+  async run<T>(steps: Steps<T>, tenantId: string, place: Place = 'values'): Promise<T> {
     const budget = this.#budget.forTenant(tenantId);
     const pause = (): Promise<void> | undefined => (budget.exhausted() ? nextSlice(budget) : undefined);
     await pause();
-    return runWithPauses(steps, pause);
+    return runWithPauses(measureSteps(steps, place), pause);
   }
 
   /**
@@ -72,7 +77,7 @@ export class StepRunner {
     };
     try {
       await pause();
-      return await runWithPauses(steps, pause, parse);
+      return await runWithPauses(measureSteps(steps, 'definitions'), pause, parse);
     } finally {
       if (pauses >= LONG_CHECK_PAUSES) this.#endLongCheck(tenantId);
     }

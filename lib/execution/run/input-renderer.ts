@@ -1,6 +1,7 @@
 import { errorMessage } from '../../common/errors.js';
 import { type Json, type JsonObject, toList } from '../../common/json.js';
 import type { Steps } from '../../common/steps.js';
+import type { Expression } from '../../definition/template/expression.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Task } from '../../pipelines/pipeline.js';
@@ -11,6 +12,7 @@ import { StoredValues } from '../session/stored-values.js';
 import type { PipelineRun } from './pipeline-run.js';
 
 const WRITES_PER_STEP = 5000;
+const EXPRESSIONS_PER_STEP = 5000;
 
 /** So many writes that are looked through count as a byte that was rendered, so that a page ends. */
 const WRITES_PER_BYTE = 4;
@@ -58,8 +60,8 @@ export class InputRenderer {
 
   /** Call before the inputs of a task, or its items, are rendered: what it read from the session may be very much. */
   *prepare({ wave, inputs, parallelOver }: Task): Steps<void> {
-    const readsSession = listSessionKeys(inputs).length > 0 || listSessionKeys(parallelOver).length > 0;
-    if (!readsSession || this.#session?.wave === wave || !this.#run.prepared.ownsBlackboard) return;
+    const isReader = readsSession(inputs) || readsSession(parallelOver);
+    if (!isReader || this.#session?.wave === wave || !this.#run.prepared.ownsBlackboard) return;
     const { session, writes } = this.#findEarlier();
     const values = new StoredValues(session, yield* this.#listKeysReadIn(wave));
     let count = 0;
@@ -81,7 +83,12 @@ export class InputRenderer {
     for (const taskId of waves[wave] ?? []) {
       const task = tasks.get(taskId);
       for (const template of [task?.inputs, task?.parallelOver]) {
-        for (const key of listSessionKeys(template)) keys.add(key);
+        let count = 0;
+        for (const { expression } of template?.operands ?? []) {
+          const key = findSessionKey(expression);
+          if (key !== undefined) keys.add(key);
+          if (++count % EXPRESSIONS_PER_STEP === 0) yield;
+        }
       }
       yield;
     }
@@ -179,9 +186,11 @@ class TaskScope implements TemplateScope {
   }
 }
 
-function listSessionKeys(template: Task['inputs'] | undefined): string[] {
-  return (template?.operands ?? []).flatMap(({ expression: { root, path } }) => {
-    const [key] = path;
-    return root === 'session' && key !== undefined ? [key.name ?? String(key.index)] : [];
-  });
+function readsSession(template: Task['inputs'] | undefined): boolean {
+  return template?.operands.some(({ expression }) => findSessionKey(expression) !== undefined) ?? false;
+}
+
+/** The key of the session that an expression reads; undefined when it reads something else. */
+function findSessionKey({ root, path: [key] }: Expression): string | undefined {
+  return root === 'session' ? (key?.name ?? key?.index?.toString()) : undefined;
 }

@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WavetrainError } from '../../common/errors.js';
+import { PARSER_PAUSED } from '../security/chunk-limits.js';
 import { SECURITY_HEADERS } from '../security/browser-guard.js';
 import { errorResponse } from './error-response.js';
 
@@ -40,7 +41,9 @@ export function handleMalformedRequests(server: Server): void {
     reject(socket, new WavetrainError('method_not_allowed', 'this server is not a proxy'));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    reject(socket, toWavetrainError(error));
+    // Whoever has paused the parser has refused the request.
+    if (error.code === PARSER_PAUSED) return;
+    reject(socket, error instanceof WavetrainError ? error : toWavetrainError(error));
   });
 }
 

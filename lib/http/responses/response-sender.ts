@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { estimateBytesInSteps } from '../../common/json.js';
+import { eventLoopOverruns } from '../../common/queues/event-loop-overruns.js';
 import { runInTurns } from '../../runs/registry.js';
 import type { RouteResult, TextChunks } from '../routing/route.js';
 import { SECURITY_HEADERS } from '../security/browser-guard.js';
@@ -141,7 +142,10 @@ export class ResponseSender {
       // Listing very many keys takes long, and was done in this turn already to see that the response is long.
       await this.#services.registry.fairYield(tenantId);
       const writer = new JsonWriter(body);
-      await this.#writeAll(head.write(JSON_TYPE), tenantId, () => Buffer.from(writer.next()));
+      const next = (): Buffer => Buffer.from(writer.next());
+      await this.#writeAll(head.write(JSON_TYPE), tenantId, () =>
+        eventLoopOverruns.measure('responses', next),
+      );
     } finally {
       release();
     }
@@ -170,7 +174,7 @@ export class ResponseSender {
     const { registry } = this.#services;
     const release = isRunData && runId !== undefined ? registry.retain(runId) : undefined;
     if (release === undefined) {
-      const bodyBytes = await runInTurns(estimateBytesInSteps(body), tenantId);
+      const bodyBytes = await runInTurns(estimateBytesInSteps(body), tenantId, 'responses');
       return this.#reserve(tenantId, STREAM_BYTES + bodyBytes);
     }
     try {

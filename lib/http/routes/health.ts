@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { yieldWhenOver } from '../../runs/registry.js';
+import { resolveTenant } from '../auth/authenticate.js';
 import { type Route, defineRoute } from '../routing/route.js';
 import { UNREADY_REASONS } from '../routing/server-readiness.js';
 import { countLibrary, type HttpServices } from '../services.js';
@@ -106,7 +108,10 @@ export function metricsRoutes({ metrics }: HttpServices): Route[] {
           media: { [metrics.contentType]: METRICS_EXAMPLE },
         },
       },
-      handle: async () => ({ text: await metrics.read() }),
+      handle: async ({ caller }) => {
+        const tenantId = resolveTenant(caller);
+        return { text: await metrics.read(() => yieldWhenOver(tenantId)) };
+      },
     }),
   ];
 }

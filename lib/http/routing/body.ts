@@ -8,6 +8,7 @@ import { findJsonLossInSteps, type JsonLoss, measureJsonInSteps } from '../../de
 import { findJsonSyntaxErrorInSteps, type JsonSyntaxError } from '../../definition/text/json-syntax-error.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import { runInTurns } from '../../runs/registry.js';
+import { assertAllChunks } from '../security/chunk-limits.js';
 import type { BodyMemory } from './body-memory.js';
 import { ReceivedBytes, receiveWith } from './received-bytes.js';
 
@@ -43,7 +44,7 @@ export function createBodyReader(limitBytes: number): BodyReader {
     });
     if (text === '') return NO_BODY;
     if (format === 'yaml') return { json: undefined, yaml: text };
-    return { json: await runInTurns(readJson(text, memory), memory.tenantId), yaml: undefined };
+    return { json: await runInTurns(readJson(text, memory), memory.tenantId, 'bodies'), yaml: undefined };
   };
 }
 
@@ -123,6 +124,7 @@ function createReceiver(limitBytes: number): (ctx: Context) => Promise<string> {
       (chunk) => received.add(chunk),
       () => parse(ctx, () => Promise.resolve()),
     );
+    assertAllChunks(ctx.req);
     const { rawBody = '' } = ctx.request as { rawBody?: string };
     // The parser replaces invalid UTF-8 without an error.
     if (rawBody.includes(REPLACEMENT) && !isUtf8(received.bytes)) {

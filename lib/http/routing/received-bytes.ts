@@ -1,24 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { WavetrainError } from '../../common/errors.js';
 
-/** So many chunks may have any length: nobody can hold the event loop with them. */
-const MAX_SMALL_CHUNKS = 1000;
-
-/** A body in more chunks than that must have so many bytes in each of them, on average. */
-const MIN_MEAN_LENGTH = 64;
-
-/**
- * The bytes of a body, joined as they arrive. A chunk of one byte takes as much memory as one of some hundred bytes, and
- * as much time, so that none is kept and a body in a great many of them is refused.
- */
+/** The bytes of a body, joined as they arrive: a chunk of one byte takes as much memory as one of some hundred bytes. */
 export class ReceivedBytes {
   #buffer: Buffer = Buffer.alloc(0);
   #length = 0;
-  #chunks = 0;
 
-  /** @throws WavetrainError `invalid_request` when the chunks are too small */
   add(chunk: Buffer): void {
-    this.#chunks++;
     const length = this.#length + chunk.length;
     // Most bodies are one chunk, which need not be copied.
     if (this.#length === 0) this.#buffer = chunk;
@@ -27,12 +14,6 @@ export class ReceivedBytes {
       chunk.copy(this.#buffer, this.#length);
     }
     this.#length = length;
-    if (this.#chunks <= MAX_SMALL_CHUNKS || length >= MIN_MEAN_LENGTH * this.#chunks) return;
-    throw new WavetrainError(
-      'invalid_request',
-      `the body arrives in more than ${MAX_SMALL_CHUNKS.toLocaleString('en')} chunks of fewer than ${MIN_MEAN_LENGTH} ` +
-        'bytes on average: send larger ones',
-    );
   }
 
   /** All bytes so far. */

@@ -41,21 +41,24 @@ function* checkTask(
     seen.add(value);
     pending.push([value, at]);
   };
-  for (const [input, value] of Object.entries(literalInputs)) {
+  let count = 0;
+  for (const input of Object.keys(literalInputs)) {
+    if (++count % VALUES_PER_STEP === 0) yield;
+    const value = literalInputs[input];
     // The name of an input that the tool does not have is an error of its own.
     if (TEMPLATE.test(input) && tool?.openInputs !== false) yield describe(input, [...base, input]);
     if (typeof value === 'string') yield* findStrayBraces(value, [...base, input], task, draft);
     if (!verbatim.has(input)) add(value, [...base, input]);
   }
-  let count = 0;
   // It grows while it is read.
   for (const [container, at] of pending) {
     if (++count % VALUES_PER_STEP === 0) yield;
     const isList = Array.isArray(container);
-    for (const [key, member] of Object.entries(container)) {
+    for (const key of isList ? container.keys() : Object.keys(container)) {
       if (++count % VALUES_PER_STEP === 0) yield;
-      const inner = [...at, isList ? Number(key) : key];
-      if (!isList && TEMPLATE.test(key)) yield describe(key, inner);
+      const member = (container as Readonly<Record<string | number, unknown>>)[key];
+      const inner = [...at, key];
+      if (typeof key === 'string' && TEMPLATE.test(key)) yield describe(key, inner);
       if (typeof member === 'string') yield* findStrayBraces(member, inner, task, draft);
       add(member, inner);
     }

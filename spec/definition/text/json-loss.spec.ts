@@ -140,4 +140,11 @@ describe('A long JSON text (D25)', () => {
     expect([...findJsonLossInSteps(text, value, members)].length).to.be.within(14, 16);
     expect(runToEnd(findJsonLossInSteps(text, value, members))).to.equal(undefined);
   });
+
+  it('is compared in steps also when one list has all of its members', () => {
+    for (const member of [1, []]) {
+      const list = Array.from({ length: 60_000 }, () => member);
+      expect([...findJsonLossInSteps(JSON.stringify(list), list, 0)].length).to.be.at.least(14);
+    }
+  });
 });

@@ -52,6 +52,23 @@ describe('The files of an attempt (D24, D63)', () => {
     expect([folder.count, store.hasFiles('run'), folder.bytes]).to.deep.equal([1, true, 1]);
   });
 
+  it('with long texts are written in later slices when the time of this one is used up', async () => {
+    const deferred: (() => void)[] = [];
+    const busy = { exhausted: () => true, defer: (next: () => void) => deferred.push(next) };
+    const files = new StagedFiles(folder, { item: undefined, number: 1 }, { task_id: 't' }, undefined, busy);
+    const written = ['a.txt', 'b.txt'].map((name) => write(files, name, 'x'.repeat(100_000)));
+    await write(files, 'short.txt');
+    await settle();
+    expect([deferred.length, folder.bytes]).to.deep.equal([2, 1]);
+    for (const next of deferred) next();
+    const sizes = (await Promise.all(written)).map(({ name, size }) => [name, size]);
+    expect(sizes).to.deep.equal([
+      ['a.txt', 100_000],
+      ['b.txt', 100_000],
+    ]);
+    files.discard();
+  });
+
   it('of a retry stay when those of the failed attempt and its nested runs are removed late', async () => {
     const names = Array.from({ length: 200 }, (_, index) => `${index}.txt`);
     const outer = begin();

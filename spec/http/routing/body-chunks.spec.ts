@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ReceivedBytes } from '../../../lib/http/routing/received-bytes.js';
+import { measureCpuMs } from '../../support/measuring/cpu-time.js';
 import { RawSocket } from '../../support/http/raw-socket.js';
 import { formatRequestHead } from '../support/body-server.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
@@ -14,6 +15,8 @@ function splitIntoChunks(text: string, length: number): string {
   return chunks.join('');
 }
 
+const HEAD = formatRequestHead('Transfer-Encoding: chunked\r\nConnection: close');
+
 describe('A request body in many chunks (Limits)', () => {
   let server: TestServer;
   let socket: RawSocket | undefined;
@@ -27,8 +30,7 @@ describe('A request body in many chunks (Limits)', () => {
   after(() => server.close(0));
 
   function begin(): RawSocket {
-    const head = formatRequestHead('Transfer-Encoding: chunked\r\nConnection: close');
-    return (socket = new RawSocket(server.url).send(head));
+    return (socket = new RawSocket(server.url).send(HEAD));
   }
 
   const body = (length: number): string => `{"yaml": "${'x'.repeat(length - 12)}"}`;
@@ -40,6 +42,39 @@ describe('A request body in many chunks (Limits)', () => {
     expect(text)
       .to.contain('invalid_request')
       .and.to.contain('more than 1,000 chunks of fewer than 64 bytes');
+  });
+
+  it('takes no time for the chunks that arrive with the one after which it is refused', async () => {
+    const packet = splitIntoChunks('x'.repeat(10_000), 1);
+    const refuse = async (text: string): Promise<number> =>
+      measureCpuMs(async () => {
+        const sockets = Array.from({ length: 50 }, () => new RawSocket(server.url).send(HEAD).send(text));
+        for (const sent of sockets) expect((await sent.readResponse()).status).to.equal(400);
+      });
+    await refuse(packet);
+    const short = await refuse(packet.slice(0, 1001 * 6));
+    expect(await refuse(packet)).to.be.below(2 * short);
+  });
+
+  it('is refused also when all of it is in one packet, and what came before makes a whole body', async () => {
+    const text = `${body(20)}${' '.repeat(4000)}`;
+    const { status, body: answer } = await begin()
+      .send(`${splitIntoChunks(text, 1)}0\r\n\r\n`)
+      .readResponse();
+    expect(status).to.equal(400);
+    expect(answer).to.contain('more than 1,000 chunks');
+  });
+
+  it('leaves the parser of its connection as it was, for the requests of others', async () => {
+    await begin()
+      .send(splitIntoChunks(body(2000), 1))
+      .readResponse();
+    for (let time = 0; time < 20; time++) {
+      const { status } = await new RawSocket(server.url)
+        .send(`${HEAD}${splitIntoChunks(body(200), 1)}0\r\n\r\n`)
+        .readResponse();
+      expect(status).to.equal(200);
+    }
   });
 
   it('is read no further once it is refused', async () => {

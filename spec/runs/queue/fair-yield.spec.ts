@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { eventLoopBudget } from '../../../lib/execution/event-loop-budget.js';
-import { fairYield } from '../../../lib/runs/fair-yield.js';
+import { fairYield, yieldWhenOver } from '../../../lib/runs/fair-yield.js';
 
 describe('fairYield', () => {
   let order: string[];
@@ -29,6 +29,16 @@ describe('fairYield', () => {
     noteTurn('end of turn');
     await Promise.all(calls);
     expect(order).to.deep.equal(['turn', 'a', 'b', 'c']);
+  });
+
+  it('lets short work between requests go on until the time of the turn is used up', async () => {
+    expect(yieldWhenOver('acme')).to.equal(undefined);
+    block(20);
+    noteTurn('turn');
+    const paused = yieldWhenOver('acme');
+    await paused;
+    expect(order).to.deep.equal(['turn']);
+    expect(yieldWhenOver('acme')).to.equal(undefined);
   });
 
   it('continues in later turns when the time of one is used up, so that other callbacks run in between', async () => {

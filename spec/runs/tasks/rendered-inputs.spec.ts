@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../lib/common/json.js';
+import { InputRenderer } from '../../../lib/execution/run/input-renderer.js';
+import type { PipelineRun } from '../../../lib/execution/run/pipeline-run.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
+import type { Task } from '../../../lib/pipelines/pipeline.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import { parsePlan, planText, subPipelineText } from '../../support/definitions/parse-plan.js';
 import { defineTool } from '../../../lib/tools/tool.js';
@@ -125,5 +128,23 @@ describe('The inputs that are shown of a task or item (D59)', () => {
     const { tasks } = await registry.tasks(runId);
     expect(new Map(tasks.map(({ task_id, inputs }) => [task_id, inputs]))).to.deep.equal(recorder.inputs);
     expect(recorder.inputs.get('c1')).to.deep.include({ l: ['s', 'from b'], k: 'from a', g: 7 });
+  });
+
+  it('find the keys that they read of the session in steps, of which a task may have tens of thousands', () => {
+    const inputs = Object.fromEntries(
+      Array.from({ length: 30_000 }, (_, i) => [`i${i}`, `{{session.k${i}}}`]),
+    );
+    const text = JSON.stringify({
+      pipeline: { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock', inputs }] },
+    });
+    const pipeline = parsePipeline(text);
+    const run = { prepared: { ownsBlackboard: true, pipeline }, work: { writesBefore: () => [] } };
+    const renderer = new InputRenderer(
+      run as unknown as PipelineRun,
+      () => ({ session: {}, writes: [] }),
+      () => undefined,
+    );
+    const [task] = pipeline.tasks.values();
+    expect([...renderer.prepare(task as Task)].length).to.be.at.least(6);
   });
 });

@@ -73,7 +73,7 @@ export class CachedInvocation {
   async #runSteps<T>(steps: Steps<T>): Promise<T> {
     const { prepared, dependencies } = this.#services;
     const first = steps.next();
-    return first.done === true ? first.value : dependencies.stepRunner.run(steps, prepared.tenantId);
+    return first.done === true ? first.value : dependencies.stepRunner.run(steps, prepared.tenantId, 'cache');
   }
 
   #invoke(progress?: CallProgress): void {

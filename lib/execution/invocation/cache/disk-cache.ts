@@ -1,11 +1,12 @@
 import { open, readFile, rename, rm, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../../../common/clock.js';
 import { errorCode, errorMessage } from '../../../common/errors.js';
 import { makeFolders } from '../../../common/files.js';
 import { isObject, type Json } from '../../../common/json.js';
 import { JsonWriter } from '../../../common/json-writer.js';
-import type { RunSteps } from '../../../common/steps.js';
+import type { RunSteps, Steps } from '../../../common/steps.js';
 import { warnHost } from '../../../common/warnings.js';
 import { parseJsonInSteps } from '../../../definition/text/parse-json.js';
 import { copyToJsonInSteps } from '../json-output.js';
@@ -49,9 +50,9 @@ export class DiskCache implements CacheFolder {
 
   async read(key: CacheKey): Promise<CachedOutput | undefined> {
     const file = await this.#names.fileOf(key);
-    const text = await readIfPresent(file);
-    if (text === undefined) return undefined;
-    const entry = toEntry(await this.#parse(text, key.tenantId));
+    const bytes = await readIfPresent(file);
+    if (bytes === undefined) return undefined;
+    const entry = toEntry(await this.#parse(bytes, key.tenantId));
     if (entry === undefined || entry.expiresAt <= this.#clock.now()) {
       await rm(file, { force: true });
       return undefined;
@@ -73,9 +74,9 @@ export class DiskCache implements CacheFolder {
     await utimes(file, now, now);
   }
 
-  async #parse(text: string, tenantId: string): Promise<Json | undefined> {
+  async #parse(bytes: Buffer, tenantId: string): Promise<Json | undefined> {
     try {
-      return await this.#runSteps(parseJsonInSteps(text), tenantId);
+      return await this.#runSteps(parseBytes(bytes), tenantId);
     } catch {
       // A file that is no JSON is one that somebody else has put there.
       return undefined;
@@ -89,7 +90,11 @@ export class DiskCache implements CacheFolder {
     const temporary = toTemporaryName(file);
     const expires_at = expiresAt === Number.POSITIVE_INFINITY ? null : expiresAt;
     try {
-      await writeChunks(temporary, new JsonWriter({ expires_at, sizeBytes, writes, output }));
+      await this.#writeChunks(
+        temporary,
+        new JsonWriter({ expires_at, sizeBytes, writes, output }),
+        key.tenantId,
+      );
       await this.#touch(temporary);
       await rename(temporary, file);
     } catch (error) {
@@ -97,6 +102,17 @@ export class DiskCache implements CacheFolder {
       throw error;
     }
     if (++this.#written % FILES_PER_SWEEP === 1) this.#sweep();
+  }
+
+  /** Many outputs may be written at once, whose chunks share the time of their tenants. */
+  async #writeChunks(file: string, writer: JsonWriter, tenantId: string): Promise<void> {
+    const next = (): Promise<Buffer> => this.#runSteps(nextChunk(writer), tenantId);
+    const handle = await open(file, 'wx', 0o600);
+    try {
+      for (let chunk = await next(); chunk.length > 0; chunk = await next()) await handle.write(chunk);
+    } finally {
+      await handle.close();
+    }
   }
 
   /** Resolves when the folder is tidied, if that is under way. For those who look at it. */
@@ -122,22 +138,32 @@ export class DiskCache implements CacheFolder {
   }
 }
 
-async function readIfPresent(file: string): Promise<string | undefined> {
+async function readIfPresent(file: string): Promise<Buffer | undefined> {
   try {
-    return await readFile(file, 'utf8');
+    return await readFile(file);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-async function writeChunks(file: string, writer: JsonWriter): Promise<void> {
-  const handle = await open(file, 'wx', 0o600);
-  try {
-    for (let chunk = writer.next(); chunk !== ''; chunk = writer.next()) await handle.write(chunk);
-  } finally {
-    await handle.close();
+function* nextChunk(writer: JsonWriter): Steps<Buffer> {
+  yield;
+  return Buffer.from(writer.next());
+}
+
+/** Decoding letters of several bytes takes some milliseconds for each MiB. */
+const DECODED_PER_STEP = 2 ** 18;
+
+/** @throws SyntaxError */
+function* parseBytes(bytes: Buffer): Steps<Json> {
+  const decoder = new StringDecoder('utf8');
+  let text = '';
+  for (let start = 0; start < bytes.length; start += DECODED_PER_STEP) {
+    text += decoder.write(bytes.subarray(start, start + DECODED_PER_STEP));
+    yield;
   }
+  return yield* parseJsonInSteps(text + decoder.end());
 }
 
 /** Reads what a file holds; undefined when it is not what this class writes. */

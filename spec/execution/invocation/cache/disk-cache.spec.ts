@@ -36,6 +36,23 @@ describe('The folder of a cache (D65)', () => {
 
   const open = (maxBytes?: number): DiskCache => new DiskCache(folder, clock, runSteps, maxBytes);
 
+  it('is written and read in steps however long an output is, so that others go on in between', async () => {
+    let count = 0;
+    const countSteps = async <T>(steps: Steps<T>): Promise<T> => {
+      let step = steps.next();
+      for (; step.done !== true; step = steps.next()) count++;
+      count++;
+      return step.value;
+    };
+    const cache = new DiskCache(folder, clock, countSteps);
+    const long = { output: 'ü€'.repeat(2 ** 19), writes: [], sizeBytes: 2 ** 21 };
+    await cache.write(KEY, long, Number.POSITIVE_INFINITY);
+    expect(count).to.be.at.least(16);
+    count = 0;
+    expect(await cache.read(KEY)).to.deep.equal(long);
+    expect(count).to.be.at.least(10);
+  });
+
   /** Writes a file that nobody has used for months. */
   const putOld = async (path: string): Promise<string> => {
     const file = join(folder, path);
