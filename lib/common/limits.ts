@@ -179,6 +179,19 @@ export const MCP_LIMITS = {
   messageBytes: 5 * 2 ** 20,
   messageParts: 100_000,
   messageValues: 300_000,
+  /**
+   * Messages of one server that answer nothing: at once, and then each second; and in all, and then each second in the
+   * long run. A server that sends more is ended. Handling one takes up to 60 µs.
+   */
+  messagesAtOnce: 2000,
+  messagesPerSecond: 1000,
+  messagesInAll: 20_000,
+  messagesPerSecondInAll: 10,
+  /** Bytes of such a message that count as one more. */
+  countedBytes: 16 * 1024,
+  /** Lines that a server may write to its standard error at once, and then each second; others are left out. */
+  logLinesAtOnce: 2000,
+  logLinesPerSecond: 1000,
   /** Before a server that has ended is started again; it doubles with each failure in a row. */
   restartDelayMs: 500,
   longestRestartDelayMs: 30_000,

@@ -334,6 +334,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     pattern: /\bDate\.now\b|\bnew Date\(\)|\bperformance\b/,
     only: {
       'lib/common/clock.ts': 'the default clock',
+      'lib/common/queues/incoming-turns.ts': 'the slices of the event loop for what servers send',
       'lib/execution/event-loop-budget.ts': 'the event-loop budget of the process',
     },
   },
@@ -373,7 +374,9 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/execution/invocation/own-folder.ts': 'the user who owns the files',
       'lib/execution/local-executor.ts': 'default: the working directory',
       'lib/common/workers/answer-requests.ts': 'a program of its own, started by the server',
-      'lib/tools/mcp/stdio-transport.ts': 'ends a server with what that has started: the process group',
+      'lib/tools/mcp/transports/stdio-transport.ts':
+        'ends a server with what that has started: the process group',
+      'lib/common/queues/incoming-turns.ts': 'waits until no microtask is left',
       'lib/execution/event-loop-budget.ts': 'waits until no microtask is left',
       'lib/common/workers/worker-process.ts': 'the path of Node.js, to start the process',
     },
@@ -399,6 +402,7 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/tools/loading/parse-tool.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/loading/load-tools.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/functions/function.ts': "a bug in the caller's own code: a function with an impossible argument",
+  'lib/tools/mcp/transports/http-transport.ts': 'caught by McpConnection, which throws a ToolError',
   'lib/tools/schemas/schema.ts': "a bug in the caller's own code: a schema without a name",
   'lib/tools/sources/source.ts': "a bug in the caller's own code: a source with an impossible input",
   'lib/tools/tool.ts': "a bug in the caller's own code: a tool with an impossible name",
