@@ -104,8 +104,12 @@ export const MODEL_LIMITS = {
   longestRetryDelayMs: 60_000,
   /** Maximum length of an answer, in characters. */
   answerLength: 2 * 2 ** 20,
+  /** Maximum number of its parts: the longest answers of models have 128,000 tokens, and some send each one in a part. */
+  answerParts: 200_000,
   /** Maximum size of what a provider sends for one answer, in bytes. */
   answerBytes: 32 * 2 ** 20,
+  /** Maximum size of one event of it, which is parsed in one turn of the event loop: in bytes; as those of MCP servers. */
+  event: { messageBytes: 4 * 2 ** 20, messageParts: 20_000, messageValues: 20_000 },
   /** What is read of an error of a provider, in bytes. */
   errorBytes: 64 * 1024,
   /** Texts of one request together, in characters: more than the context of any model. */

@@ -27,8 +27,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   clock: { may: [], reason: 'time is a parameter' },
   limits: { may: [], reason: 'limits are numbers' },
   queues: {
-    may: ['errors', 'steps', 'text'],
-    types: ['clock'],
+    may: ['clock', 'errors', 'steps', 'text'],
     reason: 'what tenants share and wait for is shared in one way',
   },
   requests: {
@@ -334,7 +333,6 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     pattern: /\bDate\.now\b|\bnew Date\(\)|\bperformance\b/,
     only: {
       'lib/common/clock.ts': 'the default clock',
-      'lib/common/queues/incoming-turns.ts': 'the slices of the event loop for what servers send',
       'lib/execution/event-loop-budget.ts': 'the event-loop budget of the process',
     },
   },
