@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Table } from '../http/table.js';
 import { median } from '../measure.js';
 import { Api } from './api.js';
+import { floodSettings } from './floods.js';
 import type { HonestResult } from './honest.js';
 import { startOrigin } from './origin.js';
 
@@ -29,6 +30,7 @@ const keys = Object.fromEntries(
   ['bob', 'mallory', 'trudy', 'operator'].map((name) => [name, randomBytes(24).toString('base64url')]),
 );
 const origin = await startOrigin();
+Object.assign(process.env, floodSettings(folder, origin.url));
 const server = startServer();
 const url = await server.url;
 const table = new Table();
