@@ -178,10 +178,13 @@ export class Models implements ModelAccess {
         if (part.type === 'text') parts.add(part.text);
         else if (part.type === 'usage') reported = part.usage;
         else if (part.type === 'end') {
+          reported = part.usage;
+          // Before the tokens: whoever receives both writes the text of an answer when the tokens are known.
+          const text = parts.end();
           reported = undefined;
           const usage = addCost(part.usage, name, this.#options.config.prices);
           caller.onUsage(name, usage);
-          return { text: parts.end(), model: name, finish: part.finish, usage };
+          return { text, model: name, finish: part.finish, usage };
         }
       }
       throw new ModelError(

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MODEL_LIMITS } from '../../lib/common/limits.js';
 import { readModelConfig } from '../../lib/common/model-config.js';
 import type { AnswerPart, ModelAnswer, ModelRequest } from '../../lib/models/model.js';
-import { Models } from '../../lib/models/models.js';
+import { type ModelCaller, Models } from '../../lib/models/models.js';
 import { SlowTurns } from '../support/cpu-time.js';
 import { catchRejection } from '../support/rejection.js';
 import { ask, createCaller } from './asking.js';
@@ -18,6 +18,7 @@ function askFor(
   count: number,
   onText?: ModelRequest['onText'],
   end: Promise<unknown> = Promise.resolve(),
+  caller: ModelCaller = createCaller(),
 ): Promise<ModelAnswer> {
   const provider = {
     name: 'flood',
@@ -30,7 +31,7 @@ function askFor(
   const config = readModelConfig({ OPENAI_API_KEY: 'k' });
   const models = new Models({ config, loadProvider: () => Promise.resolve(provider) });
   const messages = [{ role: 'user' as const, content: 'x' }];
-  return models.generate({ model: 'openai/m', messages, onText }, createCaller());
+  return models.generate({ model: 'openai/m', messages, onText }, caller);
 }
 
 describe('The parts of an answer of a language model (D50)', () => {
@@ -61,6 +62,13 @@ describe('The parts of an answer of a language model (D50)', () => {
       void askFor({ type: 'text', text: 'a' }, 3, onText, new Promise(() => undefined));
     });
     expect(texts).to.deep.equal(['a', 'aa']);
+  });
+
+  it('are passed on before the tokens of the answer are told, whose events end its text', async () => {
+    const told: string[] = [];
+    const caller = { ...createCaller(), onUsage: () => void told.push('tokens') };
+    await askFor({ type: 'text', text: 'a' }, 3, (text) => void told.push(text), undefined, caller);
+    expect(told).to.deep.equal(['a', 'aa', 'tokens']);
   });
 
   it('are passed on also when the answer fails in the same turn', async () => {
