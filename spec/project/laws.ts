@@ -401,6 +401,7 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/tools/loading/load-tools.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/functions/function.ts': "a bug in the caller's own code: a function with an impossible argument",
   'lib/tools/mcp/transports/http-transport.ts': 'caught by McpConnection, which throws a ToolError',
+  'lib/tools/mcp/transports/stdio-transport.ts': 'caught by McpConnection, which throws a ToolError',
   'lib/tools/schemas/schema.ts': "a bug in the caller's own code: a schema without a name",
   'lib/tools/sources/source.ts': "a bug in the caller's own code: a source with an impossible input",
   'lib/tools/tool.ts': "a bug in the caller's own code: a tool with an impossible name",

@@ -56,6 +56,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
 
   override send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
     this.#budget.onSend(message);
+    for (const id of this.#sizes.keys()) if (!this.#budget.isPending(id)) this.#sizes.delete(id);
     return super.send(message, options);
   }
 

@@ -67,7 +67,11 @@ export class StdioTransport implements Transport {
       windowsHide: true,
     });
     this.#child = child;
-    this.#closed = new Promise((resolve) => child.once('close', () => resolve()));
+    const read = Promise.all([this.#readMessages(child.stdout), this.#readLogs(child.stderr)]);
+    this.#closed = new Promise((resolve) => child.once('close', resolve)).then(async () => {
+      await read;
+      this.onclose?.();
+    });
     const { PATH = '/usr/bin:/bin' } = env;
     const stopWatching = endWithWavetrain(child.pid, MCP_LIMITS.closeMs, { PATH });
     child.once('exit', (status, signal) => {
@@ -78,8 +82,6 @@ export class StdioTransport implements Transport {
       this.#awaitLastOutput(child);
     });
     child.stdin.on('error', (error) => this.onerror?.(error));
-    const read = Promise.all([this.#readMessages(child.stdout), this.#readLogs(child.stderr)]);
-    child.once('close', () => void read.then(() => this.onclose?.()));
     return new Promise((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);
@@ -122,18 +124,26 @@ export class StdioTransport implements Transport {
     logs.end();
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
+  async send(message: JSONRPCMessage): Promise<void> {
     this.#budget.onSend(message);
+    try {
+      await this.#write(serializeMessage(message));
+    } catch (error) {
+      if (errorCode(error) !== 'EPIPE') throw error;
+      // Its end, which says more, is about to be noticed.
+      await this.#closesInTime();
+      throw new Error('the program has ended', { cause: error });
+    }
+  }
+
+  #write(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const { stdin } = this.#child ?? {};
       if (stdin == null) return reject(new Error('not connected'));
       if (stdin.writableLength > MCP_LIMITS.messageBytes) {
         return reject(new Error('the server does not read what it was sent: it is busy with earlier calls'));
       }
-      stdin.write(serializeMessage(message), (error) => {
-        if (error == null) resolve();
-        else reject(errorCode(error) === 'EPIPE' ? new Error('the program has ended') : error);
-      });
+      stdin.write(text, (error) => (error == null ? resolve() : reject(error)));
     });
   }
 
