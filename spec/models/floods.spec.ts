@@ -64,11 +64,11 @@ describe('The parts of an answer of a language model (D50)', () => {
     expect(texts).to.deep.equal(['a', 'aa']);
   });
 
-  it('are passed on before the tokens of the answer are told, whose events end its text', async () => {
-    const told: string[] = [];
-    const caller = { ...createCaller(), onUsage: () => void told.push('tokens') };
-    await askFor({ type: 'text', text: 'a' }, 3, (text) => void told.push(text), undefined, caller);
-    expect(told).to.deep.equal(['a', 'aa', 'tokens']);
+  it('are passed on before the tokens of the answer are reported, whose events end its text', async () => {
+    const received: string[] = [];
+    const caller = { ...createCaller(), onUsage: () => void received.push('tokens') };
+    await askFor({ type: 'text', text: 'a' }, 3, (text) => void received.push(text), undefined, caller);
+    expect(received).to.deep.equal(['a', 'aa', 'tokens']);
   });
 
   it('are passed on also when the answer fails in the same turn', async () => {
