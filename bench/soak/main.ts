@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Table } from '../http/table.js';
+import { floodSettings } from './floods.js';
 import type { HonestResult } from './honest.js';
 import { startOrigin } from './origin.js';
 import { addAnswers, addEventLoop, addMemory } from './report.js';
@@ -20,6 +21,8 @@ const IDLE_SECONDS = Math.min(60, attackSeconds);
 const folder = mkdtempSync(join(tmpdir(), 'wavetrain-soak-'));
 const keys = createKeys();
 const origin = await startOrigin();
+// The servers are given the environment of this process.
+Object.assign(process.env, floodSettings(folder, origin.url));
 const server = startWavetrain(folder, keys);
 const bare = startFloor(folder);
 const table = new Table();

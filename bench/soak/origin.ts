@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { FLOODS } from './floods.js';
 
 const MIB = 2 ** 20;
 
@@ -42,7 +43,9 @@ function sendText(response: ServerResponse, type: string, text: string): void {
 export async function startOrigin(): Promise<{ readonly url: string; readonly server: Server }> {
   const server = createServer((request, response) => {
     const answer = ANSWERS[request.url ?? ''];
-    if (answer === undefined) response.writeHead(404).end();
+    const flood = FLOODS[request.url ?? ''];
+    if (flood !== undefined) flood(request, response);
+    else if (answer === undefined) response.writeHead(404).end();
     else answer(response);
   });
   await new Promise<void>((resolve) => {

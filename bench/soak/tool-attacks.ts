@@ -100,6 +100,27 @@ const cachedOutputs: Attack = async (api, { random }) => {
   });
 };
 
+const notificationsWithoutEnd: Attack = async (api, { random }) => {
+  const server = random() < 0.5 ? 'loud' : 'web';
+  await api.send(
+    'POST',
+    '/pipelines/run',
+    pipeline({ tasks: [task(`mcp.${server}.flood`, {}, { timeout: 3 })] }),
+  );
+};
+
+const answersInSingleLetters: Attack = async (api) => {
+  const asking = task(
+    'llm_job',
+    { prompt: '{{item}}', model: 'compatible/m' },
+    { parallel_over: '{{pipeline.inputs.items}}', timeout: 10 },
+  );
+  await api.send('POST', '/pipelines/run', {
+    ...pipeline({ tasks: [asking] }),
+    inputs: { items: range(8, (i) => `question ${i}`) },
+  });
+};
+
 /** Attacks with the tools that fetch, read documents, export and keep outputs. */
 export const TOOL_ATTACKS: Readonly<Record<string, Attack>> = {
   answersOfHostileServers,
@@ -111,4 +132,6 @@ export const TOOL_ATTACKS: Readonly<Record<string, Attack>> = {
   manyPageRanges,
   fieldsOfReports,
   cachedOutputs,
+  notificationsWithoutEnd,
+  answersInSingleLetters,
 };

@@ -104,8 +104,12 @@ export const MODEL_LIMITS = {
   longestRetryDelayMs: 60_000,
   /** Maximum length of an answer, in characters. */
   answerLength: 2 * 2 ** 20,
+  /** Maximum number of its parts: the longest answers of models have 128,000 tokens, and some send each one in a part. */
+  answerParts: 200_000,
   /** Maximum size of what a provider sends for one answer, in bytes. */
   answerBytes: 32 * 2 ** 20,
+  /** Maximum size of one event of it, which is parsed in one turn of the event loop: in bytes; as those of MCP servers. */
+  event: { messageBytes: 4 * 2 ** 20, messageParts: 20_000, messageValues: 20_000 },
   /** What is read of an error of a provider, in bytes. */
   errorBytes: 64 * 1024,
   /** Texts of one request together, in characters: more than the context of any model. */
@@ -179,6 +183,19 @@ export const MCP_LIMITS = {
   messageBytes: 5 * 2 ** 20,
   messageParts: 100_000,
   messageValues: 300_000,
+  /**
+   * Messages of one server that answer nothing: at once, and then each second; and in all, and then each second in the
+   * long run. A server that sends more is ended. Handling one takes up to 60 µs.
+   */
+  messagesAtOnce: 2000,
+  messagesPerSecond: 1000,
+  messagesInAll: 20_000,
+  messagesPerSecondInAll: 10,
+  /** Bytes of such a message that count as one more. */
+  countedBytes: 16 * 1024,
+  /** Lines that a server may write to its standard error at once, and then each second; others are left out. */
+  logLinesAtOnce: 2000,
+  logLinesPerSecond: 1000,
   /** Before a server that has ended is started again; it doubles with each failure in a row. */
   restartDelayMs: 500,
   longestRestartDelayMs: 30_000,

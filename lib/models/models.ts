@@ -15,6 +15,7 @@ import {
   type TokenCounts,
 } from './model.js';
 import type { ModelConfig, ProviderName } from '../common/model-config.js';
+import { AnswerParts } from './answer-parts.js';
 import { addCost } from './costs.js';
 import { assertRequestSize } from './request-size.js';
 import { chooseModel, type ModelName } from './choose-model.js';
@@ -166,25 +167,24 @@ export class Models implements ModelAccess {
     caller.onRequest?.();
     const timer = new RequestTimer(caller.clock, MODEL_LIMITS, caller.signal);
     const name = `${prefix}/${model}`;
-    const texts: string[] = [];
-    let length = 0;
+    const parts = new AnswerParts(name, onText);
     /** Of an answer that is cut; the end of one counts itself. */
     let reported: TokenCounts | undefined;
     try {
       const asked = { ...request, model, tenant_id: caller.tenant_id };
       for await (const part of provider.stream(asked, timer.signal)) {
         timer.touch();
-        if (part.type === 'text') {
-          length += part.text.length;
-          if (length > MODEL_LIMITS.answerLength) throw tooLong(name);
-          texts.push(part.text);
-          onText?.(part.text);
-        } else if (part.type === 'usage') reported = part.usage;
+        parts.count();
+        if (part.type === 'text') parts.add(part.text);
+        else if (part.type === 'usage') reported = part.usage;
         else if (part.type === 'end') {
+          reported = part.usage;
+          // Before the tokens: whoever receives both writes the text of an answer when the tokens are known.
+          const text = parts.end();
           reported = undefined;
           const usage = addCost(part.usage, name, this.#options.config.prices);
           caller.onUsage(name, usage);
-          return { text: texts.join(''), model: name, finish: part.finish, usage };
+          return { text, model: name, finish: part.finish, usage };
         }
       }
       throw new ModelError(
@@ -192,6 +192,8 @@ export class Models implements ModelAccess {
         'the answer was cut: the connection ended before the model had finished',
       );
     } catch (error) {
+      if (timer.signal.aborted) parts.drop();
+      else parts.flush();
       throw timer.signal.aborted ? stoppedBy(timer.signal, caller.signal) : error;
     } finally {
       timer.stop();
@@ -204,12 +206,6 @@ export class Models implements ModelAccess {
 function stoppedBy({ reason }: AbortSignal, attempt: AbortSignal): Error {
   if (attempt.aborted) return ToolError.nonRetryable('the request to the model was stopped', attempt.reason);
   return new ModelError('timeout', errorMessage(reason));
-}
-
-function tooLong(model: string): ToolError {
-  return ToolError.nonRetryable(
-    `${model} answered with more than ${MODEL_LIMITS.answerLength / 2 ** 20} MiB of text: set max_tokens`,
-  );
 }
 
 function toToolError(error: ModelError, model: string, retries: number): ToolError {

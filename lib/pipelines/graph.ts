@@ -31,7 +31,8 @@ export function createGraph(pipeline: Pipeline): Graph {
 /** Tasks and edges that are drawn in one step. */
 const PARTS_PER_STEP = 200;
 
-export function* createGraphInSteps({ definition, tasks, waves }: Pipeline): Steps<Graph> {
+export function* createGraphInSteps({ definition, tasks, waves, templates }: Pipeline): Steps<Graph> {
+  if (templates.needsSteps) yield* templates.compile();
   const graphWaves: GraphTask[][] = [];
   let count = 0;
   for (const wave of waves) {

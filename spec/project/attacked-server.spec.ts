@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Api } from '../../bench/soak/api.js';
 import { ATTACKS } from '../../bench/soak/attacks.js';
+import { floodSettings } from '../../bench/soak/floods.js';
 import { startOrigin } from '../../bench/soak/origin.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 import { requireBuild, ROOT } from './files.js';
@@ -49,6 +50,7 @@ describe('a server in a process of its own, attacked by the holder of a key', ()
         SERVICE_MEMORY: String(MEMORY_MIB),
         // The hostile server is on loopback.
         SERVICE_ALLOW_PRIVATE_NETWORK: 'true',
+        ...floodSettings(folder.path, origin.url),
       },
     });
     const url = await readUrl(server);

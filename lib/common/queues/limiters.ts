@@ -147,6 +147,40 @@ export class RateLimiter {
   }
 }
 
+/** Bounds how much is counted at once and in the long run: what is counted fills a bucket, which leaks at a steady rate. */
+export class LeakyBucket {
+  readonly #clock: Pick<Clock, 'monotonicNow'>;
+  readonly #capacity: number;
+  readonly #perMs: number;
+  #level = 0;
+  #atMs = Number.NEGATIVE_INFINITY;
+
+  /**
+   * @param capacity what it holds
+   * @param perSecond what leaks out of it in a second
+   */
+  constructor(clock: Pick<Clock, 'monotonicNow'>, capacity: number, perSecond: number) {
+    this.#clock = clock;
+    this.#capacity = capacity;
+    this.#perMs = perSecond / 1000;
+  }
+
+  /** Counts an amount. Returns false, and counts nothing, when the bucket has no room for it. */
+  add(amount: number): boolean {
+    const nowMs = this.#clock.monotonicNow();
+    this.#level = Math.max(0, this.#level - (nowMs - this.#atMs) * this.#perMs);
+    this.#atMs = nowMs;
+    if (this.#level + amount > this.#capacity) return false;
+    this.#level += amount;
+    return true;
+  }
+
+  /** Takes back what was counted. */
+  remove(amount: number): void {
+    this.#level = Math.max(0, this.#level - amount);
+  }
+}
+
 /** Of all tools: as many steps are done in one turn of the event loop as there are attempts at work. */
 const longWork = new ConcurrencyLimiter({ total: 1, guaranteed: 1 });
 

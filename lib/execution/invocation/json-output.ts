@@ -92,21 +92,24 @@ export function* copyToJsonInSteps(value: unknown, masker?: Masker): Steps<Froze
   return { json, sizeBytes: copier.sizeBytes };
 }
 
+/** A key of a record, and its value as frozen JSON. */
+export type FrozenEntry = readonly [key: string, json: Json];
+
 /**
- * Copies each value of a record into frozen JSON, and visits the copies when all values are valid.
+ * Copies each value of a record into frozen JSON, in steps, and returns the copies with their keys.
  *
  * @throws Error as `copyToJson`
  */
-export function forEachFrozen(values: object, visit: (key: string, json: Json) => void): void {
-  const record = (isPlain(values) && !Array.isArray(values) ? values : copyToJson(values).json) as Readonly<
-    Record<string, unknown>
-  >;
+export function* freezeEntriesInSteps(values: object): Steps<readonly FrozenEntry[]> {
+  const plain = isPlain(values) && !Array.isArray(values) ? values : (yield* copyToJsonInSteps(values)).json;
+  const record = plain as Readonly<Record<string, unknown>>;
   const keys = Object.keys(record);
   // Copied as a list: a second object with as many keys would take twice as long as the copies.
-  const copies = copyToJson(keys.map((key) => record[key])).json as readonly Json[];
-  for (const [position, key] of keys.entries()) {
-    if (record[key] !== undefined) visit(key, copies[position] as Json);
-  }
+  const { json } = yield* copyToJsonInSteps(keys.map((key) => record[key]));
+  const copies = json as readonly Json[];
+  return keys
+    .map((key, position): FrozenEntry => [key, copies[position] as Json])
+    .filter(([key]) => record[key] !== undefined);
 }
 
 function describeCopyError(error: unknown, masker: Masker | undefined): string {

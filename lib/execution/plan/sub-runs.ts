@@ -1,14 +1,15 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
+import { runWithPauses } from '../../common/steps.js';
 import type { RunActor, RunMachineInput } from '../../../machines/run.js';
 import type { PlanPorts } from '../../../machines/sub-runs.js';
 import type { TaskResult } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import type { Json } from '../../common/json.js';
 import type { KeyUse } from '../../plans/statistics.js';
-import { eventLoopBudget } from '../event-loop-budget.js';
+import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
 import { type Journal, NestedJournal } from '../events/journal.js';
 import type { PlacedHistory } from '../history/run-history.js';
-import { copyToJson } from '../invocation/json-output.js';
+import { copyToJsonInSteps } from '../invocation/json-output.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import { NestedRunLimiter } from '../nested/nested-run-limiter.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
@@ -119,7 +120,11 @@ export class SubRuns implements PlanPorts {
   async #readBlackboard(): Promise<TaskResult> {
     const { blackboard, ownsBlackboard, tenantId, secrets } = this.#prepared;
     try {
-      const { json, sizeBytes } = copyToJson(assertRecord(await blackboard.getAll(tenantId)), secrets.masker);
+      const all = assertRecord(await blackboard.getAll(tenantId));
+      const budget = this.eventLoopBudget;
+      const { json, sizeBytes } = await runWithPauses(copyToJsonInSteps(all, secrets.masker), () =>
+        budget.exhausted() ? nextSlice(budget) : undefined,
+      );
       this.blackboard = json as Record<string, Json>;
       // Others may write to a blackboard that the caller provided, so the copy shares nothing with the outputs.
       if (!ownsBlackboard) this.#budget.reserve(sizeBytes);

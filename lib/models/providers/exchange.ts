@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { MODEL_LIMITS } from '../../common/limits.js';
 import { describeRedirect } from '../../common/requests/bounded-fetch.js';
+import { JsonMeter } from '../../common/requests/json-meter.js';
 import { ByteMeter } from '../../common/requests/meter.js';
 import { ModelError } from '../model.js';
 
@@ -26,11 +27,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #reject: (error: Error) => void = () => undefined;
   #connection: Dispatcher.DispatchController | undefined;
   #body: ReadableStreamDefaultController<Uint8Array> | undefined;
-  readonly #meter = new ByteMeter(MODEL_LIMITS.answerBytes);
+  readonly #answer = new ByteMeter(MODEL_LIMITS.answerBytes);
+  /** Undefined where lines are measured later. */
+  readonly #event: JsonMeter | undefined;
   readonly #onAbort = (): void => this.#connection?.abort(toError(this.#signal?.reason));
 
-  constructor(signal: AbortSignal | undefined) {
+  /** @param areLines whether the answer comes in lines, and not in server-sent events */
+  constructor(signal: AbortSignal | undefined, areLines: boolean) {
     this.#signal = signal;
+    this.#event = areLines ? undefined : new JsonMeter(MODEL_LIMITS.event, true);
   }
 
   /** Resolves with the answer when its headers have arrived. Rejects with a ModelError or with what undici reports. */
@@ -86,10 +91,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(connection: Dispatcher.DispatchController, chunk: Buffer): void {
     // Undici's parser reports an empty part when it goes on.
     if (chunk.byteLength === 0) return;
-    const exceeded = this.#meter.add(chunk);
-    if (exceeded !== undefined) return connection.abort(tooLarge(exceeded));
+    const tooLarge = this.#measure(chunk);
+    if (tooLarge !== undefined) return connection.abort(tooLarge);
     this.#body?.enqueue(chunk);
     if ((this.#body?.desiredSize ?? 0) <= 0) connection.pause();
+  }
+
+  #measure(chunk: Buffer): ModelError | undefined {
+    const ofAnswer = this.#answer.add(chunk);
+    if (ofAnswer !== undefined) return tooLarge('the answer', ofAnswer);
+    const ofEvent = this.#event?.add(chunk);
+    return ofEvent === undefined ? undefined : tooLarge('a part of the answer', ofEvent);
   }
 
   onResponseEnd(): void {
@@ -123,8 +135,8 @@ function refuse(
   );
 }
 
-function tooLarge(exceeded: string): ModelError {
-  return new ModelError('bad_request', `the answer has more than ${exceeded}`);
+function tooLarge(what: string, exceeded: string): ModelError {
+  return new ModelError('bad_request', `${what} has more than ${exceeded}`);
 }
 
 function toError(reason: unknown): Error {

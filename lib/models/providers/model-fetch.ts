@@ -5,30 +5,21 @@ import { ModelError } from '../model.js';
 import { EMPTY, Exchange } from './exchange.js';
 import { readErrorText } from './provider-errors.js';
 
-/** Passes the bytes of an answer on, or errors. */
-type CheckBytes = () => TransformStream<Uint8Array, Uint8Array>;
-
-/**
- * Creates the `fetch` of the providers.
- *
- * @param check of answers with status 200
- */
-export function createModelFetch(check?: CheckBytes): typeof globalThis.fetch {
+/** Creates the `fetch` of a provider. @param areLines whether it answers in lines, and not in server-sent events */
+export function createModelFetch(areLines: boolean): typeof globalThis.fetch {
   let created: Promise<Dispatcher> | undefined;
   return async (url, { headers, body, signal } = {}) => {
     created ??= createPatientAgent(MODEL_LIMITS);
     const dispatcher = await created;
     if (typeof body !== 'string')
       throw new ModelError('bad_request', 'the request to the provider is no text');
-    const response = await new Exchange(signal ?? undefined).send(dispatcher, {
+    const response = await new Exchange(signal ?? undefined, areLines).send(dispatcher, {
       url: new URL(url instanceof Request ? url.url : url),
       headers: Object.fromEntries(new Headers(headers)),
       body,
     });
     if (!response.ok) return await cutBody(response);
-    const answer = await assertAnswer(response);
-    if (check === undefined || answer.body === null) return answer;
-    return new Response(answer.body.pipeThrough(check()), answer);
+    return await assertAnswer(response);
   };
 }
 

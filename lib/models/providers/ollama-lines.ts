@@ -1,34 +1,86 @@
 import { isObject, type Json } from '../../common/json.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
+import { incomingTurns, microtasksToSettle } from '../../common/queues/incoming-turns.js';
+import { JsonMeter } from '../../common/requests/json-meter.js';
 import { LineReader } from '../../common/requests/line-reader.js';
-import { ByteMeter } from '../../common/requests/meter.js';
 import { ModelError } from '../model.js';
 
+const NEWLINE = 0x0a;
+
 /**
- * Checks the lines of JSON in which Ollama answers: the AI SDK's provider leaves out errors and what it cannot read, and
- * takes an answer that was cut for a whole one.
+ * Checks the lines of JSON in which Ollama answers, and passes them on: the AI SDK's provider leaves out errors and what
+ * it cannot read, and takes an answer that was cut for a whole one. It also reads as fast as it can, so that each line
+ * waits here until the slice of the event loop begins in which it is parsed.
+ *
+ * @param tenantId shares the event loop with other tenants
  */
-export function checkOllamaLines(): TransformStream<Uint8Array, Uint8Array> {
-  let isComplete = false;
-  const lines = new LineReader(
-    new ByteMeter(MODEL_LIMITS.answerBytes),
-    (line) => {
-      if (line.trim() !== '') isComplete = checkLine(line) || isComplete;
+export function passOnOllamaLines(
+  body: ReadableStream<Uint8Array>,
+  tenantId: string,
+): ReadableStream<Uint8Array> {
+  const chunks = body.getReader();
+  const parts = splitLines(chunks);
+  const check = new LineCheck();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        // The provider has handled the line before, or has given up.
+        await microtasksToSettle();
+        if (incomingTurns.isOver) await incomingTurns.wait(tenantId);
+        const { done, value } = await parts.next();
+        if (done) {
+          check.end();
+          return controller.close();
+        }
+        check.push(value);
+        controller.enqueue(value);
+      },
+      cancel: (reason) => chunks.cancel(reason),
     },
-    () => {
-      throw new ModelError('protocol', 'the answer could not be read: a line of it is too long');
+    { highWaterMark: 0 },
+  );
+}
+
+/** Splits a stream into lines with their ends, or parts of lines. */
+async function* splitLines(
+  chunks: ReadableStreamDefaultReader<Uint8Array>,
+): AsyncGenerator<Uint8Array, undefined> {
+  for (let next = await chunks.read(); !next.done; next = await chunks.read()) {
+    const { value } = next;
+    let start = 0;
+    for (let end = value.indexOf(NEWLINE); end !== -1; end = value.indexOf(NEWLINE, start)) {
+      // Empty lines are no work.
+      while (value[end + 1] === NEWLINE) end++;
+      yield value.subarray(start, end + 1);
+      start = end + 1;
+    }
+    if (start < value.length) yield value.subarray(start);
+  }
+  return undefined;
+}
+
+/** Checks the lines of one answer. All members throw a ModelError. */
+class LineCheck {
+  #isComplete = false;
+  readonly #lines = new LineReader(
+    new JsonMeter(MODEL_LIMITS.event),
+    (line) => {
+      if (line.trim() !== '') this.#isComplete = checkLine(line) || this.#isComplete;
+    },
+    (exceeded) => {
+      throw new ModelError('bad_request', `a part of the answer has more than ${exceeded}`);
     },
   );
-  return new TransformStream({
-    transform(chunk, controller) {
-      lines.push(chunk);
-      controller.enqueue(chunk);
-    },
-    flush() {
-      lines.end();
-      if (!isComplete) throw new ModelError('protocol', 'the answer was cut before the model had finished');
-    },
-  });
+
+  push(part: Uint8Array): void {
+    this.#lines.push(part);
+  }
+
+  end(): void {
+    this.#lines.end();
+    if (!this.#isComplete)
+      throw new ModelError('protocol', 'the answer was cut before the model had finished');
+  }
 }
 
 /** Returns true for the last line of an answer. */

@@ -11,6 +11,7 @@ import {
 import { createOllama } from 'ollama-ai-provider-v2';
 import { isObject, type JsonObject } from '../../common/json.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
+import { incomingTurns } from '../../common/queues/incoming-turns.js';
 import {
   type AnswerPart,
   type FinishReason,
@@ -24,13 +25,15 @@ import type { ModelConfig } from '../../common/model-config.js';
 import { type SdkProviderName, toModelError } from './provider-errors.js';
 import { createKeyScrubber } from './key-scrubber.js';
 import { createModelFetch } from './model-fetch.js';
-import { checkOllamaLines } from './ollama-lines.js';
+import { passOnOllamaLines } from './ollama-lines.js';
 
 type PartReader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>;
 
 interface Sdk {
-  readonly create: (model: string) => LanguageModelV3;
+  readonly create: (request: Pick<ProviderRequest, 'model' | 'tenant_id'>) => LanguageModelV3;
   readonly mayEndWithoutReason?: boolean;
+  /** Whether parts have waited for their slice of the event loop before they were parsed. */
+  readonly waitsBefore?: boolean;
   /** Reads the tokens that the provider reports before the end, from an event of its stream. */
   readonly readUsage?: (event: unknown) => TokenCounts | undefined;
   readonly options?: (request: ProviderRequest) => SharedV3ProviderOptions;
@@ -42,7 +45,7 @@ export function createSdkProvider(name: SdkProviderName, config: ModelConfig): M
   const scrub = createKeyScrubber(config);
   const open = async (request: ProviderRequest, signal: AbortSignal): Promise<PartReader> => {
     try {
-      const { stream } = await sdk.create(request.model).doStream(toCallOptions(sdk, request, signal));
+      const { stream } = await sdk.create(request).doStream(toCallOptions(sdk, request, signal));
       return stream.getReader();
     } catch (error) {
       throw signal.aborted ? error : toModelError(error, name, scrub);
@@ -76,6 +79,8 @@ export function createSdkProvider(name: SdkProviderName, config: ModelConfig): M
           // Nobody asks for more after the end.
           if (hasRefused && part.type === 'end') refusing.add(request);
           yield part;
+          // A packet may hold hundreds of parts.
+          if (incomingTurns.isOver && !sdk.waitsBefore) await incomingTurns.wait(request.tenant_id);
           if (part.type === 'usage' && next.value.type === 'finish') throw cutAnswer();
         }
       } catch (error) {
@@ -121,21 +126,22 @@ function withSchemaInWords({ schema: _, ...request }: ProviderRequest, schema: J
 }
 
 function createSdk(name: SdkProviderName, config: ModelConfig): Sdk {
-  const fetch = createModelFetch(name === 'ollama' ? checkOllamaLines : undefined);
+  const fetch = createModelFetch(name === 'ollama');
   if (name === 'anthropic') {
     const { apiKey = '', baseUrl } = config.anthropic;
     const anthropic = createAnthropic({ apiKey, baseURL: baseUrl, fetch });
-    return { create: (model) => anthropic(model), readUsage: readFirstUsage };
+    return { create: ({ model }) => anthropic(model), readUsage: readFirstUsage };
   }
   if (name === 'ollama') {
     const { baseUrl, apiKey, contextLength } = config.ollama;
     const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-    const ollama = createOllama({ baseURL: `${baseUrl}/api`, headers, fetch });
+    const create = ({ model, tenant_id }: Pick<ProviderRequest, 'model' | 'tenant_id'>): LanguageModelV3 =>
+      createOllama({ baseURL: `${baseUrl}/api`, headers, fetch: fetchLines(fetch, tenant_id) })(model);
     // The provider passes nothing else on to the options of Ollama's protocol.
     const options = ({ max_tokens: num_predict, temperature }: ProviderRequest): SharedV3ProviderOptions => ({
       ollama: { options: withoutUndefined({ num_ctx: contextLength, num_predict, temperature }) },
     });
-    return { create: (model) => ollama(model), mayEndWithoutReason: true, options };
+    return { create, mayEndWithoutReason: true, waitsBefore: true, options };
   }
   if (name === 'compatible') {
     const { baseUrl = '', apiKey } = config.compatible;
@@ -148,14 +154,26 @@ function createSdk(name: SdkProviderName, config: ModelConfig): Sdk {
       fetch,
     });
     return {
-      create: (model) => compatible(model),
+      create: ({ model }) => compatible(model),
       options: () => ({ compatible: { strictJsonSchema: false } }),
     };
   }
   const { apiKey = 'none', baseUrl } = config.openai;
   const openai = createOpenAI({ apiKey, baseURL: baseUrl, fetch });
   // Other servers than OpenAI's lack its newer protocol of responses.
-  return { create: (model) => openai.chat(model), options: () => ({ openai: { strictJsonSchema: false } }) };
+  return {
+    create: ({ model }) => openai.chat(model),
+    options: () => ({ openai: { strictJsonSchema: false } }),
+  };
+}
+
+/** Checks answers that are no errors. */
+function fetchLines(send: typeof globalThis.fetch, tenantId: string): typeof globalThis.fetch {
+  return async (input, init) => {
+    const response = await send(input, init);
+    if (!response.ok || response.body === null) return response;
+    return new Response(passOnOllamaLines(response.body, tenantId), response);
+  };
 }
 
 /** Anthropic begins with the tokens of the request, for which it charges whether or not the answer is read. */

@@ -187,6 +187,10 @@ export class McpConnection {
         },
         onStrayLine: (line) => output.addStray(line),
         onExit: (how) => output.end(how),
+        onTooMuch: (limit) => {
+          output.stop(limit);
+          onStderr?.(this.name, `Wavetrain ends it: it has sent more than ${limit}`);
+        },
       });
       isOpen = true;
       // It may be another version, with other tools.

@@ -8,12 +8,10 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { errorCode, errorMessage } from '../../common/errors.js';
-import { MCP_LIMITS } from '../../common/limits.js';
-import { createBoundedFetch } from '../../common/requests/bounded-fetch.js';
 import { untilAborted } from '../../common/requests/request-timer.js';
-import { MessageMeter } from './message-meter.js';
+import { HttpTransport } from './transports/http-transport.js';
 import type { McpErrorKind, McpSession, OpenSession, SessionOptions } from './session.js';
-import { StdioTransport } from './stdio-transport.js';
+import { StdioTransport } from './transports/stdio-transport.js';
 
 /** The SDK has a time limit of its own, 60 s; the signals of the callers hold instead. */
 const NO_TIMEOUT = 2 ** 31 - 1;
@@ -47,32 +45,11 @@ async function connect(options: SessionOptions, mode: 'legacy' | 'auto'): Promis
   return toSession(client, transport);
 }
 
-function createTransport({ config, clock, ...reports }: SessionOptions): Transport {
-  if (config.kind === 'stdio') return new StdioTransport(config, clock, reports);
-  return new StreamableHTTPClientTransport(new URL(config.url), {
-    requestInit: { headers: { ...config.headers } },
-    fetch: createMcpFetch(),
-    reconnectionOptions: {
-      initialReconnectionDelay: 1000,
-      maxReconnectionDelay: 30_000,
-      reconnectionDelayGrowFactor: 2,
-      maxRetries: 2,
-    },
-  });
-}
-
-/** The `fetch` for servers over HTTP. A redirect is refused: asked again, the server would redirect again. */
-function createMcpFetch(): typeof globalThis.fetch {
-  return createBoundedFetch({
-    connectMs: MCP_LIMITS.connectMs,
-    createMeter: (headers) => {
-      const areEvents = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-      return new MessageMeter(MCP_LIMITS.messageBytes, areEvents);
-    },
-    keepAliveMs: 1000,
-    createError: (refused, message) =>
-      Object.assign(new Error(message), refused === 'redirected' && { kind: 'refused' }),
-  });
+function createTransport(options: SessionOptions): Transport {
+  const { config } = options;
+  return config.kind === 'stdio'
+    ? new StdioTransport(config, options.clock, options)
+    : new HttpTransport(config, options);
 }
 
 function toSession(client: Client, transport: Transport): McpSession {

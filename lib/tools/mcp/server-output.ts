@@ -13,6 +13,7 @@ export class ServerOutput {
   #strayLines: string[] = [];
   #strayCount = 0;
   #ending: string | undefined;
+  #tooMuch: string | undefined;
 
   /** @param mask hides the keys of the operator (D61) */
   constructor(mask: (text: string) => string) {
@@ -42,6 +43,11 @@ export class ServerOutput {
     this.#ending = how;
   }
 
+  /** @param limit such as `5 MiB in one message` */
+  stop(limit: string): void {
+    this.#tooMuch = limit;
+  }
+
   /**
    * `(it ended with exit status 1; its last words: …)`; empty when there is nothing to say.
    *
@@ -51,11 +57,17 @@ export class ServerOutput {
     const shown = this.#strayLines.map((line) => JSON.stringify(line.slice(0, MAX_LINE_LENGTH)));
     if (this.#strayCount > shown.length) shown.push('…');
     const parts = [
-      ...(this.#ending === undefined ? [] : [`it ended with ${this.#ending}`]),
+      ...this.#describeEnding(),
       ...this.#describeStderr(),
       ...(!isStarting || shown.length === 0 ? [] : [`it wrote what is not MCP: ${shown.join(', ')}`]),
     ];
     return parts.length === 0 ? '' : ` (${parts.join('; ')})`;
+  }
+
+  #describeEnding(): string[] {
+    if (this.#tooMuch !== undefined)
+      return [`Wavetrain has ended it: it had sent more than ${this.#tooMuch}`];
+    return this.#ending === undefined ? [] : [`it ended with ${this.#ending}`];
   }
 
   #describeStderr(): string[] {

@@ -66,6 +66,11 @@ export interface SessionOptions {
   readonly onStrayLine: (line: string) => void;
   /** Called when a started server has ended of its own accord, with how: `exit status 1`, `the signal SIGTERM`. */
   readonly onExit: (how: string) => void;
+  /**
+   * Called once, when the server is ended, or the connection to it is, because it has sent more than it may, with the
+   * limit: `1,000 messages a second that answer nothing`.
+   */
+  readonly onTooMuch: (limit: string) => void;
 }
 
 /** Connects to a server. Rejects with an Error whose `kind` is a {@link McpErrorKind}. */

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { ToolError } from '../../../lib/common/errors.js';
-import { ConcurrencyLimiter, RateLimiter } from '../../../lib/common/queues/limiters.js';
+import { ConcurrencyLimiter, LeakyBucket, RateLimiter } from '../../../lib/common/queues/limiters.js';
 import { type Deferred, deferred, settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { catchRejection } from '../../support/rejection.js';
@@ -82,5 +83,42 @@ describe('RateLimiter', () => {
     expect(went).to.deep.equal(['a at 0', 'a at 100', 'b at 200', 'a at 300']);
     expect(paused).to.equal(0);
     expect(await catchRejection(send('a', controller.signal))).to.include({ retryable: false });
+  });
+});
+
+describe('A leaky bucket', () => {
+  it('holds its capacity at once, and then what leaks out of it', () => {
+    const clock = new ManualClock();
+    const bucket = new LeakyBucket(clock, 3, 2);
+    expect([1, 2, 3, 4].map(() => bucket.add(1))).to.deep.equal([true, true, true, false]);
+    clock.advance(500);
+    expect([bucket.add(1), bucket.add(1)]).to.deep.equal([true, false]);
+    clock.advance(3_600_000);
+    expect(bucket.add(4)).to.equal(false);
+    expect(bucket.add(3)).to.equal(true);
+  });
+
+  it('has room again for what was taken back', () => {
+    const bucket = new LeakyBucket(new ManualClock(), 1, 1);
+    expect(bucket.add(1)).to.equal(true);
+    bucket.remove(1);
+    expect(bucket.add(1)).to.equal(true);
+  });
+
+  it('never counts more than its capacity and what has leaked', () => {
+    const step = fc.record({ waitMs: fc.nat(1000), amount: fc.nat(20) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
+        const clock = new ManualClock();
+        const bucket = new LeakyBucket(clock, 10, 5);
+        let [counted, passedMs] = [0, 0];
+        for (const { waitMs, amount } of steps) {
+          clock.advance(waitMs);
+          passedMs += waitMs;
+          if (bucket.add(amount)) counted += amount;
+          expect(counted).to.be.at.most(10 + (5 * passedMs) / 1000 + 1e-6);
+        }
+      }),
+    );
   });
 });

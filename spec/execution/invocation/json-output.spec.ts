@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { runToEnd } from '../../../lib/common/steps.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import {
-  forEachFrozen,
+  type FrozenEntry,
+  freezeEntriesInSteps,
   type JsonOutput,
   toJsonOutput,
   toJsonOutputInSteps,
@@ -208,41 +209,33 @@ describe('toJsonOutput (D24)', () => {
   });
 });
 
-describe('forEachFrozen', () => {
-  /** Collects the visited values in order. */
-  function collect(values: object): [string, unknown][] {
-    const visited: [string, unknown][] = [];
-    forEachFrozen(values, (key, json) => void visited.push([key, json]));
-    return visited;
-  }
+describe('The values of a record as frozen JSON', () => {
+  const freeze = (values: object): readonly FrozenEntry[] => runToEnd(freezeEntriesInSteps(values));
 
-  it('visits frozen copies in order, without undefined values', () => {
+  it('are copies in order, without undefined values', () => {
     const list = [1];
-    const visited = collect({ a: list, gone: undefined, b: null });
-    expect(visited).to.deep.equal([
+    const entries = freeze({ a: list, gone: undefined, b: null });
+    expect(entries).to.deep.equal([
       ['a', [1]],
       ['b', null],
     ]);
-    expect(visited[0]?.[1]).to.not.equal(list);
-    expect(visited[0]?.[1]).to.be.frozen;
+    expect(entries[0]?.[1]).to.not.equal(list);
+    expect(entries[0]?.[1]).to.be.frozen;
   });
 
-  it('accepts any key, and records without a prototype', () => {
+  it('have any key, and come from records without a prototype too', () => {
     const map = JSON.parse('{"__proto__": 1, "toJSON": 2}') as object;
     const bare: object = Object.assign(Object.create(null), { length: 3 });
-    expect([...collect(map), ...collect(bare)]).to.deep.equal([
+    expect([...freeze(map), ...freeze(bare)]).to.deep.equal([
       ['__proto__', 1],
       ['toJSON', 2],
       ['length', 3],
     ]);
   });
 
-  it('visits nothing when a value is not JSON, or when the argument is not a record', () => {
-    for (const values of [{ a: 1, b: () => 1 }, { a: 1, b: new Uint8Array(2) }, new Map([['a', 1]])]) {
-      const visited: string[] = [];
-      expect(() => forEachFrozen(values, (key) => void visited.push(key))).to.throw(/^holds /);
-      expect(visited).to.deep.equal([]);
-    }
+  it('are none when a value is not JSON, or when the argument is not a record', () => {
+    for (const values of [{ a: 1, b: () => 1 }, { a: 1, b: new Uint8Array(2) }, new Map([['a', 1]])])
+      expect(() => freeze(values)).to.throw(/^holds /);
   });
 });
 

@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+
 /**
  * Measures the CPU time of `work` in this process, in milliseconds. Unlike wall-clock time, it does not depend on the
  * load of the machine.
@@ -18,4 +20,29 @@ export function measureCpuMsSync(work: () => void): number {
 function msSince(before: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000;
+}
+
+/** Longer than any slice of the event loop. */
+const WORK_MS = 10;
+
+/** Work that uses up the slice of its turn of the event loop, each time, and counts the turns in which it was done. */
+export class SlowTurns {
+  /** How often work was done. */
+  worked = 0;
+  /** In how many turns. */
+  turns = 0;
+  #isCounted = false;
+
+  readonly work = (): void => {
+    this.worked++;
+    if (!this.#isCounted) {
+      this.turns++;
+      this.#isCounted = true;
+      setImmediate(() => {
+        this.#isCounted = false;
+      });
+    }
+    const endMs = performance.now() + WORK_MS;
+    while (performance.now() < endMs);
+  };
 }

@@ -173,8 +173,9 @@ describe('Tools of an MCP server that is started here (D49)', () => {
       warn: () => undefined,
     });
     const error = (await catchRejection(servers.tools())) as Error;
-    expect(error.message).to.match(
-      /^cannot list the tools of the MCP server "sh": (?:the program has ended|Connection closed) \(its last words: nothing here\)$/,
+    expect(error.message).to.equal(
+      'cannot list the tools of the MCP server "sh": "/bin/sh" ended before it had answered in MCP; see whether "command" and "args" ' +
+        'start an MCP server (it ended with exit status 0; its last words: nothing here)',
     );
   });
 

@@ -1,22 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import {
   deserializeMessage,
   type JSONRPCMessage,
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client';
-import type { Clock } from '../../common/clock.js';
-import { errorCode } from '../../common/errors.js';
-import { MCP_LIMITS } from '../../common/limits.js';
-import { LineReader, type SkippedLine } from '../../common/requests/line-reader.js';
-import { ByteMeter } from '../../common/requests/meter.js';
-import type { StdioServerConfig } from './config.js';
-import { findAnsweredRequest, MessageMeter } from './message-meter.js';
+import type { Clock } from '../../../common/clock.js';
+import { errorCode } from '../../../common/errors.js';
+import { MCP_LIMITS } from '../../../common/limits.js';
+import { JsonMeter } from '../../../common/requests/json-meter.js';
+import { LineReader, type SkippedLine } from '../../../common/requests/line-reader.js';
+import type { StdioServerConfig } from '../config.js';
 import { endWithWavetrain } from './end-with-wavetrain.js';
-import type { SessionOptions } from './session.js';
-
-/** Maximum length of a line that a server logs. */
-const MAX_STDERR_LINE = 4000;
+import { MessageBudget } from './message-budget.js';
+import { findAnsweredRequest, isUnheard } from './message-text.js';
+import { LogLines, readInTurns } from './read-output.js';
+import type { SessionOptions } from '../session.js';
 
 /** A program that has written so many lines and no message is no MCP server: reading more takes time from others. */
 const MAX_STRAY_LINES = 1000;
@@ -24,7 +24,7 @@ const MAX_STRAY_LINES = 1000;
 /** Of a message that is too large, the bytes that are waited for, in which it may end and say what it answers. */
 const MAX_SKIPPED_BYTES = 64 * 2 ** 20;
 
-type Reports = Pick<SessionOptions, 'onStderr' | 'onStrayLine' | 'onExit'>;
+type Reports = Pick<SessionOptions, 'onStderr' | 'onStrayLine' | 'onExit' | 'onTooMuch'>;
 
 /**
  * Starts a server and speaks with it on its standard streams. Unlike the transport of the SDK, it passes on no more of
@@ -38,11 +38,14 @@ export class StdioTransport implements Transport {
   readonly #config: StdioServerConfig;
   readonly #clock: Clock;
   readonly #reports: Reports;
+  readonly #budget: MessageBudget;
   #strayLines = 0;
   /** What a message has too much of that is being left out, and its bytes since then. */
   #exceeded: string | undefined;
   #skippedBytes = 0;
   #isClosing = false;
+  /** Whether it has sent too much: whatever comes after that is not read. */
+  #isGivenUp = false;
   #child: ChildProcess | undefined;
   #closed: Promise<void> | undefined;
 
@@ -50,6 +53,7 @@ export class StdioTransport implements Transport {
     this.#config = config;
     this.#clock = clock;
     this.#reports = reports;
+    this.#budget = new MessageBudget(clock);
   }
 
   /** Resolves when the program runs; rejects with the error of Node.js when it cannot be started. */
@@ -63,7 +67,11 @@ export class StdioTransport implements Transport {
       windowsHide: true,
     });
     this.#child = child;
-    this.#closed = new Promise((resolve) => child.once('close', () => resolve()));
+    const read = Promise.all([this.#readMessages(child.stdout), this.#readLogs(child.stderr)]);
+    this.#closed = new Promise((resolve) => child.once('close', resolve)).then(async () => {
+      await read;
+      this.onclose?.();
+    });
     const { PATH = '/usr/bin:/bin' } = env;
     const stopWatching = endWithWavetrain(child.pid, MCP_LIMITS.closeMs, { PATH });
     child.once('exit', (status, signal) => {
@@ -74,44 +82,68 @@ export class StdioTransport implements Transport {
       this.#awaitLastOutput(child);
     });
     child.stdin.on('error', (error) => this.onerror?.(error));
-    const messages = new LineReader(
-      new MessageMeter(MCP_LIMITS.messageBytes),
-      (line) => this.#receive(line),
-      (limit) => {
-        this.#exceeded = limit;
-      },
-      (line) => this.#refuseMessage(line),
-    );
-    const { onStderr } = this.#reports;
-    const logs = new LineReader(new ByteMeter(MAX_STDERR_LINE), onStderr, () => onStderr('(a longer line)'));
-    child.stdout.on('data', (chunk: Buffer) => {
-      messages.push(chunk);
-      this.#limitSkipped(chunk);
-    });
-    child.stdout.once('end', () => messages.end());
-    child.stderr.on('data', (chunk: Buffer) => logs.push(chunk));
-    child.once('close', () => {
-      // The last words of a program that dies often lack the end of their line.
-      logs.end();
-      this.onclose?.();
-    });
     return new Promise((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);
     });
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
+  async #readMessages(stdout: Readable): Promise<void> {
+    const messages = new LineReader(
+      new JsonMeter(MCP_LIMITS),
+      (line) => this.#receive(line),
+      (limit) => {
+        this.#exceeded = limit;
+      },
+      (line) => this.#refuseMessage(line),
+    );
+    try {
+      await readInTurns(stdout, this.#config.name, (part) => {
+        messages.push(part);
+        this.#limitSkipped(part);
+        return !this.#isGivenUp;
+      });
+      messages.end();
+    } catch (error) {
+      // The stream was destroyed, because something else holds its end.
+      this.onerror?.(error as Error);
+    }
+  }
+
+  /** The last words of a program that dies often lack the end of their line. */
+  async #readLogs(stderr: Readable): Promise<void> {
+    const logs = new LogLines(this.#clock, this.#reports.onStderr);
+    try {
+      await readInTurns(stderr, this.#config.name, (part) => {
+        logs.push(part);
+        return true;
+      });
+    } catch (error) {
+      this.onerror?.(error as Error);
+    }
+    logs.end();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    this.#budget.onSend(message);
+    try {
+      await this.#write(serializeMessage(message));
+    } catch (error) {
+      if (errorCode(error) !== 'EPIPE') throw error;
+      // Its end, which says more, is about to be noticed.
+      await this.#closesInTime();
+      throw new Error('the program has ended', { cause: error });
+    }
+  }
+
+  #write(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const { stdin } = this.#child ?? {};
       if (stdin == null) return reject(new Error('not connected'));
       if (stdin.writableLength > MCP_LIMITS.messageBytes) {
         return reject(new Error('the server does not read what it was sent: it is busy with earlier calls'));
       }
-      stdin.write(serializeMessage(message), (error) => {
-        if (error == null) resolve();
-        else reject(errorCode(error) === 'EPIPE' ? new Error('the program has ended') : error);
-      });
+      stdin.write(text, (error) => (error == null ? resolve() : reject(error)));
     });
   }
 
@@ -148,17 +180,25 @@ export class StdioTransport implements Transport {
   }
 
   #receive(line: string): void {
+    if (this.#isGivenUp) return;
+    const tooMuch = this.#budget.add(line.length);
+    if (tooMuch !== undefined) return this.#giveUp(tooMuch);
+    if (isUnheard(line)) {
+      this.#strayLines = Number.NEGATIVE_INFINITY;
+      return;
+    }
     let message: JSONRPCMessage;
     try {
       message = deserializeMessage(line);
     } catch (error) {
       // Such as a line that a careless server prints.
       this.#reports.onStrayLine(line);
-      if (++this.#strayLines === MAX_STRAY_LINES) this.#signal('SIGKILL');
+      if (++this.#strayLines === MAX_STRAY_LINES) this.#kill();
       this.onerror?.(error as Error);
       return;
     }
     this.#strayLines = Number.NEGATIVE_INFINITY;
+    this.#budget.settle(message, line.length);
     this.onmessage?.(message);
   }
 
@@ -169,20 +209,27 @@ export class StdioTransport implements Transport {
     this.#skippedBytes = 0;
     const id = findAnsweredRequest(line);
     // Nobody would know which request the message answers, and wait for it.
-    if (id === undefined) return this.#giveUp(limit);
+    if (id === undefined) return this.#giveUp(`${limit} in one message`);
     const message = `the answer has more than ${limit}: ask for less at once`;
     this.onmessage?.({ jsonrpc: '2.0', id, error: { code: -32_000, message } });
   }
 
   /** Ends a server whose message is too large and has no end. */
-  #limitSkipped({ length }: Buffer): void {
+  #limitSkipped({ length }: Uint8Array): void {
     if (this.#exceeded === undefined) return;
     this.#skippedBytes += length;
-    if (this.#skippedBytes > MAX_SKIPPED_BYTES) this.#giveUp(this.#exceeded);
+    if (this.#skippedBytes > MAX_SKIPPED_BYTES) this.#giveUp(`${this.#exceeded} in one message`);
   }
 
-  #giveUp(limit: string): void {
-    this.onerror?.(new Error(`a message has more than ${limit}`));
+  /** @param tooMuch what the server has sent more of than it may */
+  #giveUp(tooMuch: string): void {
+    if (this.#isGivenUp) return;
+    this.#reports.onTooMuch(tooMuch);
+    this.#kill();
+  }
+
+  #kill(): void {
+    this.#isGivenUp = true;
     this.#signal('SIGKILL');
   }
 

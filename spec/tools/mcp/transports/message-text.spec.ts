@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findAnsweredRequest } from '../../../lib/tools/mcp/message-meter.js';
+import { findAnsweredRequest, isUnheard } from '../../../../lib/tools/mcp/transports/message-text.js';
 
 describe('The request that a too large message of an MCP server answers', () => {
   const find = (start: string, end: string): number | undefined => findAnsweredRequest({ start, end });
@@ -22,5 +22,26 @@ describe('The request that a too large message of an MCP server answers', () => 
       undefined,
     );
     expect(find('{"jsonrpc":"2.0","method":"x","params":{"id":5', '},"id":5}')).to.equal(undefined);
+  });
+});
+
+describe('A notification of an MCP server that nobody listens to (D49)', () => {
+  it('is dropped before it is parsed, as its first bytes say', () => {
+    for (const line of [
+      '{"jsonrpc":"2.0","method":"notifications/message","params":{}}',
+      ' { "method" : "notifications/resources/list_changed", "jsonrpc": "2.0" }',
+    ])
+      expect(isUnheard(line), line).to.equal(true);
+    for (const line of [
+      '{"jsonrpc":"2.0","method":"notifications/progress","params":{}}',
+      '{"jsonrpc":"2.0","method":"notifications\\/progress","params":{}}',
+      '{"jsonrpc":"2.0","method":"notifications/\\u0070rogress","params":{}}',
+      '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}',
+      '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}',
+      '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+      '{"jsonrpc":"2.0","id":1,"result":{"method":"notifications/message"}}',
+      '{"result":{"text":"{\\"method\\":\\"notifications/message\\"}"},"jsonrpc":"2.0","id":1}',
+    ])
+      expect(isUnheard(line), line).to.equal(false);
   });
 });

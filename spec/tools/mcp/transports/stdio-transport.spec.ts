@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MCP_LIMITS } from '../../../lib/common/limits.js';
-import { StdioTransport } from '../../../lib/tools/mcp/stdio-transport.js';
-import { deferred } from '../../support/deferred.js';
-import { ManualClock } from '../../support/manual-clock.js';
+import { MCP_LIMITS } from '../../../../lib/common/limits.js';
+import { StdioTransport } from '../../../../lib/tools/mcp/transports/stdio-transport.js';
+import { deferred } from '../../../support/deferred.js';
+import { ManualClock } from '../../../support/manual-clock.js';
 
 /** Starts a process in a session of its own, which holds the streams of the server, and says its id. */
 const LEAVE_A_PROCESS = `
@@ -30,6 +30,7 @@ describe('The transport to a started MCP server that has left a process which ho
       onStderr: (line) => leaving.resolve(Number(line)),
       onStrayLine: () => undefined,
       onExit: () => undefined,
+      onTooMuch: () => undefined,
     });
     let isClosed = false;
     const onclose = (): void => {
@@ -77,6 +78,7 @@ describe('A message of a started MCP server that is too large', () => {
       onStderr: () => undefined,
       onStrayLine: () => undefined,
       onExit: (how) => void ended.push(how),
+      onTooMuch: () => undefined,
     });
     Object.assign(transport, {
       onmessage: (message: object) => {
