@@ -7,7 +7,7 @@ import type { HonestResult } from './honest.js';
 import { startOrigin } from './origin.js';
 import { addAnswers, addEventLoop, addMemory } from './report.js';
 import { Samples } from './samples.js';
-import { createKeys, readWindows, runProgram, startFloor, startWavetrain } from './servers.js';
+import { createKeys, readWindows, runProgram, startFloor, startAttacked } from './servers.js';
 
 /**
  * `npm run soak [-- MINUTES [ATTACK…]]`: two tenants attack a real server while a third one works (10 minutes). Measures
@@ -23,7 +23,7 @@ const keys = createKeys();
 const origin = await startOrigin();
 // The servers are given the environment of this process.
 Object.assign(process.env, floodSettings(folder, origin.url));
-const server = startWavetrain(folder, keys);
+const server = startAttacked(folder, keys);
 const bare = startFloor(folder);
 const table = new Table();
 

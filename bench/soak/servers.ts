@@ -40,6 +40,10 @@ export class ServerProcess {
     });
   }
 
+  get pid(): number {
+    return this.#process.pid ?? 0;
+  }
+
   get isAlive(): boolean {
     return this.#process.exitCode === null && this.#process.signalCode === null;
   }
@@ -52,8 +56,25 @@ export class ServerProcess {
   }
 }
 
-/** Starts `wavetrain serve` with default settings in a folder, and a probe in it. */
-export function startWavetrain(folder: string, keys: Keys): ServerProcess {
+/** Starts `wavetrain serve` with a probe in it, for the attacks. */
+export function startAttacked(folder: string, keys: Keys): ServerProcess {
+  return startWavetrain(folder, keys, {
+    flags: ['--import', programFile('probe')],
+    env: {
+      SOAK_PROBE: join(folder, 'windows'),
+      // The hostile server is on loopback.
+      SERVICE_ALLOW_PRIVATE_NETWORK: 'true',
+      SERVICE_CACHE: join(folder, 'cache'),
+    },
+  });
+}
+
+/** Starts `wavetrain serve` with default settings in a folder. @param flags of Node.js */
+export function startWavetrain(
+  folder: string,
+  keys: Keys,
+  { flags = [], env = {} }: { readonly flags?: readonly string[]; readonly env?: NodeJS.ProcessEnv },
+): ServerProcess {
   const entries = NAMES.map((name) => ({
     name,
     sha256: createHash('sha256').update(keys[name]).digest('hex'),
@@ -62,16 +83,13 @@ export function startWavetrain(folder: string, keys: Keys): ServerProcess {
   }));
   writeFileSync(join(folder, 'keys.yaml'), JSON.stringify(entries));
   const command = fileURLToPath(new URL('../../bin/wavetrain.js', import.meta.url));
-  return new ServerProcess(['--import', programFile('probe'), command, 'serve', '--port', '0'], {
+  return new ServerProcess([...flags, command, 'serve', '--port', '0'], {
     cwd: folder,
     env: {
       ...process.env,
-      SOAK_PROBE: join(folder, 'windows'),
       SERVICE_API_KEYS_FILE: join(folder, 'keys.yaml'),
       SERVICE_LOG_LEVEL: 'info',
-      // The hostile server is on loopback.
-      SERVICE_ALLOW_PRIVATE_NETWORK: 'true',
-      SERVICE_CACHE: join(folder, 'cache'),
+      ...env,
     },
   });
 }
