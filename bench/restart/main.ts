@@ -120,12 +120,12 @@ async function awaitRestored(server: ServerProcess, keys: Keys): Promise<void> {
 /** Sends runs of another tenant, one after another, until `work` is over. Resolves with their times, sorted. */
 async function work(server: ServerProcess, keys: Keys, other: () => Promise<void>): Promise<number[]> {
   const api = new Api(await server.url, keys.bob, 60_000);
-  let isOver = false;
+  const state = { isOver: false };
   const over = other().then(() => {
-    isOver = true;
+    state.isOver = true;
   });
   const times: number[] = [];
-  while (!isOver) {
+  while (!state.isOver) {
     const { status, ms } = await api.send('POST', '/pipelines/run', HONEST);
     if (status !== 200) throw new Error(`a run of the other tenant was answered with ${status}`);
     times.push(ms);

@@ -16,7 +16,7 @@ const WINDOW_MS = 5000;
 /** Between two looks at the CPU time; a gap is that much too long at most. */
 const TICK_MS = 5;
 
-/** What Node.js adds to every delay that it reports. */
+/** Node.js adds this to every delay that it reports. */
 const RESOLUTION_MS = 5;
 
 /** Appends a window to a file, as a line of JSON, every five seconds. */

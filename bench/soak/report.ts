@@ -14,7 +14,7 @@ const MAX_GAP_MS = 60;
 /** How much the memory may grow from the second quarter of the attacks to the last one. */
 const MAX_GROWTH = 1.25;
 
-/** What the third tenant got, from the server alone, from the attacked server, and from an attacked one that does nothing. */
+/** The answers to the third tenant, from the server alone, from the attacked server, and from an attacked one that does nothing. */
 export interface HonestResults {
   readonly alone: HonestResult;
   readonly attacked: HonestResult;

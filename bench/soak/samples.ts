@@ -1,6 +1,6 @@
 import { Api } from './api.js';
 
-/** What the metrics of the server have said, once a second. */
+/** The metrics of the server, read once a second. */
 export class Samples {
   /** Resident memory, in MiB. */
   readonly memory: number[] = [];

@@ -297,7 +297,7 @@ export class LocalExecutor implements Executor {
    */
   resume(runId: string, by: 'continue' | 'step'): void {
     const run = this.getRun(runId);
-    if (!run.isPaused)
+    if (!run.isPaused || run.isResuming)
       throw new WavetrainError('run_not_paused', `run ${runId} does not wait at a breakpoint`);
     run.resume(by);
   }

@@ -67,10 +67,8 @@ export class MemoryBudget {
   tryReserve(bytes: number): boolean {
     while (this.#usedBytes + bytes > this.#availableBytes) {
       const missing = this.#usedBytes + bytes - this.#availableBytes;
-      if (this.#grow(missing) || this.#reclaim()) continue;
-      if (!this.isGranted || this.isClosed) return false;
-      this.#pool?.take(this.#tenantId, missing);
-      this.#availableBytes += missing;
+      if (this.isGranted && !this.isClosed) this.#takeGranted(missing);
+      else if (!this.#grow(missing) && !this.#reclaim()) return false;
     }
     this.#usedBytes += bytes;
     return true;
@@ -101,6 +99,12 @@ export class MemoryBudget {
     this.trim();
     this.#availableBytes = 0;
     this.isClosed = true;
+  }
+
+  /** Evicts nothing of others: the memory was reserved before the run was rebuilt. */
+  #takeGranted(bytes: number): void {
+    this.#pool?.take(this.#tenantId, bytes);
+    this.#availableBytes += bytes;
   }
 
   #grow(bytes: number): boolean {

@@ -14,7 +14,7 @@ export class AnswerParts {
   /** Texts of this turn that are passed on when it is over. */
   #held: string[] = [];
   #isHolding = false;
-  /** What `onText` has thrown when it received texts that were held. */
+  /** The error that `onText` has thrown when it received texts that were held. */
   #failure: { readonly error: unknown } | undefined;
 
   /**

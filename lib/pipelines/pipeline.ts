@@ -26,7 +26,7 @@ export interface Pipeline {
   /** What a plan that runs it must know about it. */
   readonly contract: Contract;
   readonly warnings: readonly Problem[];
-  /** Those of its tasks; a run at work holds them. */
+  /** The compiled templates of its tasks; a run at work holds them. */
   readonly templates: DroppableTemplates;
   /** Estimated memory with the compiled templates, in bytes. */
   readonly sizeBytes: number;

@@ -48,9 +48,9 @@ export class Admission {
   /** The runs with breakpoints that wait for part of that half. */
   readonly #pausableQueue = new FairQueue<RunEntry>();
   readonly #running = new LinkedMap<string, RunEntry>();
-  /** Tenants whose earlier runs are not all restored: new ones wait behind them (D68). */
+  /** Tenants whose queue of an earlier process is not restored yet: new runs are held back behind that queue (D68). */
   readonly #incomplete = new Set<string>();
-  readonly #behind = new FairQueue<RunEntry>();
+  readonly #heldBack = new FairQueue<RunEntry>();
   #closed = false;
   #isStarting = false;
 
@@ -67,7 +67,7 @@ export class Admission {
   }
 
   get #queued(): number {
-    return this.#queue.size + this.#pausableQueue.size + this.#behind.size;
+    return this.#queue.size + this.#pausableQueue.size + this.#heldBack.size;
   }
 
   /** The runs that have a slot. */
@@ -79,11 +79,11 @@ export class Admission {
   queueOf(tenants: readonly string[] | undefined): RunQueue {
     if (tenants === undefined) {
       const waitsForSlot = this.#queue.size > 0 && this.#slots.isFull;
-      const forSlot = this.#queue.size + this.#behind.size;
+      const forSlot = this.#queue.size + this.#heldBack.size;
       return describeQueue(forSlot, this.#pausableQueue.size, waitsForSlot ? 'server' : null);
     }
     const asked = [...new Set(tenants)];
-    const forSlot = sumSizes(this.#queue, asked) + sumSizes(this.#behind, asked);
+    const forSlot = sumSizes(this.#queue, asked) + sumSizes(this.#heldBack, asked);
     const forBreakpoints = sumSizes(this.#pausableQueue, asked);
     const held = asked.filter(
       (tenantId) => this.#queue.sizeOf(tenantId) > 0 && !this.#slots.hasRoom(tenantId),
@@ -93,15 +93,19 @@ export class Admission {
     return describeQueue(forSlot, forBreakpoints, haveShares ? 'tenant' : 'server');
   }
 
-  /** Lets new runs of a tenant wait until `complete` is called: those of an earlier process come before them. */
+  /** Holds new runs of a tenant back until `releaseHeld` is called: the runs of an earlier process come first. */
   awaitRestored(tenantId: string): void {
     this.#incomplete.add(tenantId);
   }
 
-  /** Call when all runs of a tenant that had not settled are restored. */
-  complete(tenantId: string): void {
+  /** Call when the queue of a tenant is restored. */
+  releaseHeld(tenantId: string): void {
     this.#incomplete.delete(tenantId);
-    for (let next = this.#behind.nextOf(tenantId); next !== undefined; next = this.#behind.nextOf(tenantId)) {
+    for (
+      let next = this.#heldBack.nextOf(tenantId);
+      next !== undefined;
+      next = this.#heldBack.nextOf(tenantId)
+    ) {
       this.#admit(next);
     }
   }
@@ -129,7 +133,7 @@ export class Admission {
     // Whoever was accepted by an earlier process, with other limits, has a place in any case.
     this.#places.acquire(tenantId);
     if (isRestored || !this.#incomplete.has(tenantId)) return this.#admit(entry);
-    this.#behind.add(tenantId, entry);
+    this.#heldBack.add(tenantId, entry);
     entry.run.park();
   }
 
@@ -171,7 +175,8 @@ export class Admission {
     const { tenantId } = entry.run;
     this.#places.release(tenantId);
     if (this.#running.delete(entry.run.id)) this.#slots.release(tenantId);
-    else for (const queue of [this.#queue, this.#pausableQueue, this.#behind]) queue.delete(tenantId, entry);
+    else
+      for (const queue of [this.#queue, this.#pausableQueue, this.#heldBack]) queue.delete(tenantId, entry);
     if (this.#pausableRuns.delete(entry)) {
       this.#pausable.release(tenantId);
       this.#queuePausable();
@@ -196,7 +201,7 @@ export class Admission {
   async drain(graceMs: number, clock: Clock, end: (run: AnyRun, force: boolean) => void): Promise<void> {
     this.#closed = true;
     const running = [...this.#running];
-    const waiting = [this.#queue, this.#pausableQueue, this.#behind].flatMap((queue) => queue.clear());
+    const waiting = [this.#queue, this.#pausableQueue, this.#heldBack].flatMap((queue) => queue.clear());
     for (const { run } of waiting) end(run, false);
     for (const { run } of running) if (run.isPaused) end(run, false);
     const timer = clock.setTimeout(() => {

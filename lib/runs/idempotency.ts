@@ -147,8 +147,13 @@ export class IdempotencyStore {
     this.#byRun.set(runId, reservation);
   }
 
-  /** Gives up the key of a run that was not accepted, or cannot be rebuilt: its submission may be repeated. */
-  giveUp(runId: string): void {
+  /** The run of the first submission with a key; undefined when there is none yet. */
+  runOf(tenantId: string, { key }: IdempotencyKey): string | undefined {
+    return this.#reservations.get(toMapKey(tenantId, key))?.runId;
+  }
+
+  /** Frees the key of a run that was not accepted, or cannot be rebuilt: its submission may be repeated. */
+  releaseKey(runId: string): void {
     const reservation = this.#byRun.get(runId);
     if (reservation !== undefined) this.#delete(reservation);
   }
@@ -225,7 +230,8 @@ export class IdempotencyStore {
 
   #delete(reservation: Reservation): void {
     const { tenantId, mapKey, runId } = reservation;
-    this.#reservations.delete(mapKey);
+    // A later run of the store may have the same key.
+    if (this.#reservations.get(mapKey) === reservation) this.#reservations.delete(mapKey);
     if (runId !== undefined) this.#byRun.delete(runId);
     const forgotten = this.#forgotten.get(tenantId);
     if (!forgotten?.delete(mapKey)) return;

@@ -46,8 +46,8 @@ export class RunRegistry extends RunViews {
   #isClosing = false;
   #leftRuns = 0;
   readonly #storeGuard: StoreGuard;
-  /** The runs that are still to be taken over from the store. Undefined without a store, and until they are listed. */
-  restoration: Restoration | undefined;
+  /** Undefined without a store, and until its runs are listed. */
+  #restoration: Restoration | undefined;
 
   /** Shares the event loop between requests: the HTTP API reaches it through the registry, as all that concerns runs. */
   readonly fairYield = fairYield;
@@ -97,8 +97,9 @@ export class RunRegistry extends RunViews {
   ): Promise<OnceAcceptedRun> {
     this.#retention.sweep();
     const begin = (reservation: Reservation): Promise<string> => submit({ reservation });
+    const earlier = this.#idempotencyKeys.runOf(tenantId, idempotency);
+    if (earlier !== undefined) await this.#restoration?.whenRestored(earlier, [tenantId]);
     const { runId, isReplayed, lastStatus } = await this.#idempotencyKeys.once(tenantId, idempotency, begin);
-    if (isReplayed) await this.restoration?.whenRestored(runId, [tenantId]);
     const kept = isReplayed ? this.runs.get(runId) : undefined;
     const status = lastStatus ?? kept?.run.status ?? INITIAL_STATUS;
     return { run_id: runId, status, isReplayed, isKept: lastStatus === undefined };
@@ -172,7 +173,10 @@ export class RunRegistry extends RunViews {
 
   /** Deletes a settled run. Throws `run_not_found` or `run_not_settled`. */
   remove(runId: string): void {
-    assertSettled(this.entry(runId).run);
+    const { run } = this.entry(runId);
+    assertSettled(run);
+    // Reruns that wait in the store may need its files.
+    if (this.executor.hasArtifacts(runId)) this.#restoration?.assertNoneWaits(run.tenantId);
     this.forget(runId);
   }
 
@@ -217,8 +221,8 @@ export class RunRegistry extends RunViews {
   async close(graceMs: number, answerRequests?: () => Promise<void>): Promise<void> {
     const { store } = this.options;
     this.#isClosing = true;
-    this.restoration?.close();
-    if (this.#restoring !== undefined) await this.#restoring;
+    const reading = this.#restoration?.close() ?? this.#restoring;
+    if (reading !== undefined) await reading;
     const end = (run: AnyRun, force: boolean): void => {
       if (store === undefined) return run.cancel(force);
       if (run.isLeft) return;
@@ -245,6 +249,7 @@ export class RunRegistry extends RunViews {
     const { reservation, onEvent, onAccepted, onInspection } = submission;
     this.#storeGuard.assertWorks();
     this.#retention.sweep();
+    if (this.#isClosing) throw leftToNextProcess('its runs');
     this.admission.checkCapacity(tenantId);
     const entry = this.#enter(this.#factory.create(requested, tenantId, reservation?.key));
     const { run } = entry;
@@ -278,15 +283,16 @@ export class RunRegistry extends RunViews {
   async #restore(revive: ReviveDefinitions, onListed?: () => void): Promise<RestoredRuns | undefined> {
     const { store, memory } = this.options;
     if (store === undefined) return { kept: 0, goingOn: 0, waiting: 0 };
+    const registry = this.#restoringRegistry();
     const missingFiles = new StandIns(this.executor);
+    const { clock } = this;
     const restoration = new Restoration({
       store,
       revive,
       factory: this.#factory,
-      registry: this.#restoringRegistry(),
+      registry,
       missingFiles,
-      runSteps: (steps, tenantId) => this.stepRunner.run(steps, tenantId),
-      clock: this.clock,
+      clock,
       memory,
     });
     this.#idempotencyKeys.restoreForgotten(await store.keys());
@@ -295,10 +301,9 @@ export class RunRegistry extends RunViews {
       if (idempotency) this.#idempotencyKeys.restore(tenantId, idempotency, id);
     });
     for (const tenantId of restoration.tenantsAtWork) this.admission.awaitRestored(tenantId);
-    this.restoration = restoration;
+    this.#restoration = restoration;
     if (!this.#isClosing) onListed?.();
     if (!(await restoration.run())) return undefined;
-    missingFiles.forget();
     const { kept, goingOn, waiting } = restoration;
     return { kept, goingOn, waiting };
   }
@@ -307,22 +312,29 @@ export class RunRegistry extends RunViews {
     return {
       isClosing: () => this.#isClosing,
       enter: (run) => this.#enter(run),
-      goOn: (entry) => {
+      resume: (entry) => {
         entry.announce(undefined, this.options.onEvent);
         this.admission.admit(entry, true);
       },
-      leaveOut: (entry) => this.#leaveOut(entry),
-      giveUp: (runId) => {
+      skip: (entry) => this.#skipRestored(entry),
+      onUnrestorable: (runId) => {
         this.runs.release(runId);
-        this.#idempotencyKeys.giveUp(runId);
+        this.#idempotencyKeys.releaseKey(runId);
       },
-      tenantIsAtWork: (tenantId) => this.admission.complete(tenantId),
-      tenantIsComplete: (settled) => this.#retention.restore(settled),
+      onQueueRestored: (tenantId) => this.admission.releaseHeld(tenantId),
+      // Some may have been deleted meanwhile.
+      onSettledRestored: (settled) =>
+        this.#retention.restore(settled.filter((entry) => this.runs.get(entry.run.id) === entry)),
     };
   }
 
-  /** It stays in the store. */
-  #leaveOut(entry: RunEntry): void {
+  /** The runs that are still to be taken over from the store; undefined without a store, and until they are listed. */
+  get restoration(): Pick<Restoration, 'whenRestored' | 'whenComplete' | 'isWaiting'> | undefined {
+    return this.#restoration;
+  }
+
+  /** The run stays in the store. */
+  #skipRestored(entry: RunEntry): void {
     const { id, status } = entry.run;
     this.runs.delete(entry);
     this.#idempotencyKeys.forgetRun(id, status);

@@ -1,6 +1,6 @@
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
-import type { JsonObject } from '../common/json.js';
+import { estimateBytesInSteps, type JsonObject } from '../common/json.js';
 import type { RunTrigger } from '../execution/run/base-run.js';
 import type { AnyRun, KeptRun, LocalExecutor } from '../execution/local-executor.js';
 import type { Fact } from '../execution/history/fact.js';
@@ -67,19 +67,23 @@ export interface CreatedRun {
 }
 
 /** A run that another process has accepted. */
-export type RestoredRun = CreatedRun;
+export interface RestoredRun extends CreatedRun {
+  /** Gives back the memory of the facts. Call when the run was rebuilt. */
+  readonly release: () => void;
+}
 
-/** What restoring a run needs besides the run. */
+/** The parts that restoring a run needs besides the run. */
 export interface RestoreContext {
   readonly store: RunStore;
   readonly revive: ReviveDefinitions;
   readonly missingFiles: StandIns;
   /**
-   * Takes the memory that the facts of a run need until the run takes its own. Rejects with `queue_full` when there is none.
+   * Takes memory for what is read of a run.
    *
    * @returns gives that memory back
+   * @throws WavetrainError `queue_full` or `memory_full` when there is none
    */
-  reserve(facts: readonly Fact[], tenantId: string): Promise<() => void>;
+  readonly reserve: (bytes: number) => () => void;
 }
 
 /** Creates runs: new ones, which are added to the store if there is one, and those that the store has (D68). */
@@ -118,44 +122,57 @@ export class RunFactory {
   /**
    * Creates a run of the store again. Resolves with undefined for one that was not accepted, because a process ended before
    * what it may reuse was kept. Rejects when this version of Wavetrain, its tools or its settings do not accept it any more,
-   * and with `queue_full` when there is no memory for it.
+   * and with `queue_full` or `memory_full` when there is no memory for it.
    *
    * @param context of the restoration
    */
-  async restore(
-    { id, number, createdAt, tenantId }: StoredRunHead,
-    context: RestoreContext,
-  ): Promise<RestoredRun | undefined> {
-    const { store, revive, missingFiles } = context;
+  async restore(head: StoredRunHead, context: RestoreContext): Promise<RestoredRun | undefined> {
+    const { store } = context;
+    const { id, number, tenantId } = head;
     const { stepRunner } = this.#executor;
-    const { parts, facts } = separate(await store.facts(id));
-    const release = await context.reserve(facts, tenantId);
+    const stored = await store.facts(id);
+    const release = context.reserve(await stepRunner.run(estimateBytesInSteps(stored), tenantId));
     try {
-      const past = await stepRunner.run(PastFacts.readInSteps(facts), tenantId);
-      assertNoCrashLoop(past);
-      const submission = await store.submission(id);
-      if (submission === undefined) return undefined;
-      const hasSettled = past.settledAt !== undefined;
-      const isChecked = this.#checkedBy !== undefined && submission.checked_by === this.#checkedBy;
-      const requested = await toRequestedRun(submission, revive, { hasSettled, isChecked });
-      const kept = { log: store.log(id, tenantId), past: { id, createdAt, isRestored: true, facts: past } };
-      const { rerun } = submission;
-      if (rerun === undefined) return { run: createRequestedRun(this.#executor, requested, kept), number };
-      const source = await stepRunner.run(StoredSource.read(rerun.run_id, parts), tenantId);
-      if (!source.isComplete && !store.isOptional) return undefined;
-      const findEarlier = await reviveEarlier(
-        source,
-        { ...submission, hasSettled, isChecked: false },
-        revive,
-      );
-      missingFiles.create(rerun.run_id, source.files);
-      const reused = { ...requested, source: source.toRunSource(requested.kind) } as RequestedRun;
-      const run = createRequestedRun(this.#executor, reused, kept);
-      source.complete(run, findEarlier);
-      return { run, number };
-    } finally {
+      const run = await this.#createAgain(head, stored, context);
+      if (run !== undefined) return { run, number, release };
+    } catch (error) {
       release();
+      throw error;
     }
+    release();
+    return undefined;
+  }
+
+  async #createAgain(
+    { id, createdAt, tenantId }: StoredRunHead,
+    stored: readonly StoredFact[],
+    { store, revive, missingFiles, reserve }: RestoreContext,
+  ): Promise<AnyRun | undefined> {
+    const { stepRunner } = this.#executor;
+    const { parts, facts } = separate(stored);
+    const past = await stepRunner.run(PastFacts.readInSteps(facts), tenantId);
+    assertNoCrashLoop(past);
+    const submission = await store.submission(id);
+    if (submission === undefined) return undefined;
+    const state = { hasSettled: past.settledAt !== undefined, isChecked: this.#hasChecked(submission) };
+    // The run takes memory of its own for what it was given: it is not counted twice.
+    reserve(await stepRunner.run(estimateBytesInSteps(submission), tenantId))();
+    const requested = await toRequestedRun(submission, revive, state);
+    const kept = { log: store.log(id, tenantId), past: { id, createdAt, isRestored: true, facts: past } };
+    const { rerun } = submission;
+    if (rerun === undefined) return createRequestedRun(this.#executor, requested, kept);
+    const source = await stepRunner.run(StoredSource.read(rerun.run_id, parts), tenantId);
+    if (!source.isComplete && !store.isOptional) return undefined;
+    const findEarlier = await reviveEarlier(source, { ...submission, ...state, isChecked: false }, revive);
+    missingFiles.create(rerun.run_id, source.files);
+    const reused = { ...requested, source: source.toRunSource(requested.kind) } as RequestedRun;
+    const run = createRequestedRun(this.#executor, reused, kept);
+    source.complete(run, findEarlier);
+    return run;
+  }
+
+  #hasChecked({ checked_by: checkedBy }: StoredSubmission): boolean {
+    return this.#checkedBy !== undefined && checkedBy === this.#checkedBy;
   }
 }
 

@@ -92,7 +92,7 @@ export class EventLoopOverruns {
   }
 }
 
-/** Those of this process; all servers share its event loop. */
+/** The overruns of this process; all servers share its event loop. */
 export const eventLoopOverruns = new EventLoopOverruns();
 
 /** Measures each step as one stretch. */

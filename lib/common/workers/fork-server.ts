@@ -42,6 +42,7 @@ export function startLauncher(file: string): Launcher {
 export class ForkServer implements Launcher {
   readonly #file: string;
   #process: ForkServerProcess;
+  #isClosed = false;
 
   /** @param file the program of the small process, `fork-server-process` */
   constructor(file: string) {
@@ -50,12 +51,13 @@ export class ForkServer implements Launcher {
   }
 
   launch(program: WorkerProgram, listener: LaunchListener): LaunchedProcess {
-    if (!this.#process.isAlive) this.#process = new ForkServerProcess(this.#file);
+    if (!this.#process.isAlive && !this.#isClosed) this.#process = new ForkServerProcess(this.#file);
     return this.#process.launch(program, listener);
   }
 
   /** Ends the small process, and all processes that it has started. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#process.close();
   }
 }

@@ -72,7 +72,9 @@ export class WorkerProcess<Request extends object, Response> {
       (resolve) => {
         this.#onResponse = resolve;
         // A process that has just died gets no request; its exit fails it.
-        void this.#messages?.send(undefined, request);
+        this.#messages?.send(undefined, request).catch((error: unknown) => {
+          this.kill(new WorkerError('threw', errorMessage(error)));
+        });
       },
     );
     if (head.error !== undefined) throw new WorkerError('threw', head.error);

@@ -18,6 +18,7 @@ export class DroppableTemplates {
   readonly #templates: DroppableTemplate[] = [];
   readonly #source = new TableSource();
   #users = 0;
+  #isDropped = false;
 
   constructor(sizeBytes: number) {
     this.sizeBytes = sizeBytes;
@@ -49,6 +50,7 @@ export class DroppableTemplates {
   park(): void {
     if (this.#users > 0) return;
     for (const template of this.#templates) template.drop();
+    this.#isDropped = true;
     this.#source.drop();
   }
 
@@ -56,14 +58,15 @@ export class DroppableTemplates {
     return this.#templates.every((template) => template.isCompiled);
   }
 
-  /** Whether compiling what is missing would hold the event loop. */
+  /** True when compiling what is missing would hold the event loop. */
   get needsSteps(): boolean {
-    return this.sizeBytes > LONG_BYTES && !this.isCompiled;
+    return this.#isDropped && this.sizeBytes > LONG_BYTES;
   }
 
-  /** Compiles what is missing. What is not compiled before it is needed is compiled then, in one go. */
+  /** Compiles the missing templates. A template that is needed before that is compiled then, in one go. */
   *compile(): Steps<void> {
     for (const template of this.#templates) if (!template.isCompiled) yield* template.compile();
+    this.#isDropped = false;
   }
 }
 

@@ -19,7 +19,7 @@ export class ExpressionTable {
   readonly #roots = new Map<string, string>();
   readonly #fields = new Map<string, Segment>();
 
-  /** Whether there are more expressions than a definition may have. */
+  /** True when there are more expressions than a definition may have. */
   get isOverfull(): boolean {
     return this.#operands.size > MAX_EXPRESSIONS;
   }

@@ -183,7 +183,7 @@ class TemplateCompiler {
     return this.#toRenderer(text, parsed, parts);
   }
 
-  /** Whether further templates are not worth parsing, because the definition is refused. */
+  /** True when further templates are not worth parsing, because the definition is refused. */
   #isFull(): boolean {
     return this.problems.length >= this.#maxProblems || this.#table.isOverfull;
   }

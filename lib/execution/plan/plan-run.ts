@@ -94,6 +94,10 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     return false;
   }
 
+  protected override get concluded(): Promise<void> | undefined {
+    return this.subRuns.concluded;
+  }
+
   park(): void {
     const { begun } = this.subRuns;
     for (const [id, { pipeline }] of this.prepared.subRuns) {

@@ -25,6 +25,10 @@ import { SessionOverrides } from '../session/session-overrides.js';
  */
 export class SubRuns implements PlanPorts {
   readonly eventLoopBudget: EventLoopBudget;
+  /** Resolves when the plan has ended, after its last sub-pipeline; undefined until that has. */
+  concluded: Promise<void> | undefined;
+  /** For work that no machine decides about, whose slices are no facts. */
+  readonly #liveBudget: EventLoopBudget;
   /** The runs that have begun, by sub-pipeline id. */
   readonly begun = new Map<string, PipelineRun>();
   /** Failures of all sub-pipelines, in the order in which they happened. */
@@ -53,8 +57,8 @@ export class SubRuns implements PlanPorts {
     writePlanStatus: () => void,
     history: PlacedHistory | undefined,
   ) {
-    const budget = eventLoopBudget.forTenant(prepared.tenantId);
-    this.eventLoopBudget = history?.createBudget(budget) ?? budget;
+    this.#liveBudget = eventLoopBudget.forTenant(prepared.tenantId);
+    this.eventLoopBudget = history?.createBudget(this.#liveBudget) ?? this.#liveBudget;
     this.#history = history;
     this.#prepared = prepared;
     this.#dependencies = dependencies;
@@ -104,7 +108,7 @@ export class SubRuns implements PlanPorts {
   }
 
   conclude(onConcluded: (result: TaskResult) => void): void {
-    void this.#readBlackboard().then(onConcluded);
+    this.concluded = this.#readBlackboard().then(onConcluded);
   }
 
   /** Why the plan failed although no task failed; undefined when there is no such reason. */
@@ -121,7 +125,7 @@ export class SubRuns implements PlanPorts {
     const { blackboard, ownsBlackboard, tenantId, secrets } = this.#prepared;
     try {
       const all = assertRecord(await blackboard.getAll(tenantId));
-      const budget = this.eventLoopBudget;
+      const budget = this.#liveBudget;
       const { json, sizeBytes } = await runWithPauses(copyToJsonInSteps(all, secrets.masker), () =>
         budget.exhausted() ? nextSlice(budget) : undefined,
       );

@@ -40,6 +40,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   readonly createdAt: number;
   startedAt: number | null = null;
   finishedAt: number | null = null;
+  /** True from when somebody resumes a paused run until the run goes on: its templates may have to be compiled before. */
+  isResuming = false;
   /** Null when a request or a person has started it, also for a rerun. Set before anybody can see the run. */
   trigger: RunTrigger | null = null;
   /** Resolves when nothing of the run is at work any more; never rejects. */
@@ -220,6 +222,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     if (this.hasBegun) void this.#prepareAndBegin();
     else this.emitStatus();
     await replay.over;
+    await this.concluded;
     if (this.isPaused) this.park();
   }
 
@@ -249,14 +252,22 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** Lets a paused run go on: to its next breakpoint, or by one wave. Does nothing otherwise. */
   resume(by: 'continue' | 'step'): void {
+    this.isResuming = true;
     const resume = (): void =>
       this.#whenAtRest(() => {
+        this.isResuming = false;
+        if (!this.isPaused) return;
         this.#note({ kind: 'resume', by });
         this.#send(by);
       });
     const compiling = this.prepareTemplates();
     if (compiling === undefined) resume();
     else void compiling.then(resume);
+  }
+
+  /** Resolves when what follows the last fact of a run has happened; undefined when nothing does. */
+  protected get concluded(): Promise<void> | undefined {
+    return undefined;
   }
 
   /** Compiles the templates that the run needs to go on; returns undefined when it may go on at once. Never rejects. */

@@ -61,7 +61,7 @@ export class InputRenderer {
   /** Call before the inputs of a task, or its items, are rendered: what it read from the session may be very much. */
   *prepare({ wave, inputs, parallelOver }: Task): Steps<void> {
     const { templates } = this.#run.prepared.pipeline;
-    // Those of a run that waits are dropped.
+    // The templates of a run that waits are dropped.
     if (templates.needsSteps) yield* templates.compile();
     const isReader = readsSession(inputs) || readsSession(parallelOver);
     if (!isReader || this.#session?.wave === wave || !this.#run.prepared.ownsBlackboard) return;

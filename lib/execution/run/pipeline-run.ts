@@ -25,7 +25,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   readonly work: RunWork;
   protected readonly lifecycle: LifecycleEvents;
   readonly #services: RunServices;
-  /** Whether the run holds the templates of its pipeline. */
+  /** True when the run holds the templates of its pipeline. */
   #isHolding = false;
 
   /**

@@ -28,6 +28,8 @@ const CLOSE_CODES: Readonly<Record<string, number>> = {
   run_not_found: 4404,
   too_many_streams: 4429,
   memory_full: 4503,
+  not_ready: 4503,
+  shutting_down: 4503,
 };
 const INTERNAL_ERROR = 1011;
 const GOING_AWAY = 1001;

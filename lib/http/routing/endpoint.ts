@@ -92,11 +92,12 @@ export class Endpoint {
   /** Waits until the runs that the request is about are taken over from the store; new runs need not wait. */
   async #awaitRestored({ tenants }: Caller, runId: string | undefined): Promise<void> {
     const { restoration } = this.#services.registry;
-    const { method, isProbe } = this.#route;
-    if (restoration === undefined || isProbe === true) return;
+    if (restoration === undefined) return;
+    const { method, listsRuns } = this.#route;
     // A run may be deleted when all reruns that need its files are there.
-    if (runId !== undefined && method !== 'DELETE') await restoration.whenRestored(runId, tenants);
-    else if (method !== 'POST') await restoration.whenComplete(tenants);
+    const needsAll = listsRuns === true || (runId !== undefined && method === 'DELETE');
+    if (needsAll) await restoration.whenComplete(tenants);
+    if (runId !== undefined) await restoration.whenRestored(runId, tenants);
   }
 
   #openMemory(payer: string | BodyProof): BodyMemory {

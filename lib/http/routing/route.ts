@@ -117,6 +117,8 @@ interface RouteDeclaration<P extends TObject, Q extends TObject, H extends TObje
   readonly isPage?: boolean;
   /** Accepts any query and any Accept header, because health probes send both. */
   readonly isProbe?: boolean;
+  /** Waits until all runs of the caller's tenants are taken over from the store (D68). */
+  readonly listsRuns?: boolean;
   /** The scope that a key needs; `any` accepts every key, `open` needs none. */
   readonly access: KeyScope | 'open' | 'any';
   readonly params?: P;

@@ -362,9 +362,10 @@ export class Scheduler {
 
   #hasSettled(runId: string): boolean {
     try {
-      return this.#options.registry.record(runId).settled;
+      const { registry } = this.#options;
+      return registry.restoration?.isWaiting(runId) !== true && registry.record(runId).settled;
     } catch (error) {
-      // It is not kept any more.
+      // The run is not kept any more.
       if (error instanceof WavetrainError) return true;
       throw error;
     }

@@ -18,7 +18,7 @@ export interface SignatureHeaders {
 export interface WebhookSignature {
   /** The same for whoever sends the signature again: the id of the delivery, or else a hash, which proves nothing. */
   readonly id: string;
-  /** Whether the id and a time are signed; without them, two deliveries with the same body have the same signature. */
+  /** True when the id and a time are signed; without them, two deliveries with the same body have the same signature. */
   readonly isDated: boolean;
   /** False when the signed time is too far from now. @param now in milliseconds since 1970 */
   isTimely(now: number): boolean;

@@ -95,7 +95,7 @@ export class Webhooks {
     return entry === undefined || secret === undefined ? undefined : { entry, secret };
   }
 
-  /** Whether the server has the secret of a webhook. */
+  /** True when the server has the secret of a webhook. */
   isReady(entry: FolderEntry): boolean {
     return this.#findSecret(entry) !== undefined;
   }

@@ -32,7 +32,7 @@ type PartReader = ReadableStreamDefaultReader<LanguageModelV3StreamPart>;
 interface Sdk {
   readonly create: (request: Pick<ProviderRequest, 'model' | 'tenant_id'>) => LanguageModelV3;
   readonly mayEndWithoutReason?: boolean;
-  /** Whether parts have waited for their slice of the event loop before they were parsed. */
+  /** True when parts have waited for their slice of the event loop before they were parsed. */
   readonly waitsBefore?: boolean;
   /** Reads the tokens that the provider reports before the end, from an event of its stream. */
   readonly readUsage?: (event: unknown) => TokenCounts | undefined;

@@ -1,135 +1,79 @@
 import type { Clock } from '../../common/clock.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
-import { estimateBytesInSteps } from '../../common/json.js';
 import { LinkedMap } from '../../common/queues/linked-map.js';
 import type { MemoryPool } from '../../common/queues/memory-pool.js';
+import { formatMebibytes } from '../../common/text.js';
 import { warnHost } from '../../common/warnings.js';
-import type { RunSteps } from '../../common/steps.js';
-import type { Fact } from '../../execution/history/fact.js';
 import type { StandIns } from '../rerun/stand-ins.js';
-import type { RestoreContext, RestoredRun, ReviveDefinitions, RunFactory } from '../run-factory.js';
+import type { RestoredRun, ReviveDefinitions, RunFactory } from '../run-factory.js';
 import type { RunEntry } from '../run-entry.js';
+import { Backlog, PendingRun } from './backlog.js';
 import type { RunStore, StoredRunHead } from './run-store.js';
 
 /** So many settled runs are rebuilt at once: one whose facts nobody waits for holds up no other. */
 const MAX_REBUILDS = 16;
 
-/** How long runs wait that did not fit into the memory. */
+/** How long runs wait that did not fit into the memory, before they are tried again. */
 const RETRY_MS = 1000;
 
 /** The registry into which runs are restored. */
 export interface RestoringRegistry {
   isClosing(): boolean;
   enter(run: RestoredRun): RunEntry;
-  goOn(entry: RunEntry): void;
+  resume(entry: RunEntry): void;
   /** Receives a settled run that has come to another state than it had; a warning has named it. */
-  leaveOut(entry: RunEntry): void;
+  skip(entry: RunEntry): void;
   /** Called for a run that was not accepted, or cannot be rebuilt. */
-  giveUp(runId: string): void;
-  /** Called when the runs of a tenant are restored that had not settled. */
-  tenantIsAtWork(tenantId: string): void;
-  /** Called when all runs of a tenant are restored, or wait for memory, with those that have settled. */
-  tenantIsComplete(settled: readonly RunEntry[]): void;
+  onUnrestorable(runId: string): void;
+  /** Called when new runs of a tenant need not wait any more for those that it had in the queue. */
+  onQueueRestored(tenantId: string): void;
+  /** Receives the settled runs of a tenant, which may be evicted from then on. */
+  onSettledRestored(settled: readonly RunEntry[]): void;
 }
 
-interface RestorationOptions {
+export interface RestorationOptions {
   readonly store: RunStore;
   readonly revive: ReviveDefinitions;
   readonly factory: RunFactory;
   readonly registry: RestoringRegistry;
   readonly missingFiles: StandIns;
-  readonly runSteps: RunSteps;
   readonly clock: Clock;
   readonly memory: MemoryPool | undefined;
 }
 
-/** A run that is not restored yet. */
-interface PendingRun {
-  readonly head: StoredRunHead;
-  /** Resolves when it is there, or waits for memory, or will not come. */
-  readonly restored: Promise<void>;
-  readonly resolve: () => void;
-  isStarted: boolean;
-}
-
-/** The runs of one tenant that are not restored yet. */
-class Backlog {
-  readonly tenantId: string;
-  /** Somebody asks for them. */
-  readonly asked = new LinkedMap<string, PendingRun>();
-  /** Those that have not settled, in the order in which they were accepted. */
-  readonly open = new LinkedMap<string, PendingRun>();
-  /** The newest first: it is the last to be evicted. */
-  readonly settled = new LinkedMap<string, PendingRun>();
-  readonly restoredSettled: RunEntry[] = [];
-  /** Settled runs that are being rebuilt. */
-  readonly rebuilds = new Set<Promise<void>>();
-  /** The next one waits for memory, and so do those behind it. */
-  isBlocked = false;
-  isAtWork = false;
-  readonly complete: Promise<void>;
-  #resolve = (): void => {};
-
-  constructor(tenantId: string) {
-    this.tenantId = tenantId;
-    this.complete = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-  }
-
-  get size(): number {
-    return this.open.size + this.settled.size;
-  }
-
-  get next(): PendingRun | undefined {
-    return this.asked.first ?? this.open.first ?? this.settled.first;
-  }
-
-  delete(runId: string): void {
-    for (const runs of [this.asked, this.open, this.settled]) runs.delete(runId);
-  }
-
-  onComplete(): void {
-    this.#resolve();
-  }
-}
-
 /**
  * Takes over the runs of a store, beside new requests (D68): a tenant with many of them, or with definitions that take long
- * to check, delays only itself. What does not fit into the memory waits in the store.
+ * to check, delays only itself. Runs that do not fit into the memory wait in the store.
  */
 export class Restoration {
   goingOn = 0;
   kept = 0;
   readonly #options: RestorationOptions;
-  readonly #context: RestoreContext;
   readonly #backlogs = new LinkedMap<string, Backlog>();
   readonly #pending = new Map<string, PendingRun>();
-  /** Of all tenants. */
   readonly #rebuilds = new Set<Promise<void>>();
-  readonly #completing = new Set<Promise<void>>();
+  #warnedOf = 0;
   #clearRetry: (() => void) | undefined;
+  #running: Promise<boolean> | undefined;
 
   constructor(options: RestorationOptions) {
     this.#options = options;
-    const { store, revive, missingFiles } = options;
-    const reserve: RestoreContext['reserve'] = (facts, tenantId) => this.#reserve(facts, tenantId);
-    this.#context = { store, revive, missingFiles, reserve };
   }
 
-  /** Lists the runs. From then on, `whenRestored` and `whenComplete` know them. Rejects when the store cannot be read. */
+  /** Lists the runs. From then on, the other methods know them. Rejects when the store cannot be read. */
   async list(onHead: (head: StoredRunHead) => void): Promise<void> {
     const settled: PendingRun[] = [];
     for await (const head of this.#options.store.heads()) {
       onHead(head);
       this.#options.missingFiles.keep(head.id);
-      const pending = createPending(head);
+      const pending = new PendingRun(head);
       this.#pending.set(head.id, pending);
       if (head.hasSettled) settled.push(pending);
       else this.#backlogOf(head).open.add(head.id, pending);
     }
-    for (const pending of settled.toReversed())
+    for (const pending of settled.toReversed()) {
       this.#backlogOf(pending.head).settled.add(pending.head.id, pending);
+    }
   }
 
   /** The tenants with runs that have not settled. */
@@ -137,55 +81,84 @@ export class Restoration {
     return [...this.#backlogs].flatMap(({ tenantId, open }) => (open.size > 0 ? [tenantId] : []));
   }
 
-  /** The number of runs that wait until there is memory for them. */
+  /** The number of runs that are not restored yet. */
   get waiting(): number {
     return this.#pending.size;
   }
 
-  /**
-   * Resolves when a run is restored; undefined for one that is not pending. Its tenant gets it next.
-   *
-   * @param tenants whose runs may be waited for; null for all
-   * @throws WavetrainError `not_ready` when it waits for memory
-   */
-  whenRestored(runId: string, tenants: readonly string[] | null): Promise<void> | undefined {
-    const pending = this.#pending.get(runId);
-    if (pending === undefined || tenants?.includes(pending.head.tenantId) === false) return undefined;
-    const backlog = this.#backlogs.get(pending.head.tenantId);
-    if (backlog?.isBlocked === true) throw waitsForMemory(runId);
-    if (!pending.isStarted) backlog?.asked.add(runId, pending);
-    return pending.restored.then(() => {
-      if (this.#pending.has(runId)) throw waitsForMemory(runId);
-    });
+  isWaiting(runId: string): boolean {
+    return this.#pending.has(runId);
   }
 
-  /** Resolves when all runs of some tenants are restored or wait for memory; undefined when they are. @param tenants null for all */
-  whenComplete(tenants: readonly string[] | null): Promise<void> | undefined {
+  /** @throws WavetrainError `not_ready` while runs of a tenant wait in the store */
+  assertNoneWaits(tenantId: string): void {
+    if ((this.#backlogs.get(tenantId)?.size ?? 0) === 0) return;
+    const message = `runs of tenant "${tenantId}" wait until there is memory, and may need the files of this run`;
+    throw new WavetrainError('not_ready', message, { fault: 'service' });
+  }
+
+  /**
+   * Waits until a run is restored, and restores it as the next one of its tenant. Does nothing for a run that is not in the
+   * store. Rejects with `not_ready` when the run waits for memory, and with `shutting_down`.
+   *
+   * @param tenants whose runs may be waited for; null for all
+   */
+  async whenRestored(runId: string, tenants: readonly string[] | null): Promise<void> {
+    const pending = this.#pending.get(runId);
+    if (pending === undefined || tenants?.includes(pending.head.tenantId) === false) return;
+    const backlog = this.#backlogOf(pending.head);
+    this.#assertOpen();
+    if (backlog.isBlocked) throw waitsForMemory(runId);
+    if (!pending.isStarted) backlog.asked.add(runId, pending);
+    await pending.attempted;
+    this.#assertOpen();
+    if (this.#pending.has(runId)) throw waitsForMemory(runId);
+  }
+
+  /** Waits until all runs of some tenants are restored, or wait for memory. Rejects with `shutting_down`. @param tenants null for all */
+  async whenComplete(tenants: readonly string[] | null): Promise<void> {
     const incomplete = [...this.#backlogs].filter(
       ({ tenantId, isBlocked }) => !isBlocked && (tenants === null || tenants.includes(tenantId)),
     );
-    if (incomplete.length === 0) return undefined;
-    return Promise.all(incomplete.map(({ complete }) => complete)).then(() => undefined);
+    if (incomplete.length === 0) return;
+    this.#assertOpen();
+    await Promise.all(incomplete.map(({ complete }) => complete));
+    this.#assertOpen();
   }
 
-  /** Restores the runs, tenants in turn. Resolves when all of them are there or wait for memory; false when the registry is closed. */
-  async run(): Promise<boolean> {
+  /** Restores the runs, tenants in turn. Resolves when all of them are there or wait for memory; with false when the registry closes. */
+  run(): Promise<boolean> {
+    const running = this.#run();
+    this.#running = running;
+    const settle = (): void => void (this.#running = undefined);
+    running.then(settle, settle);
+    return running;
+  }
+
+  async #run(): Promise<boolean> {
+    const { registry } = this.#options;
     for (let backlog = this.#next(); backlog !== undefined; backlog = this.#next()) {
-      if (this.#options.registry.isClosing()) return false;
+      if (registry.isClosing()) return false;
       await this.#restoreNextOf(backlog);
     }
-    for (const backlog of this.#backlogs) this.#complete(backlog);
-    await Promise.all(this.#completing);
-    if (this.#options.registry.isClosing()) return false;
-    this.#retryLater();
+    await Promise.all(this.#rebuilds);
+    if (registry.isClosing()) return false;
+    if (this.#pending.size === 0) this.#options.missingFiles.forget();
+    else this.#waitForMemory();
     return true;
   }
 
-  /** Ends the wait for memory, and that of requests. */
-  close(): void {
+  /** Ends the wait for memory and that of requests. Returns what to wait for until nothing is read from the store any more. */
+  close(): Promise<unknown> | undefined {
     this.#clearRetry?.();
-    for (const { resolve } of this.#pending.values()) resolve();
+    for (const pending of this.#pending.values()) pending.onAttempted();
     for (const backlog of this.#backlogs) backlog.onComplete();
+    return this.#running?.catch(() => undefined);
+  }
+
+  #assertOpen(): void {
+    if (!this.#options.registry.isClosing()) return;
+    throw new WavetrainError('shutting_down', 'the server is shutting down', { fault: 'service' });
   }
 
   #backlogOf({ tenantId }: StoredRunHead): Backlog {
@@ -194,64 +167,70 @@ export class Restoration {
     return backlog;
   }
 
-  /** The tenants take turns; those that have not begun their work come first. */
+  /** Returns the tenant whose turn it is; tenants with runs that have not settled come before the others. */
   #next(): Backlog | undefined {
     let found: Backlog | undefined;
     for (const backlog of this.#backlogs) {
       if (backlog.isBlocked || backlog.next === undefined) continue;
       found ??= backlog;
-      if (backlog.open.size + backlog.asked.size > 0) {
-        found = backlog;
-        break;
-      }
+      if (backlog.open.size + backlog.asked.size === 0) continue;
+      found = backlog;
+      break;
     }
-    if (found !== undefined && this.#backlogs.size > 1) {
-      this.#backlogs.delete(found.tenantId);
+    if (found !== undefined && this.#backlogs.delete(found.tenantId))
       this.#backlogs.add(found.tenantId, found);
-    }
     return found;
   }
 
   async #restoreNextOf(backlog: Backlog): Promise<void> {
+    const { registry } = this.#options;
     const { next } = backlog;
     if (next === undefined) return;
     next.isStarted = true;
     try {
       await this.#restore(next, backlog);
     } catch (error) {
+      if (registry.isClosing()) return;
       next.isStarted = false;
       if (errorCode(error) === 'queue_full') return this.#block(backlog);
-      this.#giveUp(next);
+      this.#drop(next);
       warnHost(`run ${next.head.id} cannot be rebuilt: ${errorMessage(error)}`);
     }
+    if (registry.isClosing()) return;
+    const hadOpen = backlog.open.size > 0;
     backlog.delete(next.head.id);
-    if (!backlog.isAtWork && backlog.open.size === 0) {
-      backlog.isAtWork = true;
-      this.#options.registry.tenantIsAtWork(backlog.tenantId);
-    }
+    if (hadOpen && backlog.open.size === 0) registry.onQueueRestored(backlog.tenantId);
     if (backlog.size === 0) this.#complete(backlog);
   }
 
   async #restore(pending: PendingRun, backlog: Backlog): Promise<void> {
-    const { factory, store, registry } = this.#options;
-    const { head } = pending;
-    const restored = await factory.restore(head, this.#context);
-    if (registry.isClosing()) return;
+    const { factory, store, registry, revive, missingFiles } = this.#options;
+    this.#assertFits(pending);
+    const reserve = (bytes: number): (() => void) => this.#reserve(pending, bytes);
+    const restored = await factory.restore(pending.head, { store, revive, missingFiles, reserve });
     if (restored === undefined) {
-      this.#giveUp(pending);
-      store.remove(head.id);
-      return;
+      this.#drop(pending);
+      return store.remove(pending.head.id);
     }
+    if (registry.isClosing()) return restored.release();
     const entry = registry.enter(restored);
-    if (restored.run.wasSettled) return this.#startRebuild(entry, pending, backlog);
+    if (restored.run.wasSettled) return this.#startRebuild(entry, pending, backlog, restored.release);
     this.goingOn++;
     this.kept++;
-    registry.goOn(entry);
+    registry.resume(entry);
+    // Its facts are in memory until they are replayed.
+    void Promise.resolve(restored.run.rebuilding).then(restored.release);
     this.#end(pending);
   }
 
-  async #startRebuild(entry: RunEntry, pending: PendingRun, backlog: Backlog): Promise<void> {
+  async #startRebuild(
+    entry: RunEntry,
+    pending: PendingRun,
+    backlog: Backlog,
+    release: () => void,
+  ): Promise<void> {
     const rebuilt = this.#rebuild(entry, backlog).finally(() => {
+      release();
       this.#rebuilds.delete(rebuilt);
       backlog.rebuilds.delete(rebuilt);
       this.#end(pending);
@@ -263,77 +242,95 @@ export class Restoration {
 
   async #rebuild(entry: RunEntry, backlog: Backlog): Promise<void> {
     await entry.run.rebuild();
-    if (!entry.run.isSettled) return this.#options.registry.leaveOut(entry);
+    if (!entry.run.isSettled) return this.#options.registry.skip(entry);
     this.kept++;
     backlog.restoredSettled.push(entry);
   }
 
-  #giveUp(pending: PendingRun): void {
-    this.#options.registry.giveUp(pending.head.id);
+  #drop(pending: PendingRun): void {
+    this.#options.registry.onUnrestorable(pending.head.id);
     this.#end(pending);
   }
 
-  #end({ head, resolve }: PendingRun): void {
-    this.#pending.delete(head.id);
-    resolve();
+  #end(pending: PendingRun): void {
+    this.#pending.delete(pending.head.id);
+    pending.onAttempted();
   }
 
   /** Call for a tenant whose runs are all restored, or wait for memory. */
   #complete(backlog: Backlog): void {
-    const completing = this.#completeRebuilds(backlog).finally(() => this.#completing.delete(completing));
-    this.#completing.add(completing);
+    void Promise.all(backlog.rebuilds).then(() => {
+      this.#options.registry.onSettledRestored(backlog.restoredSettled.splice(0));
+      if (backlog.size === 0) this.#backlogs.delete(backlog.tenantId);
+      backlog.onComplete();
+    });
   }
 
-  async #completeRebuilds(backlog: Backlog): Promise<void> {
-    await Promise.all(backlog.rebuilds);
-    this.#options.registry.tenantIsComplete(backlog.restoredSettled.splice(0));
-    if (backlog.size === 0) this.#backlogs.delete(backlog.tenantId);
-    backlog.onComplete();
-  }
-
+  /** The runs of the tenant wait for memory, and its new runs do not wait for them. */
   #block(backlog: Backlog): void {
     backlog.isBlocked = true;
     for (let { first } = backlog.asked; first !== undefined; { first } = backlog.asked) {
       backlog.asked.delete(first.head.id);
-      first.resolve();
+      first.onAttempted();
     }
-    const waiting = backlog.size === 1 ? '1 run waits' : `${backlog.size} runs wait`;
-    warnHost(
-      `${waiting} in ${this.#options.store.place} until there is memory for more: wait for other runs, or raise SERVICE_MEMORY`,
-    );
+    this.#options.registry.onQueueRestored(backlog.tenantId);
+    this.#complete(backlog);
   }
 
-  /** Tries again when the memory that others have given back may be enough. */
-  #retryLater(): void {
-    this.#clearRetry = undefined;
-    if (this.#backlogs.size === 0) return;
-    const { clock } = this.#options;
+  /** Warns of the runs that wait, and tries again when there may be memory for one of them. */
+  #waitForMemory(): void {
+    const { clock, store, registry } = this.#options;
+    if (this.waiting !== this.#warnedOf) {
+      const waiting = this.waiting === 1 ? '1 run waits' : `${this.waiting} runs wait`;
+      const advice = 'wait until other runs have ended, or raise SERVICE_MEMORY';
+      warnHost(`${waiting} in ${store.place} until there is memory: ${advice}`);
+    }
+    this.#warnedOf = this.waiting;
     const timer = clock.setTimeout(() => {
-      for (const backlog of this.#backlogs) backlog.isBlocked = false;
+      if (registry.isClosing()) return;
+      for (const backlog of this.#backlogs) backlog.isBlocked = !this.#mayFit(backlog.next);
       void this.run();
     }, RETRY_MS);
     this.#clearRetry = () => clock.clearTimeout(timer);
   }
 
-  async #reserve(facts: readonly Fact[], tenantId: string): Promise<() => void> {
-    const { memory, runSteps } = this.#options;
-    if (memory === undefined) return () => {};
-    const bytes = await runSteps(estimateBytesInSteps(facts), tenantId);
-    if (!memory.tryReserveFree(tenantId, bytes)) {
-      throw new WavetrainError('queue_full', 'there is no memory for the facts of the run', {
-        fault: 'service',
-      });
-    }
-    return () => memory.release(tenantId, bytes);
+  #mayFit(pending: PendingRun | undefined): boolean {
+    const { memory } = this.#options;
+    if (pending === undefined || memory === undefined) return true;
+    const { tenantId, hasSettled } = pending.head;
+    if (!hasSettled) return true;
+    if (!memory.tryReserveFree(tenantId, pending.neededBytes)) return false;
+    memory.release(tenantId, pending.neededBytes);
+    return true;
   }
-}
 
-function createPending(head: StoredRunHead): PendingRun {
-  let resolve = (): void => {};
-  const restored = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { head, restored, resolve, isStarted: false };
+  /** @throws WavetrainError `queue_full` before anything is read of a run for which there was too little memory */
+  #assertFits(pending: PendingRun): void {
+    if (pending.neededBytes > 0) this.#reserve(pending, pending.neededBytes)();
+  }
+
+  /**
+   * Takes memory for a run. A run that goes on may evict settled ones, as a new one does; a settled one takes free memory
+   * only.
+   *
+   * @returns gives the memory back
+   * @throws WavetrainError `queue_full` when there is too little, `memory_full` when there never can be enough
+   */
+  #reserve(pending: PendingRun, bytes: number): () => void {
+    const { memory } = this.#options;
+    if (memory === undefined) return () => {};
+    const { tenantId, hasSettled } = pending.head;
+    if (bytes > memory.totalBytes) {
+      const message = `it takes ${formatMebibytes(bytes)}, more than all of SERVICE_MEMORY`;
+      throw new WavetrainError('memory_full', message, { fault: 'service' });
+    }
+    pending.neededBytes = Math.max(pending.neededBytes, bytes);
+    const isReserved = hasSettled
+      ? memory.tryReserveFree(tenantId, bytes)
+      : memory.tryReserve(tenantId, bytes);
+    if (isReserved) return () => memory.release(tenantId, bytes);
+    throw new WavetrainError('queue_full', 'there is too little memory', { fault: 'service' });
+  }
 }
 
 function waitsForMemory(runId: string): WavetrainError {

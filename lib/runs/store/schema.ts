@@ -27,7 +27,7 @@ const MIGRATIONS: readonly string[] = [
      expires_at INTEGER NOT NULL,
      PRIMARY KEY (tenant, key)
    ) WITHOUT ROWID;`,
-  // What a start needs to know of each run before it reads submissions. Null in rows that version 1 has written, until
+  // A start needs these before it reads submissions. Null in rows that version 1 has written, until
   // they are read.
   `ALTER TABLE run ADD COLUMN tenant TEXT;
    -- JSON; null without a key.

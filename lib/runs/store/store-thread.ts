@@ -150,7 +150,11 @@ function readHeads(database: Database.Database, after: number): readonly StoredR
     `SELECT number, id, created_at AS createdAt, tenant AS tenantId, idempotency FROM run
      WHERE number > ? AND removed = 0 ORDER BY number LIMIT ${HEADS_PER_PAGE}`,
   );
-  const rows = (select.all(after) as RunRow[]).map((row) => completeRow(database, row));
+  const selected = select.all(after) as RunRow[];
+  let rows: readonly CompleteRow[] = [];
+  inTransaction(database, () => {
+    rows = selected.map((row) => completeRow(database, row));
+  });
   return rows.map(({ idempotency, ...row }) => ({
     ...row,
     hasSettled: readHasSettled(database, row.number),
@@ -158,11 +162,12 @@ function readHeads(database: Database.Database, after: number): readonly StoredR
   }));
 }
 
+interface CompleteRow extends RunRow {
+  readonly tenantId: string;
+}
+
 /** Fills a row that version 1 of the tables has written, from the submission. */
-function completeRow(
-  database: Database.Database,
-  row: RunRow,
-): Omit<RunRow, 'tenantId'> & { readonly tenantId: string } {
+function completeRow(database: Database.Database, row: RunRow): CompleteRow {
   const { tenantId } = row;
   if (tenantId !== null) return { ...row, tenantId };
   const submission = JSON.parse(readSubmission(database, row.id)) as StoredSubmission;

@@ -31,7 +31,7 @@ describe('Taking over the runs of a store, beside requests (D68)', () => {
     expect(second.getStatus(ids[3] as string)).to.equal('running');
     checked.resolve();
     expect(await restored).to.deep.equal({ kept: 4, goingOn: 4, waiting: 0 });
-    expect(second.registry.restoration?.whenComplete(null)).to.equal(undefined);
+    await second.registry.restoration?.whenComplete(null);
   });
 
   it('restores a run next that its tenant asks for, and lets nobody wait for a run of another tenant', async () => {
@@ -43,8 +43,9 @@ describe('Taking over the runs of a store, beside requests (D68)', () => {
     let revived = 0;
     const [restored] = await second.list(() => (++revived === 1 ? begin.promise : undefined));
     const { restoration } = second.registry;
-    expect(restoration?.whenRestored(last, ['b'])).to.equal(undefined);
-    expect(restoration?.whenRestored('none', null)).to.equal(undefined);
+    await restoration?.whenRestored(last, ['b']);
+    await restoration?.whenRestored('none', null);
+    expect(() => second.registry.record(last)).to.throw('there is no run');
     let isThere = false;
     const asked = restoration?.whenRestored(last, ['a'])?.then(() => {
       isThere = true;
@@ -125,21 +126,63 @@ describe('Taking over the runs of a store, beside requests (D68)', () => {
       expect(await restored).to.deep.equal({ kept: 2, goingOn: 2, waiting: 1 });
       await second.waitUntilIdle();
       expect((await takeWarnings()).join()).to.contain(
-        '1 run waits in memory until there is memory for more: wait for other runs, or raise SERVICE_MEMORY',
+        '1 run waits in memory until there is memory: wait until other runs have ended, or raise SERVICE_MEMORY',
       );
       expect(memory.usedBytes).to.be.below(1.9 * MIB);
       expect([a, c].map((runId) => second.getStatus(runId))).to.deep.equal(['running', 'running']);
       const { restoration } = second.registry;
-      expect(await catchRejection((async () => restoration?.whenRestored(b, ['a']))())).to.include({
+      expect(await catchRejection(restoration?.whenRestored(b, ['a']) ?? Promise.resolve())).to.include({
         code: 'not_ready',
       });
       await second.complete(a);
       second.registry.remove(a);
       second.clock.advance(1000);
-      for (let turns = 0; turns < 20 && restoration?.waiting !== 0; turns++) await second.waitUntilIdle();
+      for (let turns = 0; turns < 20 && restoration?.isWaiting(b) === true; turns++)
+        await second.waitUntilIdle();
       expect(second.getStatus(b)).to.equal('running');
       await second.complete(b);
       expect(second.registry.record(b)).to.include({ status: 'succeeded' });
+    });
+
+    it('answers a request for the run that it is restoring when there is no memory for that', async () => {
+      const [, b] = await keepRuns();
+      const second = new StoredRuns(disk, { memory: new MemoryPool({ total: 1.9 * MIB }) });
+      let asked: Promise<unknown> = Promise.resolve();
+      let revived = 0;
+      const [restored] = await second.list(() => {
+        if (++revived === 1)
+          asked = catchRejection(second.registry.restoration?.whenRestored(b, ['a']) ?? Promise.resolve());
+      });
+      await restored;
+      expect(await asked).to.include({ code: 'not_ready' });
+      await takeWarnings();
+    });
+
+    it('does not read a run again before there may be memory, and says once how many wait', async () => {
+      await keepRuns();
+      const second = new StoredRuns(disk, { memory: new MemoryPool({ total: 1.9 * MIB }) });
+      let revived = 0;
+      const [restored] = await second.list(() => void revived++);
+      await restored;
+      await second.waitUntilIdle();
+      expect(await takeWarnings()).to.have.length(1);
+      const before = revived;
+      for (let tries = 0; tries < 5; tries++) {
+        second.clock.advance(1000);
+        await second.waitUntilIdle();
+      }
+      expect(revived).to.equal(before);
+      expect(await takeWarnings()).to.deep.equal([]);
+    });
+
+    it('gives up a run that is larger than all of the memory, and goes on with those behind it', async () => {
+      const [a, b, c] = await keepRuns();
+      const second = await new StoredRuns(disk, { memory: new MemoryPool({ total: MIB / 2 }) }).restore();
+      expect(second.registry.load).to.deep.equal({ queued: 0, running: 1 });
+      expect(second.getStatus(c)).to.equal('running');
+      const warnings = (await takeWarnings()).join();
+      for (const runId of [a, b]) expect(warnings).to.contain(`run ${runId} cannot be rebuilt: it takes 1 MiB, more than all of SERVICE_MEMORY`);
+      expect(disk.runs.size).to.equal(3);
     });
 
     it('ends the wait when it is closed, and leaves the run in the store', async () => {

@@ -52,6 +52,7 @@ function list({ library: services }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines',
+    listsRuns: true,
     id: 'listPipelines',
     tag: 'Library',
     summary: 'List the pipelines and plans that the server has in its folder',
@@ -89,6 +90,7 @@ function details(services: HttpServices): Route {
   return defineRoute({
     ...NAMED_PATH,
     method: 'GET',
+    listsRuns: true,
     id: 'getPipeline',
     tag: 'Library',
     summary: 'Get a pipeline or a plan of the server, with its graph',

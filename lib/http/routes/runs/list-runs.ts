@@ -59,6 +59,7 @@ export function listRunsRoute({ registry }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs',
+    listsRuns: true,
     id: 'listRuns',
     tag: 'Runs',
     summary: 'List runs, newest first',

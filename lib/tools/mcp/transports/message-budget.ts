@@ -28,7 +28,7 @@ export class MessageBudget {
       this.#pending.delete(message.params?.['requestId'] as RequestId);
   }
 
-  /** Whether the server has still to answer a request. */
+  /** True when the server has still to answer a request. */
   isPending(id: RequestId): boolean {
     return this.#pending.has(id);
   }

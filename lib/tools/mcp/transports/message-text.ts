@@ -28,12 +28,12 @@ export function findAnsweredRequest({ start, end }: SkippedLine): number | undef
 const UNHEARD =
   /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"method"\s*:\s*"notifications\/(?!progress"|tools\/list_changed"|cancelled"|subscriptions\/)[a-z_/]*"/;
 
-/** Whether a message is a notification that nobody listens to, such as a line for a log. */
+/** True when a message is a notification that nobody listens to, such as a line for a log. */
 export function isUnheard(message: string): boolean {
   return UNHEARD.test(message);
 }
 
-/** What may be the id of the request that a message answers. */
+/** Matches the id of the request that a message may answer. */
 const ID = /"id"\s*:\s*(\d{1,15})/g;
 
 /** The requests that a message may answer, by its first characters and its last ones; the message says which one it does. */

@@ -46,7 +46,7 @@ export class LogLines {
   readonly #lines: LineReader;
   readonly #bucket: LeakyBucket;
   readonly #onLine: (line: string) => void;
-  /** Whether lines are being left out. */
+  /** True when lines are being left out. */
   #isFull = false;
 
   constructor(clock: Clock, onLine: (line: string) => void) {

@@ -44,7 +44,7 @@ export class StdioTransport implements Transport {
   #exceeded: string | undefined;
   #skippedBytes = 0;
   #isClosing = false;
-  /** Whether it has sent too much: whatever comes after that is not read. */
+  /** True when it has sent too much: whatever comes after that is not read. */
   #isGivenUp = false;
   #child: ChildProcess | undefined;
   #closed: Promise<void> | undefined;
@@ -211,7 +211,9 @@ export class StdioTransport implements Transport {
     // Nobody would know which request the message answers, and wait for it.
     if (id === undefined) return this.#giveUp(`${limit} in one message`);
     const message = `the answer has more than ${limit}: ask for less at once`;
-    this.onmessage?.({ jsonrpc: '2.0', id, error: { code: -32_000, message } });
+    const refusal = { jsonrpc: '2.0', id, error: { code: -32_000, message } } as const;
+    this.#budget.settle(refusal, undefined);
+    this.onmessage?.(refusal);
   }
 
   /** Ends a server whose message is too large and has no end. */

@@ -1,0 +1,71 @@
+import { LinkedMap } from '../../common/queues/linked-map.js';
+import type { RunEntry } from '../run-entry.js';
+import type { StoredRunHead } from './run-store.js';
+import { Deferred } from './run-writer.js';
+
+/** A run that is not restored yet. */
+export class PendingRun {
+  readonly head: StoredRunHead;
+  /** Memory that the run needs, in bytes, once an attempt to restore the run has found too little. */
+  neededBytes = 0;
+  isStarted = false;
+  #attempt: Deferred | undefined;
+
+  constructor(head: StoredRunHead) {
+    this.head = head;
+  }
+
+  /** Resolves after the next attempt to restore the run, or the one under way. */
+  get attempted(): Promise<void> {
+    this.#attempt ??= new Deferred();
+    return this.#attempt.promise;
+  }
+
+  onAttempted(): void {
+    this.#attempt?.resolve();
+    this.#attempt = undefined;
+  }
+}
+
+/** The runs of one tenant that are not restored yet. */
+export class Backlog {
+  readonly tenantId: string;
+  /** Runs for which requests wait. */
+  readonly asked = new LinkedMap<string, PendingRun>();
+  /** Runs that have not settled, in the order in which they were accepted. */
+  readonly open = new LinkedMap<string, PendingRun>();
+  /** The newest first: the newest is the last to be evicted. */
+  readonly settled = new LinkedMap<string, PendingRun>();
+  readonly restoredSettled: RunEntry[] = [];
+  readonly rebuilds = new Set<Promise<void>>();
+  /** The next run waits for memory, and so do the runs behind it. */
+  isBlocked = false;
+  #complete: Deferred | undefined;
+
+  constructor(tenantId: string) {
+    this.tenantId = tenantId;
+  }
+
+  get size(): number {
+    return this.open.size + this.settled.size;
+  }
+
+  get next(): PendingRun | undefined {
+    return this.asked.first ?? this.open.first ?? this.settled.first;
+  }
+
+  delete(runId: string): void {
+    for (const runs of [this.asked, this.open, this.settled]) runs.delete(runId);
+  }
+
+  /** Resolves when all runs of the tenant are there, or wait for memory. */
+  get complete(): Promise<void> {
+    this.#complete ??= new Deferred();
+    return this.#complete.promise;
+  }
+
+  onComplete(): void {
+    this.#complete?.resolve();
+    this.#complete = undefined;
+  }
+}
