@@ -134,8 +134,8 @@ describe('The memory of plans', () => {
       const request = { plan, pipelines: { a: createPipeline('a', task) } };
       return server.request<Partial<ErrorBody>>('POST', '/plans/run_async', request);
     };
-    expect((await submit(9_000_000)).status).to.equal(202);
-    const { status, body } = await submit(9_000_000);
+    expect((await submit(5_000_000)).status).to.equal(202);
+    const { status, body } = await submit(5_000_000);
     expect(`${status} ${body.detail?.code}`).to.match(/^503 (?:queue|memory)_full$/);
     expect((await submit(3)).status).to.equal(202);
     await server.close(0);

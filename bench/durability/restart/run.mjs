@@ -1,4 +1,4 @@
-import { runBundled } from '../bundle.mjs';
+import { runBundled } from '../../bundle.mjs';
 
 // The server is the built command.
 await runBundled(import.meta.url, [], []);

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { Table } from '../http/table.js';
-import { Api, sleep } from '../soak/api.js';
-import { createKeys, type Keys, type ServerProcess, startWavetrain } from '../soak/servers.js';
+import { Table } from '../../http/table.js';
+import { Api, sleep } from '../../soak/api.js';
+import { createKeys, type Keys, type ServerProcess, startWavetrain } from '../../soak/servers.js';
 
 /**
  * `npm run bench:restart [-- COUNT]`: one tenant submits definitions of many templates that wait at a breakpoint or in the
