@@ -70,7 +70,8 @@ export class Endpoint {
     const tenantId = this.#route.admit === undefined ? resolveTenant(caller) : UNKNOWN_TENANT;
     ctx.state['tenantId'] = tenantId;
     if (!this.#route.isProbe) await this.#services.registry.fairYield(tenantId);
-    await this.#awaitRestored(caller, params['run_id']);
+    if (this.#services.registry.restoration !== undefined)
+      await this.#awaitRestored(caller, params['run_id']);
     const mediaType = this.#negotiateMediaType(ctx);
     assertValid(this.#validateParams?.(params));
     const query = ctx.querystring === '' ? {} : { ...ctx.query };
@@ -92,12 +93,11 @@ export class Endpoint {
   /** Waits until the runs that the request is about are taken over from the store; new runs need not wait. */
   async #awaitRestored({ tenants }: Caller, runId: string | undefined): Promise<void> {
     const { restoration } = this.#services.registry;
-    if (restoration === undefined) return;
     const { method, listsRuns } = this.#route;
     // A run may be deleted when all reruns that need its files are there.
     const needsAll = listsRuns === true || (runId !== undefined && method === 'DELETE');
-    if (needsAll) await restoration.whenComplete(tenants);
-    if (runId !== undefined) await restoration.whenRestored(runId, tenants);
+    if (needsAll) await restoration?.whenComplete(tenants);
+    if (runId !== undefined) await restoration?.whenRestored(runId, tenants);
   }
 
   #openMemory(payer: string | BodyProof): BodyMemory {

