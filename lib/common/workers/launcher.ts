@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { dirname } from 'node:path';
@@ -85,7 +85,7 @@ export function spawnWorker(
   socketAt: keyof typeof SOCKET_AT,
   onExit: LaunchListener['onExit'],
 ): ChildProcess | undefined {
-  const limitAndStart = `for limit in "-c 0" "-d ${(memoryMiB + BESIDE_MIB) * 1024}"; do
+  const limitAndStart = `for limit in "-c 0" "-d ${dataLimitKiB(memoryMiB)}"; do
   (ulimit $limit) 2>/dev/null && ulimit $limit
 done
 exec "$0" "$@"`;
@@ -114,6 +114,39 @@ exec "$0" "$@"`;
 
 /** Memory of a process besides its values: Node.js, the stacks of its threads, and young values that V8 copies. */
 const BESIDE_MIB = 128;
+
+/** Limit of the data segment of a process, in KiB. @param memoryMiB of its values */
+export function dataLimitKiB(memoryMiB: number): number {
+  return (memoryMiB + BESIDE_MIB) * 1024 + reservedKiB();
+}
+
+let reserved: number | undefined;
+
+/**
+ * Memory that the engine reserves and does not use, in KiB. It counts to the data segment: none in Node.js 20, half a
+ * gigabyte in Node.js 24.
+ */
+function reservedKiB(): number {
+  reserved ??= measureReserved();
+  return reserved;
+}
+
+/** Smaller differences are memory that this process has used before, and so is more. */
+const MIN_RESERVED_KIB = 256 * 1024;
+const MAX_RESERVED_KIB = 600 * 1024;
+
+function measureReserved(): number {
+  try {
+    const status = readFileSync('/proc/self/status', 'utf8');
+    const read = (name: string): number =>
+      Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);
+    const unused = read('VmData') - read('RssAnon');
+    return unused > MIN_RESERVED_KIB ? Math.min(unused, MAX_RESERVED_KIB) : 0;
+  } catch {
+    // Systems without these figures do not limit the data segment either.
+    return 0;
+  }
+}
 
 const SHELL = '/bin/sh';
 

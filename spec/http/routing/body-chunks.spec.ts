@@ -106,6 +106,7 @@ describe('The bytes of a request body', () => {
     for (let i = 0; i < 1000; i++) received.add(Buffer.from([i % 256]));
     const { bytes } = received;
     expect([...bytes]).to.deep.equal(Array.from({ length: 1000 }, (_, i) => i % 256));
-    expect(bytes.buffer.byteLength).to.be.below(10_000);
+    // A small one may be part of the pool of Node.js.
+    expect(bytes.buffer.byteLength).to.be.at.most(Math.max(10_000, Buffer.poolSize));
   });
 });

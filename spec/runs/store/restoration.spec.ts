@@ -181,7 +181,10 @@ describe('Taking over the runs of a store, beside requests (D68)', () => {
       expect(second.registry.load).to.deep.equal({ queued: 0, running: 1 });
       expect(second.getStatus(c)).to.equal('running');
       const warnings = (await takeWarnings()).join();
-      for (const runId of [a, b]) expect(warnings).to.contain(`run ${runId} cannot be rebuilt: it takes 1 MiB, more than all of SERVICE_MEMORY`);
+      for (const runId of [a, b])
+        expect(warnings).to.contain(
+          `run ${runId} cannot be rebuilt: it takes 1 MiB, more than all of SERVICE_MEMORY`,
+        );
       expect(disk.runs.size).to.equal(3);
     });
 
