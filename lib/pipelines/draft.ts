@@ -9,7 +9,12 @@ import type { Suggestions } from '../definition/suggest.js';
 import type { Expression, PlacedExpression, TemplateProblem } from '../definition/template/expression.js';
 import { ExpressionTable, MAX_EXPRESSIONS } from '../definition/template/expression-table.js';
 import { type KnownNames, type Reference, resolveReference } from '../definition/template/reference.js';
-import { compileInSteps, type LocatedText, type Template } from '../definition/template/template.js';
+import {
+  compileInSteps,
+  type LocatedText,
+  pathOfText,
+  type Template,
+} from '../definition/template/template.js';
 import { textAt } from '../definition/text/fix.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { Tool } from '../tools/tool.js';
@@ -144,7 +149,7 @@ class DraftReader {
       goalReferences: goal.expressions.map((placed) =>
         this.#resolveReference(placed, ['goal'], textAt(this.#root, ['goal'])),
       ),
-      compiledBytes: this.#compiledBytes + this.#table.sizeBytes,
+      compiledBytes: goal.sizeBytes + this.#compiledBytes + this.#table.sizeBytes,
       diagnostics: this.#diagnostics,
     };
   }
@@ -209,11 +214,10 @@ class DraftReader {
 
   *#resolveReferences(texts: readonly LocatedText[], base: Path): Steps<LocatedReference[]> {
     const references: LocatedReference[] = [];
-    for (const { path, text, expressions } of texts) {
-      const fullPath = [...base, ...path];
-      for (const placed of expressions) {
+    for (const located of texts) {
+      for (const { expression, offset } of located.expressions) {
         if (references.length % REFERENCES_PER_STEP === REFERENCES_PER_STEP - 1) yield;
-        references.push(this.#resolveReference(placed, fullPath, text));
+        references.push(new ReferenceInText(this.#resolve(expression), expression, offset, base, located));
       }
     }
     return references;
@@ -249,6 +253,39 @@ function findUpstream(task: DraftTask, taskIds: ReadonlySet<string>): ReadonlySe
 
 function listReadInputs(task: DraftTask): string[] {
   return listReferences(task).flatMap(({ reference }) => (reference.kind === 'input' ? [reference.key] : []));
+}
+
+/** A reference of a text in the inputs of a task. Its path is made when it is read: most are not, and may be long. */
+class ReferenceInText implements LocatedReference {
+  readonly reference: Reference;
+  readonly at: number;
+  readonly #expression: Expression;
+  readonly #base: Path;
+  readonly #text: LocatedText;
+
+  constructor(reference: Reference, expression: Expression, at: number, base: Path, text: LocatedText) {
+    this.reference = reference;
+    this.at = at;
+    this.#expression = expression;
+    this.#base = base;
+    this.#text = text;
+  }
+
+  get source(): string {
+    return ellipsize(this.#expression.source, MAX_SHOWN);
+  }
+
+  get hasFallback(): boolean {
+    return this.#expression.fallback !== undefined;
+  }
+
+  get afterDollar(): boolean {
+    return this.#text.text[this.at - 1] === '$';
+  }
+
+  get path(): Path {
+    return [...this.#base, ...pathOfText(this.#text)];
+  }
 }
 
 function describeSyntaxError({ message, hint, start }: TemplateProblem, path: Path): Diagnostic {

@@ -110,7 +110,7 @@ describe('readServerConfig: SERVICE_MEMORY and the heap (Limits)', () => {
       readServerConfig({}, heapMib === undefined ? undefined : heapMib * MIB).memoryBytes / MIB;
     expect(memory()).to.equal(256);
     expect(memory(4096)).to.equal(256);
-    expect(memory(600)).to.be.within(100, 200);
+    expect(memory(900)).to.be.within(100, 200);
     expect(memory(100)).to.equal(16);
   });
 
@@ -127,7 +127,7 @@ describe('readServerConfig: SERVICE_MEMORY and the heap (Limits)', () => {
       /^the environment variable SERVICE_MEMORY is 2048 MiB, which needs a heap of \d+ MiB, and this process has 1024 MiB: start it with NODE_OPTIONS=--max-old-space-size=(\d+), or set at most (\d+)$/.exec(
         message,
       ) ?? [];
-    expect(Number(heap)).to.equal(2.5 * 2048 + 256);
+    expect(Number(heap)).to.equal(2.5 * 2048 + 512);
     expect(readServerConfig(env, Number(heap) * MIB).memoryBytes).to.equal(2048 * MIB);
     expect(readServerConfig({ SERVICE_MEMORY: `${most}` }, 1024 * MIB).memoryBytes).to.equal(
       Number(most) * MIB,
@@ -139,8 +139,8 @@ describe('readServerConfig: SERVICE_MEMORY and the heap (Limits)', () => {
 
   it('needs half of the heap when tenants are guaranteed nothing', () => {
     const env = { SERVICE_MEMORY: '256' };
-    expect(() => readServerConfig(env, 700 * MIB)).to.throw('--max-old-space-size=');
-    expect(readServerConfig({ ...env, SERVICE_TENANT_SHARE: '0' }, 700 * MIB).memoryBytes).to.equal(
+    expect(() => readServerConfig(env, 1000 * MIB)).to.throw('--max-old-space-size=');
+    expect(readServerConfig({ ...env, SERVICE_TENANT_SHARE: '0' }, 1000 * MIB).memoryBytes).to.equal(
       256 * MIB,
     );
   });

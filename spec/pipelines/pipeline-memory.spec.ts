@@ -29,7 +29,8 @@ function measureRatio(definition: unknown): number {
   const create = (): Pipeline[] => Array.from({ length: count }, () => check(text));
   // What the engine keeps of the last pipeline for a while is the same before the second time and after it.
   measureHeap(create);
-  return measureHeap(create) / (count * sizeBytes);
+  const ratios = Array.from({ length: 3 }, () => measureHeap(create) / (count * sizeBytes));
+  return ratios.toSorted((a, b) => a - b)[1] ?? Number.NaN;
 }
 
 type Inputs = Record<string, unknown>;
@@ -75,6 +76,11 @@ const SHAPES: Record<string, unknown> = {
   'templates with fallbacks': pipelineOf(100, (index) => ({
     x: list(40, (at) => `{{a.output.f${index}_${at} ?? [1, {"k": "v${at}"}]}}`).join(''),
   })),
+  'goals of many templates': {
+    ...(pipelineOf(1, () => ({})) as object),
+    params: { a: { type: 'object', default: {} } },
+    goal: list(400, (at) => `{{params.a.b${at} ?? 0}}`).join(''),
+  },
   'long paths': pipelineOf(100, (index) => ({ x: `{{a.output${'.field[0]'.repeat(40)}.f${index}}}` })),
 };
 

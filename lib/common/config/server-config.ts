@@ -116,7 +116,7 @@ const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 const MIB = 2 ** 20;
 
 /** Measured memory of an idle server, and of the largest values that are parsed and rendered at once. */
-const BASE_HEAP_BYTES = 256 * MIB;
+const BASE_HEAP_BYTES = 512 * MIB;
 
 /** Bytes of the heap for each byte of SERVICE_MEMORY: what is counted takes at most so much more than its estimate. */
 const HEAP_FACTOR = 1.25;

@@ -143,7 +143,7 @@ function measureReserved(): number {
     const unused = read('VmData') - read('RssAnon');
     return unused > MIN_RESERVED_KIB ? Math.min(unused, MAX_RESERVED_KIB) : 0;
   } catch {
-    // Systems without these figures do not limit the data segment either.
+    // Systems without these values do not limit the data segment either.
     return 0;
   }
 }

@@ -17,8 +17,10 @@ import type { TemplateScope } from './scope.js';
 
 /** The templates of one text of the compiled value. */
 export interface LocatedText {
-  /** Of the text in the value. */
-  readonly path: Path;
+  /** Path of the list or the object that contains the text, which all of its texts share. */
+  readonly container: Path;
+  /** Key of the text in it; undefined for a value that is a text. */
+  readonly key: string | number | undefined;
   readonly text: string;
   readonly expressions: readonly PlacedExpression[];
 }
@@ -95,6 +97,10 @@ class CompiledTemplate implements Template {
     const root = this.#root.bind(scope);
     return (item) => root.render(scope, item);
   }
+}
+
+export function pathOfText({ container, key }: LocatedText): Path {
+  return key === undefined ? container : [...container, key];
 }
 
 type MutablePath = (string | number)[];
@@ -206,7 +212,11 @@ class TemplateCompiler {
 
   #addText(text: string, parts: readonly TemplatePart[]): void {
     const expressions = parts.filter((part) => typeof part !== 'string');
-    if (expressions.length > 0) this.texts.push({ path: [...this.#path], text, expressions });
+    if (expressions.length === 0) return;
+    const container = this.#path.slice(0, -1);
+    const last = this.texts.at(-1)?.container;
+    const isSame = last?.length === container.length && container.every((key, at) => key === last[at]);
+    this.texts.push({ container: isSame ? last : container, key: this.#path.at(-1), text, expressions });
   }
 
   #createLiteral(value: Json): LiteralRenderer {

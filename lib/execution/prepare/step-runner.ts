@@ -17,7 +17,7 @@ interface SharedBudget {
 }
 
 /** A check that has paused so often takes much memory, besides that of the definition. */
-const LONG_CHECK_PAUSES = 4;
+const LONG_CHECK_PAUSES = 3;
 
 /** Long checks of all tenants at once, each of which may take some 50 MB; and those of each tenant in any case. */
 const LONG_CHECKS: Limit = { total: 2, guaranteed: 1 };

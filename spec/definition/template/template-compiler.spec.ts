@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compileTemplate } from '../../../lib/definition/template/template.js';
+import { compileTemplate, pathOfText } from '../../../lib/definition/template/template.js';
 import type { Json, JsonObject } from '../../../lib/common/json.js';
 import { createScope } from './expressions.js';
 
@@ -10,9 +10,9 @@ describe('compileTemplate', () => {
       list: ['plain', { deep: 'text {{y.output}} and {{params.z}}' }],
       '{{key.output}}': 1,
     });
-    const sources = texts.map(({ path, expressions }) => [
-      path,
-      expressions.map(({ expression }) => expression.source),
+    const sources = texts.map((text) => [
+      pathOfText(text),
+      text.expressions.map(({ expression }) => expression.source),
     ]);
     expect(sources).to.deep.equal([
       [['a'], ['x.output']],
@@ -64,7 +64,7 @@ describe('compileTemplate', () => {
     const shared = { t: '{{x.output}}', l: [1] };
     const { template, texts, problems } = compileTemplate([shared, { again: shared }, shared.l, shared.l]);
     expect(problems).to.deep.equal([]);
-    expect(texts.map(({ path }) => path)).to.deep.equal([
+    expect(texts.map(pathOfText)).to.deep.equal([
       [0, 't'],
       [1, 'again', 't'],
     ]);

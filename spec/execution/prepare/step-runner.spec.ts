@@ -151,15 +151,15 @@ describe('StepRunner', () => {
     await budget.turn(10);
     // A check that is not long ends before.
     const countLong = (tenantId: string): number =>
-      [...counts].filter(([name, count]) => name.startsWith(tenantId) && count > 3).length;
+      [...counts].filter(([name, count]) => name.startsWith(tenantId) && count > 2).length;
     expect(countLong('alice')).to.equal(2);
-    running.push(start('bob 0', 20), start('bob 1', 20), start('alice short', 2));
+    running.push(start('bob 0', 20), start('bob 1', 20), start('alice short', 1));
     await budget.turn(10);
-    expect(counts.get('alice short')).to.equal(2);
+    expect(counts.get('alice short')).to.equal(1);
     expect(countLong('bob')).to.equal(1);
     await budget.turn(200);
     await Promise.all(running);
-    expect([...counts.values()]).to.deep.equal([20, 20, 20, 20, 20, 20, 20, 2]);
+    expect([...counts.values()]).to.deep.equal([20, 20, 20, 20, 20, 20, 20, 1]);
   });
 
   it('has no more long texts parsed at once than it can check', async () => {
