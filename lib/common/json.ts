@@ -65,7 +65,7 @@ export function measureLetters(text: string): number {
 }
 
 /** Memory of a key that no object before has had, and of an object that has such a key, besides what every one takes. */
-const NEW_KEY_BYTES = 48;
+const NEW_KEY_BYTES = 60;
 const NEW_SHAPE_BYTES = 120;
 
 /** So many members are not looked at: most values are smaller, and the memory of their keys does not matter. */

@@ -139,7 +139,7 @@ describe('What a reader does with a run that is over, in a browser without netwo
     await page.keyboard.press('Escape');
     await eventually(async () => (await dialog().count()) === 0);
     await expectText(page.locator(':focus'), 'Delete…');
-    await page.keyboard.press('Enter');
+    await opener.press('Enter');
     await expectText(page.locator('dialog :focus'), 'Keep it');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
