@@ -192,7 +192,7 @@ export class Restoration {
     } catch (error) {
       if (registry.isClosing()) return;
       next.isStarted = false;
-      if (errorCode(error) === 'queue_full') return this.#block(backlog);
+      if (errorCode(error) === 'queue_full') return this.#block(backlog, next);
       this.#drop(next);
       warnHost(`run ${next.head.id} cannot be rebuilt: ${errorMessage(error)}`);
     }
@@ -267,8 +267,9 @@ export class Restoration {
   }
 
   /** The runs of the tenant wait for memory, and its new runs do not wait for them. */
-  #block(backlog: Backlog): void {
+  #block(backlog: Backlog, tried: PendingRun): void {
     backlog.isBlocked = true;
+    tried.onAttempted();
     for (let { first } = backlog.asked; first !== undefined; { first } = backlog.asked) {
       backlog.asked.delete(first.head.id);
       first.onAttempted();
@@ -288,20 +289,10 @@ export class Restoration {
     this.#warnedOf = this.waiting;
     const timer = clock.setTimeout(() => {
       if (registry.isClosing()) return;
-      for (const backlog of this.#backlogs) backlog.isBlocked = !this.#mayFit(backlog.next);
+      for (const backlog of this.#backlogs) backlog.isBlocked = false;
       void this.run();
     }, RETRY_MS);
     this.#clearRetry = () => clock.clearTimeout(timer);
-  }
-
-  #mayFit(pending: PendingRun | undefined): boolean {
-    const { memory } = this.#options;
-    if (pending === undefined || memory === undefined) return true;
-    const { tenantId, hasSettled } = pending.head;
-    if (!hasSettled) return true;
-    if (!memory.tryReserveFree(tenantId, pending.neededBytes)) return false;
-    memory.release(tenantId, pending.neededBytes);
-    return true;
   }
 
   /** @throws WavetrainError `queue_full` before anything is read of a run for which there was too little memory */

@@ -18,7 +18,9 @@ describe('What a durable run keeps on the disk (D68)', () => {
     expect(few.record.status).to.equal('succeeded');
     const many = new KeptTestRun(nested(200), [], [], { runOutputLimitBytes: 150_000 });
     await many.runToEnd();
-    expect(many.record.error).to.match(/the run takes more memory than the limit|no memory for another nested pipeline/);
+    expect(many.record.error).to.match(
+      /the run takes more memory than the limit|no memory for another nested pipeline/,
+    );
     expect(many.calls.length).to.be.lessThan(300);
   });
 

@@ -158,6 +158,23 @@ describe('Taking over the runs of a store, beside requests (D68)', () => {
       await takeWarnings();
     });
 
+    it('answers a request that comes while it restores the run, when there is no memory for that', async () => {
+      const [, b] = await keepRuns();
+      const memory = new MemoryPool({ total: 4 * MIB });
+      const second = new StoredRuns(disk, { memory });
+      let asked: Promise<unknown> = Promise.resolve();
+      let revived = 0;
+      const [restored] = await second.list(() => {
+        if (++revived !== 3) return;
+        // Another run takes all of the memory meanwhile.
+        memory.take('b', 4 * MIB);
+        asked = catchRejection(second.registry.restoration?.whenRestored(b, ['a']) ?? Promise.resolve());
+      });
+      await restored;
+      expect(await asked).to.include({ code: 'not_ready' });
+      await takeWarnings();
+    });
+
     it('does not read a run again before there may be memory, and says once how many wait', async () => {
       await keepRuns();
       const second = new StoredRuns(disk, { memory: new MemoryPool({ total: 1.9 * MIB }) });
