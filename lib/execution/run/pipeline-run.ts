@@ -138,11 +138,6 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     this.emitStatus();
   }
 
-  override stop(): void {
-    super.stop();
-    this.#releaseTemplates();
-  }
-
   park(): void {
     const { templates } = this.prepared.pipeline;
     this.#releaseTemplates();
