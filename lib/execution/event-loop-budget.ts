@@ -1,30 +1,10 @@
-import { performance } from 'node:perf_hooks';
 import type { EventLoopBudget } from '../../machines/ports.js';
-import { eventLoopOverruns, SLICE_MS } from '../common/queues/event-loop-overruns.js';
+import { eventLoopOverruns } from '../common/queues/event-loop-overruns.js';
+import { EventLoopSlice, microtasksToSettle } from '../common/queues/event-loop-slice.js';
 import { FairQueue } from '../common/queues/fair-queue.js';
 
 /** The tenant of work that belongs to no run. */
 const SERVICE = '';
-
-/** The time for which work may hold the event loop in one turn of it: all runs together, and as long again all requests. */
-export class EventLoopSlice {
-  #startMs = 0;
-  #isStarted = false;
-
-  /** True when the time of this turn is used up. */
-  get isOver(): boolean {
-    if (!this.#isStarted) this.start();
-    return performance.now() - this.#startMs > SLICE_MS;
-  }
-
-  start(): void {
-    this.#isStarted = true;
-    this.#startMs = performance.now();
-    setImmediate(() => {
-      this.#isStarted = false;
-    });
-  }
-}
 
 /**
  * Decides when runs yield the event loop. Runs start tasks and items in slices, so that timers, requests and signals
@@ -86,13 +66,6 @@ class TenantBudget implements EventLoopBudget {
   defer(next: () => void): void {
     this.#budget.defer(next, this.#tenantId);
   }
-}
-
-function microtasksToSettle(): Promise<void> {
-  // Node.js calls the functions of this queue when no microtask is left.
-  return new Promise((resolve) => {
-    process.nextTick(resolve);
-  });
 }
 
 /** The budget of this process; runs share it, because they share its event loop. */

@@ -6,7 +6,7 @@ import { MAX_PROBLEMS, type Path } from '../definition/problem.js';
 import type { Steps } from '../common/steps.js';
 import { compileGoal, type Goal, GOAL_HINT } from '../definition/template/goal.js';
 import type { Suggestions } from '../definition/suggest.js';
-import type { Expression, PlacedExpression, TemplateProblem } from '../definition/template/expression.js';
+import type { Expression, TemplateProblem } from '../definition/template/expression.js';
 import { ExpressionTable, MAX_EXPRESSIONS } from '../definition/template/expression-table.js';
 import { type KnownNames, type Reference, resolveReference } from '../definition/template/reference.js';
 import {
@@ -146,9 +146,7 @@ class DraftReader {
       paramNames,
       reads: new Set(toTexts(this.#root['reads'])),
       goal,
-      goalReferences: goal.expressions.map((placed) =>
-        this.#resolveReference(placed, ['goal'], textAt(this.#root, ['goal'])),
-      ),
+      goalReferences: this.#resolveGoal(goal),
       compiledBytes: goal.sizeBytes + this.#compiledBytes + this.#table.sizeBytes,
       diagnostics: this.#diagnostics,
     };
@@ -223,15 +221,11 @@ class DraftReader {
     return references;
   }
 
-  #resolveReference({ expression, offset }: PlacedExpression, path: Path, text: string): LocatedReference {
-    return {
-      reference: this.#resolve(expression),
-      source: ellipsize(expression.source, MAX_SHOWN),
-      hasFallback: expression.fallback !== undefined,
-      afterDollar: text[offset - 1] === '$',
-      path,
-      at: offset,
-    };
+  #resolveGoal({ expressions }: Goal): LocatedReference[] {
+    const text = { container: ['goal'], key: undefined, text: textAt(this.#root, ['goal']), expressions };
+    return expressions.map(({ expression, offset }) => {
+      return new ReferenceInText(this.#resolve(expression), expression, offset, [], text);
+    });
   }
 
   #resolve(expression: Expression): Reference {
@@ -255,7 +249,7 @@ function listReadInputs(task: DraftTask): string[] {
   return listReferences(task).flatMap(({ reference }) => (reference.kind === 'input' ? [reference.key] : []));
 }
 
-/** A reference of a text in the inputs of a task. Its path is made when it is read: most are not, and may be long. */
+/** A reference of a text. Its path is made when it is read: most are not, and may be long. */
 class ReferenceInText implements LocatedReference {
   readonly reference: Reference;
   readonly at: number;

@@ -1,7 +1,7 @@
 import { eventLoopOverruns, measureSteps, type Place } from '../common/queues/event-loop-overruns.js';
+import { EventLoopSlice } from '../common/queues/event-loop-slice.js';
 import { FairQueue } from '../common/queues/fair-queue.js';
 import { runWithPauses, type Steps } from '../common/steps.js';
-import { EventLoopSlice } from '../execution/event-loop-budget.js';
 
 /**
  * The requests that wait for the event loop. They have a slice of their own in each turn of it, so that they continue

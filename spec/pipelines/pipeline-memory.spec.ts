@@ -27,7 +27,7 @@ function measureRatio(definition: unknown): number {
   const sizeBytes = sizeOf(text);
   const count = Math.ceil(MEASURED_BYTES / sizeBytes);
   const create = (): Pipeline[] => Array.from({ length: count }, () => check(text));
-  // What the engine keeps of the last pipeline for a while is the same before the second time and after it.
+  // The engine keeps some of the last pipeline for a while: as much before the second time as after it.
   measureHeap(create);
   const ratios = Array.from({ length: 3 }, () => measureHeap(create) / (count * sizeBytes));
   return ratios.toSorted((a, b) => a - b)[1] ?? Number.NaN;

@@ -334,7 +334,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     pattern: /\bDate\.now\b|\bnew Date\(\)|\bperformance\b/,
     only: {
       'lib/common/clock.ts': 'the default clock',
-      'lib/execution/event-loop-budget.ts': 'the event-loop budget of the process',
+      'lib/common/queues/event-loop-slice.ts': 'the slices of the event loop of the process',
     },
   },
   {
@@ -375,8 +375,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/common/workers/answer-requests.ts': 'a program of its own, started by the server',
       'lib/tools/mcp/transports/stdio-transport.ts':
         'ends a server with what that has started: the process group',
-      'lib/common/queues/incoming-turns.ts': 'waits until no microtask is left',
-      'lib/execution/event-loop-budget.ts': 'waits until no microtask is left',
+      'lib/common/queues/event-loop-slice.ts': 'waits until no microtask is left',
       'lib/common/workers/fork-server.ts': 'whether the system is Windows, which needs none',
       'lib/common/workers/fork-server-process.ts': 'a program of its own, started by the server',
       'lib/common/workers/launcher.ts': 'the path of Node.js, to start the process',

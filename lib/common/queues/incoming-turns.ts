@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.js';
+import { EventLoopSlice, microtasksToSettle } from './event-loop-slice.js';
 import { FairQueue } from './fair-queue.js';
 
 /** How long what arrives from all servers together may hold the event loop in one turn of it. */
@@ -15,14 +16,12 @@ const REST_MS = 12;
  */
 class IncomingTurns {
   readonly #waiting = new FairQueue<() => void>();
-  #startMs = 0;
-  #isStarted = false;
+  readonly #slice = new EventLoopSlice(SLICE_MS);
   #isScheduled = false;
 
   /** True when no more may be handled in this turn of the event loop. */
   get isOver(): boolean {
-    if (!this.#isStarted) this.#start();
-    return systemClock.monotonicNow() - this.#startMs > SLICE_MS;
+    return this.#slice.isOver;
   }
 
   /** Resolves in a later slice. @param tenantId the tenant, or the server of all tenants, that waits */
@@ -33,14 +32,6 @@ class IncomingTurns {
     });
   }
 
-  #start(): void {
-    this.#isStarted = true;
-    this.#startMs = systemClock.monotonicNow();
-    setImmediate(() => {
-      this.#isStarted = false;
-    });
-  }
-
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -48,7 +39,7 @@ class IncomingTurns {
   }
 
   async #resumeWaiting(): Promise<void> {
-    this.#start();
+    this.#slice.start();
     // Whoever waits again meanwhile continues in the next slice.
     for (let count = this.#waiting.size; count > 0 && !this.isOver; count--) {
       this.#waiting.next()?.();
@@ -58,13 +49,6 @@ class IncomingTurns {
     this.#isScheduled = false;
     if (this.#waiting.size > 0) this.#schedule();
   }
-}
-
-/** Resolves when all that follows from what was resolved before is done, but for what waits for something else. */
-export function microtasksToSettle(): Promise<void> {
-  return new Promise((resolve) => {
-    process.nextTick(resolve);
-  });
 }
 
 /** The turns of this process, which has one event loop. */

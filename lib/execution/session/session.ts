@@ -222,8 +222,8 @@ export class Session {
   }
 
   /**
-   * What was read, as frozen JSON. What is on a blackboard of its own is that already: nobody else writes to it, and a list
-   * of 400,000 objects takes 0.2 s to copy, with every append.
+   * Returns the stored values as frozen JSON. The values on a blackboard of the run's own are frozen already: nobody else
+   * writes to that, and to copy a list of 400,000 objects takes 0.2 s, with every append.
    */
   *#entriesInSteps(stored: Record<string, Json>): Steps<readonly FrozenEntry[]> {
     return this.#ownsBlackboard ? Object.entries(stored) : yield* freezeEntriesInSteps(stored);

@@ -14,7 +14,7 @@ import { LIBRARY_LIMITS } from '../limits.js';
 
 /**
  * Makes the values of a run from the body of a request: the fields that the definition maps, or else those that are params.
- * What the body lacks is left out.
+ * Values that the body lacks are left out.
  *
  * @throws WavetrainError `invalid_request` for a body that is no object, and `body_too_large`
  */

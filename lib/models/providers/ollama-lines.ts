@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../../common/json.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
-import { incomingTurns, microtasksToSettle } from '../../common/queues/incoming-turns.js';
+import { microtasksToSettle } from '../../common/queues/event-loop-slice.js';
+import { incomingTurns } from '../../common/queues/incoming-turns.js';
 import { JsonMeter } from '../../common/requests/json-meter.js';
 import { LineReader } from '../../common/requests/line-reader.js';
 import { ModelError } from '../model.js';

@@ -43,7 +43,7 @@ async function expectFailure(
 
 const FORK_SERVER_PROGRAM = join(ROOT, 'dist', 'fork-server-process.cjs');
 
-/** Who starts the processes of a pool. */
+/** The ways to start the processes of a pool. */
 const LAUNCHERS: Readonly<Record<string, () => Launcher>> = {
   'that forks its processes itself': () => directLauncher,
   'of a server, whose processes a small process forks': () => new ForkServer(FORK_SERVER_PROGRAM),

@@ -18,9 +18,7 @@ describe('What a durable run keeps on the disk (D68)', () => {
     expect(few.record.status).to.equal('succeeded');
     const many = new KeptTestRun(nested(200), [], [], { runOutputLimitBytes: 154_000 });
     await many.runToEnd();
-    expect(many.record.error).to.match(
-      /the run takes more memory than the limit/,
-    );
+    expect(many.record.error).to.match(/the run takes more memory than the limit/);
     expect(many.calls.length).to.be.lessThan(300);
   });
 

@@ -50,7 +50,7 @@ interface Shown {
   readonly items: readonly ItemRecord[];
 }
 
-/** What anybody is shown of the tasks of a run and of their items. */
+/** Returns all that is shown of the tasks of a run and of their items. */
 function show({ run }: KeptTestRun): Shown {
   const { tasks } = runToEnd(listTasks(run, { limit: 50 }, () => undefined));
   const fanOuts = tasks.filter(({ items }) => items !== null);

@@ -193,7 +193,7 @@ class Model {
     for (const { tenant, isPausable } of waiting) {
       const hasSlot = hasRoom(whole, begun, tenant);
       if (!isPausable) expect(hasSlot, 'a slot for a run without breakpoints').to.equal(false);
-      // Those that wait for a slot take part of the half, too: only without shares is it known that none does.
+      // Runs that wait for a slot take part of the half, too: only without shares is it known that none does.
       else if (whole.guaranteed === 0) expect(hasSlot && hasRoom(half, pausable, tenant)).to.equal(false);
       const { waits_for: reason } = this.#runs.queueOf(tenant) as { waits_for: string };
       expect(reason).to.not.equal(null);

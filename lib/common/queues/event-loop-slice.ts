@@ -1,0 +1,38 @@
+import { performance } from 'node:perf_hooks';
+import { SLICE_MS } from './event-loop-overruns.js';
+
+/**
+ * The time for which work of one kind may hold the event loop in one turn of it: all runs together, as long again all
+ * requests, and less for what arrives from the servers that tools and models ask.
+ */
+export class EventLoopSlice {
+  readonly #sliceMs: number;
+  #startMs = 0;
+  #isStarted = false;
+
+  constructor(sliceMs = SLICE_MS) {
+    this.#sliceMs = sliceMs;
+  }
+
+  /** True when the time of this turn is used up. */
+  get isOver(): boolean {
+    if (!this.#isStarted) this.start();
+    return performance.now() - this.#startMs > this.#sliceMs;
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#startMs = performance.now();
+    setImmediate(() => {
+      this.#isStarted = false;
+    });
+  }
+}
+
+/** Resolves when no microtask is left: all that follows from what was resolved before is done, but for what waits for something else. */
+export function microtasksToSettle(): Promise<void> {
+  // Node.js calls the functions of this queue when no microtask is left.
+  return new Promise((resolve) => {
+    process.nextTick(resolve);
+  });
+}
