@@ -53,6 +53,8 @@ export class Admission {
   readonly #heldBack = new FairQueue<RunEntry>();
   #closed = false;
   #isStarting = false;
+  /** The tenants whose next run starts in a later slice of the event loop. */
+  readonly #startingLater = new Set<string>();
 
   constructor({ maxRunning, maxQueued, tenantShare = 0 }: AdmissionLimits) {
     this.#places = new SharedLimit(shareLimit(maxRunning + maxQueued, tenantShare));
@@ -211,21 +213,31 @@ export class Admission {
     clock.clearTimeout(timer);
   }
 
+  /** Starts queued runs while slots are free, tenants in turn. Once the slice is over, tenants start theirs in later ones. */
   #startQueued(): void {
     if (this.#isStarting) return;
     this.#isStarting = true;
     while (this.#queue.size > 0 && !this.#slots.isExhausted) {
-      if (eventLoopBudget.exhausted()) {
-        return eventLoopBudget.defer(() => {
-          this.#isStarting = false;
-          this.#startQueued();
-        });
-      }
-      const next = this.#queue.next((tenantId) => this.#slots.hasRoom(tenantId));
-      if (next === undefined) break;
-      this.#start(next);
+      const tenantId = this.#queue.nextTenant((id) => !this.#startingLater.has(id) && this.#slots.hasRoom(id));
+      if (tenantId === undefined) break;
+      if (eventLoopBudget.exhausted()) this.#startLater(tenantId);
+      else this.#startNextOf(tenantId);
     }
     this.#isStarting = false;
+  }
+
+  #startLater(tenantId: string): void {
+    this.#startingLater.add(tenantId);
+    eventLoopBudget.forTenant(tenantId).defer(() => {
+      this.#startingLater.delete(tenantId);
+      if (this.#slots.hasRoom(tenantId)) this.#startNextOf(tenantId);
+      this.#startQueued();
+    });
+  }
+
+  #startNextOf(tenantId: string): void {
+    const next = this.#queue.nextOf(tenantId);
+    if (next !== undefined) this.#start(next);
   }
 
   #start(entry: RunEntry): void {

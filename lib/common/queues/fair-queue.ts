@@ -36,8 +36,14 @@ export class FairQueue<T> {
 
   /** Removes and returns the next value of a tenant that `accepts`; undefined when there is none. */
   next(accepts?: (tenantId: string) => boolean): T | undefined {
+    const tenantId = this.nextTenant(accepts);
+    return tenantId === undefined ? undefined : this.nextOf(tenantId);
+  }
+
+  /** The tenant that `next` would serve. */
+  nextTenant(accepts?: (tenantId: string) => boolean): string | undefined {
     for (const { tenantId } of this.#queues) {
-      if (accepts === undefined || accepts(tenantId)) return this.nextOf(tenantId);
+      if (accepts === undefined || accepts(tenantId)) return tenantId;
     }
     return undefined;
   }

@@ -6,7 +6,7 @@ import { FairQueue } from './fair-queue.js';
 const SLICE_MS = 4;
 
 /** How long what has used up its slice waits for the next one: the turns in between belong to runs and requests. */
-const REST_MS = 12;
+const REST_MS = 28;
 
 /**
  * Shares the event loop between the answers of servers that tools and models ask. One packet may hold a thousand

@@ -1,0 +1,145 @@
+import { type Clock, systemClock } from '../clock.js';
+import { eventLoopOverruns, type Place } from './event-loop-overruns.js';
+import { EventLoopSlice, microtasksToSettle } from './event-loop-slice.js';
+
+/** A tenant that starts to wait may go before others until it has had as much more than it had lately, in milliseconds. */
+const HEAD_START_MS = 50;
+
+/** The scheduler forgets how much a tenant has had when the tenant has not worked for so long. */
+const FORGOTTEN_AFTER_MS = 1000;
+
+/** Work that waits, and the place of its overruns in the metrics. */
+interface DeferredWork {
+  readonly place: Place;
+  readonly next: () => void;
+}
+
+/**
+ * Shares the event loop between tenants: runs, requests and checks that have used up the slice of a turn continue here.
+ * The tenant that has had least of the event loop lately continues first (D25), so that the few steps of a small request
+ * pass the many steps of large ones, however many tenants work hard. All together hold the event loop for one slice in each
+ * turn of it; connections, timers and signals are served in between.
+ */
+export class EventLoopScheduler {
+  readonly #slice: Pick<EventLoopSlice, 'isOver' | 'start'>;
+  readonly #clock: Pick<Clock, 'monotonicNow'>;
+  readonly #tenants = new Map<string, TenantWork>();
+  /** The tenants that have work waiting. */
+  readonly #waiting: TenantWork[] = [];
+  /** The least that any waiting tenant has had, when one was last served. */
+  #leastMs = 0;
+  #sweepMs = 0;
+  #isScheduled = false;
+
+  constructor(
+    slice: Pick<EventLoopSlice, 'isOver' | 'start'> = new EventLoopSlice(),
+    clock: Pick<Clock, 'monotonicNow'> = systemClock,
+  ) {
+    this.#slice = slice;
+    this.#clock = clock;
+  }
+
+  /** True when the time of this turn of the event loop is used up. */
+  get isOver(): boolean {
+    return this.#slice.isOver;
+  }
+
+  /** Calls `next` later. The work of one tenant keeps its order. */
+  defer(tenantId: string, place: Place, next: () => void): void {
+    let tenant = this.#tenants.get(tenantId);
+    if (tenant === undefined) this.#tenants.set(tenantId, (tenant = new TenantWork()));
+    if (!tenant.isWaiting) {
+      tenant.usedMs = Math.max(tenant.usedMs, this.#leastMs - HEAD_START_MS);
+      this.#waiting.push(tenant);
+    }
+    tenant.add({ place, next });
+    this.#schedule();
+  }
+
+  /** Resolves later, like {@link defer}. */
+  wait(tenantId: string, place: Place): Promise<void> {
+    return new Promise((resolve) => {
+      this.defer(tenantId, place, resolve);
+    });
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => void this.#continueDeferred());
+  }
+
+  async #continueDeferred(): Promise<void> {
+    this.#slice.start();
+    do await this.#serve(this.#takeLeastServed());
+    while (this.#waiting.length > 0 && !this.#slice.isOver);
+    this.#isScheduled = false;
+    if (this.#waiting.length > 0) this.#schedule();
+    this.#forgetIdle();
+  }
+
+  /** Looks at every waiting tenant, which takes less time than one step of any of them. */
+  #takeLeastServed(): TenantWork | undefined {
+    let least: TenantWork | undefined;
+    for (const tenant of this.#waiting) {
+      if (least === undefined || tenant.usedMs < least.usedMs) least = tenant;
+    }
+    if (least !== undefined) this.#leastMs = Math.max(this.#leastMs, least.usedMs);
+    return least;
+  }
+
+  async #serve(tenant: TenantWork | undefined): Promise<void> {
+    const work = tenant?.take();
+    if (tenant === undefined || work === undefined) return;
+    if (!tenant.isWaiting) this.#waiting.splice(this.#waiting.indexOf(tenant), 1);
+    const startMs = this.#clock.monotonicNow();
+    const begun = eventLoopOverruns.begin();
+    work.next();
+    // Counts also the time of the promises that the work resolves, such as the results of the items that it has started.
+    await microtasksToSettle();
+    eventLoopOverruns.end(work.place, begun);
+    tenant.lastMs = this.#clock.monotonicNow();
+    tenant.usedMs += tenant.lastMs - startMs;
+  }
+
+  #forgetIdle(): void {
+    const now = this.#clock.monotonicNow();
+    if (now < this.#sweepMs) return;
+    this.#sweepMs = now + FORGOTTEN_AFTER_MS;
+    for (const [tenantId, { isWaiting, lastMs }] of this.#tenants) {
+      if (!isWaiting && now - lastMs >= FORGOTTEN_AFTER_MS) this.#tenants.delete(tenantId);
+    }
+  }
+}
+
+/** The work of one tenant that waits, first in, first out, and the time that the tenant has had. */
+class TenantWork {
+  usedMs = 0;
+  /** When the tenant last worked. */
+  lastMs = 0;
+  #work: DeferredWork[] = [];
+  #taken = 0;
+
+  get isWaiting(): boolean {
+    return this.#work.length > this.#taken;
+  }
+
+  add(work: DeferredWork): void {
+    this.#work.push(work);
+  }
+
+  take(): DeferredWork | undefined {
+    const work = this.#work[this.#taken++];
+    if (2 * this.#taken >= this.#work.length) this.#dropTaken();
+    return work;
+  }
+
+  /** Copies at most as much work as was taken since the last copy. */
+  #dropTaken(): void {
+    this.#work = this.#work.slice(this.#taken);
+    this.#taken = 0;
+  }
+}
+
+/** The scheduler of this process, which has one event loop. */
+export const eventLoopScheduler = new EventLoopScheduler();
