@@ -218,7 +218,9 @@ export class Admission {
     if (this.#isStarting) return;
     this.#isStarting = true;
     while (this.#queue.size > 0 && !this.#slots.isExhausted) {
-      const tenantId = this.#queue.nextTenant((id) => !this.#startingLater.has(id) && this.#slots.hasRoom(id));
+      const tenantId = this.#queue.nextTenant(
+        (id) => !this.#startingLater.has(id) && this.#slots.hasRoom(id),
+      );
       if (tenantId === undefined) break;
       if (eventLoopBudget.exhausted()) this.#startLater(tenantId);
       else this.#startNextOf(tenantId);

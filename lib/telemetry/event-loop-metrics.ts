@@ -54,7 +54,7 @@ function addOverruns(registry: Registry, overruns: EventLoopOverruns): void {
   const registers = [registry];
   const total = new Counter({
     name: 'wavetrain_event_loop_overrun_total',
-    help: 'Stretches of work that have held the event loop for longer than the 8 ms of their slice, by place.',
+    help: 'Stretches of work that have held the event loop for more than 8 ms, by place.',
     labelNames: ['place'],
     registers,
     collect: () => {

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../clock.js';
 import type { AskingSteps } from '../steps.js';
 
-/** How long work of one kind may hold the event loop in one turn of it. */
-export const SLICE_MS = 8;
+/** A stretch of work that holds the event loop for longer is an overrun: twice the slice that all work has in one turn of it. */
+const OVERRUN_MS = 8;
 
 /** The kinds of work that share the event loop, as the metrics name them. */
 export const PLACES = [
@@ -35,7 +35,7 @@ interface Overruns {
 }
 
 /**
- * Counts the stretches of work that have held the event loop for longer than their whole slice, by place (D35). Work in
+ * Counts the stretches of work that have held the event loop for too long, by place (D35). Work in
  * slices looks at the clock between its steps, so that a stretch is a step that was too long.
  */
 export class EventLoopOverruns {
@@ -73,7 +73,7 @@ export class EventLoopOverruns {
 
   /** Counts a stretch that somebody else has measured, if it was too long. */
   add(place: Place, ms: number): void {
-    if (ms <= SLICE_MS) return;
+    if (ms <= OVERRUN_MS) return;
     const overruns = this.#byPlace[place];
     overruns.count++;
     overruns.longestMs = Math.max(overruns.longestMs, ms);

@@ -1,9 +1,11 @@
 import { performance } from 'node:perf_hooks';
-import { SLICE_MS } from './event-loop-overruns.js';
+
+/** How long the work of all tenants together may hold the event loop in one turn of it. */
+const SLICE_MS = 4;
 
 /**
- * The time for which work of one kind may hold the event loop in one turn of it: all runs together, as long again all
- * requests, and less for what arrives from the servers that tools and models ask.
+ * The time for which work may hold the event loop in one turn of it: all runs and requests together, and less for data
+ * from the servers that tools and models ask.
  */
 export class EventLoopSlice {
   readonly #sliceMs: number;
@@ -31,8 +33,8 @@ export class EventLoopSlice {
 
 /** Resolves when no microtask is left: all that follows from what was resolved before is done, but for what waits for something else. */
 export function microtasksToSettle(): Promise<void> {
-  // Node.js calls the functions of this queue when no microtask is left.
   return new Promise((resolve) => {
-    process.nextTick(resolve);
+    // Node.js calls the functions of this queue when no microtask is left, unless they were added outside of one.
+    queueMicrotask(() => process.nextTick(resolve));
   });
 }

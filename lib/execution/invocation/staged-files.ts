@@ -2,6 +2,7 @@ import type { EventLoopBudget } from '../../../machines/ports.js';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { describeKind } from '../../common/json.js';
 import { MAX_ARTIFACT_BYTES } from '../../common/limits.js';
+import { runWithPauses, type Steps } from '../../common/steps.js';
 import { formatMebibytes } from '../../common/text.js';
 import { assertFileName } from '../../tools/files/file-name.js';
 import type { ArtifactContent, WrittenArtifact } from '../../tools/tool.js';
@@ -72,14 +73,25 @@ export class StagedFiles {
     const unique = this.#folder.names.claim(name, this.#owner);
     const file = this.#add(unique, mediaType, this.#folder.pathOfFile(unique));
     try {
-      if (isLongText(bytes) && this.#budget.exhausted()) await nextSlice(this.#budget);
-      await this.#stage(file, toBytes(name, bytes));
+      await this.#stage(
+        file,
+        checkBytes(name, typeof bytes === 'string' ? await this.#encode(bytes) : bytes),
+      );
     } catch (error) {
       // The tool may go on without this file. When the attempt is over, its names are free already.
       if (this.#files.delete(file.path)) this.#folder.names.release(unique);
       throw error;
     }
     return { name: unique, path: file.path, media_type: mediaType, size: file.artifact.size };
+  }
+
+  /** Encoding a text of 10 MiB takes some milliseconds, and the items of a fan-out may all write one in the same turn. */
+  async #encode(text: string): Promise<Uint8Array> {
+    if (text.length <= LONG_TEXT) return Buffer.from(text);
+    const pause = (): Promise<void> | undefined =>
+      this.#budget.exhausted() ? nextSlice(this.#budget) : undefined;
+    await pause();
+    return runWithPauses(encodeInSteps(text), pause);
   }
 
   /** Takes a name for bytes in the output, and returns the path of their file. */
@@ -223,19 +235,14 @@ function toWriteError({ path }: StagedFile, error: unknown): ToolError {
   });
 }
 
-/** Encoding a text of 10 MiB takes some milliseconds, and the items of a fan-out may all write one in the same turn. */
+/** A longer text is encoded in steps. */
 const LONG_TEXT = 64 * 1024;
 
-function isLongText(bytes: unknown): boolean {
-  return typeof bytes === 'string' && bytes.length > LONG_TEXT;
-}
-
 /** @throws ToolError, not retryable */
-function toBytes(name: string, bytes: unknown): Uint8Array {
-  const content = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+function checkBytes(name: string, content: unknown): Uint8Array {
   if (!(content instanceof Uint8Array)) {
     throw ToolError.nonRetryable(
-      `the file "${name}" must consist of text or bytes, not ${describeKind(bytes)}`,
+      `the file "${name}" must consist of text or bytes, not ${describeKind(content)}`,
     );
   }
   if (content.byteLength <= MAX_ARTIFACT_BYTES) return content;
@@ -243,4 +250,28 @@ function toBytes(name: string, bytes: unknown): Uint8Array {
   throw ToolError.nonRetryable(
     `the file "${name}" has ${size}, and ${limit} are allowed: write several files`,
   );
+}
+
+/** So many characters are encoded in one step. */
+const ENCODED_PER_STEP = 256 * 1024;
+
+/** Encodes a text as UTF-8, in steps. */
+export function* encodeInSteps(text: string): Steps<Buffer> {
+  if (text.length <= ENCODED_PER_STEP) return Buffer.from(text);
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  let length = 0;
+  for (let start = 0; start < text.length; ) {
+    let end = Math.min(start + ENCODED_PER_STEP, text.length);
+    if (isHighSurrogate(text, end - 1)) end = Math.min(end + 1, text.length);
+    length += bytes.write(text.slice(start, end), length);
+    start = end;
+    yield;
+  }
+  return bytes;
+}
+
+/** True for the first half of a character that needs two. */
+function isHighSurrogate(text: string, index: number): boolean {
+  const code = text.charCodeAt(index);
+  return code >= 0xd800 && code < 0xdc00;
 }

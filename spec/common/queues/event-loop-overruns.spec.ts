@@ -9,7 +9,7 @@ describe('EventLoopOverruns (D35)', () => {
     return { overruns: new EventLoopOverruns(clock), clock };
   }
 
-  it('counts a stretch that takes longer than the 8 ms of its slice, and no shorter one', () => {
+  it('counts a stretch that takes longer than 8 ms, and no shorter one', () => {
     const { overruns, clock } = create();
     for (const ms of [1, 8, 9, 30]) overruns.measure('values', () => clock.advance(ms));
     expect(overruns.count('values')).to.equal(2);

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ArtifactStore } from '../../../lib/execution/invocation/artifact-store.js';
-import { StagedFiles } from '../../../lib/execution/invocation/staged-files.js';
+import { encodeInSteps, StagedFiles } from '../../../lib/execution/invocation/staged-files.js';
+import { runToEnd } from '../../../lib/common/steps.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
 import type { WrittenArtifact } from '../../../lib/tools/tool.js';
 import { settle } from '../../support/deferred.js';
@@ -124,5 +126,22 @@ describe('The files of an attempt (D24, D63)', () => {
       await files.publish(paths.map((path) => ({ path: `${path}?`, bytes: Buffer.of() })));
     });
     expect(cpuMs).to.be.below(2000);
+  });
+});
+
+describe('encodeInSteps', () => {
+  it('encodes a text as UTF-8, also where a step would split a character', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' })), fc.nat(600_000), (parts, length) => {
+        const text = `${'x'.repeat(length)}${parts.join('\u{1f600}')}${'\u{1f600}'.repeat(200_000)}\ud83d`;
+        expect(runToEnd(encodeInSteps(text)).equals(Buffer.from(text))).to.equal(true);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('takes a step for every 256 Ki characters of a long text, and none for a short one', () => {
+    expect([...encodeInSteps('x'.repeat(1000))]).to.deep.equal([]);
+    expect([...encodeInSteps('x'.repeat(2 ** 20))]).to.have.length(4);
   });
 });

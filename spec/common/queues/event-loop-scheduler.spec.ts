@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { EventLoopScheduler } from '../../../lib/common/queues/event-loop-scheduler.js';
+
+describe('EventLoopScheduler', () => {
+  /** The tenants in the order in which they were served. */
+  let order: string[];
+  let now: number;
+  let slice: { isOver: boolean; start(): void };
+  let scheduler: EventLoopScheduler;
+
+  beforeEach(() => {
+    order = [];
+    now = 0;
+    slice = { isOver: false, start: () => undefined };
+    scheduler = new EventLoopScheduler(slice, { monotonicNow: () => now });
+  });
+
+  /** Lets a tenant do steps one after another, each of which waits for the one before. */
+  async function work(tenantId: string, { steps, ms }: { steps: number; ms: number }): Promise<void> {
+    for (let step = 0; step < steps; step++) {
+      await scheduler.wait(tenantId, 'tasks');
+      order.push(tenantId);
+      now += ms;
+    }
+  }
+
+  it('serves the tenant first that has had least of the event loop lately, not the next in turn (D25)', async () => {
+    slice.isOver = true;
+    const long = [work('alice', { steps: 20, ms: 8 }), work('carol', { steps: 20, ms: 8 })];
+    await nextTurn(() => order.length >= 4);
+    const served = order.length;
+    await work('bob', { steps: 5, ms: 1 });
+    expect(order.slice(served, served + 5)).to.deep.equal(['bob', 'bob', 'bob', 'bob', 'bob']);
+    await Promise.all(long);
+  });
+
+  it('keeps the order of the work of one tenant', async () => {
+    const served: number[] = [];
+    await new Promise<void>((resolve) => {
+      for (let index = 0; index < 5000; index++) {
+        scheduler.defer('alice', 'tasks', () => {
+          if (served.push(index) === 5000) resolve();
+        });
+      }
+    });
+    expect(served).to.deep.equal(Array.from({ length: 5000 }, (_, index) => index));
+  });
+
+  it('gives tenants with much to do the same time, however long their steps are', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 10 }), { minLength: 2, maxLength: 6 }),
+        async (costs) => {
+          now = 0;
+          scheduler = new EventLoopScheduler(slice, { monotonicNow: () => now });
+          const used = costs.map(() => 0);
+          let isOver = false;
+          await Promise.all(
+            costs.map(async (ms, index) => {
+              while (!isOver) {
+                await scheduler.wait(`tenant ${index}`, 'tasks');
+                now += ms;
+                used[index] = (used[index] ?? 0) + ms;
+                if (now > 2000) isOver = true;
+              }
+            }),
+          );
+          expect(Math.max(...used) - Math.min(...used)).to.be.at.most(30);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('lets a tenant that had rested go before others for the time of its head start, and then takes turns', async () => {
+    slice.isOver = true;
+    const alice = work('alice', { steps: 400, ms: 5 });
+    await nextTurn(() => order.length >= 100);
+    const served = order.length;
+    await work('bob', { steps: 40, ms: 5 });
+    const aliceMeanwhile = order.slice(served).filter((tenant) => tenant === 'alice').length;
+    expect(aliceMeanwhile).to.be.within(25, 32);
+    await alice;
+  });
+
+  it('forgets what a tenant has had once it has not worked for a second', async () => {
+    await work('alice', { steps: 10, ms: 5 });
+    await new Promise(setImmediate);
+    now += 2000;
+    await work('bob', { steps: 1, ms: 1 });
+    await new Promise(setImmediate);
+    const both = [work('bob', { steps: 1, ms: 1 }), work('alice', { steps: 1, ms: 1 })];
+    await Promise.all(both);
+    expect(order.slice(-2)).to.deep.equal(['alice', 'bob']);
+  });
+
+  it('serves at least one step in each turn of the event loop, and no more when the slice is over', async () => {
+    slice.isOver = true;
+    const served = work('alice', { steps: 3, ms: 1 });
+    const afterTurns: number[] = [];
+    for (let turn = 0; turn < 4; turn++) {
+      await new Promise(setImmediate);
+      afterTurns.push(order.length);
+    }
+    await served;
+    expect(afterTurns.every((count, turn) => count <= turn + 1)).to.equal(true);
+    expect(order).to.have.length(3);
+  });
+
+  it('counts the time of the promises that a step resolves', async () => {
+    const first = scheduler.wait('alice', 'tasks').then(async () => {
+      await Promise.resolve();
+      now += 100;
+    });
+    await first;
+    const both = [work('alice', { steps: 1, ms: 1 }), work('bob', { steps: 1, ms: 1 })];
+    await Promise.all(both);
+    expect(order).to.deep.equal(['bob', 'alice']);
+  });
+});
+
+/** Resolves in the first turn of the event loop in which `isReached` returns true. */
+async function nextTurn(isReached: () => boolean): Promise<void> {
+  while (!isReached()) await new Promise(setImmediate);
+}
