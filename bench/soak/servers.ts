@@ -56,10 +56,13 @@ export class ServerProcess {
   }
 }
 
+/** As the documentation advises for a server with many tenants. */
+const YOUNG_GENERATION = '--max-semi-space-size=64';
+
 /** Starts `wavetrain serve` with a probe in it, for the attacks. */
 export function startAttacked(folder: string, keys: Keys): ServerProcess {
   return startWavetrain(folder, keys, {
-    flags: ['--import', programFile('probe')],
+    flags: [YOUNG_GENERATION, '--import', programFile('probe')],
     env: {
       SOAK_PROBE: join(folder, 'windows'),
       // The hostile server is on loopback.

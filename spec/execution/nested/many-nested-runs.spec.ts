@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { eventLoopBudget } from '../../../lib/execution/event-loop-budget.js';
+import { eventLoopScheduler } from '../../../lib/common/queues/event-loop-scheduler.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { PipelineRun } from '../../../lib/execution/run/pipeline-run.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
@@ -23,11 +23,11 @@ describe('Cancelling a run with many nested runs at work (D25, D49)', () => {
     controlled.calls.length = 0;
     slice = PLENTY;
     // Shadows the method of the class: how long this machine takes must not matter.
-    eventLoopBudget.exhausted = () => slice-- <= 0;
+    Object.defineProperty(eventLoopScheduler, 'isOver', { get: () => slice-- <= 0, configurable: true });
   });
 
   afterEach(() => {
-    Reflect.deleteProperty(eventLoopBudget, 'exhausted');
+    Reflect.deleteProperty(eventLoopScheduler, 'isOver');
   });
 
   /** Starts a task that runs `nested` for each of `length` items, or once. */
