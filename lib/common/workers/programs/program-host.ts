@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { errorCode, errorMessage } from '../../errors.js';
 import { NO_SOCKETS, PROGRAM_STREAMS, type ProgramSocket } from './forked-program.js';
 import { type Program, type ProgramExit, signalGroup } from './program-launcher.js';
-import { connectPairs, destroyPairs } from './program-sockets.js';
+import { connectPairs, destroyPairs, type SocketPair } from './program-sockets.js';
 
 /** Receives what happens to the programs of a {@link ProgramHost}, by their numbers. */
 interface ProgramHostListener {
@@ -60,7 +60,7 @@ export class ProgramHost {
       const { pid } = child;
       if (pid === undefined) return destroyPairs(pairs);
       for (const { far } of pairs) far.destroy();
-      this.#running.set(id, new RunningProgram(child, pid, program.graceMs));
+      this.#running.set(id, new RunningProgram(child, pid, pairs, program.graceMs));
       child.once('exit', (status, signal) => {
         signalGroup(pid, 'SIGKILL');
         this.#running.delete(id);
@@ -79,16 +79,20 @@ export class ProgramHost {
 
 class RunningProgram {
   readonly #pid: number;
+  readonly #pairs: readonly SocketPair[];
   readonly #graceMs: number;
   readonly #exited: Promise<unknown>;
 
-  constructor(child: ChildProcess, pid: number, graceMs: number) {
+  constructor(child: ChildProcess, pid: number, pairs: readonly SocketPair[], graceMs: number) {
     this.#pid = pid;
+    this.#pairs = pairs;
     this.#graceMs = graceMs;
     this.#exited = new Promise((resolve) => child.once('exit', resolve));
   }
 
   async end(): Promise<void> {
+    // Those that could not be sent any more: the program reads the end of its standard input.
+    destroyPairs(this.#pairs);
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       if (await this.#exitsInTime()) return;
       signalGroup(this.#pid, signal);
