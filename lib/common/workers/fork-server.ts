@@ -115,7 +115,7 @@ class ForkServerProcess {
       execArgv: [],
       env: {},
       cwd: dirname(file),
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
       // Whoever kills the server with its process group leaves the process that then ends the programs.
       detached: true,
     });
@@ -135,6 +135,9 @@ class ForkServerProcess {
     });
     this.#child.unref();
     this.#child.channel?.unref();
+    // Nothing is written to it: its end says that the server has ended.
+    this.#child.stdin?.on('error', () => undefined);
+    (this.#child.stdin as Socket | null)?.unref();
   }
 
   launch(program: WorkerProgram, { onSocket, onExit }: LaunchListener): LaunchedProcess {
@@ -171,6 +174,7 @@ class ForkServerProcess {
     this.isAlive = false;
     this.#child.ref();
     if (this.#child.connected) this.#child.disconnect();
+    this.#child.stdin?.destroy();
     await this.#ended;
   }
 

@@ -26,7 +26,7 @@ const MAX_STRAY_LINES = 1000;
 const MAX_SKIPPED_BYTES = 64 * 2 ** 20;
 
 /** Errors of writing to a program that has ended. */
-const ENDED = ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'];
+const ENDED = ['EPIPE', 'ECONNRESET', 'ECANCELED', 'ERR_STREAM_DESTROYED'];
 
 type Reports = Pick<SessionOptions, 'onStderr' | 'onStrayLine' | 'onExit' | 'onTooMuch'>;
 

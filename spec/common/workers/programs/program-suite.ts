@@ -104,7 +104,9 @@ export function programSuite(launcher: () => ProgramLauncher): void {
     stdin.on('error', () => undefined);
     await closed;
     const error = await new Promise((resolve) => stdin.write('x', resolve));
-    expect(error).to.have.property('code').that.is.oneOf(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED']);
+    expect(error)
+      .to.have.property('code')
+      .that.is.oneOf(['EPIPE', 'ECONNRESET', 'ECANCELED', 'ERR_STREAM_DESTROYED']);
   });
 
   it('rejects as Node.js does for a program or a folder that is not there', async () => {

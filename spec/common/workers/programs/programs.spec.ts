@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ForkServer } from '../../../../lib/common/workers/fork-server.js';
@@ -104,6 +104,19 @@ describe('A program that a ForkServer starts', () => {
     await started.closed;
     expect(output).to.equal(`${other}\nterminated\n`);
     for (const pid of [started.pid, other]) while (await isAlive(pid));
+  });
+
+  it('ends with the ForkServer though this process has not received its streams', async () => {
+    const file = folder.at('started');
+    const code = `require('node:fs').writeFileSync(${JSON.stringify(file)}, ''); setInterval(() => {}, 1000)`;
+    const starting = catchRejection(server.programs.start({ ...program(code), graceMs: 50 }));
+    // This process receives nothing meanwhile.
+    while (!existsSync(file));
+    rmSync(file);
+    await server.close();
+    expect(await starting)
+      .to.have.property('message')
+      .that.contains('the process that starts others ended');
   });
 
   it('does not run, or reads the end of its input, when the ForkServer is closed while it starts', async () => {
