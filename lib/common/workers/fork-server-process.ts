@@ -18,8 +18,8 @@ process.on('message', (request: ForkRequest) => {
   else programs.start(request.id, request.program, request.folder);
 });
 
-// The server has ended, or does not need them any more. Node.js tells no end of the channel (`disconnect`) while the server
-// has not confirmed a socket that was sent to it, so the end of the standard input tells it.
+// The server has ended, or does not need them any more. Node.js emits no `disconnect` while the server has not confirmed a
+// socket that was sent to it, so the end of the standard input says so.
 process.stdin.resume().once('close', () => {
   for (const child of children.values()) child.kill('SIGKILL');
   void programs.end().then(() => process.exit());

@@ -94,7 +94,7 @@ export class ForkServer implements ServerLauncher {
   }
 }
 
-/** A worker or a program, as its handle is told of it. */
+/** A worker or a program, as its handle learns of it. */
 interface ForkListener {
   readonly onSocket: (socket: Socket, program: ProgramSocket | undefined) => void;
   readonly onExit: (exit: ProgramExit) => void;

@@ -47,9 +47,9 @@ export class ForkedProgram {
   onSocket(socket: Socket, { pid, stream }: ProgramSocket): void {
     this.#pid = pid;
     this.#sockets[stream] = socket;
-    // A program that ends without reading resets the connection; whoever writes or reads is told, too.
+    // A program that ends without reading resets the connection; whoever writes or reads gets the error, too.
     socket.on('error', () => undefined);
-    // A program may close its standard input, which is told when it is next written to, as of a pipe.
+    // When a program closes its standard input, the next write fails, as to a pipe.
     if (stream === 'stdin') socket.allowHalfOpen = true;
     else this.#outputs.push(new Promise((resolve) => socket.once('close', () => resolve())));
     const { stdin, stdout, stderr } = this.#sockets;
@@ -66,7 +66,7 @@ export class ForkedProgram {
     });
   }
 
-  /** The program has ended, or cannot start; or an error says that nobody will tell. */
+  /** The program has ended, or cannot start; or an error says that nobody will know. */
   onExit(exit: ProgramExit): void {
     // The process that has started it kills its group, unless it is gone itself.
     if ('error' in exit) this.#signal('SIGKILL');

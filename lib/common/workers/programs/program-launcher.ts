@@ -24,7 +24,7 @@ export interface StartedProgram {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when it has ended, or nobody can tell how it ends. Its group has then been killed. */
+  /** Resolves when it has ended, or nobody will know how it ends. Its group has then been killed. */
   readonly exited: Promise<WorkerExit>;
   /** Resolves when it has ended, and so have its output streams, which somebody must read. */
   readonly closed: Promise<void>;

@@ -61,7 +61,7 @@ export function programSuite(launcher: () => ProgramLauncher): void {
     expect(await run(code)).to.include({ stdout: 'ended\n' });
   });
 
-  it('tells the end of the output of a program that goes on', async () => {
+  it('ends the output of a program that has closed it and goes on', async () => {
     const code = `require('node:fs').closeSync(1); process.stdin.resume().once('end', () => process.exit(4))`;
     const { stdin, stdout, stderr, exited } = await start(code);
     stderr.resume();
@@ -89,7 +89,7 @@ export function programSuite(launcher: () => ProgramLauncher): void {
     expect(await text(started.stdout)).to.have.length(size);
   });
 
-  it('tells the exit status of the program, and the signal that has ended it', async () => {
+  it('knows the exit status of the program, and the signal that has ended it', async () => {
     expect((await run('process.exit(7)')).exit).to.deep.equal({ status: 7, signal: null });
     expect((await run("process.kill(process.pid, 'SIGTERM')")).exit).to.deep.equal({
       status: null,
@@ -97,7 +97,7 @@ export function programSuite(launcher: () => ProgramLauncher): void {
     });
   });
 
-  it('tells whoever writes to a program that has ended', async () => {
+  it('fails what is written to a program that has ended', async () => {
     const { stdin, stdout, stderr, closed } = await start('process.exit()');
     stdout.resume();
     stderr.resume();

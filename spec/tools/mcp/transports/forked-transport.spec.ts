@@ -5,7 +5,6 @@ import { systemClock } from '../../../../lib/common/clock.js';
 import { MCP_LIMITS } from '../../../../lib/common/limits.js';
 import { ForkServer } from '../../../../lib/common/workers/fork-server.js';
 import { directPrograms } from '../../../../lib/common/workers/programs/direct-programs.js';
-import type { ProgramLauncher } from '../../../../lib/common/workers/programs/program-launcher.js';
 import { StdioTransport } from '../../../../lib/tools/mcp/transports/stdio-transport.js';
 import { listWorkers } from '../../../common/workers/processes.js';
 import { requireBuild, ROOT } from '../../../project/files.js';
@@ -27,7 +26,7 @@ describe('The transport to an MCP server that another process starts', () => {
 
   afterEach(() => server.close());
 
-  function create(code: string, { programs = server.programs as ProgramLauncher, clock = systemClock } = {}) {
+  function create(code: string, { programs = server.programs, clock = systemClock } = {}) {
     const closed = deferred<undefined>();
     const received = deferred<object>();
     const [ended, logged]: [string[], string[]] = [[], []];
@@ -39,7 +38,10 @@ describe('The transport to an MCP server that another process starts', () => {
       onTooMuch: () => undefined,
     };
     const transport = new StdioTransport({ ...config, args: ['-e', code] }, clock, reports, programs);
-    Object.assign(transport, { onmessage: received.resolve, onclose: () => closed.resolve(undefined) });
+    Object.assign(transport, {
+      onmessage: (message: object) => received.resolve(message),
+      onclose: () => closed.resolve(undefined),
+    });
     return { transport, closed: closed.promise, received: received.promise, ended, logged };
   }
 
