@@ -343,6 +343,8 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     only: {
       'lib/cli/runs/watch.ts': 'a clock that passes timers through',
       'lib/common/workers/answer-requests.ts': 'a thread of its own, which looks whether the server is there',
+      'lib/common/workers/programs/program-host.ts':
+        'a process of its own, which gives programs the time to end when the server has died',
       'lib/common/clock.ts': 'the default clock',
       'lib/runs/store/store-thread.ts':
         'a thread of its own, which lets others have the disk while it deletes',
@@ -373,12 +375,12 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/execution/invocation/own-folder.ts': 'the user who owns the files',
       'lib/execution/local-executor.ts': 'default: the working directory',
       'lib/common/workers/answer-requests.ts': 'a program of its own, started by the server',
-      'lib/tools/mcp/transports/stdio-transport.ts':
-        'ends a server with what that has started: the process group',
       'lib/common/queues/event-loop-slice.ts': 'waits until no microtask is left',
       'lib/common/workers/fork-server.ts': 'whether the system is Windows, which needs none',
       'lib/common/workers/fork-server-process.ts': 'a program of its own, started by the server',
       'lib/common/workers/launcher.ts': 'the path of Node.js, to start the process',
+      'lib/common/workers/programs/program-launcher.ts':
+        'ends a program with what that has started: the process group',
     },
   },
 ];

@@ -8,6 +8,7 @@ import { readServerConfig, type ServerConfig } from '../../common/config/server-
 import { readModelConfig } from '../../common/model-config.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import { nearest } from '../../definition/suggest.js';
+import type { ProgramLauncher } from '../../common/workers/programs/program-launcher.js';
 import { lowerShare, shareLimit } from '../../common/queues/shared-limit.js';
 import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { Log } from '../../http/logging/log.js';
@@ -95,7 +96,11 @@ export class ServeCommand extends Command<CliContext> {
     );
     const stopLoggingWarnings = logWarnings(log, context);
     const config = lowerTenantShare(modules, configured, keys, log);
-    const { documents, expressions, texts, closeAll } = startProcesses(modules, config, context);
+    const { documents, expressions, texts, programs, atEnd, closeAll } = startProcesses(
+      modules,
+      config,
+      context,
+    );
     try {
       const store = await openStore(modules, config, context);
       const server = await modules.startServer({
@@ -107,9 +112,9 @@ export class ServeCommand extends Command<CliContext> {
           modules,
           documents,
           expressions,
-          { flags: this, config },
+          { flags: this, config, programs },
           log,
-          context,
+          { ...context, atEnd },
         ),
         log,
         observer: tracing,
@@ -161,7 +166,7 @@ type ExpressionPool = InstanceType<ServerModule['ExpressionPool']>;
 type TextParser = InstanceType<ServerModule['TextParser']>;
 
 /**
- * Starts what evaluates expressions and parses texts and documents in other processes. They have a lower priority than
+ * Starts what evaluates expressions and parses texts and documents in other processes, and what starts programs. They have a lower priority than
  * the server, so that they may use every processor; two at least, so that more than one tenant finds a process.
  */
 function startProcesses(
@@ -172,6 +177,9 @@ function startProcesses(
   readonly documents: DocumentPool;
   readonly expressions: ExpressionPool;
   readonly texts: TextParser;
+  readonly programs: ProgramLauncher;
+  /** Does something before what has started the programs ends. */
+  readonly atEnd: CliContext['atEnd'];
   readonly closeAll: () => Promise<void>;
 } {
   const launcher = startLauncher(distFile('fork-server-process.cjs'));
@@ -184,11 +192,14 @@ function startProcesses(
   });
   const expressions = new ExpressionPool({ ...options, file: distFile('expression-process.cjs') });
   const texts = TextParser.start({ ...options, file: distFile('parsing-process.cjs') });
+  const endings: (() => Promise<void>)[] = [];
   const closeAll = async (): Promise<void> => {
-    await Promise.all([documents.close(), expressions.close(), texts.close()]);
+    const closed = endings.map((close) => close());
+    await Promise.all([...closed, documents.close(), expressions.close(), texts.close()]);
     await launcher.close();
   };
-  return { documents, expressions, texts, closeAll };
+  const atEnd: CliContext['atEnd'] = (close) => void endings.push(close);
+  return { documents, expressions, texts, programs: launcher.programs, atEnd, closeAll };
 }
 
 const PORT = { least: 0, most: 65_535, whole: true, unit: 'a port', example: '8080' } as const;
@@ -267,13 +278,22 @@ async function loadServerCatalog(
   { createAssert, createIngestDocument, createTransform }: ServerModule,
   documents: DocumentPool,
   expressions: ExpressionPool,
-  { flags, config }: { readonly flags: ServeCommand; readonly config: ServerConfig },
+  {
+    flags,
+    config,
+    programs,
+  }: {
+    readonly flags: ServeCommand;
+    readonly config: ServerConfig;
+    readonly programs: ProgramLauncher;
+  },
   log: Log,
   context: CliContext,
 ): Promise<Catalog> {
   const catalog = await loadCatalog(flags.tools, readConfig(context.env), context, {
     file: flags.mcp,
     isOptional: true,
+    programs,
     tenantShare: config.tenantShare,
     warn: (message) => log.warn({}, message),
     onStderr: (server, line) => log.debug({ server }, line),

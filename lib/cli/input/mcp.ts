@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { errorMessage } from '../../common/errors.js';
 import { joinFirst } from '../../common/text.js';
+import type { ProgramLauncher } from '../../common/workers/programs/program-launcher.js';
 import type { McpServerConfig } from '../../tools/mcp/config.js';
 import type { Tool } from '../../tools/tool.js';
 import type { CliContext } from '../context.js';
@@ -18,6 +19,8 @@ export interface McpChoice {
   readonly isOptional?: boolean;
   /** Percentage of the calls in flight to each server that every tenant is guaranteed. */
   readonly tenantShare?: number;
+  /** Starts the servers that are programs. Default: this process does. */
+  readonly programs?: ProgramLauncher;
   /** Default: prints a line on standard error. */
   readonly warn?: (message: string) => void;
   /** Receives what servers write to standard error. Default: nobody does. */
@@ -36,7 +39,7 @@ export async function openMcpTools(file: string, choice: McpChoice, context: Cli
   const { McpServers, openLazily } = await import('../lazy/mcp.js');
   const configs = await readMcpConfig(file, context);
   const print = (message: string): void => void stderr.write(`${PROGRAM}: ${toSingleLine(message)}\n`);
-  const { warn = print, onStderr, isOptional = false, tenantShare, texts } = choice;
+  const { warn = print, onStderr, isOptional = false, programs, tenantShare, texts } = choice;
   const known = configs.map(({ name }) => name);
   for (const name of misspeltServers(texts, known)) {
     print(
@@ -48,6 +51,7 @@ export async function openMcpTools(file: string, choice: McpChoice, context: Cli
     version: readPackageJson().version,
     openSession: openLazily,
     warn,
+    programs,
     ...(tenantShare !== undefined && { tenantShare }),
     ...(onStderr && { onStderr }),
   });

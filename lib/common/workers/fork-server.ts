@@ -1,25 +1,40 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import { errorMessage } from '../errors.js';
+import { errorCode, errorMessage } from '../errors.js';
 import {
   directLauncher,
   type LaunchedProcess,
   type Launcher,
   type LaunchListener,
-  type WorkerExit,
   type WorkerProgram,
 } from './launcher.js';
+import { directPrograms } from './programs/direct-programs.js';
+import { ForkedProgram, NO_SOCKETS, type ProgramSocket } from './programs/forked-program.js';
+import type { Program, ProgramExit, ProgramLauncher, StartedProgram } from './programs/program-launcher.js';
 
 /** A message to the fork server, about the process with a number. */
 export type ForkRequest =
   | { readonly kind: 'launch'; readonly id: number; readonly program: WorkerProgram }
-  | { readonly kind: 'kill'; readonly id: number };
+  | { readonly kind: 'kill'; readonly id: number }
+  | {
+      readonly kind: 'start';
+      readonly id: number;
+      readonly program: Program;
+      /** Where the address of its sockets may be for a moment. */
+      readonly folder: string;
+    };
 
-/** A message of the fork server. The first one brings the socket of the process. */
+/** A message of the fork server. The first one brings the socket of a worker, the first three those of a program. */
 export type ForkEvent =
-  | { readonly kind: 'started'; readonly id: number }
-  | { readonly kind: 'exited'; readonly id: number; readonly exit: WorkerExit };
+  | { readonly kind: 'started'; readonly id: number; readonly program?: ProgramSocket }
+  | { readonly kind: 'exited'; readonly id: number; readonly exit: ProgramExit };
+
+/** Launches the workers of a server, and starts programs of others. */
+export interface ServerLauncher extends Launcher {
+  readonly programs: ProgramLauncher;
+}
 
 /**
  * Starts what launches the processes of a server: a {@link ForkServer}; on Windows, which copies no memory to start a
@@ -27,19 +42,22 @@ export type ForkEvent =
  *
  * @param file the program of the small process, `fork-server-process`
  */
-export function startLauncher(file: string): Launcher {
-  return process.platform === 'win32' ? directLauncher : new ForkServer(file);
+export function startLauncher(file: string): ServerLauncher {
+  return process.platform === 'win32'
+    ? { ...directLauncher, programs: directPrograms }
+    : new ForkServer(file);
 }
 
 /**
- * Starts worker processes through a small process, which was forked while the server was small: it can fork in a
- * millisecond however large the server has become, and the server does not stand still meanwhile. The socket of each
- * process is passed to the server, so that messages take no detour.
+ * Starts worker processes and programs through a small process, which was forked while the server was small: it can fork
+ * in a millisecond however large the server has become, and the server does not stand still meanwhile. The sockets of each
+ * process are passed to the server, so that messages take no detour.
  *
- * The small process ends its processes when the server disconnects or dies. When it dies itself, they end too, and their
- * requests fail; the next launch starts another one.
+ * The small process ends its processes when the server disconnects or dies: workers at once, and programs as an orderly
+ * end would. When it dies itself, they end too, and their requests fail; the next launch starts another one.
  */
-export class ForkServer implements Launcher {
+export class ForkServer implements ServerLauncher {
+  readonly programs: ProgramLauncher = { start: (program) => this.#start(program) };
   readonly #file: string;
   #process: ForkServerProcess;
   #isClosed = false;
@@ -51,8 +69,7 @@ export class ForkServer implements Launcher {
   }
 
   launch(program: WorkerProgram, listener: LaunchListener): LaunchedProcess {
-    if (!this.#process.isAlive && !this.#isClosed) this.#process = new ForkServerProcess(this.#file);
-    return this.#process.launch(program, listener);
+    return this.#living().launch(program, listener);
   }
 
   /** Ends the small process, and all processes that it has started. */
@@ -60,12 +77,33 @@ export class ForkServer implements Launcher {
     this.#isClosed = true;
     await this.#process.close();
   }
+
+  async #start(program: Program): Promise<StartedProgram> {
+    try {
+      return await this.#living().start(program);
+    } catch (error) {
+      if (errorCode(error) !== NO_SOCKETS) throw error;
+      // A machine where nothing can be written has no place for the address of a socket.
+      return await directPrograms.start(program);
+    }
+  }
+
+  #living(): ForkServerProcess {
+    if (!this.#process.isAlive && !this.#isClosed) this.#process = new ForkServerProcess(this.#file);
+    return this.#process;
+  }
+}
+
+/** A worker or a program, as its handle learns of it. */
+interface ForkListener {
+  readonly onSocket: (socket: Socket, program: ProgramSocket | undefined) => void;
+  readonly onExit: (exit: ProgramExit) => void;
 }
 
 /** The server's handle of one small process. */
 class ForkServerProcess {
   readonly #child: ChildProcess;
-  readonly #listeners = new Map<number, LaunchListener>();
+  readonly #listeners = new Map<number, ForkListener>();
   /** The processes for whose end the server stays alive. */
   readonly #awaited = new Set<number>();
   readonly #ended: Promise<void>;
@@ -77,7 +115,9 @@ class ForkServerProcess {
       execArgv: [],
       env: {},
       cwd: dirname(file),
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
+      // Whoever kills the server with its process group leaves the process that then ends the programs.
+      detached: true,
     });
     this.#child.on('message', (event, socket) =>
       this.#receive(event as ForkEvent, socket as Socket | undefined),
@@ -95,11 +135,14 @@ class ForkServerProcess {
     });
     this.#child.unref();
     this.#child.channel?.unref();
+    // Nothing is written to it: its end says that the server has ended.
+    this.#child.stdin?.on('error', () => undefined);
+    (this.#child.stdin as Socket | null)?.unref();
   }
 
-  launch(program: WorkerProgram, listener: LaunchListener): LaunchedProcess {
+  launch(program: WorkerProgram, { onSocket, onExit }: LaunchListener): LaunchedProcess {
     const id = ++this.#lastId;
-    this.#listeners.set(id, listener);
+    this.#listeners.set(id, { onSocket: (socket) => onSocket(socket.unref()), onExit });
     this.#send({ kind: 'launch', id, program });
     return {
       kill: () => this.#send({ kind: 'kill', id }),
@@ -110,10 +153,28 @@ class ForkServerProcess {
     };
   }
 
+  /** The server stays alive until the program has ended. */
+  start(program: Program): Promise<StartedProgram> {
+    const id = ++this.#lastId;
+    const forked = new ForkedProgram();
+    if (!this.isAlive) {
+      forked.onExit({ error: 'the process that starts others has ended' });
+      return forked.started;
+    }
+    this.#listeners.set(id, {
+      onSocket: (socket, of) => of && forked.onSocket(socket, of),
+      onExit: (exit) => forked.onExit(exit),
+    });
+    this.#await(id, true);
+    this.#send({ kind: 'start', id, program, folder: tmpdir() });
+    return forked.started;
+  }
+
   async close(): Promise<void> {
     this.isAlive = false;
     this.#child.ref();
     if (this.#child.connected) this.#child.disconnect();
+    this.#child.stdin?.destroy();
     await this.#ended;
   }
 
@@ -131,7 +192,7 @@ class ForkServerProcess {
       return;
     }
     if (listener === undefined) socket?.destroy();
-    else if (socket !== undefined) listener.onSocket(socket.unref());
+    else if (socket !== undefined) listener.onSocket(socket, event.program);
   }
 
   #await(id: number, isAwaited: boolean): void {

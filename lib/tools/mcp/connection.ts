@@ -5,6 +5,7 @@ import { MCP_LIMITS } from '../../common/limits.js';
 import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
 import { shareLimit } from '../../common/queues/shared-limit.js';
 import { RequestTimer, untilAborted } from '../../common/requests/request-timer.js';
+import type { ProgramLauncher } from '../../common/workers/programs/program-launcher.js';
 import type { ToolContext } from '../tool.js';
 import type { McpServerConfig } from './config.js';
 import { HiddenValues } from './hidden-values.js';
@@ -15,6 +16,8 @@ export interface ConnectionOptions {
   readonly clock: Clock;
   readonly version: string;
   readonly openSession: OpenSession;
+  /** Starts the server, if it is a program. Default: this process does. */
+  readonly programs?: ProgramLauncher | undefined;
   /** Percentage of the calls in flight that every tenant is guaranteed. Default 10. */
   readonly tenantShare?: number;
   /** Receives what the server writes to standard error, masked. */
@@ -165,7 +168,7 @@ export class McpConnection {
   }
 
   async #open(onClose: () => void): Promise<McpSession> {
-    const { clock, version, openSession, onStderr } = this.#options;
+    const { clock, version, openSession, programs, onStderr } = this.#options;
     const timer = new RequestTimer(clock, { totalMs: MCP_LIMITS.connectMs }, this.#end.signal);
     const output = this.#createOutput();
     this.#output = output;
@@ -175,6 +178,7 @@ export class McpConnection {
         config: this.#config,
         version,
         clock,
+        programs,
         signal: timer.signal,
         // A server that ends while it starts has failed to start, and is counted as such.
         onClose: () => isOpen && onClose(),

@@ -48,7 +48,7 @@ async function connect(options: SessionOptions, mode: 'legacy' | 'auto'): Promis
 function createTransport(options: SessionOptions): Transport {
   const { config } = options;
   return config.kind === 'stdio'
-    ? new StdioTransport(config, options.clock, options)
+    ? new StdioTransport(config, options.clock, options, options.programs)
     : new HttpTransport(config, options);
 }
 

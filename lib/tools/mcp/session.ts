@@ -1,4 +1,5 @@
 import type { Clock } from '../../common/clock.js';
+import type { ProgramLauncher } from '../../common/workers/programs/program-launcher.js';
 import type { McpServerConfig } from './config.js';
 
 /** A tool as a server lists it: nothing of it can be trusted. */
@@ -54,6 +55,8 @@ export interface SessionOptions {
   readonly config: McpServerConfig;
   readonly version: string;
   readonly clock: Clock;
+  /** Starts the server, if it is a program. Default: this process does. */
+  readonly programs?: ProgramLauncher | undefined;
   /** Ends the attempt to connect. */
   readonly signal: AbortSignal;
   /** Called once, when the server is gone, also after `close`. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
+import { listWorkers } from '../../common/workers/processes.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { post, Serve } from './serving.js';
@@ -57,6 +58,14 @@ describe('wavetrain serve with MCP servers (D49)', () => {
     serve = new Serve([], { SERVICE_MCP_FILE: configure('normal') });
     url = await serve.url();
     expect((await run('mcp.fake.echo', { text: 'hi' })).outputs).to.deep.equal({ a: 'hi' });
+  });
+
+  it('has the process that starts others start them, and forks none of them itself', async function () {
+    if (process.platform === 'win32') this.skip();
+    await start();
+    const [forkServer = expect.fail()] = await listWorkers(process.pid, 'fork-server-process.cjs');
+    expect(await listWorkers(process.pid, 'fake-server.mjs')).to.deep.equal([]);
+    expect(await listWorkers(forkServer, 'fake-server.mjs')).to.have.length(1);
   });
 
   it('checks the inputs of their tools before a run', async () => {

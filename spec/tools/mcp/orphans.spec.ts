@@ -67,6 +67,10 @@ describe('An MCP server whose Wavetrain is killed with SIGKILL', () => {
     await killAndAwait(await start('stubborn', 1, 'run', 'hang.yaml'));
   });
 
+  it('ends with a server, at the end of its standard input', async () => {
+    await killAndAwait(await start('normal', 1, 'serve', '--port', '0'));
+  });
+
   it('ends with a server although it ignores them, and so does what it has started itself', async () => {
     await killAndAwait(await start('parent', 2, 'serve', '--port', '0'));
   });

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import {
   deserializeMessage,
@@ -11,8 +10,10 @@ import { errorCode } from '../../../common/errors.js';
 import { MCP_LIMITS } from '../../../common/limits.js';
 import { JsonMeter } from '../../../common/requests/json-meter.js';
 import { LineReader, type SkippedLine } from '../../../common/requests/line-reader.js';
+import type { WorkerExit } from '../../../common/workers/launcher.js';
+import { directPrograms } from '../../../common/workers/programs/direct-programs.js';
+import type { ProgramLauncher, StartedProgram } from '../../../common/workers/programs/program-launcher.js';
 import type { StdioServerConfig } from '../config.js';
-import { endWithWavetrain } from './end-with-wavetrain.js';
 import { MessageBudget } from './message-budget.js';
 import { findAnsweredRequest, isUnheard } from './message-text.js';
 import { LogLines, readInTurns } from './read-output.js';
@@ -24,12 +25,14 @@ const MAX_STRAY_LINES = 1000;
 /** Of a message that is too large, the bytes that are waited for, in which it may end and say what it answers. */
 const MAX_SKIPPED_BYTES = 64 * 2 ** 20;
 
+/** Errors of writing to a program that has ended. */
+const ENDED = ['EPIPE', 'ECONNRESET', 'ECANCELED', 'ERR_STREAM_DESTROYED'];
+
 type Reports = Pick<SessionOptions, 'onStderr' | 'onStrayLine' | 'onExit' | 'onTooMuch'>;
 
 /**
  * Starts a server and speaks with it on its standard streams. Unlike the transport of the SDK, it passes on no more of
- * the environment than is configured, and starts the server in a process group of its own: Ctrl-C in a terminal does not
- * reach it, and what it has started itself (`npx` starts another program) ends with it.
+ * the environment than is configured, and ends what the server has started itself together with it.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -38,6 +41,7 @@ export class StdioTransport implements Transport {
   readonly #config: StdioServerConfig;
   readonly #clock: Clock;
   readonly #reports: Reports;
+  readonly #programs: ProgramLauncher;
   readonly #budget: MessageBudget;
   #strayLines = 0;
   /** What a message has too much of that is being left out, and its bytes since then. */
@@ -46,46 +50,40 @@ export class StdioTransport implements Transport {
   #isClosing = false;
   /** True when it has sent too much: whatever comes after that is not read. */
   #isGivenUp = false;
-  #child: ChildProcess | undefined;
+  #starting: Promise<void> | undefined;
+  #program: StartedProgram | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(config: StdioServerConfig, clock: Clock, reports: Reports) {
+  /** @param programs starts it. Default: this process does */
+  constructor(config: StdioServerConfig, clock: Clock, reports: Reports, programs?: ProgramLauncher) {
     this.#config = config;
     this.#clock = clock;
     this.#reports = reports;
+    this.#programs = programs ?? directPrograms;
     this.#budget = new MessageBudget(clock);
   }
 
   /** Resolves when the program runs; rejects with the error of Node.js when it cannot be started. */
-  start(): Promise<void> {
+  async start(): Promise<void> {
     const { command, args, env, cwd } = this.#config;
-    const child = spawn(command, args, {
-      env: { ...env },
-      cwd,
-      stdio: 'pipe',
-      detached: true,
-      windowsHide: true,
-    });
-    this.#child = child;
-    const read = Promise.all([this.#readMessages(child.stdout), this.#readLogs(child.stderr)]);
-    this.#closed = new Promise((resolve) => child.once('close', resolve)).then(async () => {
+    const program = this.#programs.start({ command, args, env, cwd, graceMs: MCP_LIMITS.closeMs });
+    this.#starting = program.then((started) => this.#use(started));
+    await this.#starting;
+  }
+
+  #use(program: StartedProgram): void {
+    this.#program = program;
+    const read = Promise.all([this.#readMessages(program.stdout), this.#readLogs(program.stderr)]);
+    this.#closed = program.closed.then(async () => {
       await read;
       this.onclose?.();
     });
-    const { PATH = '/usr/bin:/bin' } = env;
-    const stopWatching = endWithWavetrain(child.pid, MCP_LIMITS.closeMs, { PATH });
-    child.once('exit', (status, signal) => {
-      if (!this.#isClosing)
-        this.#reports.onExit(status === null ? `the signal ${signal}` : `exit status ${status}`);
-      this.#signal('SIGKILL');
-      stopWatching();
-      this.#awaitLastOutput(child);
+    void program.exited.then((exit) => {
+      if (!this.#isClosing) this.#reports.onExit(describeExit(exit));
+      this.#awaitLastOutput(program);
     });
-    child.stdin.on('error', (error) => this.onerror?.(error));
-    return new Promise((resolve, reject) => {
-      child.once('spawn', resolve);
-      child.once('error', reject);
-    });
+    program.stdin.on('error', (error) => this.onerror?.(error));
+    if (this.#isGivenUp) program.signal('SIGKILL');
   }
 
   async #readMessages(stdout: Readable): Promise<void> {
@@ -129,17 +127,17 @@ export class StdioTransport implements Transport {
     try {
       await this.#write(serializeMessage(message));
     } catch (error) {
-      if (errorCode(error) !== 'EPIPE') throw error;
+      if (!ENDED.includes(errorCode(error) ?? '')) throw error;
       // Its end, which says more, is about to be noticed.
-      await this.#closesInTime();
+      await this.#inTime(this.#closed);
       throw new Error('the program has ended', { cause: error });
     }
   }
 
   #write(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const { stdin } = this.#child ?? {};
-      if (stdin == null) return reject(new Error('not connected'));
+      const { stdin } = this.#program ?? {};
+      if (stdin === undefined) return reject(new Error('not connected'));
       if (stdin.writableLength > MCP_LIMITS.messageBytes) {
         return reject(new Error('the server does not read what it was sent: it is busy with earlier calls'));
       }
@@ -149,30 +147,35 @@ export class StdioTransport implements Transport {
 
   /** Ends the server: closes its standard input, then sends SIGTERM, then SIGKILL. Resolves when it has ended. */
   async close(): Promise<void> {
-    const child = this.#child;
     this.#isClosing = true;
-    if (child?.pid === undefined) return;
-    child.stdin?.end();
+    const isStarting = this.#program === undefined;
+    // One that takes longer to start is killed when it has.
+    if (isStarting && !(await this.#inTime(this.#starting?.catch(() => undefined)))) return this.#kill();
+    const program = this.#program;
+    if (program === undefined) return;
+    program.stdin.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      if (await this.#closesInTime()) return;
-      this.#signal(signal);
+      if (await this.#inTime(this.#closed)) return;
+      program.signal(signal);
     }
     await this.#closed;
   }
 
   /** What the server has started in a session of its own outlives it, and may hold its output open for ever. */
-  #awaitLastOutput({ stdout, stderr }: ChildProcess): void {
+  #awaitLastOutput({ stdout, stderr }: StartedProgram): void {
     const timer = this.#clock.setTimeout(() => {
-      stdout?.destroy();
-      stderr?.destroy();
+      stdout.destroy();
+      stderr.destroy();
     }, MCP_LIMITS.closeMs);
     void this.#closed?.then(() => this.#clock.clearTimeout(timer));
   }
 
-  #closesInTime(): Promise<boolean> {
-    return new Promise((resolve) => {
+  /** Says whether something has happened after the time that a server has to end. */
+  async #inTime(awaited: Promise<void> | undefined): Promise<boolean> {
+    if (awaited === undefined) return true;
+    return await new Promise((resolve) => {
       const timer = this.#clock.setTimeout(() => resolve(false), MCP_LIMITS.closeMs);
-      void this.#closed?.then(() => {
+      void awaited.then(() => {
         this.#clock.clearTimeout(timer);
         resolve(true);
       });
@@ -232,18 +235,11 @@ export class StdioTransport implements Transport {
 
   #kill(): void {
     this.#isGivenUp = true;
-    this.#signal('SIGKILL');
+    this.#program?.signal('SIGKILL');
   }
+}
 
-  /** Sends a signal to the server and to what it has started. */
-  #signal(signal: 'SIGTERM' | 'SIGKILL'): void {
-    const pid = this.#child?.pid;
-    if (pid === undefined) return;
-    try {
-      process.kill(-pid, signal);
-    } catch (error) {
-      // The group has ended already, or the system has no groups.
-      if (errorCode(error) !== 'ESRCH') this.#child?.kill(signal);
-    }
-  }
+function describeExit(exit: WorkerExit): string {
+  if ('error' in exit) return `an unknown status: ${exit.error}`;
+  return exit.status === null ? `the signal ${exit.signal}` : `exit status ${exit.status}`;
 }
