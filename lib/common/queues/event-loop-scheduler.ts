@@ -71,11 +71,15 @@ export class EventLoopScheduler {
 
   async #continueDeferred(): Promise<void> {
     this.#slice.start();
-    do await this.#serve(this.#takeLeastServed());
-    while (this.#waiting.length > 0 && !this.#slice.isOver);
-    this.#isScheduled = false;
-    if (this.#waiting.length > 0) this.#schedule();
-    this.#forgetIdle();
+    try {
+      do await this.#serve(this.#takeLeastServed());
+      while (this.#waiting.length > 0 && !this.#slice.isOver);
+    } finally {
+      // A step that throws, which is a bug, must not keep all others waiting.
+      this.#isScheduled = false;
+      if (this.#waiting.length > 0) this.#schedule();
+      this.#forgetIdle();
+    }
   }
 
   /** Looks at every waiting tenant, which takes less time than one step of any of them. */

@@ -108,6 +108,22 @@ describe('EventLoopScheduler', () => {
     expect(order).to.have.length(3);
   });
 
+  it('goes on with others when a step throws, which the process learns as a rejection', async () => {
+    const listeners = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection');
+    const thrown = new Promise((resolve) => process.once('unhandledRejection', resolve));
+    try {
+      scheduler.defer('alice', 'tasks', () => {
+        throw new Error('a bug');
+      });
+      await work('bob', { steps: 2, ms: 1 });
+      expect(await thrown).to.have.property('message', 'a bug');
+    } finally {
+      for (const listener of listeners) process.on('unhandledRejection', listener);
+    }
+    expect(order).to.deep.equal(['bob', 'bob']);
+  });
+
   it('counts the time of the promises that a step resolves', async () => {
     const first = scheduler.wait('alice', 'tasks').then(async () => {
       await Promise.resolve();
