@@ -133,7 +133,10 @@ function reservedKiB(): number {
 
 /** Smaller differences are memory that this process has used before, and so is more. */
 const MIN_RESERVED_KIB = 256 * 1024;
-const MAX_RESERVED_KIB = 600 * 1024;
+const MAX_RESERVED_KIB = 700 * 1024;
+
+/** A worker with more threads than this process has reserves more, by some tens of megabytes. */
+const MORE_RESERVED_KIB = 64 * 1024;
 
 function measureReserved(): number {
   try {
@@ -141,7 +144,7 @@ function measureReserved(): number {
     const read = (name: string): number =>
       Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);
     const unused = read('VmData') - read('RssAnon');
-    return unused > MIN_RESERVED_KIB ? Math.min(unused, MAX_RESERVED_KIB) : 0;
+    return unused > MIN_RESERVED_KIB ? Math.min(unused + MORE_RESERVED_KIB, MAX_RESERVED_KIB) : 0;
   } catch {
     // Systems without these values do not limit the data segment either.
     return 0;
