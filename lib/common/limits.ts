@@ -314,7 +314,7 @@ export const EXPORT_LIMITS = {
   cells: 500_000,
   /** Maximum number of cells in a table that is made of objects, of all formats. */
   tableCells: 2_000_000,
-  /** Maximum number of cells and rows in a table together. */
+  /** Maximum number of cells and rows in all tables of a file together. */
   tableParts: 4_000_000,
   /** Maximum number of sheets of a workbook. */
   sheets: 255,

@@ -5,11 +5,11 @@ import { runWithPauses, type Steps } from '../../common/steps.js';
 import { applySchemaInSteps, describeSource } from '../files/export/apply-schema.js';
 import { toCsvInSteps } from '../files/export/csv.js';
 import { toJsonTextInSteps } from '../files/export/json-text.js';
-import { listNotes, NOTE_COLUMNS, toMarkdownInSteps } from '../files/export/markdown.js';
-import { type Table, toTableInSteps } from '../files/export/table.js';
+import { listNotesInSteps, NOTE_COLUMNS, toMarkdownInSteps } from '../files/export/markdown.js';
+import { CellMaker, type Table, toTableInSteps } from '../files/export/table.js';
 import { parseJsonWithPauses } from '../fetching/content.js';
 import { stripFence } from '../../definition/template/extract-json.js';
-import { EXPORT_LIMITS } from '../../common/limits.js';
+import { EXPORT_LIMITS, MAX_FILE_NAME_BYTES } from '../../common/limits.js';
 import { type NamedTable, toXlsx } from '../files/export/xlsx.js';
 import { assertFileName } from '../files/file-name.js';
 import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
@@ -104,6 +104,8 @@ export const exportFile = defineTool({
     const { filename, schema, output_dir: outputDir } = given;
     if (outputDir !== null) context.log('output_dir has no effect: run --artifacts names the folder');
     const base = filename === null || filename === '' ? 'artifact' : filename;
+    // Before endings are looked for: each look would copy megabytes.
+    if (base.length > MAX_FILE_NAME_BYTES) assertFileName(base);
     const format = given.format ?? FORMAT_NAMES.find((each) => hasEnding(base, each)) ?? 'markdown';
     const { endings, mediaType } = FORMATS[format];
     const name = hasEnding(base, format) ? base : base + endings[0];
@@ -164,13 +166,16 @@ async function toWorkbook(given: ExportInputs, context: ToolContext): Promise<Ui
   if (values.length > EXPORT_LIMITS.sheets) {
     throw ToolError.nonRetryable(`a workbook may have ${EXPORT_LIMITS.sheets} sheets: write several files`);
   }
-  const layOut = (data: Json): Promise<Table> => runInSteps(toTableInSteps(data), context);
+  const cells = new CellMaker(EXPORT_LIMITS.cellLength);
+  const layOut = (data: Json): Promise<Table> => runInSteps(toTableInSteps(data, cells), context);
   const tables: NamedTable[] = [];
   for (const [name, value] of values)
     tables.push({ name, table: await layOut(await prepare(value, given, context)) });
   if (metadata !== null) tables.push({ name: 'Metadata', table: await layOut(metadata) });
-  if (notes !== null)
-    tables.push({ name: 'Notes', table: { columns: NOTE_COLUMNS, rows: listNotes(notes) } });
+  if (notes !== null) {
+    const rows = await runInSteps(listNotesInSteps(notes, cells), context);
+    tables.push({ name: 'Notes', table: { columns: NOTE_COLUMNS, rows } });
+  }
   return await toXlsx(tables, context);
 }
 

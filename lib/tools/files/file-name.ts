@@ -17,6 +17,9 @@ export function assertFileName(name: unknown): asserts name is string {
 }
 
 function findProblem(name: string): string | undefined {
+  // Before all letters are looked at: they may be megabytes.
+  if (name.length > MAX_FILE_NAME_BYTES)
+    return `it has ${name.length} characters, and ${MAX_FILE_NAME_BYTES} bytes are allowed`;
   if (name.trim() === '') return 'it is empty';
   if (/[/\\]/.test(name)) return 'it must be the name of a file, without folders';
   if (FORBIDDEN.test(name)) return 'it must not contain control characters or any of : * ? " < > |';

@@ -1,10 +1,10 @@
 import { ToolError } from '../../../common/errors.js';
-import { isObject, type Json, type JsonObject } from '../../../common/json.js';
+import { isObject, type Json, type JsonObject, setOwn } from '../../../common/json.js';
 import type { Steps } from '../../../common/steps.js';
 import { joinFirst } from '../../../common/text.js';
 
 const MAX_NAMES = 10;
-const ENTRIES_PER_STEP = 200;
+const KEYS_PER_STEP = 500;
 
 interface Declared {
   readonly names: ReadonlySet<string>;
@@ -19,13 +19,16 @@ interface Declared {
  * @throws ToolError, not retryable, when a required field is missing or the schema is none
  */
 export function* applySchemaInSteps(data: Json, schema: JsonObject, isStrict: boolean): Steps<Json> {
-  const declared = readDeclared(schema);
-  if (isObject(data)) return pick(data, declared, isStrict, '');
-  if (!Array.isArray(data)) return data;
+  if (!Array.isArray(data) && !isObject(data)) {
+    yield* readDeclared(schema);
+    return data;
+  }
+  const picker = new Picker(yield* readDeclared(schema), isStrict);
+  if (isObject(data)) return yield* picker.pick(data, '');
   const kept: Json[] = [];
   for (const [index, entry] of data.entries()) {
-    kept.push(isObject(entry) ? pick(entry, declared, isStrict, ` in element ${index}`) : entry);
-    if (index % ENTRIES_PER_STEP === ENTRIES_PER_STEP - 1) yield;
+    kept.push(isObject(entry) ? yield* picker.pick(entry, ` in element ${index}`) : entry);
+    if (picker.isStepOver()) yield;
   }
   return kept;
 }
@@ -36,16 +39,19 @@ export function describeSource({ source, $id: id, title }: JsonObject): string {
   return 'inline';
 }
 
-function readDeclared({ fields, properties, required }: JsonObject): Declared {
+function* readDeclared({ fields, properties, required }: JsonObject): Steps<Declared> {
   if (Array.isArray(fields)) {
-    const declared = fields.flatMap((field) => {
+    const names = new Set<string>();
+    const needed = new Set<string>();
+    for (const [index, field] of fields.entries()) {
+      if (index % KEYS_PER_STEP === KEYS_PER_STEP - 1) yield;
       const { name, required: isRequired } = isObject(field) ? field : { name: field };
+      if (typeof name !== 'string') continue;
+      names.add(name);
       // A field of a schema is required unless it says that it is not, as in `load_schema`.
-      return typeof name === 'string' ? [{ name, isRequired: isRequired !== false }] : [];
-    });
-    const names = declared.map(({ name }) => name);
-    const needed = declared.filter(({ isRequired }) => isRequired).map(({ name }) => name);
-    return { names: new Set(names), required: [...new Set(needed)] };
+      if (isRequired !== false) needed.add(name);
+    }
+    return { names, required: [...needed] };
   }
   if (isObject(properties)) {
     const needed = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
@@ -56,22 +62,53 @@ function readDeclared({ fields, properties, required }: JsonObject): Declared {
   );
 }
 
-function pick(
-  object: JsonObject,
-  { names, required }: Declared,
-  isStrict: boolean,
-  place: string,
-): JsonObject {
-  const missing = required.filter((name) => !Object.hasOwn(object, name) || object[name] === null);
-  if (missing.length > 0) {
-    throw ToolError.nonRetryable(`the data lacks required fields${place}: ${joinFirst(missing, MAX_NAMES)}`);
+/** Picks the declared fields of objects. */
+class Picker {
+  readonly #declared: Declared;
+  readonly #isStrict: boolean;
+  /** Data may contain the same object thousands of times: a copy for each would not fit in memory. */
+  readonly #picked = new Map<JsonObject, JsonObject>();
+  #work = 0;
+
+  constructor(declared: Declared, isStrict: boolean) {
+    this.#declared = declared;
+    this.#isStrict = isStrict;
   }
-  const others = Object.keys(object).filter((name) => !names.has(name));
-  if (others.length === 0) return object;
-  if (isStrict) {
-    throw ToolError.nonRetryable(
-      `the schema does not declare these fields${place}: ${joinFirst(others, MAX_NAMES)} (strict: false drops them)`,
-    );
+
+  /** Counts what is done: true when a step has done enough. */
+  isStepOver(): boolean {
+    if (++this.#work < KEYS_PER_STEP) return false;
+    this.#work = 0;
+    return true;
   }
-  return Object.fromEntries(Object.entries(object).filter(([name]) => names.has(name)));
+
+  *pick(object: JsonObject, place: string): Steps<JsonObject> {
+    const known = this.#picked.get(object);
+    if (known !== undefined) return known;
+    const missing: string[] = [];
+    for (const name of this.#declared.required) {
+      if (this.isStepOver()) yield;
+      if (!Object.hasOwn(object, name) || object[name] === null) missing.push(name);
+    }
+    if (missing.length > 0) {
+      throw ToolError.nonRetryable(
+        `the data lacks required fields${place}: ${joinFirst(missing, MAX_NAMES)}`,
+      );
+    }
+    const kept: JsonObject = {};
+    const others: string[] = [];
+    for (const name of Object.keys(object)) {
+      if (this.isStepOver()) yield;
+      if (this.#declared.names.has(name)) setOwn(kept, name, object[name]);
+      else others.push(name);
+    }
+    if (this.#isStrict && others.length > 0) {
+      throw ToolError.nonRetryable(
+        `the schema does not declare these fields${place}: ${joinFirst(others, MAX_NAMES)} (strict: false drops them)`,
+      );
+    }
+    const picked = others.length === 0 ? object : kept;
+    this.#picked.set(object, picked);
+    return picked;
+  }
 }

@@ -1,5 +1,6 @@
 import type { Steps } from '../../../common/steps.js';
-import { type Cell, CELLS_PER_STEP, type Table } from './table.js';
+import { BoundedText, isLongText, piecesOf } from './bounded-text.js';
+import type { Cell, Table } from './table.js';
 
 export interface CsvOptions {
   readonly delimiter: string;
@@ -9,24 +10,32 @@ export interface CsvOptions {
   readonly formulas: boolean;
 }
 
-/** Writes a table as CSV (RFC 4180): lines end with CR LF; cells are quoted where they must be. */
+/**
+ * Writes a table as CSV (RFC 4180): lines end with CR LF; cells are quoted where they must be.
+ *
+ * @throws ToolError, not retryable, as soon as the text is longer than a file may be
+ */
 export function* toCsvInSteps({ columns, rows }: Table, options: CsvOptions): Steps<string> {
-  const parts: string[] = [];
-  if (columns !== undefined) parts.push(toLine(columns, options));
-  let cells = 0;
-  for (const row of rows) {
-    parts.push(toLine(row, options));
-    // The line counts, too: it may be empty.
-    cells += row.length + 1;
-    if (cells < CELLS_PER_STEP) continue;
-    cells = 0;
-    yield;
-  }
-  return parts.join('');
+  const text = new BoundedText();
+  if (columns !== undefined) yield* addLine(text, columns, options);
+  for (const row of rows) yield* addLine(text, row, options);
+  return text.toString();
 }
 
-function toLine(cells: readonly Cell[], options: CsvOptions): string {
-  return `${cells.map((cell) => formatCell(cell, options)).join(options.delimiter)}\r\n`;
+function* addLine(text: BoundedText, cells: readonly Cell[], options: CsvOptions): Steps<void> {
+  let before = '';
+  for (const cell of cells) {
+    if (isLongText(cell)) {
+      text.add(before);
+      yield* addLongCell(text, cell, options);
+    } else {
+      text.add(before + formatCell(cell, options));
+    }
+    before = options.delimiter;
+    if (text.flush()) yield;
+  }
+  text.add('\r\n');
+  if (text.flush()) yield;
 }
 
 function formatCell(cell: Cell, { delimiter, decimal, formulas }: CsvOptions): string {
@@ -34,6 +43,28 @@ function formatCell(cell: Cell, { delimiter, decimal, formulas }: CsvOptions): s
   if (typeof cell === 'number') return quote(String(cell).replace('.', decimal), delimiter);
   const text = String(cell);
   return quote(!formulas && looksLikeFormula(text) ? `'${text}` : text, delimiter);
+}
+
+/** Writes what `formatCell` makes, in pieces. */
+function* addLongCell(text: BoundedText, cell: string, { delimiter, formulas }: CsvOptions): Steps<void> {
+  const prefix = !formulas && FORMULA.test(cell) ? "'" : '';
+  const isPlain =
+    isPlainText(`${prefix}${cell.slice(0, 1)}`, delimiter) && (yield* arePlain(cell, delimiter));
+  text.add(isPlain ? prefix : `"${prefix}`);
+  for (const piece of piecesOf(cell)) {
+    text.add(isPlain ? piece : piece.replaceAll('"', '""'));
+    if (text.flush()) yield;
+  }
+  if (!isPlain) text.add('"');
+}
+
+function* arePlain(cell: string, delimiter: string): Steps<boolean> {
+  if (!isPlainText(cell.slice(-1), delimiter)) return false;
+  for (const piece of piecesOf(cell)) {
+    if (piece.includes(delimiter) || QUOTED.test(piece)) return false;
+    yield;
+  }
+  return true;
 }
 
 /** What begins like this, a spreadsheet evaluates, and it may then send what is in the sheet elsewhere. */
@@ -44,7 +75,13 @@ function looksLikeFormula(text: string): boolean {
   return FORMULA.test(text) && !NUMBER.test(text);
 }
 
+/** What a cell with quotes may have inside. */
+const QUOTED = /["\r\n]/;
+
+function isPlainText(text: string, delimiter: string): boolean {
+  return !text.includes(delimiter) && !QUOTED.test(text) && !/^\s|\s$/.test(text);
+}
+
 function quote(text: string, delimiter: string): string {
-  const isPlain = !text.includes(delimiter) && !/["\r\n]|^\s|\s$/.test(text);
-  return isPlain ? text : `"${text.replaceAll('"', '""')}"`;
+  return isPlainText(text, delimiter) ? text : `"${text.replaceAll('"', '""')}"`;
 }

@@ -1,18 +1,13 @@
-import { ToolError } from '../../../common/errors.js';
 import type { Json } from '../../../common/json.js';
-import { MAX_ARTIFACT_BYTES } from '../../../common/limits.js';
 import type { Steps } from '../../../common/steps.js';
-import { formatMebibytes } from '../../../common/text.js';
-
-/** A step ends after so many pieces or characters. */
-const PIECES_PER_STEP = 1000;
-const CHARACTERS_PER_STEP = 128 * 1024;
+import { BoundedText, isLongText, piecesOf } from './bounded-text.js';
 
 /** A list or an object of which some members are written. */
 interface OpenValue {
-  readonly members: readonly Json[];
+  readonly container: Json[] | { readonly [key: string]: Json };
   /** Undefined for a list. */
   readonly keys: readonly string[] | undefined;
+  readonly length: number;
   /** The line break and the indentation before each member. */
   readonly start: string;
   /** What follows the last member. */
@@ -20,71 +15,75 @@ interface OpenValue {
   written: number;
 }
 
+/** How the text is laid out: `JSON.stringify` has an indent of 2, or none. */
+export type Layout = 'indented' | 'compact';
+
 /**
- * Writes JSON as `JSON.stringify` with an indent of 2 does. Indentation may multiply the length: of lists that are 490
- * deep it makes 484 times as much.
+ * Writes JSON as `JSON.stringify` does. Indentation may multiply the length: of lists that are 490 deep it makes 484 times
+ * as much. Data that contains the same list many times is small in memory, and its text may have gigabytes.
  *
- * @throws ToolError, not retryable, as soon as the text is longer than a file may be
+ * @throws ToolError, not retryable, as soon as the text is longer than it may be
  */
-export function* toJsonTextInSteps(data: Json): Steps<string> {
-  const text = new BoundedText();
+export function* toJsonTextInSteps(
+  data: Json,
+  layout: Layout = 'indented',
+  text: BoundedText = new BoundedText(),
+): Steps<string> {
   const open: OpenValue[] = [];
-  text.add(begin(data, open));
+  const colon = layout === 'indented' ? ': ' : ':';
+  if (isLongText(data)) yield* addQuoted(text, data);
+  else text.add(begin(data, open, layout));
   for (let value = open.at(-1); value !== undefined; value = open.at(-1)) {
-    const { members, keys, start, end } = value;
+    const { keys, length, start, end } = value;
     const index = value.written++;
-    if (index === members.length) {
+    if (index === length) {
       open.pop();
       text.add(end);
     } else {
-      const key = keys === undefined ? '' : `${JSON.stringify(keys[index])}: `;
-      text.add(`${index === 0 ? '' : ','}${start}${key}${begin(members[index] ?? null, open)}`);
+      const key = keys?.[index];
+      const member = memberOf(value, index);
+      const head = `${index === 0 ? '' : ','}${start}`;
+      if (isLongText(key) || isLongText(member)) {
+        text.add(head);
+        if (key !== undefined) {
+          yield* addQuoted(text, key);
+          text.add(colon);
+        }
+        if (typeof member === 'string') yield* addQuoted(text, member);
+        else text.add(begin(member, open, layout));
+      } else {
+        const label = key === undefined ? '' : `${JSON.stringify(key)}${colon}`;
+        text.add(`${head}${label}${begin(member, open, layout)}`);
+      }
     }
     if (text.flush()) yield;
   }
   return text.toString();
 }
 
-/** Returns the text with which a value begins: all of it, unless it has members; it is open then. */
-function begin(value: Json, open: OpenValue[]): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const isList = Array.isArray(value);
-  const members = isList ? value : Object.values(value);
-  if (members.length === 0) return isList ? '[]' : '{}';
-  const outer = `\n${'  '.repeat(open.length)}`;
-  const keys = isList ? undefined : Object.keys(value);
-  open.push({ members, keys, start: `${outer}  `, end: `${outer}${isList ? ']' : '}'}`, written: 0 });
-  return isList ? '[' : '{';
+function memberOf({ container, keys }: OpenValue, index: number): Json {
+  if (Array.isArray(container)) return container[index] ?? null;
+  return container[keys?.[index] ?? ''] ?? null;
 }
 
-/** A text that is made of many pieces, which must not take much more memory than the text itself. */
-class BoundedText {
-  readonly #parts: string[] = [];
-  #pieces: string[] = [];
-  #length = 0;
-  #flushedLength = 0;
-
-  /** @throws ToolError, not retryable */
-  add(piece: string): void {
-    this.#length += piece.length;
-    this.#pieces.push(piece);
-    if (this.#length <= MAX_ARTIFACT_BYTES) return;
-    throw ToolError.nonRetryable(
-      `the text is longer than ${formatMebibytes(MAX_ARTIFACT_BYTES)}: export less, or in several files`,
-    );
+function* addQuoted(text: BoundedText, value: string): Steps<void> {
+  text.add('"');
+  for (const piece of piecesOf(value)) {
+    text.add(JSON.stringify(piece).slice(1, -1));
+    if (text.flush()) yield;
   }
+  text.add('"');
+}
 
-  /** Joins the last pieces, unless they are few; true when it did. */
-  flush(): boolean {
-    const isFew = this.#pieces.length < PIECES_PER_STEP;
-    if (isFew && this.#length - this.#flushedLength < CHARACTERS_PER_STEP) return false;
-    this.#parts.push(this.#pieces.join(''));
-    this.#pieces = [];
-    this.#flushedLength = this.#length;
-    return true;
-  }
-
-  toString(): string {
-    return [...this.#parts, ...this.#pieces].join('');
-  }
+/** Returns the text with which a value begins: all of it, unless it has members; it is open then. */
+function begin(value: Json, open: OpenValue[], layout: Layout): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const keys = Array.isArray(value) ? undefined : Object.keys(value);
+  const length = Array.isArray(value) ? value.length : (keys?.length ?? 0);
+  const [opening, closing] = keys === undefined ? '[]' : '{}';
+  if (length === 0) return `${opening}${closing}`;
+  const outer = layout === 'indented' ? `\n${'  '.repeat(open.length)}` : '';
+  const start = layout === 'indented' ? `${outer}  ` : '';
+  open.push({ container: value, keys, length, start, end: `${outer}${closing}`, written: 0 });
+  return `${opening}`;
 }

@@ -1,7 +1,10 @@
 import { ToolError } from '../../../common/errors.js';
-import { isObject, type Json, type JsonObject } from '../../../common/json.js';
-import { EXPORT_LIMITS } from '../../../common/limits.js';
+import { isObject, type Json, type JsonObject, subtractJsonLength } from '../../../common/json.js';
+import { EXPORT_LIMITS, MAX_ARTIFACT_BYTES } from '../../../common/limits.js';
 import type { Steps } from '../../../common/steps.js';
+import { formatMebibytes } from '../../../common/text.js';
+import { BoundedText, LETTERS_PER_STEP } from './bounded-text.js';
+import { toJsonTextInSteps } from './json-text.js';
 
 /** Rows of cells. A cell is a text, a number, a boolean or null; lists and objects in it are JSON text. */
 export interface Table {
@@ -12,60 +15,158 @@ export interface Table {
 
 export type Cell = string | number | boolean | null;
 
-/** As many cells are made, or keys looked at, in one step. */
+/** As many cells are looked at, or keys, in one step. */
 export const CELLS_PER_STEP = 2000;
+
+/** A cell takes as much time as so many letters of a text. */
+const CELL_LETTERS = LETTERS_PER_STEP / CELLS_PER_STEP;
+
+/** The JSON text of a value that is not longer is made at once. */
+const SHORT_JSON = 1000;
+
+/**
+ * Makes the cells of all tables of one file, and keeps them within its limits. Data may contain the same list thousands of
+ * times: it is small in memory, and each cell would be a text of its own.
+ */
+export class CellMaker {
+  /** Cells and rows. */
+  #parts = 0;
+  #letters = 0;
+  /** What the next step ends at. */
+  #work = 0;
+  readonly #cellLength: number;
+
+  /** @param cellLength of the JSON text of a value; that of all cells together is limited besides */
+  constructor(cellLength: number = MAX_ARTIFACT_BYTES) {
+    this.#cellLength = cellLength;
+  }
+
+  /**
+   * Makes a row of each item.
+   *
+   * @throws ToolError, not retryable, when there are too many cells, or their text is too long
+   */
+  *toRows<T>(items: Iterable<T>, listCells: (item: T, index: number) => Iterable<Json>): Steps<Cell[][]> {
+    const rows: Cell[][] = [];
+    for (const item of items) {
+      const row: Cell[] = [];
+      for (const value of listCells(item, rows.length)) {
+        row.push(isScalar(value) ? this.#count(value) : yield* this.#toText(value));
+        if (this.#isStepOver()) yield;
+      }
+      rows.push(row);
+      // A row counts, too: it may be empty.
+      this.#count(null);
+      if (this.#isStepOver()) yield;
+    }
+    return rows;
+  }
+
+  /** Counts the names of columns, too: a sheet may have the same ones as many others. */
+  *toColumns(names: Iterable<string>): Steps<string[]> {
+    const columns: string[] = [];
+    for (const name of names) {
+      this.#count(name);
+      columns.push(name);
+      if (this.#isStepOver()) yield;
+    }
+    return columns;
+  }
+
+  /** The keys of an object and their values. */
+  entriesOf(object: JsonObject): Steps<Cell[][]> {
+    return this.toRows(Object.keys(object), (key) => [key, object[key] ?? null]);
+  }
+
+  *#toText(value: Json): Steps<string> {
+    const isShort = subtractJsonLength(Math.min(SHORT_JSON, this.#cellLength), value) >= 0;
+    const text = isShort
+      ? JSON.stringify(value)
+      : yield* toJsonTextInSteps(value, 'compact', new BoundedText(...this.#bounds()));
+    this.#count(text);
+    return text;
+  }
+
+  /** How long the next text may be, and what is said of a longer one. */
+  #bounds(): [number, string] {
+    const left = MAX_ARTIFACT_BYTES - this.#letters;
+    return this.#cellLength < left
+      ? [
+          this.#cellLength,
+          `${describeCellLength(this.#cellLength)}, and a list or an object has more: write JSON`,
+        ]
+      : [left, TOO_LONG];
+  }
+
+  #count(cell: Cell): Cell {
+    const letters = typeof cell === 'string' ? cell.length : 0;
+    this.#letters += letters;
+    this.#work += CELL_LETTERS + letters;
+    if (this.#letters > MAX_ARTIFACT_BYTES) throw ToolError.nonRetryable(TOO_LONG);
+    if (++this.#parts <= EXPORT_LIMITS.tableParts) return cell;
+    throw ToolError.nonRetryable(
+      `a table would have more than ${EXPORT_LIMITS.tableParts} cells and rows: write JSON, or several files`,
+    );
+  }
+
+  #isStepOver(): boolean {
+    if (this.#work < LETTERS_PER_STEP) return false;
+    this.#work = 0;
+    return true;
+  }
+}
+
+const TOO_LONG = `the text of all cells is longer than ${formatMebibytes(MAX_ARTIFACT_BYTES)}: export less, or in several files`;
+
+/** Says what a cell of a workbook may have. */
+export function describeCellLength(length: number): string {
+  return `a cell of a workbook may have ${length} characters`;
+}
+
+function isScalar(value: Json): value is Cell {
+  return typeof value !== 'object' || value === null;
+}
 
 /**
  * Lays data out as rows: a list of objects with a column for each key, in the order in which keys appear; a list of lists
  * as it is; an object with a row for each key; anything else in a single column.
  *
- * @throws ToolError, not retryable, for objects whose keys would make too many cells
+ * @throws ToolError, not retryable, for objects whose keys would make too many cells, and as `CellMaker` does
  */
-export function* toTableInSteps(data: Json): Steps<Table> {
-  const objects = asObjects(data);
-  if (objects !== undefined) return yield* fromObjects(objects);
-  if (Array.isArray(data) && data.length > 0 && data.every((row): row is Json[] => Array.isArray(row))) {
-    return { columns: undefined, rows: yield* toRows(data, (row) => row) };
+export function* toTableInSteps(data: Json, cells: CellMaker = new CellMaker()): Steps<Table> {
+  if (Array.isArray(data) && data.length > 0) {
+    const objects = yield* asObjects(data);
+    if (objects !== undefined) return yield* fromObjects(objects, cells);
+    if (yield* isEvery(data, Array.isArray)) {
+      return { columns: undefined, rows: yield* cells.toRows(data as Json[][], (row) => row) };
+    }
   }
-  if (isObject(data)) {
-    return { columns: ['field', 'value'], rows: yield* toRows(Object.entries(data), (entry) => entry) };
-  }
+  if (isObject(data)) return { columns: ['field', 'value'], rows: yield* cells.entriesOf(data) };
   if (data === null) return { columns: undefined, rows: [] };
   const values = Array.isArray(data) ? data : [data];
-  return { columns: ['value'], rows: yield* toRows(values, (value) => [value]) };
-}
-
-function* toRows<T>(items: readonly T[], listCells: (item: T) => Iterable<Json>): Steps<Cell[][]> {
-  const rows: Cell[][] = [];
-  let count = 0;
-  for (const item of items) {
-    const row: Cell[] = [];
-    for (const cell of listCells(item)) {
-      row.push(toCell(cell));
-      if (++count % CELLS_PER_STEP === 0) yield;
-    }
-    rows.push(row);
-    // A row counts, too: it may be empty.
-    if (++count % CELLS_PER_STEP === 0) yield;
-    if (count > EXPORT_LIMITS.tableParts) {
-      throw ToolError.nonRetryable(
-        `a table would have more than ${EXPORT_LIMITS.tableParts} cells and rows: write JSON, or several files`,
-      );
-    }
-  }
-  return rows;
+  return { columns: ['value'], rows: yield* cells.toRows(values, (value) => [value]) };
 }
 
 /** Returns a list of objects as such; undefined for anything else, and for an empty list. */
-export function asObjects(data: Json): readonly JsonObject[] | undefined {
+export function* asObjects(data: Json): Steps<readonly JsonObject[] | undefined> {
   if (!Array.isArray(data) || data.length === 0) return undefined;
-  const objects = data.filter((element): element is JsonObject => isObject(element));
-  return objects.length === data.length ? objects : undefined;
+  return (yield* isEvery(data, isObject)) ? (data as JsonObject[]) : undefined;
 }
 
-function* fromObjects(objects: readonly JsonObject[]): Steps<Table> {
-  const columns = yield* keysOf(objects);
-  const rows = yield* toRows(objects, function* (object) {
+const ELEMENTS_PER_STEP = 20_000;
+
+function* isEvery(list: readonly Json[], isSuch: (element: Json) => boolean): Steps<boolean> {
+  let count = 0;
+  for (const element of list) {
+    if (!isSuch(element)) return false;
+    if (++count % ELEMENTS_PER_STEP === 0) yield;
+  }
+  return true;
+}
+
+function* fromObjects(objects: readonly JsonObject[], cells: CellMaker): Steps<Table> {
+  const columns = yield* cells.toColumns(yield* keysOf(objects));
+  const rows = yield* cells.toRows(objects, function* (object) {
     for (const column of columns) yield Object.hasOwn(object, column) ? (object[column] ?? null) : null;
   });
   return { columns, rows };
@@ -93,8 +194,4 @@ export function* keysOf(objects: readonly JsonObject[]): Steps<string[]> {
     if (count % CELLS_PER_STEP === 0) yield;
   }
   return [...keys];
-}
-
-export function toCell(value: Json): Cell {
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 }

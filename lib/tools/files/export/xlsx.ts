@@ -3,8 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { errorMessage, ToolError } from '../../../common/errors.js';
 import { EXPORT_LIMITS } from '../../../common/limits.js';
+import { runWithPauses, type Steps } from '../../../common/steps.js';
 import type { ToolContext } from '../../tool.js';
-import type { Cell, Table } from './table.js';
+import { type Cell, describeCellLength, type Table } from './table.js';
 
 /** A sheet of a workbook. */
 export interface NamedTable {
@@ -21,6 +22,8 @@ interface SheetMessage {
   readonly sheet: string | undefined;
   readonly hasHeader: boolean;
   readonly rows: readonly (readonly SheetCell[])[];
+  /** Whether the first of them is the rest of the row before. */
+  readonly isContinued: boolean;
 }
 
 /**
@@ -40,10 +43,14 @@ const toCell = (cell, isHeader) => {
 };
 parentPort.on('message', (message) => {
   if (message === null) return write(sheets).toBuffer().then((bytes) => parentPort.postMessage(bytes));
-  const { sheet, hasHeader, rows } = message;
+  const { sheet, hasHeader, rows, isContinued } = message;
   if (sheet !== undefined) sheets.push({ sheet, data: [] });
   const { data } = sheets.at(-1);
-  for (const row of rows) data.push(row.map((cell) => toCell(cell, hasHeader && data.length === 0)));
+  rows.forEach((row, index) => {
+    if (!isContinued || index > 0) data.push([]);
+    const isHeader = hasHeader && data.length === 1;
+    for (const cell of row) data.at(-1).push(toCell(cell, isHeader));
+  });
 });
 `;
 
@@ -56,7 +63,10 @@ export async function toXlsx(
   tables: readonly NamedTable[],
   { signal }: Pick<ToolContext, 'signal'>,
 ): Promise<Uint8Array> {
-  assertFits(tables);
+  await runWithPauses(assertFitsInSteps(tables), async () => {
+    signal.throwIfAborted();
+    await setImmediate();
+  });
   return writeInThread(tables, signal);
 }
 
@@ -101,13 +111,19 @@ async function sendSheets(tables: readonly NamedTable[], worker: Worker, signal:
   worker.postMessage(null);
 }
 
+const ROWS_PER_STEP = 20_000;
+
 /** @throws ToolError, not retryable */
-function assertFits(tables: readonly NamedTable[]): void {
+function* assertFitsInSteps(tables: readonly NamedTable[]): Steps<void> {
   let cells = 0;
+  let rowsOfAll = 0;
   for (const { table } of tables) {
     const { columns = [], rows } = table;
     cells += columns.length;
-    for (const row of rows) cells += row.length;
+    for (const row of rows) {
+      cells += row.length;
+      if (++rowsOfAll % ROWS_PER_STEP === 0) yield;
+    }
     if (cells <= EXPORT_LIMITS.cells && rows.length < EXPORT_LIMITS.rows) continue;
     throw ToolError.nonRetryable(
       `a workbook may have ${EXPORT_LIMITS.cells} cells and ${EXPORT_LIMITS.rows} rows in a sheet: write CSV, or several files`,
@@ -115,28 +131,62 @@ function assertFits(tables: readonly NamedTable[]): void {
   }
 }
 
-/** So many cells are converted and sent at once. */
+/** So many cells, or letters of their texts, are converted and sent at once. */
 const CELLS_PER_MESSAGE = 5000;
+const LETTERS_PER_MESSAGE = 64 * 1024;
 
 function* toMessages(tables: readonly NamedTable[]): Generator<SheetMessage> {
   const names = new Set<string>();
   for (const { name, table } of tables) {
-    const { columns, rows } = table;
-    const hasHeader = columns !== undefined;
-    const header = hasHeader ? [columns.map(toText)] : [];
-    yield { sheet: toSheetName(name, names), hasHeader, rows: header };
-    let part: SheetCell[][] = [];
-    let cells = 0;
-    for (const row of rows) {
-      part.push(row.map(toSheetCell));
-      cells += row.length;
-      if (cells < CELLS_PER_MESSAGE) continue;
-      yield { sheet: undefined, hasHeader, rows: part };
-      part = [];
-      cells = 0;
-    }
-    if (part.length > 0) yield { sheet: undefined, hasHeader, rows: part };
+    const hasHeader = table.columns !== undefined;
+    yield { sheet: toSheetName(name, names), hasHeader, rows: [], isContinued: false };
+    for (const part of toParts(table)) yield { sheet: undefined, hasHeader, ...part };
   }
+}
+
+type Part = Pick<SheetMessage, 'rows' | 'isContinued'>;
+
+/** Cuts rows also inside: a single one may have all cells of the workbook. */
+function* toParts({ columns, rows }: Table): Generator<Part> {
+  let part: SheetCell[][] = [];
+  let isContinued = false;
+  let cells = 0;
+  let letters = 0;
+  const isFull = (): boolean => cells >= CELLS_PER_MESSAGE || letters >= LETTERS_PER_MESSAGE;
+  const begin = (first: SheetCell[][]): void => {
+    part = first;
+    isContinued = first.length > 0;
+    cells = 0;
+    letters = 0;
+  };
+  for (const [source, convert] of rowsOf(columns, rows)) {
+    let row: SheetCell[] = [];
+    part.push(row);
+    cells++;
+    for (const cell of source) {
+      if (isFull()) {
+        yield { rows: part, isContinued };
+        row = [];
+        begin([row]);
+      }
+      row.push(convert(cell));
+      cells++;
+      if (typeof cell === 'string') letters += cell.length;
+    }
+    if (!isFull()) continue;
+    yield { rows: part, isContinued };
+    begin([]);
+  }
+  if (part.length > 0) yield { rows: part, isContinued };
+}
+
+function* rowsOf(
+  columns: Table['columns'],
+  rows: Table['rows'],
+): Generator<[readonly Cell[], (cell: Cell) => SheetCell]> {
+  // The name of a column is never a date.
+  if (columns !== undefined) yield [columns, (name) => toText(String(name))];
+  for (const row of rows) yield [row, toSheetCell];
 }
 
 const DATE = /^(19|[2-9]\d)\d{2}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
@@ -155,7 +205,7 @@ const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surr
 function toText(text: string): string {
   if (text.length > EXPORT_LIMITS.cellLength) {
     throw ToolError.nonRetryable(
-      `a cell of a workbook may have ${EXPORT_LIMITS.cellLength} characters, and a text has ${text.length}: write CSV or JSON`,
+      `${describeCellLength(EXPORT_LIMITS.cellLength)}, and a text has ${text.length}: write CSV or JSON`,
     );
   }
   return text.replaceAll(NOT_IN_XML, '?');
