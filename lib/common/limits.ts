@@ -81,6 +81,9 @@ export const FETCH_LIMITS = {
   /** Headers of a request, and values in its query. */
   headers: 100,
   queryValues: 1000,
+  /** Characters of a URL with its query, and of all headers. */
+  urlLength: 64 * 1024,
+  headersLength: 64 * 1024,
 } as const;
 
 /** The limits of requests to language models. */
