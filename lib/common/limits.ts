@@ -81,6 +81,9 @@ export const FETCH_LIMITS = {
   /** Headers of a request, and values in its query. */
   headers: 100,
   queryValues: 1000,
+  /** Characters of a URL with its query, and of all headers. */
+  urlLength: 64 * 1024,
+  headersLength: 64 * 1024,
 } as const;
 
 /** The limits of requests to language models. */
@@ -242,7 +245,7 @@ export const LISTING_LIMITS = { textLength: 200, searchedLength: 2000 } as const
 /** Maximum length of the name of a file that a tool writes, as UTF-8: file systems allow 255 with a number. */
 export const MAX_FILE_NAME_BYTES = 200;
 
-/** Maximum length of a text in which a function of the package finds JSON: parsing it blocks the event loop. */
+/** Maximum length of the texts with JSON, and of all keys, that a call of a function of the package reads. */
 export const MAX_FUNCTION_TEXT = 2 ** 20;
 
 /** Maximum number of elements of a list that a function of the package reads: it makes more of each. */
@@ -250,6 +253,9 @@ export const MAX_FUNCTION_LIST = 10_000;
 
 /** Maximum number of fields in all objects of such a list together: each takes a microsecond or two. */
 export const MAX_FUNCTION_FIELDS = 20_000;
+
+/** Maximum length of one key of them, and of the name of a company, in characters: keys are searched and rewritten. */
+export const MAX_FUNCTION_KEY = 1000;
 
 /** Maximum number of statuses that a task expects of a request, one by one or as ranges. */
 export const MAX_EXPECTED_STATUSES = 100;

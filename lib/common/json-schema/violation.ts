@@ -212,7 +212,9 @@ function formatActual(value: unknown): string {
 }
 
 function quote(value: unknown): string {
-  return clip(JSON.stringify(value) ?? String(value));
+  // A longer text is cut anyway; writing all of it takes long.
+  const part = typeof value === 'string' ? value.slice(0, MAX_PART_LENGTH + 1) : value;
+  return clip(JSON.stringify(part) ?? String(part));
 }
 
 function formatWanted(value: Json | undefined): string {

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../common/json.js';
 import { FETCH_LIMITS, MAX_EXPECTED_STATUSES } from '../../common/limits.js';
 import { isShortJson, writeJsonInSteps } from '../../common/json-writer.js';
 import { readContent } from '../fetching/content.js';
-import { readRequestHeaders, toRequestText } from '../fetching/request.js';
+import { assertShortUrl, readRequestHeaders, toRequestText } from '../fetching/request.js';
 import { assertStatus } from '../fetching/status.js';
 import { runLongWork } from '../../common/queues/limiters.js';
 import { defineTool, type ToolContext } from '../tool.js';
@@ -107,18 +107,37 @@ function writeJson(value: Json, context: ToolContext): string | Promise<string> 
 
 /** Adds the values to the query of a URL. A URL that is none is left as it is, and refused when it is fetched. */
 function withQuery(text: string, query: JsonObject): string {
-  if (Object.keys(query).length === 0 || !URL.canParse(text)) return text;
+  assertShortUrl(text.length);
+  const names = Object.keys(query);
+  if (names.length === 0 || !URL.canParse(text)) return text;
   const url = new URL(text);
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).map((one) => [name, one] as const),
-  );
-  if (pairs.length > FETCH_LIMITS.queryValues) {
-    throw ToolError.nonRetryable(
-      `the query has ${pairs.length} values: at most ${FETCH_LIMITS.queryValues} are sent; send more as a body`,
-    );
+  // Those of a URL are written anew with each value.
+  const params = new URLSearchParams(url.search);
+  let count = 0;
+  let isChanged = false;
+  let length = text.length;
+  for (const name of names) {
+    const value = query[name] ?? null;
+    const values = Array.isArray(value) ? value : [value];
+    count += values.length;
+    if (count > FETCH_LIMITS.queryValues) throw tooManyValues();
+    for (const one of values) {
+      if (one === null) continue;
+      const written = toRequestText(one, `the query's "${name.slice(0, MAX_SHOWN_NAME)}"`);
+      length += name.length + written.length;
+      assertShortUrl(length);
+      params.append(name, written);
+      isChanged = true;
+    }
   }
-  for (const [name, one] of pairs) {
-    if (one !== null) url.searchParams.append(name, toRequestText(one, `the query's "${name}"`));
-  }
+  if (isChanged) url.search = params.toString();
   return url.href;
+}
+
+const MAX_SHOWN_NAME = 100;
+
+function tooManyValues(): ToolError {
+  return ToolError.nonRetryable(
+    `the query has more than ${FETCH_LIMITS.queryValues} values: no more are sent; send more as a body`,
+  );
 }

@@ -11,6 +11,12 @@ import { defineTool, type Tool } from '../tool.js';
 
 const MAX_QUERIES = 100;
 
+/** Characters of a query: providers read far fewer. */
+const MAX_QUERY_LENGTH = 2000;
+
+/** Entries of a list of queries, empty ones included. */
+const MAX_ENTRIES = 10_000;
+
 /** A result, with the query that found it. */
 interface FoundResult extends SearchResult {
   readonly source_query: string;
@@ -78,13 +84,24 @@ async function readResults(
 
 /** The texts to search for, without empty ones. @throws ToolError, not retryable */
 function readQueries(query: Json): string[] {
-  const queries = (Array.isArray(query) ? query : [query]).map((text) => {
-    if (typeof text === 'string') return text.trim();
+  const entries = Array.isArray(query) ? query : [query];
+  if (entries.length > MAX_ENTRIES) throw tooManyQueries(entries.length);
+  const queries = entries.map((text) => {
+    if (typeof text === 'string' && text.length <= MAX_QUERY_LENGTH) return text.trim();
+    if (typeof text === 'string') {
+      throw ToolError.nonRetryable(
+        `a query has ${text.length} characters: at most ${MAX_QUERY_LENGTH} are searched for, so shorten it`,
+      );
+    }
     throw ToolError.nonRetryable(`"query" must be a text or a list of texts, not ${describeKind(text)}`);
   });
   const present = queries.filter((text) => text !== '');
   if (present.length <= MAX_QUERIES) return present;
-  throw ToolError.nonRetryable(`${present.length} queries are more than ${MAX_QUERIES}: use a fan-out`);
+  throw tooManyQueries(present.length);
+}
+
+function tooManyQueries(count: number): ToolError {
+  return ToolError.nonRetryable(`${count} queries are more than ${MAX_QUERIES}: use a fan-out`);
 }
 
 /** Searches with DuckDuckGo; a configured variant takes its place. */

@@ -69,10 +69,29 @@ export function toRequestText(value: Json, label: string): string {
 }
 
 function assertFewHeaders(headers: object): void {
-  const count = Object.keys(headers).length;
-  if (count <= FETCH_LIMITS.headers) return;
-  throw ToolError.nonRetryable(`the request has ${count} headers: at most ${FETCH_LIMITS.headers} are sent`);
+  const entries = Object.entries(headers);
+  if (entries.length > FETCH_LIMITS.headers) {
+    throw ToolError.nonRetryable(
+      `the request has ${entries.length} headers: at most ${FETCH_LIMITS.headers} are sent`,
+    );
+  }
+  let length = 0;
+  for (const [name, value] of entries) length += name.length + (typeof value === 'string' ? value.length : 0);
+  if (length <= FETCH_LIMITS.headersLength) return;
+  throw ToolError.nonRetryable(
+    `the headers have ${length} characters: at most ${FETCH_LIMITS.headersLength} are sent; send more as a body`,
+  );
 }
+
+/** Fails before a URL is read, which takes long when it is. @throws ToolError, not retryable */
+export function assertShortUrl(length: number): void {
+  if (length <= FETCH_LIMITS.urlLength) return;
+  throw ToolError.nonRetryable(
+    `the URL has ${length} characters with its query: at most ${FETCH_LIMITS.urlLength} are sent; send more as a body`,
+  );
+}
+
+const MAX_METHOD_LENGTH = 32;
 
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Z-]{1,32}$/;
 
@@ -80,7 +99,7 @@ const METHOD = /^[!#$%&'*+.^_`|~0-9A-Z-]{1,32}$/;
 const REFUSED_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
 function readMethod(text: string): string {
-  const method = text.toUpperCase();
+  const method = text.slice(0, MAX_METHOD_LENGTH + 1).toUpperCase();
   if (METHOD.test(method) && !REFUSED_METHODS.has(method)) return method;
   throw ToolError.nonRetryable(
     `"${text.slice(0, 40)}" is no method of a request: use GET, POST, PUT, PATCH, DELETE, HEAD or OPTIONS`,
@@ -141,6 +160,7 @@ const REFUSED_PORTS = new Set(
 
 /** @throws ToolError, not retryable */
 function parseUrl(text: string, base?: URL): URL {
+  assertShortUrl(text.length);
   const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;
   const shown = text.slice(0, MAX_SHOWN_URL);
   if (url === undefined) {

@@ -1,4 +1,5 @@
 import { ToolError } from '../../common/errors.js';
+import { MAX_FUNCTION_KEY } from '../../common/limits.js';
 import { ellipsize } from '../../common/text.js';
 import { defineFunction } from './function.js';
 
@@ -35,10 +36,10 @@ const COMPANIES: readonly Company[] = [
 
 const CALENDAR_YEAR_END = '12-31';
 
-const COMPANY_INPUT = {
+export const COMPANY_INPUT = {
   type: 'string',
   minLength: 1,
-  maxLength: 1000,
+  maxLength: MAX_FUNCTION_KEY,
   required: true,
   description: 'the name of the company',
 } as const;

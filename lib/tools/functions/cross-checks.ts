@@ -1,7 +1,8 @@
-import { isObject, type JsonObject } from '../../common/json.js';
-import { type Amounts, readAmounts } from './derived-fields.js';
-import { defineFunction } from './function.js';
-import { readAmount, readList, readRecords } from './values.js';
+import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import type { Steps } from '../../common/steps.js';
+import { AmountReader, type Amounts } from './derived-fields.js';
+import { defineFunction, runPaced } from './function.js';
+import { ArgumentReader, readAmount } from './values.js';
 
 /** How far a computed and a reported amount may be apart. */
 const TOLERANCE = 1;
@@ -84,17 +85,23 @@ export const validateCrossChecks = defineFunction({
       'discrepancy; empty when all sums that can be checked add up',
     type: 'array',
   },
-  run({ extracted_fields: records, periods }) {
-    const labels = readList(periods).map((period) => (isObject(period) ? period['label'] : period));
-    return readRecords(records).flatMap((record, i) => {
-      const label = labels[i];
-      return checkRecord(record, i, typeof label === 'string' ? label : `Period ${i + 1}`);
-    });
-  },
+  run: ({ extracted_fields: records, periods }, context) => runPaced(context, checkRecords(records, periods)),
 });
 
-function checkRecord(record: JsonObject, index: number, label: string): JsonObject[] {
-  const amounts = readAmounts(record);
+function* checkRecords(records: Json, periods: Json): Steps<JsonObject[]> {
+  const args = new ArgumentReader();
+  const reader = new AmountReader();
+  const labels = args.readList(periods).map((period) => (isObject(period) ? period['label'] : period));
+  const failures: JsonObject[] = [];
+  for (const [i, record] of args.readRecords(records).entries()) {
+    const amounts = yield* reader.read(record);
+    const label = labels[i];
+    failures.push(...checkRecord(record, amounts, i, typeof label === 'string' ? label : `Period ${i + 1}`));
+  }
+  return failures;
+}
+
+function checkRecord(record: JsonObject, amounts: Amounts, index: number, label: string): JsonObject[] {
   return CHECKS.flatMap(({ id, section, description, tolerance, compute, report }) => {
     const computed = compute(amounts, record);
     const reported = report(amounts);

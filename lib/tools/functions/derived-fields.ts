@@ -1,12 +1,13 @@
+import type { Steps } from '../../common/steps.js';
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
-import { defineFunction } from './function.js';
+import { defineFunction, runPaced } from './function.js';
 import {
+  ArgumentReader,
   formatAmount,
   formatPlaces,
   isFound,
+  Pace,
   readAmount,
-  readList,
-  readRecords,
   toSlug,
   withFields,
 } from './values.js';
@@ -53,13 +54,38 @@ const ITEMS = {
 /** The amounts of one period that were found, by item; undefined for the others. */
 export type Amounts = Readonly<Record<keyof typeof ITEMS, number | undefined>>;
 
-/** Reads the amounts from a record, whatever the spelling of their names. */
-export function readAmounts(record: JsonObject): Amounts {
-  const bySlug = new Map<string, number>();
-  for (const [key, value] of Object.entries(record)) {
-    const amount = readAmount(value);
-    if (amount !== undefined) bySlug.set(toSlug(key), amount);
+/**
+ * Reads the amounts of the records of one call, whatever the spelling of their names. Records share most of their keys, and
+ * the same record may be there many times.
+ */
+export class AmountReader {
+  readonly pace = new Pace();
+  readonly #slugs = new Map<string, string>();
+  readonly #known = new Map<JsonObject, Amounts>();
+
+  *read(record: JsonObject): Steps<Amounts> {
+    if (this.pace.isOverAfterRecord()) yield;
+    const known = this.#known.get(record);
+    if (known !== undefined) return known;
+    const bySlug = new Map<string, number>();
+    for (const [key, value] of Object.entries(record)) {
+      const amount = readAmount(value);
+      if (amount !== undefined) bySlug.set(this.#toSlug(key), amount);
+      if (this.pace.isOverAfterField(key)) yield;
+    }
+    const amounts = selectItems(bySlug);
+    this.#known.set(record, amounts);
+    return amounts;
   }
+
+  #toSlug(key: string): string {
+    const slug = this.#slugs.get(key) ?? toSlug(key);
+    this.#slugs.set(key, slug);
+    return slug;
+  }
+}
+
+function selectItems(bySlug: ReadonlyMap<string, number>): Amounts {
   const found = Object.entries(ITEMS).map(([item, names]) => {
     const name = names.find((candidate) => bySlug.has(candidate));
     return [item, name === undefined ? undefined : bySlug.get(name)];
@@ -121,18 +147,26 @@ export const calculateDerivedFields = defineFunction({
       '__not_found__ for what cannot be computed',
     type: 'array',
   },
-  run: ({ extracted_fields: records }) =>
-    readRecords(records).map((record) => {
-      const ratios = computeRatios(readAmounts(record));
-      return withFields(record, [
+  run: ({ extracted_fields: records }, context) => runPaced(context, calculateFields(records)),
+});
+
+function* calculateFields(records: Json): Steps<JsonObject[]> {
+  const reader = new AmountReader();
+  const calculated: JsonObject[] = [];
+  for (const record of new ArgumentReader().readRecords(records)) {
+    const ratios = computeRatios(yield* reader.read(record));
+    calculated.push(
+      withFields(record, [
         derived(record, 'gross_profit', ratios.grossProfit, formatAmount),
         derived(record, 'gross_margin_pct', ratios.grossMargin, formatPlaces),
         derived(record, 'operating_margin_pct', ratios.operatingMargin, formatPlaces),
         derived(record, 'net_margin_pct', ratios.netMargin, formatPlaces),
         derived(record, 'effective_tax_rate', ratios.taxRate, formatPlaces),
-      ]);
-    }),
-});
+      ]),
+    );
+  }
+  return calculated;
+}
 
 export const computeDerivedFields = defineFunction({
   name: 'compute_derived_fields',
@@ -151,18 +185,27 @@ export const computeDerivedFields = defineFunction({
       'Rate (%), and YoY Growth (%) in the period ytd_current; __not_found__ for what cannot be computed',
     type: 'array',
   },
-  run({ extracted_fields, periods }) {
-    const records = readRecords(extracted_fields);
-    const types = readList(periods).map((period) => (isObject(period) ? period['period_type'] : undefined));
-    const all = records.map(readAmounts);
-    const prior = all[types.indexOf('ytd_prior')];
-    return records.map((record, i) => {
-      const amounts = all[i] ?? readAmounts(record);
-      const growth = types[i] === 'ytd_current' ? [deriveGrowth(record, amounts, prior)] : [];
-      return withFields(record, [...deriveTitled(record, amounts), ...growth]);
-    });
-  },
+  run: ({ extracted_fields: records, periods }, context) =>
+    runPaced(context, computeFields(records, periods)),
 });
+
+function* computeFields(fields: Json, periods: Json): Steps<JsonObject[]> {
+  const args = new ArgumentReader();
+  const reader = new AmountReader();
+  const records = args.readRecords(fields);
+  const types = args
+    .readList(periods)
+    .map((period) => (isObject(period) ? period['period_type'] : undefined));
+  const priorRecord = records[types.indexOf('ytd_prior')];
+  const prior = priorRecord === undefined ? undefined : yield* reader.read(priorRecord);
+  const computed: JsonObject[] = [];
+  for (const [i, record] of records.entries()) {
+    const amounts = yield* reader.read(record);
+    const growth = types[i] === 'ytd_current' ? [deriveGrowth(record, amounts, prior)] : [];
+    computed.push(withFields(record, [...deriveTitled(record, amounts), ...growth]));
+  }
+  return computed;
+}
 
 function deriveTitled(record: JsonObject, amounts: Amounts): (readonly [string, Json])[] {
   const ratios = computeRatios(amounts);

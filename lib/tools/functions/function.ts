@@ -1,3 +1,5 @@
+import { runLongWork } from '../../common/queues/limiters.js';
+import type { Steps } from '../../common/steps.js';
 import {
   type ComputeFunction,
   defineTool,
@@ -24,4 +26,16 @@ export function defineFunction<const M extends InputDeclarations>(
     );
   }
   return { ...defineTool(declaration), kind: 'function' };
+}
+
+/** Steps that a call does before others have their turn. */
+const STEPS_AT_ONCE = 4;
+
+/** Does short work at once, and the rest of long work with a pause after every step. */
+export function runPaced<T>(context: ToolContext, work: Steps<T>): T | Promise<T> {
+  for (let i = 0; i < STEPS_AT_ONCE; i++) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+  return runLongWork(context, () => work);
 }

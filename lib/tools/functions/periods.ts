@@ -1,6 +1,6 @@
 import { ToolError } from '../../common/errors.js';
 import { ellipsize } from '../../common/text.js';
-import { findYearEnd } from './companies.js';
+import { COMPANY_INPUT, findYearEnd } from './companies.js';
 import { defineFunction } from './function.js';
 
 interface CalendarDate {
@@ -76,7 +76,7 @@ export const fiscalPeriodLogic = defineFunction({
     'otherwise the last fiscal year, the quarter of this year and that of the year before',
   inputs: {
     as_of_date: { ...DATE_INPUT, description: 'the date of the report, as YYYY-MM-DD' },
-    company: { type: 'string', minLength: 1, required: true, description: 'the name of the company' },
+    company: COMPANY_INPUT,
   },
   output: {
     name: 'periods',

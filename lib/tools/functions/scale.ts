@@ -1,5 +1,6 @@
 import { ToolError } from '../../common/errors.js';
 import { isObject } from '../../common/json.js';
+import { MAX_FUNCTION_KEY } from '../../common/limits.js';
 import { defineFunction } from './function.js';
 
 /** US dollars for one unit, rounded, as at the end of 2024. Pass `rates` where they matter. */
@@ -23,13 +24,15 @@ const SCALES: Readonly<Record<string, number>> = {
   trillions: 1e12,
 };
 
+const CURRENCY_INPUT = { type: 'string', maxLength: MAX_FUNCTION_KEY, required: true } as const;
+
 export const financialScaleNormalize = defineFunction({
   name: 'financial_scale_normalize',
   description: 'Converts an amount to another currency and scale',
   inputs: {
     value: { required: true, description: 'the amount, in ones: a number, or a text that is one' },
-    source_currency: { type: 'string', required: true, description: 'its currency, such as EUR' },
-    target_currency: { type: 'string', required: true, description: 'the currency to convert to' },
+    source_currency: { ...CURRENCY_INPUT, description: 'its currency, such as EUR' },
+    target_currency: { ...CURRENCY_INPUT, description: 'the currency to convert to' },
     target_scale: {
       type: 'string',
       enum: Object.keys(SCALES),
@@ -53,9 +56,13 @@ export const financialScaleNormalize = defineFunction({
 });
 
 function readNumber(value: unknown): number {
-  const amount = typeof value === 'string' && /^\s*[-+]?[\d.]/.test(value) ? Number(value) : value;
+  const amount = isNumeral(value) ? Number(value) : value;
   if (typeof amount === 'number' && Number.isFinite(amount)) return amount;
   throw ToolError.nonRetryable('"value" must be a number without thousands separators, such as 1234.5');
+}
+
+function isNumeral(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_FUNCTION_KEY && /^\s*[-+]?[\d.]/.test(value);
 }
 
 function dollars(currency: string, rates: unknown): number {

@@ -1,9 +1,15 @@
+import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
-import { defineFunction } from './function.js';
-import { isFound, readList, readObject, readRecords, toSlug, withFields } from './values.js';
+import { MAX_FUNCTION_TEXT } from '../../common/limits.js';
+import type { Steps } from '../../common/steps.js';
+import { defineFunction, runPaced } from './function.js';
+import { ArgumentReader, isFound, Pace, toSlug, withFields } from './values.js';
 
 /** Longer names of segments are cut: they become part of every key. */
 const MAX_NAME_LENGTH = 100;
+
+/** How often the number of a placeholder is added to a key that another field has: each time, all of the key is read. */
+const MAX_NUMBERS_ADDED = 8;
 
 const RECORDS = 'one object per period, in a list or in a text with a JSON list';
 
@@ -20,35 +26,82 @@ export const applySegmentNames = defineFunction({
     },
   },
   output: FIELDS_OUTPUT,
-  run({ extracted_fields: records, segment_names: names }) {
-    const slugs = new Map<string, string>();
-    for (const [placeholder, name] of Object.entries(readObject(names))) {
-      const slug = typeof name === 'string' && isFound(name) ? toSlug(name.slice(0, MAX_NAME_LENGTH)) : '';
-      if (slug !== '') slugs.set(placeholder, `_${slug}`);
-    }
-    return readRecords(records).map((record) => renameFields(record, slugs));
-  },
+  run: ({ extracted_fields: records, segment_names: names }, context) =>
+    runPaced(context, renameSegments(records, names)),
 });
+
+function* renameSegments(records: Json, names: Json): Steps<JsonObject[]> {
+  const args = new ArgumentReader();
+  const slugs = new SegmentSlugs(args.readObject(names));
+  const pace = new Pace();
+  const renamed: JsonObject[] = [];
+  for (const record of args.readRecords(records)) {
+    renamed.push(yield* renameFields(record, slugs, pace));
+    if (pace.isOverAfterRecord()) yield;
+  }
+  return renamed;
+}
+
+/** The names of segments as parts of keys, by placeholder. Only the placeholders of keys are looked up. */
+class SegmentSlugs {
+  readonly #names: JsonObject;
+  readonly #known = new Map<string, string>();
+
+  constructor(names: JsonObject) {
+    this.#names = names;
+  }
+
+  /** Returns the placeholder itself when it has no name, or one without a letter. */
+  get(placeholder: string): string {
+    const known = this.#known.get(placeholder);
+    if (known !== undefined) return known;
+    const name = Object.hasOwn(this.#names, placeholder) ? this.#names[placeholder] : undefined;
+    const slug = typeof name === 'string' && isFound(name) ? toSlug(name.slice(0, MAX_NAME_LENGTH)) : '';
+    const found = slug === '' ? placeholder : `_${slug}`;
+    this.#known.set(placeholder, found);
+    return found;
+  }
+}
 
 /**
  * Replaces the first placeholder of each key; only what is in the key is looked up. Where another field has the new key, the
  * number of the placeholder is added to it.
+ *
+ * @throws ToolError, not retryable, when too many fields have keys that are alike
  */
-function renameFields(record: JsonObject, slugs: ReadonlyMap<string, string>): JsonObject {
-  const rename = (key: string): [placeholder: string, renamed: string] => {
-    const [placeholder = ''] = /\[\d{1,9}\]/.exec(key) ?? [];
-    return [placeholder, key.replace(placeholder, slugs.get(placeholder) ?? placeholder)];
-  };
-  const taken = new Set(Object.keys(record).filter((key) => rename(key)[1] === key));
+function* renameFields(record: JsonObject, slugs: SegmentSlugs, pace: Pace): Steps<JsonObject> {
+  const entries = Object.entries(record);
+  const taken = new Set<string>();
+  const firsts: [placeholder: string, renamed: string][] = [];
+  for (const [key] of entries) {
+    const [placeholder] = /\[\d{1,9}\]/.exec(key) ?? [];
+    const first = placeholder === undefined ? key : key.replace(placeholder, slugs.get(placeholder));
+    if (first === key) taken.add(key);
+    firsts.push([placeholder ?? '', first]);
+    if (pace.isOverAfterField(key)) yield;
+  }
   const renamed: JsonObject = {};
-  for (const [key, value] of Object.entries(record)) {
-    const [placeholder, first] = rename(key);
-    let name = first;
-    if (name !== key) while (taken.has(name)) name += `_${placeholder.slice(1, -1)}`;
+  for (const [i, [key, value]] of entries.entries()) {
+    const [placeholder, first] = firsts[i] ?? ['', key];
+    const name = first === key ? key : findFree(first, placeholder.slice(1, -1), taken);
     taken.add(name);
     setOwn(renamed, name, value);
+    if (pace.isOverAfterField(key)) yield;
   }
   return renamed;
+}
+
+function findFree(first: string, number: string, taken: ReadonlySet<string>): string {
+  let name = first;
+  for (let added = 0; taken.has(name); added++) {
+    if (added === MAX_NUMBERS_ADDED) {
+      throw ToolError.nonRetryable(
+        `more than ${MAX_NUMBERS_ADDED} fields have keys such as "${first.slice(0, 100)}": give the segments other names`,
+      );
+    }
+    name += `_${number}`;
+  }
+  return name;
 }
 
 export const assembleExtractionSections = defineFunction({
@@ -62,18 +115,27 @@ export const assembleExtractionSections = defineFunction({
     per_share: { default: [], description: 'of the amounts per share, likewise' },
   },
   output: FIELDS_OUTPUT,
-  run({ face, segments, other_income: otherIncome, per_share: perShare }) {
-    return [face, segments, otherIncome, perShare].map(readRecords).reduce(joinFound);
-  },
+  run: ({ face, segments, other_income: otherIncome, per_share: perShare }, context) =>
+    runPaced(context, joinSections([face, segments, otherIncome, perShare])),
 });
 
-/** Adds what the first list lacks. */
-function joinFound(first: readonly JsonObject[], second: readonly JsonObject[]): JsonObject[] {
-  return Array.from({ length: Math.max(first.length, second.length) }, (_, i) => {
-    const known = first[i] ?? {};
-    const added = Object.entries(second[i] ?? {}).filter(([key, value]) => isAdded(known, key, value));
-    return withFields(known, added);
-  });
+function* joinSections(sections: readonly Json[]): Steps<JsonObject[]> {
+  const lists = sections.map(new ArgumentReader().readRecords);
+  const pace = new Pace();
+  const joined: JsonObject[] = [];
+  const count = Math.max(...lists.map(({ length }) => length));
+  for (let i = 0; i < count; i++) {
+    const fields: JsonObject = {};
+    for (const list of lists) {
+      for (const [key, value] of Object.entries(list[i] ?? {})) {
+        if (isAdded(fields, key, value)) setOwn(fields, key, value);
+        if (pace.isOverAfterField(key)) yield;
+      }
+    }
+    joined.push(fields);
+    if (pace.isOverAfterRecord()) yield;
+  }
+  return joined;
 }
 
 function isAdded(known: JsonObject, key: string, value: Json): boolean {
@@ -88,15 +150,25 @@ export const finalizeExtraction = defineFunction({
     corrections: { required: true, description: 'the corrected fields, likewise' },
   },
   output: FIELDS_OUTPUT,
-  run({ base_fields: base, corrections }) {
-    const corrected = readRecords(corrections);
-    const records = readRecords(base);
-    return Array.from({ length: Math.max(records.length, corrected.length) }, (_, i) => {
-      const found = Object.entries(corrected[i] ?? {}).filter(([, value]) => isFound(value));
-      return withFields(records[i] ?? {}, found);
-    });
-  },
+  run: ({ base_fields: base, corrections }, context) => runPaced(context, correctFields(base, corrections)),
 });
+
+function* correctFields(base: Json, corrections: Json): Steps<JsonObject[]> {
+  const args = new ArgumentReader();
+  const corrected = args.readRecords(corrections);
+  const records = args.readRecords(base);
+  const pace = new Pace();
+  const final: JsonObject[] = [];
+  const count = Math.max(records.length, corrected.length);
+  for (let i = 0; i < count; i++) {
+    const record = records[i] ?? {};
+    const found = Object.entries(corrected[i] ?? {}).filter(([, value]) => isFound(value));
+    final.push(withFields(record, found));
+    if (pace.isOverAfterRecord()) yield;
+    for (const key in record) if (pace.isOverAfterField(key)) yield;
+  }
+  return final;
+}
 
 export const zipPagesWithPeriods = defineFunction({
   name: 'zip_pages_with_periods',
@@ -110,8 +182,10 @@ export const zipPagesWithPeriods = defineFunction({
   },
   output: { name: 'pairs', description: 'each with pages and period_end', type: 'array' },
   run({ pages_list: pages, periods }) {
-    const ends = readList(periods).map(readPeriodEnd);
-    return readList(pages)
+    const args = new ArgumentReader();
+    const ends = args.readList(periods).map(readPeriodEnd);
+    return args
+      .readList(pages)
       .slice(0, ends.length)
       .map((page, i) => ({ pages: page, period_end: ends[i] ?? null }));
   },
@@ -129,19 +203,25 @@ export const extractXbrlConceptList = defineFunction({
     max_chars: {
       type: 'integer',
       minimum: 1,
+      maximum: MAX_FUNCTION_TEXT,
       default: 8000,
       description: 'the length after which the list is cut, with a mark',
     },
   },
   output: { name: 'concepts', description: 'lines such as us-gaap/Revenues', type: 'string' },
-  run({ facts, max_chars: most }) {
-    let list = '';
-    for (const [taxonomy, concepts] of Object.entries(facts)) {
-      for (const concept of isObject(concepts) ? Object.keys(concepts) : []) {
-        list += `${list === '' ? '' : '\n'}${taxonomy}/${concept}`;
-        if (list.length > most) return `${list.slice(0, most)}\n...(truncated)`;
-      }
-    }
-    return list;
-  },
+  run: ({ facts, max_chars: most }, context) => runPaced(context, listConcepts(facts, most)),
 });
+
+function* listConcepts(facts: JsonObject, most: number): Steps<string> {
+  const pace = new Pace();
+  let list = '';
+  for (const [taxonomy, concepts] of Object.entries(facts)) {
+    if (pace.isOverAfterRecord()) yield;
+    for (const concept of isObject(concepts) ? Object.keys(concepts) : []) {
+      list += `${list === '' ? '' : '\n'}${taxonomy}/${concept}`;
+      if (list.length > most) return `${list.slice(0, most)}\n...(truncated)`;
+      if (pace.isOverAfterField('')) yield;
+    }
+  }
+  return list;
+}

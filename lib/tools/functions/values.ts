@@ -1,55 +1,120 @@
 import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
-import { MAX_FUNCTION_FIELDS, MAX_FUNCTION_LIST, MAX_FUNCTION_TEXT } from '../../common/limits.js';
+import {
+  MAX_FUNCTION_FIELDS,
+  MAX_FUNCTION_KEY,
+  MAX_FUNCTION_LIST,
+  MAX_FUNCTION_TEXT,
+} from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { FIELD_NOT_FOUND } from '../schemas/schema.js';
 
 /**
- * Reads a list: a list as it is, or the JSON list in a text, whatever prose is around it. Anything else is an empty list,
- * since a model may answer in words.
- *
- * @throws ToolError, not retryable, when the list or the text is too long
+ * Reads the lists and objects among the arguments of one call, within limits for all of them together: the same object may
+ * be named thousands of times, and counts each time.
  */
-export function readList(value: Json): Json[] {
-  const parsed = typeof value === 'string' ? parseBetween(value, '[', ']') : value;
-  if (!Array.isArray(parsed)) return [];
-  if (parsed.length <= MAX_FUNCTION_LIST) return parsed;
-  throw ToolError.nonRetryable(`a list has ${parsed.length} elements: at most ${MAX_FUNCTION_LIST} are read`);
-}
+export class ArgumentReader {
+  #fields = 0;
+  #keyLength = 0;
+  #textLength = 0;
 
-/**
- * Reads a list of objects, one for each period; elements that are no objects become empty objects.
- *
- * @throws ToolError, not retryable, when they have too many fields together
- */
-export function readRecords(value: Json): JsonObject[] {
-  const records = readList(value).map((record) => (isObject(record) ? record : {}));
-  const fields = records.reduce((sum, record) => sum + Object.keys(record).length, 0);
-  if (fields <= MAX_FUNCTION_FIELDS) return records;
-  throw ToolError.nonRetryable(
-    `a list of objects has ${fields} fields: at most ${MAX_FUNCTION_FIELDS} are read, so split the list`,
-  );
-}
+  /**
+   * Reads a list: a list as it is, or the JSON list in a text, whatever prose is around it. Anything else is an empty list,
+   * since a model may answer in words.
+   *
+   * @throws ToolError, not retryable, when the list or the text is too long
+   */
+  readonly readList = (value: Json): Json[] => {
+    const parsed = typeof value === 'string' ? this.#parseBetween(value, '[', ']') : value;
+    if (!Array.isArray(parsed)) return [];
+    if (parsed.length <= MAX_FUNCTION_LIST) return parsed;
+    throw ToolError.nonRetryable(
+      `a list has ${parsed.length} elements: at most ${MAX_FUNCTION_LIST} are read`,
+    );
+  };
 
-/** Reads an object, or the JSON object in a text; anything else is an empty object. */
-export function readObject(value: Json): JsonObject {
-  const read = typeof value === 'string' ? parseBetween(value, '{', '}') : value;
-  return isObject(read) ? read : {};
-}
+  /**
+   * Reads a list of objects, one for each period; elements that are no objects become empty objects.
+   *
+   * @throws ToolError, not retryable, when they have too many fields together, or too long keys
+   */
+  readonly readRecords = (value: Json): JsonObject[] => {
+    const records = this.readList(value).map((record) => (isObject(record) ? record : {}));
+    for (const record of records) this.#count(Object.keys(record));
+    return records;
+  };
 
-/** Parses from the first opening bracket to the last closing one, so in linear time; undefined when that is no JSON. */
-function parseBetween(text: string, open: string, close: string): Json | undefined {
-  if (text.length > MAX_FUNCTION_TEXT) {
-    throw ToolError.nonRetryable(`a text with JSON is longer than ${formatMebibytes(MAX_FUNCTION_TEXT)}`);
+  /** Reads an object, or the JSON object in a text; anything else is an empty object. */
+  readObject(value: Json): JsonObject {
+    const read = typeof value === 'string' ? this.#parseBetween(value, '{', '}') : value;
+    return isObject(read) ? read : {};
   }
-  const start = text.indexOf(open);
-  const end = text.lastIndexOf(close);
-  if (start < 0 || end < start) return undefined;
-  try {
-    const parsed: Json = JSON.parse(text.slice(start, end + 1));
-    return parsed;
-  } catch {
-    return undefined;
+
+  /** Fails at the first key too many: what follows may be ten thousand times as much. */
+  #count(keys: readonly string[]): void {
+    this.#fields += keys.length;
+    if (this.#fields > MAX_FUNCTION_FIELDS) {
+      throw ToolError.nonRetryable(
+        `the lists of objects have more than ${MAX_FUNCTION_FIELDS} fields, an object counting each time it is in ` +
+          'them: no more are read, so split the lists',
+      );
+    }
+    for (const { length } of keys) {
+      this.#keyLength += length;
+      if (length <= MAX_FUNCTION_KEY) continue;
+      throw ToolError.nonRetryable(
+        `an object has a key of ${length} characters: at most ${MAX_FUNCTION_KEY} are read, so shorten it`,
+      );
+    }
+    if (this.#keyLength <= MAX_FUNCTION_TEXT) return;
+    throw ToolError.nonRetryable(
+      `the keys of the objects are longer than ${formatMebibytes(MAX_FUNCTION_TEXT)} together, an object counting each ` +
+        'time it is in a list: split the lists',
+    );
+  }
+
+  /** Parses from the first opening bracket to the last closing one, so in linear time; undefined when that is no JSON. */
+  #parseBetween(text: string, open: string, close: string): Json | undefined {
+    this.#textLength += text.length;
+    if (this.#textLength > MAX_FUNCTION_TEXT) {
+      throw ToolError.nonRetryable(
+        `the texts with JSON are longer than ${formatMebibytes(MAX_FUNCTION_TEXT)} together: pass lists or split them`,
+      );
+    }
+    const start = text.indexOf(open);
+    const end = text.lastIndexOf(close);
+    if (start < 0 || end < start) return undefined;
+    try {
+      const parsed: Json = JSON.parse(text.slice(start, end + 1));
+      return parsed;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Work that takes half a millisecond: reading a field takes one part, an empty object five. */
+const PARTS_OF_STEP = 300;
+
+const PARTS_OF_RECORD = 5;
+
+/** Letters of keys whose reading takes one part. */
+const LETTERS_OF_PART = 40;
+
+/** Tells the steps of one call when a step is over. */
+export class Pace {
+  #parts = 0;
+
+  /** Counts the work on an object, besides that on its fields. */
+  readonly isOverAfterRecord = (): boolean => this.#isOver(PARTS_OF_RECORD);
+
+  readonly isOverAfterField = (key: string): boolean => this.#isOver(1 + key.length / LETTERS_OF_PART);
+
+  #isOver(parts: number): boolean {
+    this.#parts += parts;
+    if (this.#parts < PARTS_OF_STEP) return false;
+    this.#parts = 0;
+    return true;
   }
 }
 

@@ -13,6 +13,7 @@ const FLAT_KEYWORDS = new Set([
   'minimum',
   'maximum',
   'minLength',
+  'maxLength',
   'verbatim',
   // Checked in a pipeline as written, and by the tool itself when it runs.
   'format',
@@ -35,7 +36,9 @@ export function areFlat(inputs: Readonly<Record<string, Partial<ToolInput>>>): b
       Object.keys(declaration).every((keyword) => FLAT_KEYWORDS.has(keyword)) &&
       (declaration.type === undefined || Object.hasOwn(TYPE_TESTS, declaration.type)) &&
       (declaration.enum === undefined || isScalarList(declaration.enum)) &&
-      [declaration.minimum, declaration.maximum, declaration.minLength].every(isNumberOrUndefined),
+      [declaration.minimum, declaration.maximum, declaration.minLength, declaration.maxLength].every(
+        isNumberOrUndefined,
+      ),
   );
 }
 
@@ -80,7 +83,7 @@ function collectDeclared(declared: Declared, inputs: JsonObject, violations: Vio
 }
 
 function collectValue(declared: Declared, value: Json, violations: Violation[]): void {
-  const { name, type, values, minimum, maximum, minLength } = declared;
+  const { name, type, values, minimum, maximum, minLength, maxLength } = declared;
   const found = (keyword: string, wanted: Json): void => {
     violations.push({ path: [name], keyword, wanted, value });
   };
@@ -93,6 +96,9 @@ function collectValue(declared: Declared, value: Json, violations: Violation[]):
   }
   if (typeof value === 'string' && minLength !== undefined && !hasLength(value, minLength)) {
     found('minLength', minLength);
+  }
+  if (typeof value === 'string' && maxLength !== undefined && hasLength(value, maxLength + 1)) {
+    found('maxLength', maxLength);
   }
 }
 

@@ -215,6 +215,24 @@ describe('http_request (D62)', () => {
       expect(error.message).to.include(message);
     });
   }
+
+  it('refuses a long URL, query and headers before it works on them', async () => {
+    const long = 'é'.repeat(64 * 1024);
+    const refusal = 'at most 65536 are sent; send more as a body';
+    for (const inputs of [
+      { url: `http://a.example/${long}` },
+      { url: `http://a.example/${long}`, query: { a: 1 } },
+      { query: { a: long } },
+      { query: { [long]: 1 } },
+      { query: { a: Array.from({ length: 20 }, () => 'a'.repeat(4000)) } },
+      { headers: { [long]: 'a' } },
+      { headers: { a: 'a'.repeat(40_000), b: 'b'.repeat(40_000) } },
+    ]) {
+      const error = await fail(inputs);
+      expect(error.message).to.include(refusal);
+      expect(error.retryable).to.equal(false);
+    }
+  });
 });
 
 describe('http_request in a run (D62)', () => {

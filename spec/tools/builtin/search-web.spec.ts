@@ -121,6 +121,12 @@ describe('search_web (D49)', () => {
     expect((await fail({ query: 1 })).message).to.include(
       '"query" must be a text or a list of texts, not a number',
     );
+    expect((await fail({ query: 'q'.repeat(2001) })).message).to.include(
+      'a query has 2001 characters: at most 2000',
+    );
+    expect((await fail({ query: Array.from({ length: 10_001 }, () => '') })).message).to.include(
+      'use a fan-out',
+    );
     const query = Array.from({ length: 101 }, () => 'q');
     expect((await fail({ query })).message).to.include('101 queries are more than 100');
   });

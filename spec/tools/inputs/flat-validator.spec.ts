@@ -33,6 +33,7 @@ const declaration: fc.Arbitrary<ToolInput> = fc.record(
     minimum: fc.constantFrom(-1, 0, 1.5),
     maximum: fc.constantFrom(0, 2, 3.5),
     minLength: fc.constantFrom(0, 1, 2),
+    maxLength: fc.constantFrom(0, 1, 2),
   },
   { requiredKeys: ['description'] },
 );
