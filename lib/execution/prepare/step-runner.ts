@@ -1,7 +1,7 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
 import { measureSteps, type Place } from '../../common/queues/event-loop-overruns.js';
-import { FairQueue } from '../../common/queues/fair-queue.js';
-import { type Limit, SharedLimit } from '../../common/queues/shared-limit.js';
+import type { Limit } from '../../common/queues/shared-limit.js';
+import { type EndTurn, SharedTurns } from '../../common/queues/shared-turns.js';
 import type { CheckSteps } from '../../definition/check-steps.js';
 import { runWithPauses, type Steps } from '../../common/steps.js';
 import { isParsedAtOnce } from '../../definition/text/limits.js';
@@ -22,12 +22,6 @@ const LONG_CHECK_PAUSES = 3;
 /** Long checks of all tenants at once, each of which may take some 50 MB; and those of each tenant in any case. */
 const LONG_CHECKS: Limit = { total: 2, guaranteed: 1 };
 
-/** A long check that waits until there are fewer at once. */
-interface WaitingCheck {
-  readonly tenantId: string;
-  readonly begin: () => void;
-}
-
 /**
  * Does long work beside the runs of this process: checks definitions, and copies large values. It does the steps of such
  * work in slices of the event-loop budget, so that none of it holds the event loop, however large the definition or the
@@ -36,8 +30,7 @@ interface WaitingCheck {
 export class StepRunner {
   readonly #parseText: ParseText;
   readonly #budget: SharedBudget;
-  readonly #longChecks = new SharedLimit(LONG_CHECKS);
-  readonly #waiting = new FairQueue<WaitingCheck>();
+  readonly #longChecks = new SharedTurns(LONG_CHECKS);
 
   /** @param parseText default: parses in this process */
   constructor(parseText: ParseText = parseHere, budget: SharedBudget = eventLoopBudget) {
@@ -64,14 +57,19 @@ export class StepRunner {
   async check<T>(steps: CheckSteps<T>, tenantId: string): Promise<T> {
     const budget = this.#budget.forTenant(tenantId);
     let pauses = 0;
+    let endTurn: EndTurn | undefined;
+    const beginLongCheck = async (): Promise<void> => {
+      endTurn = await this.#longChecks.take(tenantId);
+      await nextSlice(budget);
+    };
     const pause = (): Promise<void> | undefined => {
       if (!budget.exhausted()) return undefined;
-      return ++pauses === LONG_CHECK_PAUSES ? this.#beginLongCheck(tenantId) : nextSlice(budget);
+      return ++pauses === LONG_CHECK_PAUSES ? beginLongCheck() : nextSlice(budget);
     };
     const parse = async (text: string): Promise<Source> => {
       if (!isParsedAtOnce(text) && pauses < LONG_CHECK_PAUSES) {
         pauses = LONG_CHECK_PAUSES;
-        await this.#beginLongCheck(tenantId);
+        await beginLongCheck();
       }
       return this.#parseText(text, tenantId);
     };
@@ -79,24 +77,8 @@ export class StepRunner {
       await pause();
       return await runWithPauses(measureSteps(steps, 'definitions'), pause, parse);
     } finally {
-      if (pauses >= LONG_CHECK_PAUSES) this.#endLongCheck(tenantId);
+      endTurn?.();
     }
-  }
-
-  /** Resolves when the check may go on. */
-  async #beginLongCheck(tenantId: string): Promise<void> {
-    if (!this.#longChecks.tryAcquire(tenantId)) {
-      await new Promise<void>((begin) => this.#waiting.add(tenantId, { tenantId, begin }));
-    }
-    await nextSlice(this.#budget.forTenant(tenantId));
-  }
-
-  #endLongCheck(tenantId: string): void {
-    this.#longChecks.release(tenantId);
-    const next = this.#waiting.next((waiting) => this.#longChecks.hasRoom(waiting));
-    if (next === undefined) return;
-    this.#longChecks.tryAcquire(next.tenantId);
-    next.begin();
   }
 }
 

@@ -100,6 +100,7 @@ export function compileRoutes(services: HttpServices): Route[] {
             stream: (response) => void streamCompilation(job, run, response, services),
           };
         }
+        request.endTurn();
         try {
           return { body: await run(job) };
         } catch (error) {

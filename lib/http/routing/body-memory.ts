@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { WavetrainError } from '../../common/errors.js';
 import { MEMBER_BYTES, OBJECT_BYTES } from '../../common/json.js';
 import type { MemoryPool } from '../../common/queues/memory-pool.js';
+import type { EndTurn, SharedTurns } from '../../common/queues/shared-turns.js';
 import { formatMebibytes } from '../../common/text.js';
 import type { JsonMeasure } from '../../definition/text/json-loss.js';
 import { receiveWith } from './received-bytes.js';
@@ -57,6 +58,7 @@ export class BodyMemory {
   #length = 0;
   #valueBytes = 0;
   #reserved = 0;
+  #endTurn: EndTurn | undefined;
 
   constructor(payer: BodyPayer) {
     this.#payer = payer;
@@ -119,8 +121,19 @@ export class BodyMemory {
     this.#payer = payer;
   }
 
+  /** Resolves when its work may begin: what it makes in passing takes several times the memory of the body. */
+  async takeTurn(turns: SharedTurns): Promise<void> {
+    this.#endTurn = await turns.take(this.tenantId);
+  }
+
+  /** Lets the next body have its turn. Call before a wait for anything but the work of this one. May be called again. */
+  endTurn(): void {
+    this.#endTurn?.();
+  }
+
   /** Call when the request was handled, or its body counts as part of a run. May be called again. */
   release(): void {
+    this.endTurn();
     this.#releaseTo(0);
   }
 

@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
+import type { Limit } from '../../common/queues/shared-limit.js';
+import { SharedTurns } from '../../common/queues/shared-turns.js';
 import { ellipsize } from '../../common/text.js';
 import type { Steps } from '../../common/steps.js';
 import { findJsonLossInSteps, type JsonLoss, measureJsonInSteps } from '../../definition/text/json-loss.js';
@@ -30,9 +32,16 @@ export type BodyReader = (ctx: Context, acceptsYaml: boolean, memory: BodyMemory
 /** Deeper JSON is refused; recursive code can walk this far without overflowing the stack. */
 const MAX_DEPTH = 1000;
 
+/** A longer body may take much memory, besides that of its values, until it is parsed and its definition was checked. */
+const LARGE_BODY_LENGTH = 64 * 1024;
+
+/** Large bodies of all tenants at once, until they are part of a run or answered; and those of each tenant in any case. */
+const LARGE_BODIES: Limit = { total: 2, guaranteed: 1 };
+
 /** Creates a reader of bodies of at most `limitBytes`: JSON, and YAML where a route accepts it (D33, D38). */
 export function createBodyReader(limitBytes: number): BodyReader {
   const receive = createReceiver(limitBytes);
+  const turns = new SharedTurns(LARGE_BODIES);
   return async (ctx, acceptsYaml, memory) => {
     const format = detectFormat(ctx, acceptsYaml);
     if (Number(ctx.req.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
@@ -44,6 +53,8 @@ export function createBodyReader(limitBytes: number): BodyReader {
     });
     if (text === '') return NO_BODY;
     if (format === 'yaml') return { json: undefined, yaml: text };
+    // A check that is long takes a turn of checks too. That cannot lock: no check waits for a body.
+    if (text.length > LARGE_BODY_LENGTH) await memory.takeTurn(turns);
     return { json: await runInTurns(readJson(text, memory), memory.tenantId, 'bodies'), yaml: undefined };
   };
 }

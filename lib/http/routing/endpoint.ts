@@ -222,6 +222,10 @@ class EndpointRequest implements RouteRequest<TObject, TObject, TObject, TSchema
     this.#memory.release();
   }
 
+  endTurn(): void {
+    this.#memory.endTurn();
+  }
+
   get address(): string {
     return addressOf(this.#ctx);
   }

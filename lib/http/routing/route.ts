@@ -23,6 +23,8 @@ export interface RouteRequest<P extends TObject, Q extends TObject, H extends TO
   readonly address: string;
   /** To be called once the body is part of a run, which counts its memory from then on. */
   releaseBody(): void;
+  /** To be called before the handler waits for others, such as a language model, so that other large bodies do not. */
+  endTurn(): void;
 }
 
 /** What is known of a request before its body was received. */

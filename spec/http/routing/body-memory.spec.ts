@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import { settle } from '../../support/deferred.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
+import { type Deferred, deferred, settle } from '../../support/deferred.js';
 import { parseRawResponse, RawSocket } from '../../support/http/raw-socket.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 
@@ -165,5 +166,80 @@ describe('A body that takes more memory than SERVICE_MEMORY allows for everythin
       'the values in the body take 16 MiB, and that is more than SERVICE_MEMORY (16 MiB): send less',
     );
     expect(await send(Array.from({ length: 300_000 }, () => 1))).to.equal('ok');
+  });
+});
+
+describe('Large bodies (D25)', () => {
+  const waiting = new ControlledTool();
+  let server: TestServer;
+
+  before(async () => {
+    server = await startTestServer({
+      keys: [createKey('alice'), createKey('bob')],
+      tools: [waiting.tool],
+    });
+  });
+
+  after(() => server.close(0));
+
+  function send(path: string, key: string, length: number, tool = 'mock'): Promise<{ status: number }> {
+    const tasks = [{ id: 'a', tool, inputs: { text: 'x'.repeat(length) } }];
+    return server.request('POST', path, { pipeline: { id: 'p', goal: 'g', tasks } }, { 'x-api-key': key });
+  }
+
+  it('are checked two at once, one more of another tenant, and small ones in any case', async () => {
+    const { stepRunner } = server.registry;
+    const checking: Deferred<void>[] = [];
+    const check = stepRunner.check.bind(stepRunner);
+    const tenants: string[] = [];
+    const holdCheck: typeof check = async (steps, tenantId) => {
+      tenants.push(tenantId);
+      const held = deferred<void>();
+      checking.push(held);
+      await held.promise;
+      return check(steps, tenantId);
+    };
+    Object.assign(stepRunner, { check: holdCheck });
+    const untilChecked = async (count: number): Promise<void> => {
+      while (checking.length < count) await settle(1);
+      await settle(50);
+    };
+    try {
+      const answers = Array.from({ length: 4 }, () => send('/pipelines/validate', 'alice', 70_000));
+      await untilChecked(2);
+      expect(tenants).to.deep.equal(['alice', 'alice']);
+      answers.push(send('/pipelines/validate', 'alice', 10));
+      await untilChecked(3);
+      answers.push(send('/pipelines/validate', 'bob', 70_000), send('/pipelines/validate', 'bob', 70_000));
+      await untilChecked(4);
+      expect(tenants).to.deep.equal(['alice', 'alice', 'alice', 'bob']);
+      for (let next = 0; next < answers.length; next++) {
+        await untilChecked(next + 1);
+        checking[next]?.resolve();
+      }
+      const statuses = (await Promise.all(answers)).map(({ status }) => status);
+      expect(statuses).to.deep.equal([200, 200, 200, 200, 200, 200, 200]);
+    } finally {
+      Object.assign(stepRunner, { check });
+    }
+  });
+
+  it('let others have their turn once they are part of a run', async () => {
+    const running = Array.from({ length: 4 }, () => send('/pipelines/run', 'alice', 70_000, 'controlled'));
+    while (waiting.calls.length < 4) await settle(1);
+    for (const { resolve } of waiting.calls) resolve(null);
+    expect((await Promise.all(running)).map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
+  });
+
+  it('let others have their turn when they are refused', async () => {
+    for (let count = 0; count < 5; count++) {
+      const { status } = await server.request(
+        'POST',
+        '/pipelines/validate',
+        { none: 'x'.repeat(70_000) },
+        { 'x-api-key': 'alice' },
+      );
+      expect(status).to.equal(400);
+    }
   });
 });

@@ -298,6 +298,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
         mediaType,
         address: '',
         releaseBody: () => {},
+        endTurn: () => {},
         disconnected: () => new AbortController().signal,
       });
     let error: unknown;

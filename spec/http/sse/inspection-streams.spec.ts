@@ -41,6 +41,7 @@ describe('The number of streams of GET /pipelines/runs/{run_id}/inspection', () 
           caller: { name: null, tenants: null, scopes: ['read'] },
           mediaType: 'text/event-stream',
           releaseBody: () => {},
+          endTurn: () => {},
           disconnected: () => new AbortController().signal,
         } as never)) as { readonly stream: (to: typeof response) => void };
         response.writeHead(200);
