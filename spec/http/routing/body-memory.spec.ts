@@ -227,7 +227,7 @@ describe('Large bodies (D25)', () => {
   it('let others have their turn once they are part of a run', async () => {
     const running = Array.from({ length: 4 }, () => send('/pipelines/run', 'alice', 70_000, 'controlled'));
     while (waiting.calls.length < 4) await settle(1);
-    for (const { resolve } of waiting.calls) resolve(null);
+    for (const call of waiting.calls) call.resolve(null);
     expect((await Promise.all(running)).map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
   });
 
