@@ -77,7 +77,7 @@ class Pointers {
     }
     const keys: (string | number)[] = [];
     for (let at: Place | undefined = place; at !== undefined; at = at.parent) keys.push(at.key);
-    this.#cut.push(this.#path + toJsonPointer(keys.reverse()));
+    this.#cut.push(this.#path + toJsonPointer(keys.toReversed()));
   }
 
   #addPath(): void {

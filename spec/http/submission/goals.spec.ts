@@ -78,7 +78,10 @@ describe('The length of goals (Limits)', () => {
     const names = Array.from({ length: 9 }, (_, index) => `p${index}`);
     const pipeline = {
       id: 'p',
-      goal: `${names.map((name) => `{{params.${name}[0].a}} `).join('')}`.repeat(20),
+      goal: names
+        .map((name) => `{{params.${name}[0].a}} `)
+        .join('')
+        .repeat(20),
       params: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
       tasks: TASKS,
     };
