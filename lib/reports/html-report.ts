@@ -34,6 +34,9 @@ const ROWS_PER_STEP = 50;
 /** Characters of the value of an item beside its name. */
 const MAX_PREVIEW = 44;
 
+/** Characters of a key of the blackboard. */
+const MAX_KEY = 200;
+
 /**
  * Writes a report of a run as one HTML document, in steps, and returns its parts in their order. It needs no network and
  * no script; whatever tenants, tools and models have written in it is text. It has some 8 MiB at most.
@@ -252,8 +255,8 @@ function writeBlackboard({ run, blackboard }: ReportData, values: ValueWriter): 
       const [value = null, earlier] = [after[key], Object.hasOwn(before, key) ? before[key] : undefined];
       const isNew = earlier === undefined || JSON.stringify(earlier) === JSON.stringify(value);
       return [
-        write(key, key, 'after', value),
-        ...(isNew ? [] : [write(`${key}, before`, key, 'before', earlier)]),
+        write(ellipsize(key, MAX_KEY), key, 'after', value),
+        ...(isNew ? [] : [write(`${ellipsize(key, MAX_KEY)}, before`, key, 'before', earlier)]),
       ];
     }),
     ...writeMore(keys.length - shown.length, 'key'),

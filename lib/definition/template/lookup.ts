@@ -66,7 +66,7 @@ function getOwnMember(text: string, name: string): Json | undefined {
     case 'last':
       return text === '' ? undefined : lastCharacter(text);
     case 'length':
-      return countCharacters(text);
+      return countOnce(text);
     default:
       return undefined;
   }
@@ -81,6 +81,12 @@ function countCharacters(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; count++) at += isPair(text.codePointAt(at)) ? 2 : 1;
   return count;
+}
+
+function countOnce(text: string): number {
+  if (text.length < MIN_CACHED_LENGTH) return countCharacters(text);
+  const facts = learnOf(text);
+  return (facts.characters ??= countCharacters(text));
 }
 
 function isPair(code: number | undefined): boolean {
@@ -104,6 +110,27 @@ const STARTS_LIKE_JSON = /^\s*(?:[[{]|```|~~~)/;
 
 type ExtractedJson = ReturnType<typeof extractJson>;
 
+/** What is known of a long text without parsing it. */
+interface TextFacts {
+  readonly maybeJson: boolean;
+  characters?: number;
+}
+
+/** Texts of which something is known until the next microtask: a task may read the length of one very many times. */
+const MAX_KNOWN_TEXTS = 10_000;
+
+const knownTexts = new Map<string, TextFacts>();
+
+function learnOf(text: string): TextFacts {
+  const known = knownTexts.get(text);
+  if (known !== undefined) return known;
+  if (knownTexts.size === 0) queueMicrotask(() => knownTexts.clear());
+  else if (knownTexts.size === MAX_KNOWN_TEXTS) knownTexts.clear();
+  const facts = { maybeJson: MAYBE_JSON.test(text) };
+  knownTexts.set(text, facts);
+  return facts;
+}
+
 const jsonCache = new Map<string, ExtractedJson>();
 let cachedLength = 0;
 
@@ -116,7 +143,7 @@ let cachedLength = 0;
 function extractJsonCached(text: string, isOptional: boolean, meter: RenderMeter | undefined): ExtractedJson {
   if (text.length < MIN_CACHED_LENGTH) return extractJson(text);
   if (jsonCache.has(text)) return jsonCache.get(text);
-  if (!MAYBE_JSON.test(text)) return undefined;
+  if (!learnOf(text).maybeJson) return undefined;
   if (meter?.mayParse(text.length, isOptional && !STARTS_LIKE_JSON.test(text)) === false) return undefined;
   if (jsonCache.size === 0) queueMicrotask(clearCache);
   if (jsonCache.size === MAX_CACHED_TEXTS || cachedLength + text.length > MAX_CACHED_LENGTH) clearCache();

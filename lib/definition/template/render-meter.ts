@@ -1,5 +1,5 @@
-import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
-import { formatMebibytes } from '../../common/text.js';
+import { MAX_GOAL_LENGTH, MAX_OUTPUT_LENGTH } from '../../common/limits.js';
+import { formatMebibytes, formatNumber } from '../../common/text.js';
 
 /** Maximum memory of what is rendered for one invocation, in bytes (Limits). */
 const MAX_MADE_BYTES = MAX_OUTPUT_LENGTH;
@@ -17,33 +17,73 @@ const MAX_JSON_LENGTH_TOGETHER = 4 * 2 ** 20;
 /** Maximum length of the lists and objects, as JSON, that become part of the texts of one invocation, for that reason. */
 const MAX_JSON_TEXT = 2 ** 20;
 
-export const TOO_MUCH_JSON_TEXT =
-  `the lists and objects in the texts of one task are together over ${formatMebibytes(MAX_JSON_TEXT)} as JSON: ` +
-  'pass them as values of their own';
+/** What depends on who renders. */
+interface MeterLimits {
+  readonly reader: string;
+  readonly jsonLengthTogether: number;
+  readonly jsonText: number;
+  readonly tooMuchJsonText: string;
+}
+
+const TASK_LIMITS: MeterLimits = {
+  reader: 'one task',
+  jsonLengthTogether: MAX_JSON_LENGTH_TOGETHER,
+  jsonText: MAX_JSON_TEXT,
+  tooMuchJsonText:
+    `the lists and objects in the texts of one task are together over ${formatMebibytes(MAX_JSON_TEXT)} as JSON: ` +
+    'pass them as values of their own',
+};
+
+/** A goal is rendered at once when its run is submitted, and is short: it gets less than a task. */
+const GOAL_LIMITS: MeterLimits = {
+  reader: 'a goal',
+  jsonLengthTogether: MAX_JSON_LENGTH,
+  // The measure of a value may be above the length of its JSON.
+  jsonText: 2 * MAX_GOAL_LENGTH,
+  tooMuchJsonText:
+    `the lists and objects in the goal are together over ${formatNumber(MAX_GOAL_LENGTH)} characters as JSON: ` +
+    'use a shorter param in it',
+};
 
 /**
  * Measures what rendering makes: the texts, lists and objects that no value of the scope contains. Values that are
  * passed on as they are take no memory. A fan-out has a meter for all of its items.
  */
 export class RenderMeter {
+  readonly #limits: MeterLimits;
   #made = 0;
   #parsed = 0;
   /** Length of the texts that were read as JSON. */
   #jsonLength = 0;
   /** What the lists and objects that become part of texts may still have as JSON. */
-  jsonTextLeft = MAX_JSON_TEXT;
+  jsonTextLeft: number;
   /** Why a text was not read as JSON. */
   #refusal: string | undefined;
   /** What all items of a fan-out use, whichever of them needed it first. */
   #sharedMade = 0;
   #sharedParsed = 0;
 
+  constructor(limits = TASK_LIMITS) {
+    this.#limits = limits;
+    this.jsonTextLeft = limits.jsonText;
+  }
+
+  /** A meter for one goal. */
+  static forGoal(): RenderMeter {
+    return new RenderMeter(GOAL_LIMITS);
+  }
+
+  /** For the message when `jsonTextLeft` is not enough. */
+  get tooMuchJsonText(): string {
+    return this.#limits.tooMuchJsonText;
+  }
+
   /** Begins an invocation. */
   start(): void {
     this.#made = 0;
     this.#parsed = 0;
     this.#jsonLength = 0;
-    this.jsonTextLeft = MAX_JSON_TEXT;
+    this.jsonTextLeft = this.#limits.jsonText;
     this.#refusal = undefined;
   }
 
@@ -71,13 +111,14 @@ export class RenderMeter {
    * optional.
    */
   mayParse(length: number, isOptional = false): boolean {
-    const isTooLong = length > MAX_JSON_LENGTH || this.#jsonLength + length > MAX_JSON_LENGTH_TOGETHER;
+    const { reader, jsonLengthTogether: together } = this.#limits;
+    const isTooLong = length > MAX_JSON_LENGTH || this.#jsonLength + length > together;
     if (isTooLong && isOptional) return false;
     this.#jsonLength += length;
     if (length > MAX_JSON_LENGTH) {
       this.#refusal = `a text over ${formatMebibytes(MAX_JSON_LENGTH)} is not read as JSON: return the value itself instead of its text`;
-    } else if (this.#jsonLength > MAX_JSON_LENGTH_TOGETHER) {
-      this.#refusal = `the texts that one task reads as JSON are together over ${formatMebibytes(MAX_JSON_LENGTH_TOGETHER)}`;
+    } else if (this.#jsonLength > together) {
+      this.#refusal = `the texts that ${reader} reads as JSON are together over ${formatMebibytes(together)}`;
     }
     return this.#refusal === undefined;
   }

@@ -13,7 +13,7 @@ import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { documentText, TOO_LONG } from '../text/document-text.js';
 import { MemoizedOperand, type Operand, type Renderer, TemplateError } from './operand.js';
-import { RenderMeter, TOO_MUCH_JSON_TEXT } from './render-meter.js';
+import { RenderMeter } from './render-meter.js';
 import type { TemplateScope } from './scope.js';
 
 /** A frozen value that all results share. */
@@ -183,7 +183,7 @@ function toJsonText(value: Json, source: PathSource, meter: RenderMeter = new Re
   if (left === TOO_DEEP) {
     throw new TemplateError(source.path, `the value is nested deeper than ${MAX_JSON_DEPTH} levels`);
   }
-  if (left < 0) throw new TemplateError(source.path, TOO_MUCH_JSON_TEXT);
+  if (left < 0) throw new TemplateError(source.path, meter.tooMuchJsonText);
   meter.jsonTextLeft = left;
   return JSON.stringify(value);
 }

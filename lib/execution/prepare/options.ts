@@ -1,3 +1,5 @@
+import { describeKind, type Json, subtractJsonLength } from '../../common/json.js';
+import { ellipsize } from '../../common/text.js';
 import { WavetrainError } from '../../common/errors.js';
 import { type Backoff, readBackoff } from '../invocation/retry-delay.js';
 import type { ExecutionOptions } from '../run-inputs.js';
@@ -64,13 +66,25 @@ const DEFAULT_OPTIONS = checkOptions({});
 function checkOption(name: string, value: unknown): string[] {
   if (name === 'cache') {
     const isValid = value === undefined || typeof value === 'boolean';
-    return isValid ? [] : [`cache must be true or false; it is ${JSON.stringify(value)}`];
+    return isValid ? [] : [`cache must be true or false; it is ${showShort(value)}`];
   }
   if (!Object.hasOwn(RULES, name)) {
-    return [`there is no option "${name}"; the options are ${Object.keys(RULES).join(', ')}, cache`];
+    return [
+      `there is no option "${ellipsize(name, MAX_SHOWN)}"; the options are ${Object.keys(RULES).join(', ')}, cache`,
+    ];
   }
   const rule = RULES[name as NumberOption];
   if (value === undefined || (value === null && rule.nullable)) return [];
   if (typeof value === 'number' && Number.isFinite(value) && rule.isValid(value)) return [];
-  return [`${name} must be ${rule.expected}; it is ${JSON.stringify(value)}`];
+  return [`${name} must be ${rule.expected}; it is ${showShort(value)}`];
+}
+
+/** Characters of an unknown name or a wrong value that a message has. */
+const MAX_SHOWN = 100;
+
+/** A list or an object is measured first: one that shares its parts may have gigabytes. */
+function showShort(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(ellipsize(value, MAX_SHOWN));
+  const isShort = subtractJsonLength(MAX_SHOWN, value as Json) >= 0;
+  return isShort ? JSON.stringify(value) : describeKind(value);
 }

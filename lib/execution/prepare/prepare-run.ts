@@ -2,9 +2,10 @@ import { randomFillSync } from 'node:crypto';
 import type { RunBreakpoints } from '../../../machines/run.js';
 import type { Blackboard } from '../session/blackboard.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
-import { isLongValue, type JsonObject, setOwn } from '../../common/json.js';
+import { isLongValue, type JsonObject, setOwn, subtractJsonLength } from '../../common/json.js';
 import { MAX_GOAL_LENGTH, MAX_SHOWN_YAML_LENGTH } from '../../common/limits.js';
 import { resolveParams } from '../../definition/params.js';
+import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { Steps } from '../../common/steps.js';
@@ -234,6 +235,7 @@ class GoalScope implements TemplateScope {
   readonly inputs: JsonObject;
   readonly session = EMPTY.json;
   readonly goal = '';
+  readonly meter = RenderMeter.forGoal();
 
   constructor(params: JsonObject, inputs: JsonObject) {
     this.params = params;
@@ -252,17 +254,19 @@ class GoalScope implements TemplateScope {
  */
 function renderGoal({ goal }: Pipeline, scope: TemplateScope): string {
   const text = toText(goal, scope);
-  if (text.length <= MAX_GOAL_LENGTH) return text;
+  if (text !== undefined && text.length <= MAX_GOAL_LENGTH) return text;
   throw new WavetrainError(
     'invalid_params',
-    `the goal has ${text.length} characters with its params filled in; the limit is ${MAX_GOAL_LENGTH}: use a shorter param in it`,
+    `the goal has ${text?.length ?? `over ${MAX_GOAL_LENGTH}`} characters with its params filled in; the limit is ${MAX_GOAL_LENGTH}: use a shorter param in it`,
   );
 }
 
-function toText(goal: Pipeline['goal'], scope: TemplateScope): string {
+/** Undefined when the JSON of a list or an object would be too long: a value that shares its parts may have gigabytes. */
+function toText(goal: Pipeline['goal'], scope: TemplateScope): string | undefined {
   try {
     const rendered = goal.render(scope, undefined);
-    return typeof rendered === 'string' ? rendered : JSON.stringify(rendered);
+    if (typeof rendered === 'string') return rendered;
+    return subtractJsonLength(2 * MAX_GOAL_LENGTH, rendered) < 0 ? undefined : JSON.stringify(rendered);
   } catch (cause) {
     throw new WavetrainError('invalid_params', `cannot render the goal: ${errorMessage(cause)}`, { cause });
   }

@@ -1,4 +1,5 @@
-import { type Json, type JsonObject, setOwn, subtractJsonLength, toJsonPointer } from '../../common/json.js';
+import { type Json, type JsonObject, MAX_JSON_DEPTH, setOwn, toJsonPointer } from '../../common/json.js';
+import { runToEnd, type Steps } from '../../common/steps.js';
 import { cutText } from '../../common/text.js';
 
 /** A text keeps at least so much. */
@@ -7,79 +8,194 @@ const MIN_TEXT_LENGTH = 64;
 /** A member counts at least so much, so that a list with very many keeps a few of them. */
 const MIN_MEMBER_LENGTH = 32;
 
+/** A key that is no longer is shown even where its member has no room for it. */
+const MIN_KEY_LENGTH = 64;
+
 /** Lists and objects that are deeper inside a long value are replaced. */
 const MAX_DEPTH = 20;
 
 /** The key in place of the members that an object has lost. */
 const MORE = '…';
 
+/** The pointers of a value are together so many times as long as its limit, and at least so long. */
+const POINTERS_PER_LIMIT = 4;
+const MIN_POINTERS_LENGTH = 4096;
+
 /**
  * Cuts a JSON value to about `limit` characters, evenly: a text keeps its start, and a list or an object its first
- * members, with a text in place of the others (D59).
+ * members, with a text in place of the others (D59). An object also loses members whose keys are too long.
  *
  * @param path JSON pointer to the value
- * @param cut receives the JSON pointers to what was cut
+ * @param cut receives the JSON pointers to what was cut; of very much, only `path` in place of further ones
  */
 export function cutValue(value: Json, limit: number, path: string, cut: string[]): Json {
-  return new Cutter(cut).cut(value, limit, path, 0);
+  return runToEnd(cutValueInSteps(value, limit, path, cut));
 }
 
-class Cutter {
-  readonly #cut: string[];
+/** Cuts like {@link cutValue}, in steps. */
+export function* cutValueInSteps(value: Json, limit: number, path: string, cut: string[]): Steps<Json> {
+  if (limit === Number.POSITIVE_INFINITY) return value;
+  return yield* new Cutter(new Pointers(path, limit, cut)).cut(value, limit, undefined, 0);
+}
 
-  constructor(cut: string[]) {
+/** Where a part of the value is; undefined for the value itself. Its pointer is made only when the part is cut. */
+interface Place {
+  readonly parent: Place | undefined;
+  readonly key: string | number;
+  /** About how long the pointer is. */
+  readonly length: number;
+}
+
+function placeIn(parent: Place | undefined, key: string | number): Place {
+  const length = typeof key === 'string' ? key.length : 4;
+  return { parent, key, length: (parent?.length ?? 0) + length + 1 };
+}
+
+/** Lists the pointers to what was cut, until they are too long together. */
+class Pointers {
+  readonly #path: string;
+  readonly #cut: string[];
+  #lengthLeft: number;
+  #hasPath = false;
+
+  constructor(path: string, limit: number, cut: string[]) {
+    this.#path = path;
     this.#cut = cut;
+    this.#lengthLeft = Math.max(MIN_POINTERS_LENGTH, POINTERS_PER_LIMIT * limit);
   }
 
-  cut(value: Json, limit: number, path: string, depth: number): Json {
-    if (subtractJsonLength(limit, value) >= 0) return value;
-    if (typeof value === 'string') return this.#cutText(value, limit, path);
+  add(place: Place | undefined): void {
+    if (place === undefined) {
+      this.#addPath();
+      return;
+    }
+    // Once one does not fit, `path` says that there are more, and none that is shorter follows.
+    this.#lengthLeft -= this.#path.length + place.length;
+    if (this.#lengthLeft < 0) {
+      this.#addPath();
+      return;
+    }
+    const keys: (string | number)[] = [];
+    for (let at: Place | undefined = place; at !== undefined; at = at.parent) keys.push(at.key);
+    this.#cut.push(this.#path + toJsonPointer(keys.toReversed()));
+  }
+
+  #addPath(): void {
+    if (!this.#hasPath) this.#cut.push(this.#path);
+    this.#hasPath = true;
+  }
+}
+
+/** So many parts are looked at in one step. */
+const PARTS_PER_STEP = 5000;
+
+/** The keys of an object that has more are listed once: a value may contain the same object very many times. */
+const MANY_KEYS = 64;
+
+class Cutter {
+  readonly #pointers: Pointers;
+  readonly #keysByObject = new Map<JsonObject, readonly string[]>();
+  #parts = 0;
+
+  constructor(pointers: Pointers) {
+    this.#pointers = pointers;
+  }
+
+  *cut(value: Json, limit: number, place: Place | undefined, depth: number): Steps<Json> {
+    if (this.#measure(value, limit) >= 0) return value;
+    if (typeof value === 'string') return this.#cutText(value, limit, place);
     if (typeof value !== 'object' || value === null) return value;
-    if (depth === MAX_DEPTH) {
-      this.#cut.push(path);
+    if (this.#parts > PARTS_PER_STEP) {
+      this.#parts = 0;
+      yield;
+    }
+    if (depth === MAX_DEPTH || (limit === 0 && !this.#isEmpty(value))) {
+      this.#pointers.add(place);
       return `… (${Array.isArray(value) ? 'a list' : 'an object'})`;
     }
     return Array.isArray(value)
-      ? this.#cutList(value, limit, path, depth)
-      : this.#cutObject(value, limit, path, depth);
+      ? yield* this.#cutList(value, limit, place, depth)
+      : yield* this.#cutObject(value, limit, place, depth);
   }
 
-  #cutText(text: string, limit: number, path: string): string {
+  #cutText(text: string, limit: number, place: Place | undefined): string {
     const length = Math.max(limit, MIN_TEXT_LENGTH);
     if (text.length <= length) return text;
-    this.#cut.push(path);
+    this.#pointers.add(place);
     return cutText(text, length);
   }
 
-  #cutList(list: readonly Json[], limit: number, path: string, depth: number): Json[] {
+  *#cutList(list: readonly Json[], limit: number, place: Place | undefined, depth: number): Steps<Json[]> {
     const shares = new Shares(limit, list.length);
     const shown: Json[] = [];
     for (let index = 0; index < shares.count; index++) {
-      shown.push(shares.take((share) => this.cut(list[index] ?? null, share, `${path}/${index}`, depth + 1)));
+      const value = yield* this.cut(list[index] ?? null, shares.next(), placeIn(place, index), depth + 1);
+      shown.push(value);
+      shares.left = this.#measure(value, shares.left);
     }
     if (shares.count < list.length) {
-      this.#cut.push(path);
+      this.#pointers.add(place);
       shown.push(describeRest(list.length - shares.count));
     }
     return shown;
   }
 
-  #cutObject(object: JsonObject, limit: number, path: string, depth: number): JsonObject {
-    const keys = Object.keys(object);
+  *#cutObject(object: JsonObject, limit: number, place: Place | undefined, depth: number): Steps<JsonObject> {
+    const keys = this.#listKeys(object);
     const shares = new Shares(limit, keys.length);
     const shown: JsonObject = {};
+    let count = 0;
+    let keysLeft = Math.max(MIN_KEY_LENGTH, limit);
     for (const key of keys.slice(0, shares.count)) {
-      const member = `${path}${toJsonPointer([key])}`;
-      const value = shares.take((share) =>
-        this.cut(object[key] ?? null, Math.max(0, share - key.length), member, depth + 1),
-      );
+      const share = shares.next();
+      if (key.length > Math.min(keysLeft, Math.max(MIN_KEY_LENGTH, share))) continue;
+      keysLeft -= key.length;
+      const rest = Math.max(0, share - key.length);
+      const value = yield* this.cut(object[key] ?? null, rest, placeIn(place, key), depth + 1);
       setOwn(shown, key, value);
+      shares.left = this.#measure(value, shares.left - key.length);
+      count++;
     }
-    if (shares.count < keys.length) {
-      this.#cut.push(path);
-      setOwn(shown, MORE, describeRest(keys.length - shares.count));
+    if (count < keys.length) {
+      this.#pointers.add(place);
+      setOwn(shown, MORE, describeRest(keys.length - count));
     }
     return shown;
+  }
+
+  #isEmpty(value: Json[] | JsonObject): boolean {
+    return (Array.isArray(value) ? value : this.#listKeys(value)).length === 0;
+  }
+
+  #listKeys(object: JsonObject): readonly string[] {
+    const known = this.#keysByObject.get(object);
+    if (known !== undefined) return known;
+    const keys = Object.keys(object);
+    this.#parts += keys.length;
+    if (keys.length > MANY_KEYS) this.#keysByObject.set(object, keys);
+    return keys;
+  }
+
+  /** What remains of a limit after a value, as of `subtractJsonLength`; negative as soon as it is not enough. */
+  #measure(value: Json, limit: number, depth = 0): number {
+    this.#parts++;
+    if (typeof value === 'string') return limit - value.length - 2;
+    if (typeof value !== 'object' || value === null) return limit - 1;
+    if (depth > MAX_JSON_DEPTH) return -1;
+    let left = limit - 2;
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length && left >= 0; index++) {
+        left = this.#measure(value[index] ?? null, left - 1, depth + 1);
+      }
+      return left;
+    }
+    if (left < 0) return left;
+    const keys = this.#listKeys(value);
+    for (let index = 0; index < keys.length && left >= 0; index++) {
+      const key = keys[index] ?? '';
+      left = this.#measure(value[key] ?? null, left - key.length - 4, depth + 1);
+    }
+    return left;
   }
 }
 
@@ -87,20 +203,18 @@ class Cutter {
 class Shares {
   /** The number of members that are shown. */
   readonly count: number;
-  #left: number;
+  left: number;
   #members: number;
 
   constructor(limit: number, members: number) {
     this.count = Math.min(members, Math.max(1, Math.floor(limit / MIN_MEMBER_LENGTH)));
-    this.#left = limit;
+    this.left = limit;
     this.#members = this.count;
   }
 
-  take(cut: (share: number) => Json): Json {
-    const share = Math.max(0, Math.floor(this.#left / this.#members--));
-    const value = cut(share);
-    this.#left = Math.max(0, subtractJsonLength(this.#left, value));
-    return value;
+  /** What the next member may take. */
+  next(): number {
+    return Math.max(0, Math.floor(this.left / this.#members--));
   }
 }
 

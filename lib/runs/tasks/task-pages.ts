@@ -75,7 +75,7 @@ export function* listItems(run: AnyRun, taskId: string, query: TaskQuery, hold: 
   for (let item = page.start; item < count; item++) {
     const isWanted = query.status === undefined || query.status === view.itemStatus(item);
     if (isWanted) {
-      const isFull = page.isFull(item) || !page.add(item, view.toItemRecord(item, page.valueLength));
+      const isFull = page.isFull(item) || !page.add(item, yield* view.toItemRecord(item, page.valueLength));
       if (isFull) return { items: page.records, next_cursor: page.nextCursor };
     }
     if (isWanted || item % ITEMS_PER_STEP === 0) yield;
@@ -98,7 +98,7 @@ export function* getItem(
     throw notFound(`task "${taskId}" has no item ${item}: it has ${count}, counted from 0`);
   }
   yield* view.prepare();
-  return view.toItemRecord(item, options.whole === true ? WHOLE : VALUE_LENGTH);
+  return yield* view.toItemRecord(item, options.whole === true ? WHOLE : VALUE_LENGTH);
 }
 
 /** The tasks and items that have failed: the one that failed the run, then the others in the order of the waves. */

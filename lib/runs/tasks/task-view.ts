@@ -9,7 +9,7 @@ import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import type { PipelineRun } from '../../execution/run/pipeline-run.js';
 import { type TaskTrace, UNKNOWN_TIME } from '../../execution/run/task-trace.js';
 import type { RenderedInputs, InputRenderer } from '../../execution/run/input-renderer.js';
-import { cutValue } from './cut-value.js';
+import { cutValueInSteps } from './cut-value.js';
 import type { AttemptRecord, ItemCounts, ItemRecord, TaskRecord } from './task-record.js';
 
 type Task = PreparedRun['pipeline']['tasks'] extends ReadonlyMap<string, infer T> ? T : never;
@@ -91,8 +91,8 @@ export class TaskView {
       attempts: isFanOut ? [] : this.#listAttempts(undefined, this.status),
       items,
       cached_items: items === null ? null : (trace?.cacheHits ?? 0),
-      ...(isFanOut || limit === 0 ? NO_INPUTS : toInputFields(this.#renderInputs(), limit, cut)),
-      output: cutValue(output, limit, '/output', cut),
+      ...(isFanOut || limit === 0 ? NO_INPUTS : yield* toInputFields(this.#renderInputs(), limit, cut)),
+      output: yield* cutValueInSteps(output, limit, '/output', cut),
       error: trace?.error ?? null,
       cut,
     };
@@ -164,11 +164,11 @@ export class TaskView {
 
   /** The record of the task, or of an item of it. */
   *toCall(item: number | undefined, limit: number): Steps<TaskRecord | ItemRecord> {
-    return item === undefined ? yield* this.toRecord(limit) : this.toItemRecord(item, limit);
+    return yield* item === undefined ? this.toRecord(limit) : this.toItemRecord(item, limit);
   }
 
   /** @param limit about as many characters of each value are shown; 0: only the item itself, and little of that */
-  toItemRecord(item: number, limit: number): ItemRecord {
+  *toItemRecord(item: number, limit: number): Steps<ItemRecord> {
     const cut: string[] = [];
     const status = this.itemStatus(item);
     const trace = this.#trace;
@@ -181,15 +181,15 @@ export class TaskView {
     return {
       ...this.#identity(),
       item,
-      value: cutValue(value, limit || LABEL_LENGTH, '/value', cut),
+      value: yield* cutValueInSteps(value, limit || LABEL_LENGTH, '/value', cut),
       status,
       reused: this.#isItemReused(item, status),
       cached: trace?.isCached(item) ?? false,
       started_at: toTime(failed?.firstStartedAt ?? trace?.callStartedAt(item)),
       finished_at: toTime(trace?.itemSettledAt(item)),
       attempts: this.#listAttempts(item, status),
-      ...(limit === 0 ? NO_INPUTS : toInputFields(inputs(), limit, cut)),
-      output: cutValue(output, limit, '/output', cut),
+      ...(limit === 0 ? NO_INPUTS : yield* toInputFields(inputs(), limit, cut)),
+      output: yield* cutValueInSteps(output, limit, '/output', cut),
       error: this.#itemError(item) ?? null,
       cut,
     };
@@ -242,13 +242,14 @@ function toReusedErrors(
 
 const NO_INPUTS = { inputs: null, inputs_error: null };
 
-function toInputFields(
+function* toInputFields(
   rendered: RenderedInputs,
   limit: number,
   cut: string[],
-): Pick<TaskRecord, 'inputs' | 'inputs_error'> {
+): Steps<Pick<TaskRecord, 'inputs' | 'inputs_error'>> {
   if (!rendered.ok) return { inputs: null, inputs_error: rendered.error };
-  return { inputs: cutValue(rendered.value, limit, '/inputs', cut) as JsonObject, inputs_error: null };
+  const inputs = yield* cutValueInSteps(rendered.value, limit, '/inputs', cut);
+  return { inputs: inputs as JsonObject, inputs_error: null };
 }
 
 function toTime(ms: number | undefined): string | null {

@@ -6,7 +6,7 @@ import { copyToJsonInSteps } from '../../execution/invocation/json-output.js';
 import { StoredValues } from '../../execution/session/stored-values.js';
 import type { Write } from '../../execution/session/session-overrides.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../../execution/run-inputs.js';
-import { cutValue } from '../tasks/cut-value.js';
+import { cutValueInSteps } from '../tasks/cut-value.js';
 import { VALUE_LENGTH, WHOLE } from '../tasks/task-pages.js';
 
 /** Takes memory for what is shown, in bytes. @throws WavetrainError `memory_full` */
@@ -134,8 +134,8 @@ export function* showBlackboard(
   hold(stored.bytes);
   const cut: string[] = [];
   return {
-    before: cutValue(before, limit, '/before', cut) as JsonObject,
-    after: cutValue(stored.values, limit, '/after', cut) as JsonObject,
+    before: (yield* cutValueInSteps(before, limit, '/before', cut)) as JsonObject,
+    after: (yield* cutValueInSteps(stored.values, limit, '/after', cut)) as JsonObject,
     cut,
   };
 }

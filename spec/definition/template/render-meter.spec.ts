@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Json } from '../../../lib/common/json.js';
 import { RenderMeter } from '../../../lib/definition/template/render-meter.js';
 import { compileTemplate } from '../../../lib/definition/template/template.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const MIB = 2 ** 20;
 
@@ -32,6 +33,15 @@ describe('RenderMeter', () => {
     const text = 'x'.repeat(9 * MIB);
     expect(render('{{a.output}}', { a: text })).to.equal(text);
     expect(render('{{a.output.length}}', { a: text })).to.equal(text.length);
+  });
+
+  it('counts the characters of a long text once, however many templates read its length', () => {
+    const template = '{{a.output.length}},'.repeat(2000);
+    const output = 'x'.repeat(MIB);
+    const cpuMs = measureCpuMsSync(() => {
+      expect(render(template, { a: output })).to.equal(`${MIB},`.repeat(2000));
+    });
+    expect(cpuMs).to.be.below(1000);
   });
 
   it('looks for JSON in prose of up to 1 MiB; a longer text has its own length (D12)', () => {

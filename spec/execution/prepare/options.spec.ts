@@ -28,6 +28,21 @@ describe('readOptions (ExecutionOptions, Limits)', () => {
     });
   });
 
+  it('shows little of a wrong value or of an unknown name that is long', () => {
+    const shared = Array.from({ length: 1000 }, () => 'x'.repeat(100_000));
+    const options = { cache: shared, retry_base_delay: 'y'.repeat(100_000), ['z'.repeat(100_000)]: 1 };
+    expect(() => readOptions(options as object)).to.throw(
+      `cache must be true or false; it is a list; retry_base_delay`,
+    );
+    let message = '';
+    try {
+      readOptions(options as object);
+    } catch (error) {
+      message = String(error);
+    }
+    expect(message.length).to.be.within(100, 800);
+  });
+
   it('accepts null where the specification does', () => {
     expect(readOptions({ per_task_timeout: null, fan_out_concurrency: null }).timeoutMs).to.equal(undefined);
   });

@@ -57,4 +57,43 @@ describe('The length of goals (Limits)', () => {
       200,
     );
   });
+
+  it('is at most 10,000 characters of lists and objects, which are measured before they are written', async () => {
+    const list = Array.from({ length: 2400 }, () => [1]);
+    const params = { list: { type: 'list' } };
+    const whole = { id: 'p', goal: '{{params.list}}', params, tasks: TASKS };
+    expect((await send('/pipelines/run', { pipeline: whole, params: { list } })).status).to.equal(200);
+    const inText = { ...whole, goal: 'do {{params.list}}' };
+    expect((await send('/pipelines/run', { pipeline: inText, params: { list } })).status).to.equal(200);
+    const longer = { list: Array.from({ length: 9 }, () => list) };
+    expect(
+      (await send('/pipelines/run', { pipeline: whole, params: longer })).body.detail.message,
+    ).to.contain('the goal has over 10000 characters with its params filled in; the limit is 10000');
+    expect(
+      (await send('/pipelines/run', { pipeline: inText, params: longer })).body.detail.message,
+    ).to.contain('the lists and objects in the goal are together over 10,000 characters as JSON');
+  });
+
+  it('has no room for texts over 1 MiB together that are read as JSON: each would be parsed again (D12)', async () => {
+    const names = Array.from({ length: 9 }, (_, index) => `p${index}`);
+    const pipeline = {
+      id: 'p',
+      goal: names
+        .map((name) => `{{params.${name}[0].a}} `)
+        .join('')
+        .repeat(20),
+      params: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+      tasks: TASKS,
+    };
+    const fill = (length: number): Record<string, string> =>
+      Object.fromEntries(names.map((name) => [name, `[{"a":"${name}","b":"${'x'.repeat(length)}"}]`]));
+    expect((await send('/pipelines/run', { pipeline, params: fill(5000) })).status).to.equal(200);
+    const { status, body } = await send('/pipelines/run', { pipeline, params: fill(100_000) });
+    expect(status).to.equal(400);
+    expect(body.detail).to.deep.equal({
+      code: 'invalid_params',
+      message:
+        'cannot render the goal: {{params.p1[0].a}}: the texts that a goal reads as JSON are together over 1 MiB',
+    });
+  });
 });
