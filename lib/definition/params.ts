@@ -2,11 +2,13 @@ import { BoundedSchema } from '../common/json-schema/bounded-schema.js';
 import { CheckBudget, TOO_MANY_STEPS } from '../common/json-schema/check-budget.js';
 import { describeFirstViolations, MAX_SENTENCES } from '../common/json-schema/violation.js';
 import { isObject, type Json, type JsonObject, setOwn } from '../common/json.js';
+import { JsonWriter } from '../common/json-writer.js';
+import { runToEnd, type Steps } from '../common/steps.js';
 import { copyText, formatFirst } from '../common/text.js';
 import type { ParamDefinition, PipelineDefinition } from './schema/schema.js';
 import { didYouMean } from './hint.js';
 import { Suggestions } from './suggest.js';
-import { scanValue } from './text/scan-value.js';
+import { scanInSteps } from './text/scan-value.js';
 
 export type ResolvedParams =
   | { readonly ok: true; readonly values: JsonObject }
@@ -25,17 +27,28 @@ export function resolveParams(
   definition: Pick<PipelineDefinition, 'params'>,
   supplied: JsonObject,
 ): ResolvedParams {
+  return runToEnd(resolveParamsInSteps(definition, supplied));
+}
+
+/** Resolves like `resolveParams`, in steps. Looks once at a list or an object that is the value of many params. */
+export function* resolveParamsInSteps(
+  definition: Pick<PipelineDefinition, 'params'>,
+  supplied: JsonObject,
+): Steps<ResolvedParams> {
   const declared = new Map(Object.entries(definition.params ?? {}));
   const budget = new CheckBudget();
+  const usable = new WeakSet<object>();
   const values: JsonObject = {};
   const problems: string[] = [];
+  let resolvedCount = 0;
   for (const [name, param] of declared) {
     if (problems.length > MAX_PROBLEMS) break;
+    if (++resolvedCount % PARAMS_PER_STEP === 0 || schemaKeywords(param).length > 0) yield;
     const own = Object.hasOwn(supplied, name) ? supplied[name] : undefined;
     const value = own === undefined ? param.default : own;
     if (value === undefined) problems.push(describeMissingParam(name, param));
     else {
-      const resolved = resolveParam(name, param, value as Json, budget);
+      const resolved = yield* resolveParamInSteps(name, param, value as Json, budget, usable);
       if (resolved.ok) setOwn(values, name, resolved.value);
       else problems.push(resolved.problem);
     }
@@ -43,6 +56,9 @@ export function resolveParams(
   const all = [...describeUnknownParams(supplied, declared), ...limitProblems(problems)];
   return all.length === 0 ? { ok: true, values } : { ok: false, problems: all };
 }
+
+/** Params without a schema take a microsecond each. */
+const PARAMS_PER_STEP = 50;
 
 /** How many params with an invalid value or without one are described. */
 const MAX_PROBLEMS = 20;
@@ -74,20 +90,30 @@ function describeMissingParam(name: string, { type, description }: ParamDefiniti
   return `param "${name}" (${type ?? 'string'}) is required${purpose}`;
 }
 
+type ResolvedParam =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly problem: string };
+
 /**
  * Coerces one value to the declared type, then validates it against the JSON Schema keywords of the declaration.
  *
  * @param budget of this value and of all that are checked with it
+ * @param usable the lists and objects that were found to be values of JSON: they are not looked at again
  */
-export function resolveParam(
+export function* resolveParamInSteps(
   name: string,
   param: ParamDefinition,
   value: Json,
   budget: CheckBudget,
-): { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly problem: string } {
-  const [unusable] = scanValue(value);
-  if (unusable !== undefined)
-    return { ok: false, problem: `param "${name}" cannot be used: ${unusable.message}` };
+  usable: WeakSet<object>,
+): Steps<ResolvedParam> {
+  const isContainer = typeof value === 'object' && value !== null;
+  if (!isContainer || !usable.has(value)) {
+    const [unusable] = (yield* scanInSteps(value)).problems;
+    if (unusable !== undefined)
+      return { ok: false, problem: `param "${name}" cannot be used: ${unusable.message}` };
+    if (isContainer) usable.add(value);
+  }
   if (value === null && param.default === null) return { ok: true, value };
   const coerced = coerce(value, param.type ?? 'string');
   if (!coerced.ok) {
@@ -97,10 +123,13 @@ export function resolveParam(
   return problems.length === 0 ? coerced : { ok: false, problem: problems.join('; ') };
 }
 
+/** Writes the beginning of a value: one that contains a list many times may have gigabytes as text. */
 function preview(value: Json): string {
-  const text = JSON.stringify(value);
-  return text.length > 60 ? `${copyText(text.slice(0, 57))}...` : text;
+  const text = new JsonWriter(value, MAX_PREVIEW + 1).next();
+  return text.length > MAX_PREVIEW ? `${copyText(text.slice(0, 57))}...` : text;
 }
+
+const MAX_PREVIEW = 60;
 
 const KEYWORDS = ['enum', 'minimum', 'maximum', 'pattern', 'items', 'properties'] as const;
 
@@ -152,19 +181,28 @@ function isScalar(value: Json): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** No two parts of it can match the same digits: a text that is no number takes time in proportion to its length. */
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-function toNumber(value: Json): Coerced {
-  const number = typeof value === 'string' && DECIMAL.test(value.trim()) ? Number(value) : value;
+/** A longer text is no number that anybody wrote. */
+const MAX_NUMBER_LENGTH = 100;
+
+function toNumber(value: Json, noun = 'a number'): Coerced {
+  const text = typeof value === 'string' ? value.trim() : '';
+  if (text.length > MAX_NUMBER_LENGTH) {
+    const isNumber = DECIMAL.test(text);
+    return { ok: false, expected: isNumber ? `${noun} of at most ${MAX_NUMBER_LENGTH} characters` : noun };
+  }
+  const number = DECIMAL.test(text) ? Number(text) : value;
   if (typeof number === 'number' && Number.isFinite(number)) return { ok: true, value: number };
-  return { ok: false, expected: 'a number' };
+  return { ok: false, expected: noun };
 }
 
 /** Rounds nothing: rejects fractions and integers beyond the exact ones. */
 function toInteger(value: Json): Coerced {
-  const number = toNumber(value);
-  if (number.ok && Number.isSafeInteger(number.value)) return number;
-  return { ok: false, expected: 'a whole number' };
+  const noun = 'a whole number';
+  const number = toNumber(value, noun);
+  return number.ok && !Number.isSafeInteger(number.value) ? { ok: false, expected: noun } : number;
 }
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([

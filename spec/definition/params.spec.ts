@@ -1,12 +1,19 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../lib/common/json.js';
-import { coerce, resolveParams } from '../../lib/definition/params.js';
+import { coerce, resolveParams, resolveParamsInSteps } from '../../lib/definition/params.js';
 import type { ParamDefinition } from '../../lib/definition/schema/schema.js';
 import { measureCpuMsSync } from '../support/measuring/cpu-time.js';
 
 function resolve(params: Record<string, ParamDefinition>, given: JsonObject = {}) {
   return resolveParams({ params }, given);
+}
+
+function countSteps(params: Record<string, ParamDefinition>, given: JsonObject): number {
+  let count = 0;
+  const steps = resolveParamsInSteps({ params }, given);
+  for (let step = steps.next(); step.done !== true; step = steps.next()) count++;
+  return count;
 }
 
 describe('resolveParams (rule 10, D4)', () => {
@@ -145,6 +152,64 @@ describe('resolveParams (rule 10, D4)', () => {
   it('matches a hostile pattern in linear time', () => {
     const resolved = resolve({ p: { pattern: '^(a+)+$' } }, { p: `${'a'.repeat(50)}!` });
     expect(resolved.ok).to.equal(false);
+  });
+
+  it('refuses a number that is written in more than 100 characters, and takes no longer for a long text', () => {
+    const digits = '1'.repeat(100);
+    expect(resolve({ p: { type: 'number' } }, { p: ` ${digits} ` })).to.have.property('ok', true);
+    for (const [type, noun] of [
+      ['number', 'a number'],
+      ['integer', 'a whole number'],
+    ] as const) {
+      const long = resolve({ p: { type } }, { p: `${digits}1` });
+      expect(long.ok ? '' : long.problems[0]).to.match(
+        new RegExp(`^param "p" must be ${noun} of at most 100 characters, not "1{56}\\.\\.\\.$`),
+      );
+    }
+    const cpuMs = measureCpuMsSync(() => {
+      for (const type of ['number', 'integer', 'boolean'] as const) {
+        for (const hostile of [`${'1'.repeat(200_000)}x`, ' '.repeat(200_000), `1${' '.repeat(200_000)}x`]) {
+          expect(resolve({ p: { type } }, { p: hostile }).ok).to.equal(false);
+          expect(resolve({ p: { type, default: hostile } }).ok).to.equal(false);
+        }
+      }
+    });
+    expect(cpuMs).to.be.lessThan(500);
+  });
+
+  it('writes no more of a value of another type than it shows', () => {
+    let shared: Json = ['text'];
+    for (let level = 0; level < 40; level++) shared = [shared, shared];
+    const resolved = resolve({ p: { type: 'object' } }, { p: shared });
+    const shown = `${'['.repeat(41)}"text"],["text"]],`;
+    expect(resolved.ok ? '' : resolved.problems[0]).to.equal(
+      `param "p" must be an object, not ${shown.slice(0, 57)}...`,
+    );
+  });
+
+  it('looks once at a list that many params have', () => {
+    let reads = 0;
+    const watched = new Proxy(
+      Array.from({ length: 1000 }, () => 1),
+      {
+        get(list, key, receiver) {
+          if (key === '500') reads++;
+          return Reflect.get(list, key, receiver) as unknown;
+        },
+      },
+    );
+    const names = Array.from({ length: 50 }, (_, index) => `p${index}`);
+    const declared = Object.fromEntries(names.map((name) => [name, { type: 'list' as const }]));
+    const given = Object.fromEntries(names.map((name) => [name, watched]));
+    expect(resolve(declared, given)).to.have.property('ok', true);
+    expect(reads).to.equal(1);
+  });
+
+  it('pauses within a long list, and between many params', () => {
+    const list = Array.from({ length: 50_000 }, () => 1);
+    expect(countSteps({ p: { type: 'list' } }, { p: list })).to.be.within(90, 110);
+    const many = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`p${i}`, { default: '' }]));
+    expect(countSteps(many, {})).to.be.within(20, 2000);
   });
 
   it('never throws, whatever the value', () => {

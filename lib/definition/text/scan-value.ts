@@ -2,7 +2,7 @@ import { errorMessage } from '../../common/errors.js';
 import { formatMebibytes } from '../../common/text.js';
 import { toJsonPointer } from '../../common/json.js';
 import type { Path, Problem, ProblemCode } from '../problem.js';
-import { runToEnd, type Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/steps.js';
 import { MAX_NESTING } from './limits.js';
 
 /** What a value contains that a definition cannot. */
@@ -20,11 +20,6 @@ export function* scanInSteps(value: unknown): Steps<ValueScan> {
   const scanner = new ValueScanner();
   yield* scanner.scan(value);
   return scanner;
-}
-
-/** Returns the problems that `scanInSteps` finds. */
-export function scanValue(value: unknown): readonly Problem[] {
-  return runToEnd(scanInSteps(value)).problems;
 }
 
 /**

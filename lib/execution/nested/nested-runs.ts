@@ -11,6 +11,7 @@ import {
 } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json.js';
 import { MAX_NESTING_DEPTH } from '../../common/limits.js';
+import type { Steps } from '../../common/steps.js';
 import type { ModelAccess } from '../../models/models.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import { assertPipelineCall } from '../../tools/builtin/run-pipeline.js';
@@ -20,7 +21,12 @@ import { NESTED_BYTES } from '../history/fact.js';
 import type { PlacedHistory } from '../history/run-history.js';
 import { NestedJournal } from '../events/journal.js';
 import { copyToJson } from '../invocation/json-output.js';
-import { freezeValues, type PreparedRun, prepareRun } from '../prepare/prepare-run.js';
+import {
+  freezeValuesInSteps,
+  mergeObjects,
+  type PreparedRun,
+  prepareRunInSteps,
+} from '../prepare/prepare-run.js';
 import type { CallingAttempt, InvocationServices, ParentRunContext, StoppableRun } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
 import { CalledPipelines } from './called-pipelines.js';
@@ -129,10 +135,12 @@ export class NestedRuns {
     };
     if (this.#eventLoopBudget.exhausted()) await nextSlice(this.#eventLoopBudget);
     this.#assertCanBegin(attempt);
-    const { prepared, inputBytes } = this.#prepare(pipeline, call, session);
+    const { prepared, inputBytes } = await this.#prepare(pipeline, call, session);
     const isKept = this.#services.history !== undefined;
     const fingerprint = isKept ? await this.#createFingerprint(prepared) : '';
-    if (isKept) this.#assertCanBegin(attempt);
+    // Others may have begun while this one was prepared.
+    if (this.#eventLoopBudget.exhausted()) await nextSlice(this.#eventLoopBudget);
+    this.#assertCanBegin(attempt);
     if (isKept) this.#services.journal.budget.reserve(NESTED_BYTES);
     budget.reserveFor(pipeline, inputBytes);
     const history = this.#openHistory(fingerprint, attempt, count);
@@ -180,31 +188,21 @@ export class NestedRuns {
   }
 
   /**
-   * Checks the inputs of a nested run, as `prepareRun` does for a submitted one. `inputBytes` is the memory that they
+   * Checks the inputs of a nested run, as `prepareRun` does for a submitted one, in slices. `inputBytes` is the memory that they
    * add to what is already in memory.
    *
    * @param outerSession session values of the calling run; those of the call override them
-   * @throws ToolError, not retryable
+   * Rejects with a ToolError, not retryable.
    */
-  #prepare(
+  async #prepare(
     pipeline: Pipeline,
     call: PipelineCall,
     outerSession: JsonObject,
-  ): { readonly prepared: PreparedRun; readonly inputBytes: number } {
-    const { params = {}, inputs = {} } = call;
-    const { prepared: caller } = this.#services;
-    const { id, tenantId, options, submittedOptions } = caller;
+  ): Promise<PreparedNestedRun> {
+    const { stepRunner } = this.#services.dependencies;
+    const steps = prepareNestedRun(this.#services.prepared, pipeline, call, outerSession);
     try {
-      const run = { pipeline, params, inputs, tenant_id: tenantId };
-      const prepared = prepareRun(run, undefined, undefined, id, caller.secrets);
-      const ownSession = freezeValues('session', call.session ?? {}).json;
-      const session = mergeSessions(outerSession, ownSession);
-      const inputBytes =
-        measureCopy(prepared.params, params) +
-        measureCopy(prepared.inputs, inputs) +
-        measureCopy(ownSession, call.session ?? {}) +
-        (session === outerSession ? 0 : REFERENCE_BYTES * Object.keys(session).length);
-      return { prepared: { ...prepared, options, submittedOptions, session }, inputBytes };
+      return await stepRunner.run(steps, this.#services.prepared.tenantId);
     } catch (cause) {
       throw ToolError.nonRetryable(`pipeline "${pipeline.definition.id}": ${errorMessage(cause)}`, cause);
     }
@@ -263,21 +261,50 @@ function assertDepth(pipelinePath: readonly string[]): void {
   );
 }
 
-/** Returns the outer session itself when the call adds nothing, so that many runs share it. */
-function mergeSessions(outer: JsonObject, own: JsonObject): JsonObject {
-  if (Object.isFrozen(outer) && Object.keys(own).length === 0) return outer;
-  return Object.freeze({ ...outer, ...own });
+interface PreparedNestedRun {
+  readonly prepared: PreparedRun;
+  readonly inputBytes: number;
 }
+
+/** @throws WavetrainError as `prepareRun` */
+function* prepareNestedRun(
+  { id, tenantId, options, submittedOptions, secrets }: PreparedRun,
+  pipeline: Pipeline,
+  { params = {}, inputs = {}, session: givenSession = {} }: PipelineCall,
+  outerSession: JsonObject,
+): Steps<PreparedNestedRun> {
+  const run = { pipeline, params, inputs, tenant_id: tenantId };
+  const prepared = yield* prepareRunInSteps(run, undefined, undefined, id, secrets);
+  const ownSession = (yield* freezeValuesInSteps('session', givenSession)).json;
+  const session = yield* mergeSessions(outerSession, ownSession);
+  const inputBytes =
+    (yield* measureCopy(prepared.params, params)) +
+    (yield* measureCopy(prepared.inputs, inputs)) +
+    (yield* measureCopy(ownSession, givenSession)) +
+    (session === outerSession ? 0 : REFERENCE_BYTES * Object.keys(session).length);
+  return { prepared: { ...prepared, options, submittedOptions, session }, inputBytes };
+}
+
+/** Returns the outer session itself when the call adds nothing, so that many runs share it. */
+function* mergeSessions(outer: JsonObject, own: JsonObject): Steps<JsonObject> {
+  if (Object.isFrozen(outer) && Object.keys(own).length === 0) return outer;
+  return Object.freeze((yield* mergeObjects(outer, own)) as JsonObject);
+}
+
+const MEASURED_PER_STEP = 200;
 
 /**
  * Measures what a copy adds to memory. Lists and objects that were not copied add a reference only; strings count,
  * because each may have been rendered for this call.
  */
-function measureCopy(copy: JsonObject, original: JsonObject): number {
+function* measureCopy(copy: JsonObject, original: JsonObject): Steps<number> {
   let bytes = 0;
-  for (const [key, value] of Object.entries(copy)) {
+  let count = 0;
+  for (const key of Object.keys(copy)) {
+    const value = copy[key];
     const isShared = typeof value === 'object' && value === original[key];
     bytes += key.length + REFERENCE_BYTES + (isShared ? 0 : copyToJson(value).sizeBytes);
+    if (++count % MEASURED_PER_STEP === 0) yield;
   }
   return bytes;
 }

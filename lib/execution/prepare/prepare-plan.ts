@@ -1,7 +1,7 @@
 import type { Blackboard } from '../session/blackboard.js';
 import { MemoryBlackboard } from '../session/memory-blackboard.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
-import { type JsonObject, setOwn } from '../../common/json.js';
+import { runToEnd } from '../../common/steps.js';
 import type { Plan, SubPipeline } from '../../plans/plan.js';
 import { RunSecrets, type SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { PlanInputs } from '../run-inputs.js';
@@ -9,6 +9,7 @@ import {
   freezeValues,
   measureText,
   mergeInputs,
+  pickInputs,
   type PreparedRun,
   prepareRun,
   readSubmittedKeys,
@@ -64,7 +65,10 @@ export function preparePlan(
   secretSource?: SecretSource,
 ): PreparedPlan {
   const { plan } = run;
-  const inputs = freezeValues('inputs', mergeInputs(plan.definition.inputs ?? {}, run.inputs ?? {}));
+  const inputs = freezeValues(
+    'inputs',
+    runToEnd(mergeInputs(plan.definition.inputs ?? {}, run.inputs ?? {})),
+  );
   const session = freezeValues('session', run.session ?? {});
   const submittedText = readSubmittedText(run);
   const blackboard = providedBlackboard ?? new MemoryBlackboard();
@@ -115,19 +119,16 @@ export function preparePlan(
 /** Checks the inputs of a sub-run: the plan inputs that the sub-pipeline lists. */
 function prepareSubRun(
   { id, pipeline, inputs: keys }: SubPipeline,
-  { inputs: planInputs = {}, options, tenant_id: tenantId }: PlanInputs,
+  { inputs: planInputs = {}, options, tenant_id: tenantId, frozenSubRuns }: PlanInputs & WithSubmittedKeys,
   rerunSource: PlanRerunSource | undefined,
   blackboard: Blackboard,
   runId: string,
   secrets: RunSecrets,
 ): PreparedRun {
-  const inputs: JsonObject = {};
-  for (const key of keys) {
-    if (Object.hasOwn(planInputs, key)) setOwn(inputs, key, planInputs[key]);
-  }
   const run = {
     pipeline,
-    inputs,
+    inputs: pickInputs(planInputs, keys),
+    frozenValues: frozenSubRuns?.get(id),
     ...(options && { options }),
     ...(tenantId !== undefined && { tenant_id: tenantId }),
   };

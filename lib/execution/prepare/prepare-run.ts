@@ -4,11 +4,11 @@ import type { Blackboard } from '../session/blackboard.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { isLongValue, type JsonObject, setOwn, subtractJsonLength } from '../../common/json.js';
 import { MAX_GOAL_LENGTH, MAX_SHOWN_YAML_LENGTH } from '../../common/limits.js';
-import { resolveParams } from '../../definition/params.js';
+import { resolveParamsInSteps } from '../../definition/params.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
-import type { Steps } from '../../common/steps.js';
+import { runToEnd, type Steps } from '../../common/steps.js';
 import { RunSecrets, type SecretSource } from '../../definition/secrets/run-secrets.js';
 import { copyToJson, copyToJsonInSteps } from '../invocation/json-output.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../run-inputs.js';
@@ -50,6 +50,22 @@ export interface SubmittedKeys {
 /** Set when the values of a run have their defaults already. */
 export interface WithSubmittedKeys {
   readonly submittedKeys?: SubmittedKeys;
+  /** The values that `prepareRun` would resolve and copy. */
+  readonly frozenValues?: FrozenRunValues | undefined;
+  /** The same of the sub-pipelines of a plan, by id. */
+  readonly frozenSubRuns?: ReadonlyMap<string, FrozenRunValues>;
+}
+
+/** A copy that tools can read and not change, and its memory. */
+interface FrozenValues {
+  readonly json: JsonObject;
+  readonly sizeBytes: number;
+}
+
+/** The values of a pipeline with their defaults, or why it cannot run with them. */
+interface FrozenRunValues {
+  readonly params: FrozenValues | WavetrainError;
+  readonly inputs: FrozenValues | WavetrainError;
 }
 
 /** Measured memory of a run that is queued: its actors, session and record. */
@@ -69,12 +85,22 @@ export function prepareRun(
   id: string,
   secrets?: SecretSource | RunSecrets,
 ): PreparedRun {
+  return runToEnd(prepareRunInSteps(run, rerunSource, blackboard, id, secrets));
+}
+
+/** Prepares like `prepareRun`, in steps. */
+export function* prepareRunInSteps(
+  run: RunInputs & WithSubmittedKeys,
+  rerunSource: RerunSource | undefined,
+  blackboard: Blackboard | undefined,
+  id: string,
+  secrets?: SecretSource | RunSecrets,
+): Steps<PreparedRun> {
   const { pipeline } = run;
-  const resolved = resolveParams(pipeline.definition, run.params ?? {});
-  if (!resolved.ok) throw new WavetrainError('invalid_params', resolved.problems.join('; '));
-  const params = freezeValues('params', resolved.values);
-  const inputs = freezeValues('inputs', mergeInputs(pipeline.definition.inputs ?? {}, run.inputs ?? {}));
-  const session = freezeValues('session', run.session ?? {});
+  const { params, inputs } = run.frozenValues ?? (yield* freezeRunValues(run));
+  if (params instanceof WavetrainError) throw params;
+  if (inputs instanceof WavetrainError) throw inputs;
+  const session = yield* freezeValuesInSteps('session', run.session ?? {});
   const tenantId = readTenantId(run);
   const runSecrets = secrets instanceof RunSecrets ? secrets : new RunSecrets(secrets, tenantId);
   runSecrets.add(pipeline.contract.secrets);
@@ -140,23 +166,60 @@ export function measureText(text: string | undefined): number {
   return 2 * (text?.length ?? 0);
 }
 
+/** The keys of an object with more are listed in steps. */
+const KEYS_PER_STEP = 500;
+
 /** Merges defaults and submitted values key by key (D5); an undefined value does not override its default. */
-export function mergeInputs(
+export function* mergeInputs(
   defaults: Record<string, unknown>,
   submitted: JsonObject,
-): Record<string, unknown> {
+): Steps<Record<string, unknown>> {
   // Values that were merged and frozen in steps may be many. What is undefined is dropped when they are copied.
   const overrides = (key: string): boolean => Object.hasOwn(submitted, key) && submitted[key] !== undefined;
   if (Object.isFrozen(submitted) && Object.keys(defaults).every(overrides)) return submitted;
-  if (isEmpty(submitted)) return defaults;
-  const inputs: Record<string, unknown> = {};
-  for (const values of [defaults, submitted]) {
+  return isEmpty(submitted) ? defaults : yield* mergeObjects(defaults, submitted);
+}
+
+/** Returns an object with the members of both, in steps; those of the second one override others, unless undefined. */
+export function* mergeObjects(
+  first: Record<string, unknown>,
+  second: Record<string, unknown>,
+): Steps<Record<string, unknown>> {
+  const merged: Record<string, unknown> = {};
+  let count = 0;
+  for (const values of [first, second]) {
     for (const key of Object.keys(values)) {
       const value = values[key];
-      if (value !== undefined) setOwn(inputs, key, value);
+      if (value !== undefined) setOwn(merged, key, value);
+      if (++count % KEYS_PER_STEP === 0) yield;
     }
   }
-  return inputs;
+  return merged;
+}
+
+/** Resolves the params of a pipeline, and merges its inputs with their defaults. */
+function* freezeRunValues(run: Pick<RunInputs, 'pipeline' | 'params' | 'inputs'>): Steps<FrozenRunValues> {
+  const { definition } = run.pipeline;
+  const inputs = yield* mergeInputs(definition.inputs ?? {}, run.inputs ?? {});
+  return {
+    params: yield* orError(freezeParams(definition, run.params ?? {})),
+    inputs: yield* orError(freezeValuesInSteps('inputs', inputs)),
+  };
+}
+
+function* freezeParams(definition: Pipeline['definition'], supplied: JsonObject): Steps<FrozenValues> {
+  const resolved = yield* resolveParamsInSteps(definition, supplied);
+  if (!resolved.ok) throw new WavetrainError('invalid_params', resolved.problems.join('; '));
+  return yield* freezeValuesInSteps('params', resolved.values);
+}
+
+function* orError<T>(steps: Steps<T>): Steps<T | WavetrainError> {
+  try {
+    return yield* steps;
+  } catch (error) {
+    if (error instanceof WavetrainError) return error;
+    throw error;
+  }
 }
 
 /**
@@ -165,13 +228,15 @@ export function mergeInputs(
  * @param name of the values, for the error
  * @throws WavetrainError `invalid_inputs`
  */
-export function freezeValues(
-  name: string,
-  values: object,
-): { readonly json: JsonObject; readonly sizeBytes: number } {
+export function freezeValues(name: string, values: object): FrozenValues {
+  return runToEnd(freezeValuesInSteps(name, values));
+}
+
+/** Copies like `freezeValues`, in steps. */
+export function* freezeValuesInSteps(name: string, values: object): Steps<FrozenValues> {
   if (!Object.isFrozen(values) && isEmpty(values)) return EMPTY;
   try {
-    return copyToJson(values) as { json: JsonObject; sizeBytes: number };
+    return (yield* copyToJsonInSteps(values)) as FrozenValues;
   } catch (error) {
     throw invalidInputs(name, error);
   }
@@ -188,11 +253,15 @@ type RunValues = Pick<RunInputs, 'params' | 'inputs' | 'session'> &
 /** Whether a run has values with so many parts that `prepareRun` would hold the event loop. */
 export function hasLongValues(run: RunValues): boolean {
   const { params, inputs, session } = run;
-  return isLongValue(params) || isLongValue(inputs) || isLongValue(session) || isLongValue(getDefaults(run));
+  return isLongValue(params) || isLongValue(inputs) || isLongValue(session) || isLongValue(listDefaults(run));
 }
 
-function getDefaults({ pipeline, plan }: RunValues): Record<string, unknown> {
-  return (pipeline ?? plan)?.definition.inputs ?? {};
+/** All defaults that are copied together: in a plan, those of its sub-pipelines too. */
+function listDefaults({ pipeline, plan }: RunValues): readonly unknown[] {
+  const subPipelines = plan === undefined ? [] : [...plan.subPipelines.values()];
+  const pipelines = pipeline === undefined ? subPipelines.map((each) => each.pipeline) : [pipeline];
+  const defaults = pipelines.flatMap(({ definition: { params, inputs } }) => [params, inputs]);
+  return [plan?.definition.inputs, ...defaults.filter((each) => each !== undefined)];
 }
 
 /**
@@ -203,10 +272,10 @@ function getDefaults({ pipeline, plan }: RunValues): Record<string, unknown> {
 export function* freezeInSteps<R extends RunValues & WithSubmittedKeys>(
   run: R,
 ): Steps<R & WithSubmittedKeys> {
+  const { pipeline, plan } = run;
   const submittedKeys = readSubmittedKeys(run);
-  const frozen: Record<string, unknown> = { ...(run as RunValues), submittedKeys };
-  const inputs = mergeInputs(getDefaults(run), run.inputs ?? {});
-  yield;
+  const inputs = yield* mergeInputs((pipeline ?? plan)?.definition.inputs ?? {}, run.inputs ?? {});
+  const frozen: Record<string, unknown> & RunValues = { ...(run as RunValues), submittedKeys };
   for (const [name, values] of Object.entries({ params: run.params, inputs, session: run.session })) {
     if (values === undefined) continue;
     try {
@@ -215,7 +284,30 @@ export function* freezeInSteps<R extends RunValues & WithSubmittedKeys>(
       throw invalidInputs(name, error);
     }
   }
+  if (pipeline !== undefined) frozen['frozenValues'] = yield* freezeRunValues({ ...frozen, pipeline });
+  if (plan !== undefined) frozen['frozenSubRuns'] = yield* freezeSubRuns(plan, frozen.inputs ?? {});
   return frozen as R & WithSubmittedKeys;
+}
+
+function* freezeSubRuns(
+  { subPipelines }: PlanInputs['plan'],
+  planInputs: JsonObject,
+): Steps<ReadonlyMap<string, FrozenRunValues>> {
+  const frozen = new Map<string, FrozenRunValues>();
+  for (const { id, pipeline, inputs } of subPipelines.values()) {
+    frozen.set(id, yield* freezeRunValues({ pipeline, inputs: pickInputs(planInputs, inputs) }));
+    yield;
+  }
+  return frozen;
+}
+
+/** The inputs of a plan that a sub-pipeline lists. */
+export function pickInputs(planInputs: JsonObject, keys: Iterable<string>): JsonObject {
+  const inputs: JsonObject = {};
+  for (const key of keys) {
+    if (Object.hasOwn(planInputs, key)) setOwn(inputs, key, planInputs[key]);
+  }
+  return inputs;
 }
 
 const EMPTY = copyToJson({}) as { readonly json: JsonObject; readonly sizeBytes: number };

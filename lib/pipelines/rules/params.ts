@@ -7,8 +7,9 @@ import {
 } from '../../common/json-schema/keywords.js';
 import { formatValuePath } from '../../common/json-schema/violation.js';
 import { isObject, type Json } from '../../common/json.js';
+import type { Steps } from '../../common/steps.js';
 import type { Diagnostic } from '../../definition/diagnostic.js';
-import { isParamType, resolveParam, schemaKeywords } from '../../definition/params.js';
+import { isParamType, resolveParamInSteps, schemaKeywords } from '../../definition/params.js';
 import type { ParamDefinition } from '../../definition/schema/schema.js';
 import { nearest } from '../../definition/suggest.js';
 
@@ -34,9 +35,10 @@ export function* checkParamDefinitions(
   if (review.hasTooManySchemas) yield TOO_MANY;
   else if (review.errors.length > 0) yield* review.errors.map(toDiagnostic);
   else {
+    const usable = new WeakSet<object>();
     for (const [name, param] of params) {
       if (budget.isExceeded) return yield TOO_MUCH_WORK;
-      yield checkDefault(name, param, budget);
+      yield yield* checkDefault(name, param, budget, usable);
     }
   }
 }
@@ -82,11 +84,16 @@ function toDiagnostic({ path: [name, ...path], unknownKeyword, message }: Schema
   };
 }
 
-function checkDefault(name: string, param: ParamDefinition, budget: CheckBudget): Diagnostic | undefined {
+function* checkDefault(
+  name: string,
+  param: ParamDefinition,
+  budget: CheckBudget,
+  usable: WeakSet<object>,
+): Steps<Diagnostic | undefined> {
   if (param.default === undefined || param.default === null) return undefined;
   // The schema of definitions reports an unknown type.
   if (!isParamType(param.type ?? 'string')) return undefined;
-  const resolved = resolveParam(name, param, param.default as Json, budget);
+  const resolved = yield* resolveParamInSteps(name, param, param.default as Json, budget, usable);
   if (resolved.ok) return undefined;
   const path = ['params', name, 'default'];
   return { code: 'invalid_param', message: `the default of ${resolved.problem}`, path };

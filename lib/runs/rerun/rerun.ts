@@ -75,8 +75,8 @@ export function* prepareRerun(run: AnyRun, request: RerunRequest, secrets?: Secr
   const rerun = yield* run.kind === 'plan'
     ? preparePlanRerun(run, request)
     : preparePipelineRerun(run, request);
-  if (!hasChanges(request)) return rerun;
   if (hasLongValues(rerun.inputs)) rerun.inputs = yield* freezeInSteps(rerun.inputs);
+  if (!hasChanges(request)) return rerun;
   if (run.status === 'succeeded') yield* assertRuns(run.id, rerun, secrets);
   return rerun;
 }

@@ -66,7 +66,7 @@ export function isLargeDocument({ format, bytes }: ParseRequest): boolean {
   return bytes.length >= LARGE_BYTES[format];
 }
 
-const META_CHARSET = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:-]{1,40})/i;
+const META_CHARSET = /<meta[^>]{0,200}?charset\s*=\s*(?:["']\s*)?([\w:-]{1,40})/i;
 
 /** Decodes HTML by its content type, its own declaration, or as UTF-8. */
 function decodeHtml({ bytes, source, charset }: ParseRequest): string {

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { scanValue } from '../../../lib/definition/text/scan-value.js';
+import { runToEnd } from '../../../lib/common/steps.js';
+import { scanInSteps } from '../../../lib/definition/text/scan-value.js';
 
 function formatScanProblems(value: unknown): string[] {
-  return scanValue(value).map(({ code, path }) => `${code} at ${path}`);
+  return runToEnd(scanInSteps(value)).problems.map(({ code, path }) => `${code} at ${path}`);
 }
 
-describe('scanValue', () => {
+describe('scanInSteps', () => {
   it('accepts any JSON that is not too deep', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 20 }), (value) => {

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import type { Json } from '../../../lib/common/json.js';
 import { eventLoopScheduler } from '../../../lib/common/queues/event-loop-scheduler.js';
+import type { Steps } from '../../../lib/common/steps.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { PipelineRun } from '../../../lib/execution/run/pipeline-run.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
@@ -105,5 +107,52 @@ describe('Cancelling a run with many nested runs at work (D25, D49)', () => {
     await settle(8);
     expect(controlled.calls).to.have.length(20);
     expect(run.isSettled).to.equal(true);
+  });
+});
+
+describe('The values of a nested run (D49)', () => {
+  /** Counts the steps of work that a run does beside its tasks. */
+  async function countSteps(nested: string, call: string, value: Json): Promise<number> {
+    const pipeline = parsePipeline(
+      `{id: outer, goal: g, inputs: {value: null}, tasks: [{id: call, tool: run_pipeline, inputs: {pipeline: ${nested}, ${call}}}]}`,
+    );
+    const executor = new LocalExecutor();
+    const { stepRunner } = executor;
+    const runSteps = stepRunner.run.bind(stepRunner);
+    let count = 0;
+    function* counted<T>(steps: Steps<T>): Steps<T> {
+      for (let step = steps.next(); ; step = steps.next()) {
+        if (step.done === true) return step.value;
+        count++;
+        yield;
+      }
+    }
+    stepRunner.run = (steps, ...rest) => runSteps(counted(steps), ...rest);
+    const run = executor.createRun({ pipeline, inputs: { value } });
+    void run.begin();
+    await run.settled;
+    expect(run.failures).to.deep.equal([]);
+    return count;
+  }
+
+  it('are checked in steps, a list once that is the value of many params', async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `p${index}`);
+    const declared = names.map((name) => `${name}: {type: list}`);
+    const given = names.map((name) => `${name}: "{{pipeline.inputs.value}}"`);
+    const count = await countSteps(
+      `{id: inner, goal: g, params: {${declared.join()}}, tasks: [{id: t, tool: mock}]}`,
+      `params: {${given.join()}}`,
+      Array.from({ length: 50_000 }, () => 1),
+    );
+    expect(count).to.be.within(100, 300);
+  });
+
+  it('are measured and merged in steps', async () => {
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]));
+    const leaf = '{id: inner, goal: g, tasks: [{id: t, tool: mock}]}';
+    for (const name of ['inputs', 'session']) {
+      const count = await countSteps(leaf, `${name}: "{{pipeline.inputs.value}}"`, many);
+      expect(count, name).to.be.within(100, 300);
+    }
   });
 });

@@ -120,6 +120,11 @@ describe('parseContent', () => {
       expect(await catchMessage('html', Buffer.from('<meta charset="none-such">'))).to.contain(
         'cannot be decoded as "none-such"',
       );
+      const spaces = Buffer.from(`<meta charset=${' '.repeat(4080)}>`);
+      const cpuMs = await measureCpuMs(async () => {
+        for (let count = 0; count < 50; count++) await pagesOf('html', spaces);
+      });
+      expect(cpuMs).to.be.lessThan(500);
       const nested = '<table><tr><td><table><tr><td>a<td>b</table>outer<h1>';
       expect(await shown(nested)).to.deep.equal([
         ['prose', null, 'outer'],
