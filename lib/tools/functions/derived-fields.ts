@@ -1,12 +1,12 @@
 import type { Steps } from '../../common/steps.js';
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
-import { defineFunction, runPaced } from './function.js';
+import { defineFunction, runWithMeter } from './function.js';
 import {
   ArgumentReader,
   formatAmount,
   formatPlaces,
   isFound,
-  Pace,
+  StepMeter,
   readAmount,
   toSlug,
   withFields,
@@ -59,19 +59,19 @@ export type Amounts = Readonly<Record<keyof typeof ITEMS, number | undefined>>;
  * the same record may be there many times.
  */
 export class AmountReader {
-  readonly pace = new Pace();
+  readonly meter = new StepMeter();
   readonly #slugs = new Map<string, string>();
   readonly #known = new Map<JsonObject, Amounts>();
 
   *read(record: JsonObject): Steps<Amounts> {
-    if (this.pace.isOverAfterRecord()) yield;
+    if (this.meter.isOverAfterRecord()) yield;
     const known = this.#known.get(record);
     if (known !== undefined) return known;
     const bySlug = new Map<string, number>();
     for (const [key, value] of Object.entries(record)) {
       const amount = readAmount(value);
       if (amount !== undefined) bySlug.set(this.#toSlug(key), amount);
-      if (this.pace.isOverAfterField(key)) yield;
+      if (this.meter.isOverAfterField(key)) yield;
     }
     const amounts = selectItems(bySlug);
     this.#known.set(record, amounts);
@@ -147,7 +147,7 @@ export const calculateDerivedFields = defineFunction({
       '__not_found__ for what cannot be computed',
     type: 'array',
   },
-  run: ({ extracted_fields: records }, context) => runPaced(context, calculateFields(records)),
+  run: ({ extracted_fields: records }, context) => runWithMeter(context, calculateFields(records)),
 });
 
 function* calculateFields(records: Json): Steps<JsonObject[]> {
@@ -186,7 +186,7 @@ export const computeDerivedFields = defineFunction({
     type: 'array',
   },
   run: ({ extracted_fields: records, periods }, context) =>
-    runPaced(context, computeFields(records, periods)),
+    runWithMeter(context, computeFields(records, periods)),
 });
 
 function* computeFields(fields: Json, periods: Json): Steps<JsonObject[]> {

@@ -2,8 +2,8 @@ import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
 import { MAX_FUNCTION_TEXT } from '../../common/limits.js';
 import type { Steps } from '../../common/steps.js';
-import { defineFunction, runPaced } from './function.js';
-import { ArgumentReader, isFound, Pace, toSlug, withFields } from './values.js';
+import { defineFunction, runWithMeter } from './function.js';
+import { ArgumentReader, isFound, StepMeter, toSlug, withFields } from './values.js';
 
 /** Longer names of segments are cut: they become part of every key. */
 const MAX_NAME_LENGTH = 100;
@@ -27,17 +27,17 @@ export const applySegmentNames = defineFunction({
   },
   output: FIELDS_OUTPUT,
   run: ({ extracted_fields: records, segment_names: names }, context) =>
-    runPaced(context, renameSegments(records, names)),
+    runWithMeter(context, renameSegments(records, names)),
 });
 
 function* renameSegments(records: Json, names: Json): Steps<JsonObject[]> {
   const args = new ArgumentReader();
   const slugs = new SegmentSlugs(args.readObject(names));
-  const pace = new Pace();
+  const meter = new StepMeter();
   const renamed: JsonObject[] = [];
   for (const record of args.readRecords(records)) {
-    renamed.push(yield* renameFields(record, slugs, pace));
-    if (pace.isOverAfterRecord()) yield;
+    renamed.push(yield* renameFields(record, slugs, meter));
+    if (meter.isOverAfterRecord()) yield;
   }
   return renamed;
 }
@@ -69,7 +69,7 @@ class SegmentSlugs {
  *
  * @throws ToolError, not retryable, when too many fields have keys that are alike
  */
-function* renameFields(record: JsonObject, slugs: SegmentSlugs, pace: Pace): Steps<JsonObject> {
+function* renameFields(record: JsonObject, slugs: SegmentSlugs, meter: StepMeter): Steps<JsonObject> {
   const entries = Object.entries(record);
   const taken = new Set<string>();
   const firsts: [placeholder: string, renamed: string][] = [];
@@ -78,7 +78,7 @@ function* renameFields(record: JsonObject, slugs: SegmentSlugs, pace: Pace): Ste
     const first = placeholder === undefined ? key : key.replace(placeholder, slugs.get(placeholder));
     if (first === key) taken.add(key);
     firsts.push([placeholder ?? '', first]);
-    if (pace.isOverAfterField(key)) yield;
+    if (meter.isOverAfterField(key)) yield;
   }
   const renamed: JsonObject = {};
   for (const [i, [key, value]] of entries.entries()) {
@@ -86,7 +86,7 @@ function* renameFields(record: JsonObject, slugs: SegmentSlugs, pace: Pace): Ste
     const name = first === key ? key : findFree(first, placeholder.slice(1, -1), taken);
     taken.add(name);
     setOwn(renamed, name, value);
-    if (pace.isOverAfterField(key)) yield;
+    if (meter.isOverAfterField(key)) yield;
   }
   return renamed;
 }
@@ -116,12 +116,12 @@ export const assembleExtractionSections = defineFunction({
   },
   output: FIELDS_OUTPUT,
   run: ({ face, segments, other_income: otherIncome, per_share: perShare }, context) =>
-    runPaced(context, joinSections([face, segments, otherIncome, perShare])),
+    runWithMeter(context, joinSections([face, segments, otherIncome, perShare])),
 });
 
 function* joinSections(sections: readonly Json[]): Steps<JsonObject[]> {
   const lists = sections.map(new ArgumentReader().readRecords);
-  const pace = new Pace();
+  const meter = new StepMeter();
   const joined: JsonObject[] = [];
   const count = Math.max(...lists.map(({ length }) => length));
   for (let i = 0; i < count; i++) {
@@ -129,11 +129,11 @@ function* joinSections(sections: readonly Json[]): Steps<JsonObject[]> {
     for (const list of lists) {
       for (const [key, value] of Object.entries(list[i] ?? {})) {
         if (isAdded(fields, key, value)) setOwn(fields, key, value);
-        if (pace.isOverAfterField(key)) yield;
+        if (meter.isOverAfterField(key)) yield;
       }
     }
     joined.push(fields);
-    if (pace.isOverAfterRecord()) yield;
+    if (meter.isOverAfterRecord()) yield;
   }
   return joined;
 }
@@ -150,22 +150,23 @@ export const finalizeExtraction = defineFunction({
     corrections: { required: true, description: 'the corrected fields, likewise' },
   },
   output: FIELDS_OUTPUT,
-  run: ({ base_fields: base, corrections }, context) => runPaced(context, correctFields(base, corrections)),
+  run: ({ base_fields: base, corrections }, context) =>
+    runWithMeter(context, correctFields(base, corrections)),
 });
 
 function* correctFields(base: Json, corrections: Json): Steps<JsonObject[]> {
   const args = new ArgumentReader();
   const corrected = args.readRecords(corrections);
   const records = args.readRecords(base);
-  const pace = new Pace();
+  const meter = new StepMeter();
   const final: JsonObject[] = [];
   const count = Math.max(records.length, corrected.length);
   for (let i = 0; i < count; i++) {
     const record = records[i] ?? {};
     const found = Object.entries(corrected[i] ?? {}).filter(([, value]) => isFound(value));
     final.push(withFields(record, found));
-    if (pace.isOverAfterRecord()) yield;
-    for (const key in record) if (pace.isOverAfterField(key)) yield;
+    if (meter.isOverAfterRecord()) yield;
+    for (const key in record) if (meter.isOverAfterField(key)) yield;
   }
   return final;
 }
@@ -209,18 +210,18 @@ export const extractXbrlConceptList = defineFunction({
     },
   },
   output: { name: 'concepts', description: 'lines such as us-gaap/Revenues', type: 'string' },
-  run: ({ facts, max_chars: most }, context) => runPaced(context, listConcepts(facts, most)),
+  run: ({ facts, max_chars: most }, context) => runWithMeter(context, listConcepts(facts, most)),
 });
 
 function* listConcepts(facts: JsonObject, most: number): Steps<string> {
-  const pace = new Pace();
+  const meter = new StepMeter();
   let list = '';
   for (const [taxonomy, concepts] of Object.entries(facts)) {
-    if (pace.isOverAfterRecord()) yield;
+    if (meter.isOverAfterRecord()) yield;
     for (const concept of isObject(concepts) ? Object.keys(concepts) : []) {
       list += `${list === '' ? '' : '\n'}${taxonomy}/${concept}`;
       if (list.length > most) return `${list.slice(0, most)}\n...(truncated)`;
-      if (pace.isOverAfterField('')) yield;
+      if (meter.isOverAfterField('')) yield;
     }
   }
   return list;

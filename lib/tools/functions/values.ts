@@ -101,8 +101,8 @@ const PARTS_OF_RECORD = 5;
 /** Letters of keys whose reading takes one part. */
 const LETTERS_OF_PART = 40;
 
-/** Tells the steps of one call when a step is over. */
-export class Pace {
+/** Measures the work of one call, to say when a step is over. */
+export class StepMeter {
   #parts = 0;
 
   /** Counts the work on an object, besides that on its fields. */
