@@ -15,7 +15,8 @@ interface DeferredWork {
 }
 
 /**
- * Shares the event loop between tenants: runs, requests and checks that have used up the slice of a turn continue here.
+ * Shares the event loop between tenants: runs and checks that have used up the slice of a turn continue here. Requests have
+ * a scheduler of their own: behind the work of runs, they would hold the memory of their bodies and responses for too long.
  * The tenant that has had least of the event loop lately continues first (D25), so that the few steps of a small request
  * pass the many steps of large ones, however many tenants work hard. All together hold the event loop for one slice in each
  * turn of it; connections, timers and signals are served in between.

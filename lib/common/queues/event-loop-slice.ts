@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
 
-/** How long the work of all tenants together may hold the event loop in one turn of it. */
+/** How long the work of one kind of all tenants together may hold the event loop in one turn of it. */
 const SLICE_MS = 4;
 
 /**
- * The time for which work may hold the event loop in one turn of it: all runs and requests together, and less for data
+ * The time for which work may hold the event loop in one turn of it: all runs together, as long again all requests, and as long, with rests, data
  * from the servers that tools and models ask.
  */
 export class EventLoopSlice {

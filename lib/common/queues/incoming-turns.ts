@@ -3,10 +3,10 @@ import { EventLoopSlice, microtasksToSettle } from './event-loop-slice.js';
 import { FairQueue } from './fair-queue.js';
 
 /** How long what arrives from all servers together may hold the event loop in one turn of it. */
-const SLICE_MS = 2;
+const SLICE_MS = 4;
 
 /** How long what has used up its slice waits for the next one: the turns in between belong to runs and requests. */
-const REST_MS = 14;
+const REST_MS = 12;
 
 /**
  * Shares the event loop between the answers of servers that tools and models ask. One packet may hold a thousand
