@@ -15,11 +15,10 @@ interface DeferredWork {
 }
 
 /**
- * Shares the event loop between tenants: runs and checks that have used up the slice of a turn continue here. Requests have
- * a scheduler of their own: behind the work of runs, they would hold the memory of their bodies and responses for too long.
- * The tenant that has had least of the event loop lately continues first (D25), so that the few steps of a small request
- * pass the many steps of large ones, however many tenants work hard. All together hold the event loop for one slice in each
- * turn of it; connections, timers and signals are served in between.
+ * Shares the event loop between tenants. Work that waits here continues in the next turn of the event loop, for one slice
+ * of time together; connections, timers and signals are served in between. The tenant that has had least of the event loop
+ * lately continues first (D25), so that the few steps of small work pass the many steps of large one, however many tenants
+ * work hard. Runs and checks have one scheduler, requests have another.
  */
 export class EventLoopScheduler {
   readonly #slice: Pick<EventLoopSlice, 'isOver' | 'start'>;
@@ -29,6 +28,8 @@ export class EventLoopScheduler {
   readonly #waiting: TenantWork[] = [];
   /** The least that any waiting tenant has had, when one was last served. */
   #leastMs = 0;
+  /** The work that waits. */
+  #size = 0;
   #sweepMs = 0;
   #isScheduled = false;
 
@@ -54,6 +55,7 @@ export class EventLoopScheduler {
       this.#waiting.push(tenant);
     }
     tenant.add({ place, next });
+    this.#size++;
     this.#schedule();
   }
 
@@ -73,8 +75,11 @@ export class EventLoopScheduler {
   async #continueDeferred(): Promise<void> {
     this.#slice.start();
     try {
-      do await this.#serve(this.#takeLeastServed());
-      while (this.#waiting.length > 0 && !this.#slice.isOver);
+      // Work that comes meanwhile continues in the next turn, after new connections and timers.
+      for (let left = this.#size; left > 0; left--) {
+        await this.#serve(this.#takeLeastServed());
+        if (this.#slice.isOver) break;
+      }
     } finally {
       // A step that throws, which is a bug, must not keep all others waiting.
       this.#isScheduled = false;
@@ -96,6 +101,7 @@ export class EventLoopScheduler {
   async #serve(tenant: TenantWork | undefined): Promise<void> {
     const work = tenant?.take();
     if (tenant === undefined || work === undefined) return;
+    this.#size--;
     if (!tenant.isWaiting) this.#waiting.splice(this.#waiting.indexOf(tenant), 1);
     const startMs = this.#clock.monotonicNow();
     const begun = eventLoopOverruns.begin();
@@ -146,5 +152,5 @@ class TenantWork {
   }
 }
 
-/** The scheduler of this process, which has one event loop. */
+/** The scheduler of all runs and checks of this process. */
 export const eventLoopScheduler = new EventLoopScheduler();

@@ -66,7 +66,7 @@ describe('Recordings and lists of a run with many entries', () => {
       answered++;
     }
     await reading;
-    expect(answered).to.be.above(1);
+    expect(answered).to.be.above(5);
   });
 
   it('keep the run while they are read, however many there are at once: none gets run_not_found', async () => {

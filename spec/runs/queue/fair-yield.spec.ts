@@ -54,6 +54,13 @@ describe('fairYield', () => {
     expect(order.indexOf('other')).to.be.below(order.indexOf('d'));
   });
 
+  it('lets a caller wait for the next turn each time it calls', async () => {
+    await call('acme', 'first');
+    noteTurn('turn');
+    await call('acme', 'second');
+    expect(order).to.deep.equal(['first', 'turn', 'second']);
+  });
+
   it('takes tenants in turn: one with a thousand callers does not delay the only one of another (D25)', async () => {
     const many = Array.from({ length: 1000 }, (_, index) => call('alice', `alice ${index}`));
     await Promise.all([...many, call('bob', 'bob')]);
