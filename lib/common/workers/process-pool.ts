@@ -35,7 +35,8 @@ interface Work<Request extends object, Response> {
   readonly tenantId: string;
   readonly createRequest: () => Request | Promise<Request>;
   readonly options: WorkOptions;
-  readonly resolve: (response: Response) => void;
+  /** Resolves the request with what was read of its response. */
+  readonly deliver: (response: Response) => Promise<void>;
   readonly reject: (error: unknown) => void;
   worker?: WorkerProcess<Request, Response> | undefined;
   /** When its process had started; undefined if it never did. */
@@ -76,18 +77,32 @@ export class ProcessPool<Request extends object, Response> {
    *
    * @param createRequest called when the work starts, so that requests that wait take no memory of their own
    */
-  async run(
+  run(
     tenantId: string,
     createRequest: () => Request | Promise<Request>,
     options: WorkOptions,
   ): Promise<Response> {
+    return this.runAndRead(tenantId, createRequest, options, async (response) => response);
+  }
+
+  /**
+   * Runs like `run`, and resolves with what `read` makes of the response. The next request begins when that is done:
+   * otherwise responses would pile up in memory while the event loop is busy. Rejects with what `read` rejects with, too.
+   */
+  async runAndRead<Result>(
+    tenantId: string,
+    createRequest: () => Request | Promise<Request>,
+    options: WorkOptions,
+    read: (response: Response) => Promise<Result>,
+  ): Promise<Result> {
     const { signal } = options;
     if (this.#isClosed) throw closedError();
     if (signal?.aborted === true) throw abortedError();
     let onAbort: (() => void) | undefined;
     try {
-      return await new Promise<Response>((resolve, reject) => {
-        const work: Work<Request, Response> = { tenantId, createRequest, options, resolve, reject };
+      return await new Promise<Result>((resolve, reject) => {
+        const deliver = async (response: Response): Promise<void> => resolve(await read(response));
+        const work: Work<Request, Response> = { tenantId, createRequest, options, deliver, reject };
         onAbort = () => this.#abort(work);
         signal?.addEventListener('abort', onAbort);
         this.#waiting.add(tenantId, work);
@@ -140,17 +155,21 @@ export class ProcessPool<Request extends object, Response> {
   /** Never rejects. */
   async #serve(work: Work<Request, Response>): Promise<void> {
     const owner = this.#options.isolateTenants ? work.tenantId : '';
+    let worker: WorkerProcess<Request, Response> | undefined;
     try {
-      const worker = this.#takeWorker(owner);
+      worker = this.#takeWorker(owner);
       work.worker = worker;
       await worker.ready();
       work.startedMs = this.#options.clock.monotonicNow();
       work.options.onStart?.();
-      work.resolve(await worker.answer(await work.createRequest(), work.options.timeoutMs));
+      const response = await worker.answer(await work.createRequest(), work.options.timeoutMs);
+      // Whoever aborts the request from now on has no process to kill.
+      work.worker = undefined;
+      await work.deliver(response);
     } catch (error) {
       work.reject(error);
     }
-    if (work.worker?.isAlive === true) this.#idle.set(work.worker, owner);
+    if (worker?.isAlive === true) this.#idle.set(worker, owner);
     work.worker = undefined;
     if (this.#options.isolateTenants && !this.#isClosed) this.#startSpare();
   }

@@ -76,15 +76,18 @@ export class DocumentPool {
     const timeoutMs = this.#limits.timeoutMs * (request.drawScans === true ? SCAN_LIMITS.timeFactor : 1);
     const resumeTimeout = pauseTimeout();
     try {
-      const response = await this.#pool.run(tenantId, () => request, {
-        timeoutMs,
-        signal,
-        onStart: resumeTimeout,
-      });
-      if (!response.ok) throw ToolError.nonRetryable(response.error);
-      const content: unknown = await this.#runSteps(parseJsonInSteps(response.json), tenantId);
-      if (request.drawScans === true) return await this.#runSteps(unpackImages(content), tenantId);
-      return content as DocumentContent;
+      const options = { timeoutMs, signal, onStart: resumeTimeout };
+      return await this.#pool.runAndRead(
+        tenantId,
+        () => request,
+        options,
+        async (response) => {
+          if (!response.ok) throw ToolError.nonRetryable(response.error);
+          const content: unknown = await this.#runSteps(parseJsonInSteps(response.json), tenantId);
+          if (request.drawScans === true) return this.#runSteps(unpackImages(content), tenantId);
+          return content as DocumentContent;
+        },
+      );
     } catch (error) {
       throw error instanceof WorkerError ? this.#describe(error, request) : error;
     } finally {

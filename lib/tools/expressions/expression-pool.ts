@@ -80,16 +80,18 @@ export class ExpressionPool {
     const { run_id: runId, tenant_id: tenantId, signal } = context;
     const resumeTimeout = context.pauseTimeout();
     try {
-      const response = await this.#pool.run(
+      return await this.#pool.runAndRead(
         tenantId,
         async () => {
           const steps = toExpressionDataInSteps(input, bindings, MAX_DATA_LENGTH);
           return { source, data: await this.#runSteps(steps, tenantId), runId };
         },
         { timeoutMs: RESPONSE_TIMEOUT_MS, signal, onStart: resumeTimeout },
+        async (response) => {
+          if (!response.ok) throw ToolError.nonRetryable(response.error);
+          return this.#runSteps(parseJsonInSteps(response.json), tenantId);
+        },
       );
-      if (!response.ok) throw ToolError.nonRetryable(response.error);
-      return await this.#runSteps(parseJsonInSteps(response.json), tenantId);
     } catch (error) {
       throw error instanceof WorkerError ? failedExpression(describe(error)) : error;
     } finally {
