@@ -10,6 +10,27 @@ export type AskingSteps<T, Question, Answer> = Generator<Question | undefined, T
 /** Does the steps of long work for a tenant, perhaps with pauses. Rejects with what they throw. */
 export type RunSteps = <T>(steps: Steps<T>, tenantId: string) => Promise<T>;
 
+/** Counts the work of one step, in any unit, to say when the step has done enough. */
+export class StepCounter {
+  readonly #enough: number;
+  #done = 0;
+
+  constructor(enough: number) {
+    this.#enough = enough;
+  }
+
+  add(work: number): void {
+    this.#done += work;
+  }
+
+  /** Returns true when the step has done enough, and begins to count the next one. */
+  isOver(): boolean {
+    if (this.#done < this.#enough) return false;
+    this.#done = 0;
+    return true;
+  }
+}
+
 /** Does all steps, without a pause. */
 export function runToEnd<T, Q = never, A = never>(
   steps: AskingSteps<T, Q, A>,

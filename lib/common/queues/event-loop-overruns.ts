@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../clock.js';
 import type { AskingSteps } from '../steps.js';
 
-/** A stretch of work that holds the event loop for longer is an overrun: twice the slice that all work has in one turn of it. */
+/** A stretch of work that holds the event loop for longer is an overrun: twice the slice that runs have in one turn of it. */
 const OVERRUN_MS = 8;
 
 /** The kinds of work that share the event loop, as the metrics name them. */
@@ -35,8 +35,8 @@ interface Overruns {
 }
 
 /**
- * Counts the stretches of work that have held the event loop for too long, by place (D35). Work in
- * slices looks at the clock between its steps, so that a stretch is a step that was too long.
+ * Counts the stretches of work that have held the event loop for too long, by place (D35). Work in slices looks
+ * at the clock between its steps, so that a stretch is a step that was too long.
  */
 export class EventLoopOverruns {
   readonly #clock: Pick<Clock, 'monotonicNow'>;

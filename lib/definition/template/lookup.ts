@@ -85,7 +85,7 @@ function countCharacters(text: string): number {
 
 function countOnce(text: string): number {
   if (text.length < MIN_CACHED_LENGTH) return countCharacters(text);
-  const facts = learnOf(text);
+  const facts = factsOf(text);
   return (facts.characters ??= countCharacters(text));
 }
 
@@ -110,9 +110,9 @@ const STARTS_LIKE_JSON = /^\s*(?:[[{]|```|~~~)/;
 
 type ExtractedJson = ReturnType<typeof extractJson>;
 
-/** What is known of a long text without parsing it. */
+/** Facts about a long text that need no parsing, each found out when it is first asked for. */
 interface TextFacts {
-  readonly maybeJson: boolean;
+  maybeJson?: boolean;
   characters?: number;
 }
 
@@ -121,14 +121,19 @@ const MAX_KNOWN_TEXTS = 10_000;
 
 const knownTexts = new Map<string, TextFacts>();
 
-function learnOf(text: string): TextFacts {
+function factsOf(text: string): TextFacts {
   const known = knownTexts.get(text);
   if (known !== undefined) return known;
   if (knownTexts.size === 0) queueMicrotask(() => knownTexts.clear());
   else if (knownTexts.size === MAX_KNOWN_TEXTS) knownTexts.clear();
-  const facts = { maybeJson: MAYBE_JSON.test(text) };
+  const facts: TextFacts = {};
   knownTexts.set(text, facts);
   return facts;
+}
+
+function mayBeJson(text: string): boolean {
+  const facts = factsOf(text);
+  return (facts.maybeJson ??= MAYBE_JSON.test(text));
 }
 
 const jsonCache = new Map<string, ExtractedJson>();
@@ -143,7 +148,7 @@ let cachedLength = 0;
 function extractJsonCached(text: string, isOptional: boolean, meter: RenderMeter | undefined): ExtractedJson {
   if (text.length < MIN_CACHED_LENGTH) return extractJson(text);
   if (jsonCache.has(text)) return jsonCache.get(text);
-  if (!learnOf(text).maybeJson) return undefined;
+  if (!mayBeJson(text)) return undefined;
   if (meter?.mayParse(text.length, isOptional && !STARTS_LIKE_JSON.test(text)) === false) return undefined;
   if (jsonCache.size === 0) queueMicrotask(clearCache);
   if (jsonCache.size === MAX_CACHED_TEXTS || cachedLength + text.length > MAX_CACHED_LENGTH) clearCache();

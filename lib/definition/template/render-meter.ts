@@ -17,7 +17,7 @@ const MAX_JSON_LENGTH_TOGETHER = 4 * 2 ** 20;
 /** Maximum length of the lists and objects, as JSON, that become part of the texts of one invocation, for that reason. */
 const MAX_JSON_TEXT = 2 ** 20;
 
-/** What depends on who renders. */
+/** The limits of a task or of a goal. */
 interface MeterLimits {
   readonly reader: string;
   readonly jsonLengthTogether: number;

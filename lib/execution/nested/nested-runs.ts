@@ -188,11 +188,10 @@ export class NestedRuns {
   }
 
   /**
-   * Checks the inputs of a nested run, as `prepareRun` does for a submitted one, in slices. `inputBytes` is the memory that they
-   * add to what is already in memory.
+   * Checks the inputs of a nested run, as `prepareRun` does for a submitted one, in slices. `inputBytes` is the memory that
+   * they add to what is already in memory. Rejects with a ToolError, not retryable.
    *
    * @param outerSession session values of the calling run; those of the call override them
-   * Rejects with a ToolError, not retryable.
    */
   async #prepare(
     pipeline: Pipeline,

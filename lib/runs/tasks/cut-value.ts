@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, MAX_JSON_DEPTH, setOwn, toJsonPointer } from '../../common/json.js';
-import { runToEnd, type Steps } from '../../common/steps.js';
+import { runToEnd, StepCounter, type Steps } from '../../common/steps.js';
 import { cutText } from '../../common/text.js';
 
 /** A text keeps at least so much. */
@@ -95,7 +95,7 @@ const MANY_KEYS = 64;
 class Cutter {
   readonly #pointers: Pointers;
   readonly #keysByObject = new Map<JsonObject, readonly string[]>();
-  #parts = 0;
+  readonly #counter = new StepCounter(PARTS_PER_STEP);
 
   constructor(pointers: Pointers) {
     this.#pointers = pointers;
@@ -105,10 +105,7 @@ class Cutter {
     if (this.#measure(value, limit) >= 0) return value;
     if (typeof value === 'string') return this.#cutText(value, limit, place);
     if (typeof value !== 'object' || value === null) return value;
-    if (this.#parts > PARTS_PER_STEP) {
-      this.#parts = 0;
-      yield;
-    }
+    if (this.#counter.isOver()) yield;
     if (depth === MAX_DEPTH || (limit === 0 && !this.#isEmpty(value))) {
       this.#pointers.add(place);
       return `… (${Array.isArray(value) ? 'a list' : 'an object'})`;
@@ -171,14 +168,14 @@ class Cutter {
     const known = this.#keysByObject.get(object);
     if (known !== undefined) return known;
     const keys = Object.keys(object);
-    this.#parts += keys.length;
+    this.#counter.add(keys.length);
     if (keys.length > MANY_KEYS) this.#keysByObject.set(object, keys);
     return keys;
   }
 
-  /** What remains of a limit after a value, as of `subtractJsonLength`; negative as soon as it is not enough. */
+  /** Subtracts the length of a value from a limit, as `subtractJsonLength` does; stops as soon as the rest is negative. */
   #measure(value: Json, limit: number, depth = 0): number {
-    this.#parts++;
+    this.#counter.add(1);
     if (typeof value === 'string') return limit - value.length - 2;
     if (typeof value !== 'object' || value === null) return limit - 1;
     if (depth > MAX_JSON_DEPTH) return -1;
@@ -212,7 +209,7 @@ class Shares {
     this.#members = this.count;
   }
 
-  /** What the next member may take. */
+  /** Returns the length that the next member may have. */
   next(): number {
     return Math.max(0, Math.floor(this.left / this.#members--));
   }

@@ -111,7 +111,7 @@ function withQuery(text: string, query: JsonObject): string {
   const names = Object.keys(query);
   if (names.length === 0 || !URL.canParse(text)) return text;
   const url = new URL(text);
-  // Those of a URL are written anew with each value.
+  // The `searchParams` of a URL would write the whole query anew with each value.
   const params = new URLSearchParams(url.search);
   let count = 0;
   let isChanged = false;

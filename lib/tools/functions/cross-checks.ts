@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
 import type { Steps } from '../../common/steps.js';
 import { AmountReader, type Amounts } from './derived-fields.js';
-import { defineFunction, runWithMeter } from './function.js';
+import { defineFunction, runWithPausesIfLong } from './function.js';
 import { ArgumentReader, readAmount } from './values.js';
 
 /** How far a computed and a reported amount may be apart. */
@@ -86,7 +86,7 @@ export const validateCrossChecks = defineFunction({
     type: 'array',
   },
   run: ({ extracted_fields: records, periods }, context) =>
-    runWithMeter(context, checkRecords(records, periods)),
+    runWithPausesIfLong(context, checkRecords(records, periods)),
 });
 
 function* checkRecords(records: Json, periods: Json): Steps<JsonObject[]> {

@@ -1,6 +1,6 @@
 import type { Steps } from '../../common/steps.js';
 import { isObject, type Json, type JsonObject } from '../../common/json.js';
-import { defineFunction, runWithMeter } from './function.js';
+import { defineFunction, runWithPausesIfLong } from './function.js';
 import {
   ArgumentReader,
   formatAmount,
@@ -147,7 +147,7 @@ export const calculateDerivedFields = defineFunction({
       '__not_found__ for what cannot be computed',
     type: 'array',
   },
-  run: ({ extracted_fields: records }, context) => runWithMeter(context, calculateFields(records)),
+  run: ({ extracted_fields: records }, context) => runWithPausesIfLong(context, calculateFields(records)),
 });
 
 function* calculateFields(records: Json): Steps<JsonObject[]> {
@@ -186,7 +186,7 @@ export const computeDerivedFields = defineFunction({
     type: 'array',
   },
   run: ({ extracted_fields: records, periods }, context) =>
-    runWithMeter(context, computeFields(records, periods)),
+    runWithPausesIfLong(context, computeFields(records, periods)),
 });
 
 function* computeFields(fields: Json, periods: Json): Steps<JsonObject[]> {

@@ -32,7 +32,7 @@ export function defineFunction<const M extends InputDeclarations>(
 const STEPS_AT_ONCE = 4;
 
 /** Does short work at once, and the rest of long work with a pause after every step. */
-export function runWithMeter<T>(context: ToolContext, work: Steps<T>): T | Promise<T> {
+export function runWithPausesIfLong<T>(context: ToolContext, work: Steps<T>): T | Promise<T> {
   for (let i = 0; i < STEPS_AT_ONCE; i++) {
     const step = work.next();
     if (step.done === true) return step.value;

@@ -2,7 +2,7 @@ import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
 import { MAX_FUNCTION_TEXT } from '../../common/limits.js';
 import type { Steps } from '../../common/steps.js';
-import { defineFunction, runWithMeter } from './function.js';
+import { defineFunction, runWithPausesIfLong } from './function.js';
 import { ArgumentReader, isFound, StepMeter, toSlug, withFields } from './values.js';
 
 /** Longer names of segments are cut: they become part of every key. */
@@ -27,7 +27,7 @@ export const applySegmentNames = defineFunction({
   },
   output: FIELDS_OUTPUT,
   run: ({ extracted_fields: records, segment_names: names }, context) =>
-    runWithMeter(context, renameSegments(records, names)),
+    runWithPausesIfLong(context, renameSegments(records, names)),
 });
 
 function* renameSegments(records: Json, names: Json): Steps<JsonObject[]> {
@@ -116,7 +116,7 @@ export const assembleExtractionSections = defineFunction({
   },
   output: FIELDS_OUTPUT,
   run: ({ face, segments, other_income: otherIncome, per_share: perShare }, context) =>
-    runWithMeter(context, joinSections([face, segments, otherIncome, perShare])),
+    runWithPausesIfLong(context, joinSections([face, segments, otherIncome, perShare])),
 });
 
 function* joinSections(sections: readonly Json[]): Steps<JsonObject[]> {
@@ -151,7 +151,7 @@ export const finalizeExtraction = defineFunction({
   },
   output: FIELDS_OUTPUT,
   run: ({ base_fields: base, corrections }, context) =>
-    runWithMeter(context, correctFields(base, corrections)),
+    runWithPausesIfLong(context, correctFields(base, corrections)),
 });
 
 function* correctFields(base: Json, corrections: Json): Steps<JsonObject[]> {
@@ -210,7 +210,7 @@ export const extractXbrlConceptList = defineFunction({
     },
   },
   output: { name: 'concepts', description: 'lines such as us-gaap/Revenues', type: 'string' },
-  run: ({ facts, max_chars: most }, context) => runWithMeter(context, listConcepts(facts, most)),
+  run: ({ facts, max_chars: most }, context) => runWithPausesIfLong(context, listConcepts(facts, most)),
 });
 
 function* listConcepts(facts: JsonObject, most: number): Steps<string> {

@@ -6,6 +6,7 @@ import {
   MAX_FUNCTION_LIST,
   MAX_FUNCTION_TEXT,
 } from '../../common/limits.js';
+import { StepCounter } from '../../common/steps.js';
 import { formatMebibytes } from '../../common/text.js';
 import { FIELD_NOT_FOUND } from '../schemas/schema.js';
 
@@ -103,7 +104,7 @@ const LETTERS_OF_PART = 40;
 
 /** Measures the work of one call, to say when a step is over. */
 export class StepMeter {
-  #parts = 0;
+  readonly #counter = new StepCounter(PARTS_OF_STEP);
 
   /** Counts the work on an object, besides that on its fields. */
   readonly isOverAfterRecord = (): boolean => this.#isOver(PARTS_OF_RECORD);
@@ -111,10 +112,8 @@ export class StepMeter {
   readonly isOverAfterField = (key: string): boolean => this.#isOver(1 + key.length / LETTERS_OF_PART);
 
   #isOver(parts: number): boolean {
-    this.#parts += parts;
-    if (this.#parts < PARTS_OF_STEP) return false;
-    this.#parts = 0;
-    return true;
+    this.#counter.add(parts);
+    return this.#counter.isOver();
   }
 }
 

@@ -91,7 +91,7 @@ class RunningProgram {
   }
 
   async end(): Promise<void> {
-    // Those that could not be sent any more: the program reads the end of its standard input.
+    // Sockets that could not be sent any more are closed, so that the program reads the end of its standard input.
     destroyPairs(this.#pairs);
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       if (await this.#exitsInTime()) return;

@@ -1,6 +1,6 @@
 import { ToolError } from '../../../common/errors.js';
 import { isObject, type Json, type JsonObject, setOwn } from '../../../common/json.js';
-import type { Steps } from '../../../common/steps.js';
+import { StepCounter, type Steps } from '../../../common/steps.js';
 import { joinFirst } from '../../../common/text.js';
 
 const MAX_NAMES = 10;
@@ -68,18 +68,17 @@ class Picker {
   readonly #isStrict: boolean;
   /** Data may contain the same object thousands of times: a copy for each would not fit in memory. */
   readonly #picked = new Map<JsonObject, JsonObject>();
-  #work = 0;
+  readonly #counter = new StepCounter(KEYS_PER_STEP);
 
   constructor(declared: Declared, isStrict: boolean) {
     this.#declared = declared;
     this.#isStrict = isStrict;
   }
 
-  /** Counts what is done: true when a step has done enough. */
+  /** Counts one key or element. Returns true when the step has done enough. */
   isStepOver(): boolean {
-    if (++this.#work < KEYS_PER_STEP) return false;
-    this.#work = 0;
-    return true;
+    this.#counter.add(1);
+    return this.#counter.isOver();
   }
 
   *pick(object: JsonObject, place: string): Steps<JsonObject> {

@@ -75,7 +75,7 @@ function looksLikeFormula(text: string): boolean {
   return FORMULA.test(text) && !NUMBER.test(text);
 }
 
-/** What a cell with quotes may have inside. */
+/** Matches characters that only a cell in quotes may have. */
 const QUOTED = /["\r\n]/;
 
 function isPlainText(text: string, delimiter: string): boolean {

@@ -1,7 +1,7 @@
 import { ToolError } from '../../../common/errors.js';
 import { isObject, type Json, type JsonObject, subtractJsonLength } from '../../../common/json.js';
 import { EXPORT_LIMITS, MAX_ARTIFACT_BYTES } from '../../../common/limits.js';
-import type { Steps } from '../../../common/steps.js';
+import { StepCounter, type Steps } from '../../../common/steps.js';
 import { formatMebibytes } from '../../../common/text.js';
 import { BoundedText, LETTERS_PER_STEP } from './bounded-text.js';
 import { toJsonTextInSteps } from './json-text.js';
@@ -32,8 +32,7 @@ export class CellMaker {
   /** Cells and rows. */
   #parts = 0;
   #letters = 0;
-  /** What the next step ends at. */
-  #work = 0;
+  readonly #counter = new StepCounter(LETTERS_PER_STEP);
   readonly #cellLength: number;
 
   /** @param cellLength of the JSON text of a value; that of all cells together is limited besides */
@@ -52,12 +51,12 @@ export class CellMaker {
       const row: Cell[] = [];
       for (const value of listCells(item, rows.length)) {
         row.push(isScalar(value) ? this.#count(value) : yield* this.#toText(value));
-        if (this.#isStepOver()) yield;
+        if (this.#counter.isOver()) yield;
       }
       rows.push(row);
       // A row counts, too: it may be empty.
       this.#count(null);
-      if (this.#isStepOver()) yield;
+      if (this.#counter.isOver()) yield;
     }
     return rows;
   }
@@ -68,7 +67,7 @@ export class CellMaker {
     for (const name of names) {
       this.#count(name);
       columns.push(name);
-      if (this.#isStepOver()) yield;
+      if (this.#counter.isOver()) yield;
     }
     return columns;
   }
@@ -101,18 +100,12 @@ export class CellMaker {
   #count(cell: Cell): Cell {
     const letters = typeof cell === 'string' ? cell.length : 0;
     this.#letters += letters;
-    this.#work += CELL_LETTERS + letters;
+    this.#counter.add(CELL_LETTERS + letters);
     if (this.#letters > MAX_ARTIFACT_BYTES) throw ToolError.nonRetryable(TOO_LONG);
     if (++this.#parts <= EXPORT_LIMITS.tableParts) return cell;
     throw ToolError.nonRetryable(
       `a table would have more than ${EXPORT_LIMITS.tableParts} cells and rows: write JSON, or several files`,
     );
-  }
-
-  #isStepOver(): boolean {
-    if (this.#work < LETTERS_PER_STEP) return false;
-    this.#work = 0;
-    return true;
   }
 }
 

@@ -22,7 +22,7 @@ interface SheetMessage {
   readonly sheet: string | undefined;
   readonly hasHeader: boolean;
   readonly rows: readonly (readonly SheetCell[])[];
-  /** Whether the first of them is the rest of the row before. */
+  /** True when the first of them is the rest of the row before. */
   readonly isContinued: boolean;
 }
 

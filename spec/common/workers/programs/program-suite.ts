@@ -35,7 +35,7 @@ export function programSuite(launcher: () => ProgramLauncher): void {
   const start = (...options: Parameters<typeof program>): Promise<StartedProgram> =>
     launcher().start(program(...options));
 
-  /** What a program has written until it ended, and how it ended. */
+  /** The output of a program until it ended, and how it ended. */
   async function run(code: string, input = '') {
     const started = await start(code);
     started.stdin.on('error', () => undefined).end(input);
