@@ -1,9 +1,6 @@
 import { measureSteps, type Place } from '../common/queues/event-loop-overruns.js';
-import { EventLoopScheduler } from '../common/queues/event-loop-scheduler.js';
+import { eventLoopScheduler } from '../common/queues/event-loop-scheduler.js';
 import { runWithPauses, type Steps } from '../common/steps.js';
-
-/** Requests have a slice of their own in each turn of the event loop, so that they continue however busy the runs are. */
-const requestScheduler = new EventLoopScheduler();
 
 /**
  * Resolves when a request may hold the event loop again. Await it before work that many requests may cause at once, and
@@ -13,12 +10,12 @@ const requestScheduler = new EventLoopScheduler();
  * another: each step of all of them runs while its code and its data are in the processor's caches.
  */
 export function fairYield(tenantId: string): Promise<void> {
-  return requestScheduler.wait(tenantId, 'requests');
+  return eventLoopScheduler.wait(tenantId, 'requests');
 }
 
 /** Like `fairYield`, once the time of this turn is used up; undefined before. Call it between short steps. */
 export function yieldWhenOver(tenantId: string): Promise<void> | undefined {
-  return requestScheduler.isOver ? fairYield(tenantId) : undefined;
+  return eventLoopScheduler.isOver ? fairYield(tenantId) : undefined;
 }
 
 /**

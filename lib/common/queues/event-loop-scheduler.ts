@@ -18,7 +18,7 @@ interface DeferredWork {
  * Shares the event loop between tenants. Work that waits here continues in the next turn of the event loop, for one slice
  * of time together; connections, timers and signals are served in between. The tenant that has had least of the event loop
  * lately continues first (D25), so that the few steps of small work pass the many steps of large one, however many tenants
- * work hard. Runs and checks have one scheduler, requests have another.
+ * work hard.
  */
 export class EventLoopScheduler {
   readonly #slice: Pick<EventLoopSlice, 'isOver' | 'start'>;
@@ -152,5 +152,5 @@ class TenantWork {
   }
 }
 
-/** The scheduler of all runs and checks of this process. */
+/** The scheduler of all runs, checks and requests of this process, which has one event loop. */
 export const eventLoopScheduler = new EventLoopScheduler();

@@ -3,15 +3,15 @@ import { EventLoopSlice, microtasksToSettle } from './event-loop-slice.js';
 import { FairQueue } from './fair-queue.js';
 
 /** How long what arrives from all servers together may hold the event loop in one turn of it. */
-const SLICE_MS = 4;
+const SLICE_MS = 2;
 
 /** How long what has used up its slice waits for the next one: the turns in between belong to runs and requests. */
-const REST_MS = 12;
+const REST_MS = 14;
 
 /**
  * Shares the event loop between the answers of servers that tools and models ask. One packet may hold a thousand
  * messages, and many packets arrive in one turn. Whoever handles them asks after each whether the slice of this turn is
- * over, and then waits for a later slice. Those that wait take turns, tenant by tenant (D25), and have a quarter of the
+ * over, and then waits for a later slice. Those that wait take turns, tenant by tenant (D25), and have an eighth of the
  * time together: as much as the fastest models need, and no more than others can spare.
  */
 class IncomingTurns {

@@ -1,14 +1,12 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.js';
-import { ToolError } from '../errors.js';
+import type { ToolError } from '../errors.js';
 import { FairQueue } from './fair-queue.js';
 import { type Limit, SharedLimit } from './shared-limit.js';
-import { runWithPauses, type Steps } from '../steps.js';
+import { runInSlices, stoppedError, type WorkingAttempt } from './run-in-slices.js';
+import type { Steps } from '../steps.js';
 
 /** The attempt of a task that a limiter may hold up, such as the context of a tool. */
-export interface LimitedAttempt {
-  readonly tenant_id: string;
-  readonly signal: AbortSignal;
+export interface LimitedAttempt extends WorkingAttempt {
   /** Stops the time limit of the attempt; the returned function lets it go on. */
   readonly pauseTimeout: () => () => void;
 }
@@ -181,27 +179,18 @@ export class LeakyBucket {
   }
 }
 
-/** Of all tools: as many steps are done in one turn of the event loop as there are attempts at work. */
+/** Of all tools. */
 const longWork = new ConcurrencyLimiter({ total: 1, guaranteed: 1 });
 
 /**
- * Does long work of an attempt with a pause after every step. One attempt works at once, and one of each other tenant that
- * has none at work, up to two in all; the others wait. So however many tools have long work, the event loop is never held
- * for longer than two steps, and what the work makes in between is not there a thousand times.
+ * Does long work of an attempt in slices of the event loop. One attempt works at once, and one of each other tenant that
+ * has none at work, up to two in all; the others wait. So however many tools have long work, what the work makes in between
+ * is not there a thousand times.
  *
  * Rejects with what the work throws, or when the signal aborts.
  */
 export function runLongWork<T>(attempt: LimitedAttempt, work: () => Steps<T>): Promise<T> {
-  return longWork.run(attempt, () =>
-    runWithPauses(work(), async () => {
-      await setImmediate();
-      if (attempt.signal.aborted) throw stoppedError();
-    }),
-  );
-}
-
-function stoppedError(): ToolError {
-  return ToolError.nonRetryable('stopped while it waited or worked');
+  return longWork.run(attempt, () => runInSlices(work(), attempt));
 }
 
 /**

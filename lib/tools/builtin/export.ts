@@ -1,7 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { ToolError } from '../../common/errors.js';
 import type { Json } from '../../common/json.js';
-import { runWithPauses, type Steps } from '../../common/steps.js';
 import { applySchemaInSteps, describeSource } from '../files/export/apply-schema.js';
 import { toCsvInSteps } from '../files/export/csv.js';
 import { toJsonTextInSteps } from '../files/export/json-text.js';
@@ -13,6 +11,7 @@ import { EXPORT_LIMITS, MAX_FILE_NAME_BYTES } from '../../common/limits.js';
 import { type NamedTable, toXlsx } from '../files/export/xlsx.js';
 import { assertFileName } from '../files/file-name.js';
 import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
+import { runInSlices } from '../../common/queues/run-in-slices.js';
 import { defineTool, type InputsOf, type ToolContext } from '../tool.js';
 
 /** The endings of the names of files; a name without any of them gets the first. */
@@ -138,24 +137,19 @@ async function toBytes(given: ExportInputs, context: ToolContext): Promise<strin
   const data = await prepare(given.data ?? given.content ?? null, given, context);
   switch (format) {
     case 'json':
-      return await runInSteps(toJsonTextInSteps(data), context);
+      return await runInSlices(toJsonTextInSteps(data), context);
     case 'csv':
-      return await runInSteps(toCsvInSteps(await runInSteps(toTableInSteps(data), context), given), context);
+      return await runInSlices(
+        toCsvInSteps(await runInSlices(toTableInSteps(data), context), given),
+        context,
+      );
     case 'text':
-      return typeof data === 'string' ? data : await runInSteps(toJsonTextInSteps(data), context);
+      return typeof data === 'string' ? data : await runInSlices(toJsonTextInSteps(data), context);
     case 'markdown': {
       const options = { title: given.filename, periods, metadata, notes };
-      return await runInSteps(toMarkdownInSteps(data, options), context);
+      return await runInSlices(toMarkdownInSteps(data, options), context);
     }
   }
-}
-
-/** Does work in steps, so that it does not hold the event loop. */
-function runInSteps<T>(steps: Steps<T>, { signal }: ToolContext): Promise<T> {
-  return runWithPauses(steps, async () => {
-    signal.throwIfAborted();
-    await setImmediate();
-  });
 }
 
 async function toWorkbook(given: ExportInputs, context: ToolContext): Promise<Uint8Array> {
@@ -167,13 +161,13 @@ async function toWorkbook(given: ExportInputs, context: ToolContext): Promise<Ui
     throw ToolError.nonRetryable(`a workbook may have ${EXPORT_LIMITS.sheets} sheets: write several files`);
   }
   const cells = new CellMaker(EXPORT_LIMITS.cellLength);
-  const layOut = (data: Json): Promise<Table> => runInSteps(toTableInSteps(data, cells), context);
+  const layOut = (data: Json): Promise<Table> => runInSlices(toTableInSteps(data, cells), context);
   const tables: NamedTable[] = [];
   for (const [name, value] of values)
     tables.push({ name, table: await layOut(await prepare(value, given, context)) });
   if (metadata !== null) tables.push({ name: 'Metadata', table: await layOut(metadata) });
   if (notes !== null) {
-    const rows = await runInSteps(listNotesInSteps(notes, cells), context);
+    const rows = await runInSlices(listNotesInSteps(notes, cells), context);
     tables.push({ name: 'Notes', table: { columns: NOTE_COLUMNS, rows } });
   }
   return await toXlsx(tables, context);
@@ -186,7 +180,7 @@ async function prepare(
   context: ToolContext,
 ): Promise<Json> {
   const data = typeof value === 'string' && format !== 'text' ? await parseJsonText(value, context) : value;
-  return schema === null ? data : await runInSteps(applySchemaInSteps(data, schema, strict), context);
+  return schema === null ? data : await runInSlices(applySchemaInSteps(data, schema, strict), context);
 }
 
 async function parseJsonText(text: string, context: ToolContext): Promise<Json> {

@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import { ToolError } from '../../common/errors.js';
 import { describeKind, type Json, type JsonObject } from '../../common/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
+import { pauseWhenOver } from '../../common/queues/run-in-slices.js';
 import { isDocument, textPage } from '../documents/document.js';
 import { IndexCache } from '../search/index-cache.js';
 import { parseRanges } from '../search/page-ranges.js';
@@ -103,7 +103,7 @@ export const select = defineTool({
     for (const each of documents) {
       lists.push(await selectPages(each, selection, indexes, context));
       // A thousand documents with cached indexes would take one turn of the event loop.
-      if (documents.length > 1) await setImmediate();
+      if (documents.length > 1) await pauseWhenOver(context);
     }
     return lists.length === 1 ? lists[0] : lists;
   },

@@ -1,10 +1,9 @@
 import { createRequire } from 'node:module';
-import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { errorMessage, ToolError } from '../../../common/errors.js';
 import { EXPORT_LIMITS } from '../../../common/limits.js';
-import { runWithPauses, type Steps } from '../../../common/steps.js';
-import type { ToolContext } from '../../tool.js';
+import { pauseWhenOver, runInSlices, type WorkingAttempt } from '../../../common/queues/run-in-slices.js';
+import type { Steps } from '../../../common/steps.js';
 import { type Cell, describeCellLength, type Table } from './table.js';
 
 /** A sheet of a workbook. */
@@ -59,19 +58,14 @@ parentPort.on('message', (message) => {
  *
  * Rejects with a ToolError when there are too many cells, a text is too long for a cell, or the signal aborts.
  */
-export async function toXlsx(
-  tables: readonly NamedTable[],
-  { signal }: Pick<ToolContext, 'signal'>,
-): Promise<Uint8Array> {
-  await runWithPauses(assertFitsInSteps(tables), async () => {
-    signal.throwIfAborted();
-    await setImmediate();
-  });
-  return writeInThread(tables, signal);
+export async function toXlsx(tables: readonly NamedTable[], attempt: WorkingAttempt): Promise<Uint8Array> {
+  await runInSlices(assertFitsInSteps(tables), attempt);
+  return writeInThread(tables, attempt);
 }
 
 /** Settles when the thread has ended: only then is its memory free for another one, and the program can end. */
-async function writeInThread(tables: readonly NamedTable[], signal: AbortSignal): Promise<Uint8Array> {
+async function writeInThread(tables: readonly NamedTable[], attempt: WorkingAttempt): Promise<Uint8Array> {
+  const { signal } = attempt;
   const module = createRequire(import.meta.url).resolve('write-excel-file/node');
   const worker = new Worker(PROGRAM, {
     eval: true,
@@ -87,7 +81,7 @@ async function writeInThread(tables: readonly NamedTable[], signal: AbortSignal)
       worker.once('message', resolve);
       worker.on('error', reject);
       worker.once('exit', () => reject(new Error('its thread has ended')));
-      sendSheets(tables, worker, signal).catch(reject);
+      sendSheets(tables, worker, attempt).catch(reject);
     });
   } catch (error) {
     throw ToolError.nonRetryable(`the workbook cannot be written: ${errorMessage(error)}`, error);
@@ -101,12 +95,15 @@ async function writeInThread(tables: readonly NamedTable[], signal: AbortSignal)
 const ENDED = -1;
 
 /** Sends the rows in parts: copying all of them at once would hold the event loop. */
-async function sendSheets(tables: readonly NamedTable[], worker: Worker, signal: AbortSignal): Promise<void> {
+async function sendSheets(
+  tables: readonly NamedTable[],
+  worker: Worker,
+  attempt: WorkingAttempt,
+): Promise<void> {
   for (const message of toMessages(tables)) {
-    signal.throwIfAborted();
     if (worker.threadId === ENDED) return;
     worker.postMessage(message);
-    await setImmediate();
+    await pauseWhenOver(attempt);
   }
   worker.postMessage(null);
 }
@@ -132,8 +129,8 @@ function* assertFitsInSteps(tables: readonly NamedTable[]): Steps<void> {
 }
 
 /** So many cells, or letters of their texts, are converted and sent at once. */
-const CELLS_PER_MESSAGE = 5000;
-const LETTERS_PER_MESSAGE = 64 * 1024;
+const CELLS_PER_MESSAGE = 1000;
+const LETTERS_PER_MESSAGE = 32 * 1024;
 
 function* toMessages(tables: readonly NamedTable[]): Generator<SheetMessage> {
   const names = new Set<string>();
