@@ -8,7 +8,7 @@ import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 import { ValidationCache } from '../../lib/pipelines/validation-cache.js';
 import { runToEnd } from '../../lib/common/steps.js';
 import { RunRegistry, SqliteStore } from '../../lib/runs/registry.js';
-import type { ReviveDefinitions } from '../../lib/runs/run-factory.js';
+import type { ReviveDefinition } from '../../lib/runs/run-factory.js';
 import { Catalog } from '../../lib/tools/catalog.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { noop } from '../shapes.js';
@@ -82,13 +82,10 @@ export function createPipeline(definition: unknown): Pipeline {
 /** As a server has one. */
 const validations = new ValidationCache(catalog);
 
-const REVIVE: ReviveDefinitions = {
-  pipeline: async (value, values) => {
-    const check = runToEnd(validations.check({ value }, values));
-    if (!check.ok) throw new Error('the pipeline is not valid any more');
-    return check.pipeline;
-  },
-  plan: () => Promise.reject(new Error('no plan is measured')),
+const REVIVE: ReviveDefinition = async ({ definition: value }, values) => {
+  const check = runToEnd(validations.check({ value }, values));
+  if (!check.ok) throw new Error('the pipeline is not valid any more');
+  return { kind: 'pipeline', pipeline: check.pipeline };
 };
 
 /** A folder with the file of one store. */

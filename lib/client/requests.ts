@@ -100,6 +100,8 @@ export interface ListQuery extends RequestOptions {
   readonly tenant_id?: string | undefined;
   /** Only runs that a schedule, or a webhook, has started. */
   readonly trigger?: RunTrigger | undefined;
+  /** Only runs that were started so: a kind such as `schedule`, or a kind and a name, as in `key:ci`. */
+  readonly started_by?: string | undefined;
   /** Only runs with this text in their id, the id of their pipeline, their goal or their error, in any case. */
   readonly text?: string | undefined;
   /** Only runs that were submitted at this time or later, as in `2026-01-31T08:00:00Z`. */

@@ -26,6 +26,11 @@ export interface Breakpoints {
   readonly on_failure?: boolean;
 }
 
+/** A definition without errors. */
+export type CheckedDefinition =
+  | { readonly kind: 'pipeline'; readonly pipeline: Pipeline }
+  | { readonly kind: 'plan'; readonly plan: Plan };
+
 /** The inputs of a run (Run inputs). */
 export interface RunInputs {
   readonly pipeline: Pipeline;

@@ -6,8 +6,9 @@ import type { WorkInHand } from '../common/queues/work-in-hand.js';
 import type { PipelineLibrary } from '../library/library.js';
 import type { Scheduler } from '../library/schedules/scheduler.js';
 import type { Webhooks } from '../library/webhooks/webhooks.js';
-import type { ValidationCache } from '../pipelines/validation-cache.js';
 import type { RunRegistry } from '../runs/registry.js';
+import type { DefinitionChecker } from '../submission/definition-checker.js';
+import type { Submitter } from '../submission/submitter.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { ModelAccess } from '../models/models.js';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -40,8 +41,8 @@ export function countLibrary({ library, scheduler }: LibraryServices): LibraryCo
 export interface HttpServices {
   readonly registry: RunRegistry;
   readonly catalog: Catalog;
-  /** Validates pipelines, and caches the results. */
-  readonly pipelines: ValidationCache;
+  readonly checker: DefinitionChecker;
+  readonly submitter: Submitter;
   /** Language models, for compiling requests; undefined when there are none. */
   readonly models?: ModelAccess | undefined;
   readonly clock: Clock;

@@ -1,16 +1,13 @@
 import { ToolError, WavetrainError } from '../common/errors.js';
-import type { JsonObject } from '../common/json.js';
 import type { Clock } from '../common/clock.js';
 import type { Steps } from '../common/steps.js';
 import { assertDefined } from '../definition/assert.js';
-import type { ExecutionOptions, Breakpoints } from '../execution/run-inputs.js';
 import type { Source } from '../definition/text/source.js';
 import type { Graph } from '../pipelines/graph.js';
-import type { Pipeline } from '../pipelines/pipeline.js';
 import type { PlanGraph } from '../plans/graph.js';
-import type { Plan } from '../plans/plan.js';
-import type { SubmissionOptions } from '../runs/registry-options.js';
 import type { RunRegistry } from '../runs/registry.js';
+import { toInputs } from '../submission/revive.js';
+import type { DefinitionSource, Submission, SubmittedValues } from '../submission/submission.js';
 import type { Catalog } from '../tools/catalog.js';
 import { LIBRARY_LIMITS } from './limits.js';
 import { compareText, ROOT_TENANT } from './list-files.js';
@@ -22,27 +19,6 @@ import { FileSaving } from './save-file.js';
 import { findPipelinesInUse } from './unsaved-plan.js';
 import { type FolderFile, readFileContent } from './write-file.js';
 
-/** The values of a run of a named pipeline or plan. */
-export interface NamedRunValues {
-  readonly params?: JsonObject;
-  readonly inputs?: JsonObject;
-  readonly session?: JsonObject;
-  readonly options?: ExecutionOptions;
-  readonly breakpoints?: Breakpoints;
-  readonly collect_events?: boolean;
-  readonly plan_concurrency?: number;
-}
-
-/** Checks a definition of the folder with the values of a run, as the server checks those of requests. */
-export interface PrepareNamed {
-  pipeline(
-    good: GoodVersion & { kind: 'pipeline' },
-    values: NamedRunValues,
-    tenantId: string,
-  ): Promise<Pipeline>;
-  plan(good: GoodVersion & { kind: 'plan' }, values: NamedRunValues, tenantId: string): Promise<Plan>;
-}
-
 export interface LibraryOptions {
   /** Absolute. */
   readonly folder: string;
@@ -52,7 +28,6 @@ export interface LibraryOptions {
   readonly isTenant: (name: string) => boolean;
   readonly registry: RunRegistry;
   readonly catalog: Catalog;
-  readonly prepare: PrepareNamed;
   readonly clock: Clock;
   readonly log: LibraryLog;
   /** Makes names of unfinished files. */
@@ -198,41 +173,17 @@ export class PipelineLibrary {
     return good === undefined ? null : check(drawGraphInSteps(good, catalog), listed.tenantId);
   }
 
-  /** The definition that is in use. Rejects with `pipeline_not_found` when no version was without errors. */
-  async #prepare(
+  /** A run of the definition that is in use, for its tenant. Throws `pipeline_not_found` when no version was without errors. */
+  toSubmission(
     { good, id, listed: { tenantId } }: FolderEntry,
-    values: NamedRunValues,
-  ): Promise<
-    | { readonly kind: 'pipeline'; readonly pipeline: Pipeline }
-    | { readonly kind: 'plan'; readonly plan: Plan }
-  > {
+    start: Pick<Submission, 'startedBy' | 'trigger'>,
+    values: SubmittedValues = {},
+  ): Submission {
     if (good === undefined) {
       const message = `"${id}" has errors, and no version without any is known: GET /pipelines/${id} lists them`;
       throw new WavetrainError('pipeline_not_found', message);
     }
-    const { prepare } = this.#options;
-    if (good.kind === 'plan') return { kind: 'plan', plan: await prepare.plan(good, values, tenantId) };
-    return { kind: 'pipeline', pipeline: await prepare.pipeline(good, values, tenantId) };
-  }
-
-  /** Submits a run of the definition that is in use, for its tenant. Rejects as the registry does. */
-  async submit(entry: FolderEntry, values: NamedRunValues, submission?: SubmissionOptions): Promise<string> {
-    const { registry } = this.#options;
-    const { tenantId: tenant_id } = entry.listed;
-    const { params, plan_concurrency, ...given } = values;
-    const others = { ...given, submitted_text: entry.good?.text };
-    const prepared = await this.#prepare(entry, values);
-    if (prepared.kind === 'plan') {
-      if (params !== undefined && Object.keys(params).length > 0)
-        throw new WavetrainError('invalid_request', NO_PARAMS);
-      const concurrency = plan_concurrency === undefined ? {} : { plan_concurrency };
-      return registry.submitPlan({ ...others, ...concurrency, plan: prepared.plan, tenant_id }, submission);
-    }
-    if (plan_concurrency !== undefined) throw new WavetrainError('invalid_request', NO_CONCURRENCY);
-    return registry.submit(
-      { ...others, ...(params && { params }), pipeline: prepared.pipeline, tenant_id },
-      submission,
-    );
+    return { ...start, definition: toSource(good), values, tenantId, submittedText: good.text };
   }
 
   /**
@@ -269,6 +220,13 @@ export class PipelineLibrary {
   }
 }
 
+function toSource(good: GoodVersion): DefinitionSource {
+  const definition = { value: good.definition };
+  return good.kind === 'plan'
+    ? { kind: 'plan', definition, pipelines: toInputs(good.pipelines) }
+    : { kind: 'pipeline', definition };
+}
+
 function* lookInSteps(
   entries: readonly FolderEntry[],
   showStart: ShowStart,
@@ -288,9 +246,6 @@ function* lookInSteps(
 
 /** Shows what starts an entry. */
 export type ShowStart = (entry: FolderEntry) => ShownStart;
-
-const NO_PARAMS = 'a plan has no params: send values in "inputs"';
-const NO_CONCURRENCY = '"plan_concurrency" is an option of plans, and this is a pipeline';
 
 /** Where an entry is in the list. */
 type Place = readonly [tenantId: string, id: string, file: string];

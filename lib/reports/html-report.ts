@@ -9,6 +9,7 @@ import {
   formatNumber,
 } from '../common/text.js';
 import type { LiveEvent } from '../execution/events/event.js';
+import { formatStartedBy } from '../runs/views/started-by.js';
 import type { TaskRecord } from '../runs/tasks/task-record.js';
 import { describeCallState, nameCall, toneOfCall, writeCall } from './calls.js';
 import { createGantt } from './gantt.js';
@@ -100,7 +101,7 @@ function writeHeader({ run }: ReportData): string {
     ['Invocations', formatNumber(invocations)],
     ['Cost', run.cost === undefined ? null : formatCost(run.cost)],
     ['Rerun of', run.rerun_of === null ? null : `<code>${escapeMarkup(run.rerun_of)}</code>`],
-    ['Trigger', run.trigger],
+    ['Started by', escapeMarkup(formatStartedBy(run.started_by))],
   ];
   const status = run.paused ? 'paused' : run.status;
   return [

@@ -11,7 +11,7 @@ import type {
   SubPipelineStatuses,
 } from '../execution/results.js';
 import type { ModelUsage } from '../models/model.js';
-import type { BaseRun, RunTrigger } from '../execution/run/base-run.js';
+import type { BaseRun, RunTrigger, StartedBy } from '../execution/run/base-run.js';
 
 /** The public JSON of a run (Run record, D28): a read-only projection of its actor. */
 export interface RunRecord {
@@ -45,6 +45,8 @@ export interface RunRecord {
   readonly rerun_of: string | null;
   /** What of the folder of the server has started it (D70, D71); null when a request or a person has, also for a rerun. */
   readonly trigger: RunTrigger | null;
+  /** Who has started it, or has asked for the rerun (D75). */
+  readonly started_by: StartedBy;
   /** The first 1,000 of its files, in the order of their names (D63). */
   readonly artifacts: readonly RunArtifact[];
   /** The number of its files. */
@@ -110,5 +112,6 @@ export function toRunSummary(run: BaseRun): RunSummary {
     failed_task: run.failedTask,
     rerun_of: run.rerunOf,
     trigger: run.trigger,
+    started_by: run.startedBy,
   };
 }

@@ -1,6 +1,6 @@
 import type { LiveEvent } from '../execution/events/event.js';
 import type { LocalExecutorOptions } from '../execution/local-executor.js';
-import type { RunTrigger } from '../execution/run/base-run.js';
+import type { RunTrigger, StartedBy } from '../execution/run/base-run.js';
 import type { AdmissionLimits } from './admission.js';
 import type { IdempotencyKey, IdempotencyLimits, Reservation } from './idempotency.js';
 import type { OpenInspection } from './inspection/inspection.js';
@@ -50,6 +50,8 @@ export interface SubmissionOptions {
   readonly onAccepted?: ((settled: Promise<RunRecord>) => void) | undefined;
   /** What starts the run, for its record (D28). Default: a request or a person. A rerun is always started by one. */
   readonly trigger?: RunTrigger | undefined;
+  /** Who starts the run, for its record (D75). Default: the library. */
+  readonly startedBy?: StartedBy | undefined;
   /** Of `submitOnce`, which passes it to the submission. */
   readonly reservation?: Reservation | undefined;
 }

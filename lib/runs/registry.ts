@@ -13,7 +13,7 @@ import {
 } from './idempotency.js';
 import { StandIns } from './rerun/stand-ins.js';
 import { Restoration, type RestoringRegistry } from './store/restoration.js';
-import { type CreatedRun, type RequestedRun, type ReviveDefinitions, RunFactory } from './run-factory.js';
+import { type CreatedRun, type RequestedRun, type ReviveDefinition, RunFactory } from './run-factory.js';
 import { type RunRecord, toRunRecord, toRunSummary } from './record.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import { assertSettled, prepareRerun, type RerunRequest } from './rerun/rerun.js';
@@ -70,18 +70,14 @@ export class RunRegistry extends RunViews {
   async submit(run: RunInputs, submission: SubmissionOptions = {}): Promise<string> {
     const tenantId = readTenantId(run);
     const frozen = hasLongValues(run) ? await this.stepRunner.run(freezeInSteps(run), tenantId) : run;
-    return this.#submit(tenantId, submission, {
-      kind: 'pipeline',
-      inputs: frozen,
-      trigger: submission.trigger,
-    });
+    return this.#submit(tenantId, submission, { kind: 'pipeline', inputs: frozen });
   }
 
   /** Accepts a run of a plan, as `submit` does (D35). */
   async submitPlan(run: PlanInputs, submission: SubmissionOptions = {}): Promise<string> {
     const tenantId = readTenantId(run);
     const frozen = hasLongValues(run) ? await this.stepRunner.run(freezeInSteps(run), tenantId) : run;
-    return this.#submit(tenantId, submission, { kind: 'plan', inputs: frozen, trigger: submission.trigger });
+    return this.#submit(tenantId, submission, { kind: 'plan', inputs: frozen });
   }
 
   /**
@@ -246,12 +242,14 @@ export class RunRegistry extends RunViews {
 
   /** Admits the run, which may begin at once. Resolves with its id when it can be found after a crash (D68). */
   async #accept(tenantId: string, submission: SubmissionOptions, requested: RequestedRun): Promise<string> {
-    const { reservation, onEvent, onAccepted, onInspection } = submission;
+    const { reservation, trigger, startedBy, onEvent, onAccepted, onInspection } = submission;
     this.#storeGuard.assertWorks();
     this.#retention.sweep();
     if (this.#isClosing) throw leftToNextProcess('its runs');
     this.admission.checkCapacity(tenantId);
-    const entry = this.#enter(this.#factory.create(requested, tenantId, reservation?.key));
+    const entry = this.#enter(
+      this.#factory.create(requested, tenantId, { idempotency: reservation?.key, trigger, startedBy }),
+    );
     const { run } = entry;
     if (reservation) this.#idempotencyKeys.assign(reservation, run.id);
     onAccepted?.(this.settled(run.id));
@@ -273,14 +271,14 @@ export class RunRegistry extends RunViews {
    *
    * @param onListed is called when the runs are known: requests may come from then on, after `whenRestored`
    */
-  restore(revive: ReviveDefinitions, onListed?: () => void): Promise<RestoredRuns | undefined> {
+  restore(revive: ReviveDefinition, onListed?: () => void): Promise<RestoredRuns | undefined> {
     const restored = this.#restore(revive, onListed);
     const settle = (): void => void (this.#restoring = undefined);
     this.#restoring = restored.then(settle, settle);
     return restored;
   }
 
-  async #restore(revive: ReviveDefinitions, onListed?: () => void): Promise<RestoredRuns | undefined> {
+  async #restore(revive: ReviveDefinition, onListed?: () => void): Promise<RestoredRuns | undefined> {
     const { store, memory } = this.options;
     if (store === undefined) return { kept: 0, goingOn: 0, waiting: 0 };
     const registry = this.#restoringRegistry();

@@ -1,7 +1,7 @@
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
 import { estimateBytesInSteps, type JsonObject } from '../common/json.js';
-import type { RunTrigger } from '../execution/run/base-run.js';
+import type { RunTrigger, StartedBy } from '../execution/run/base-run.js';
 import type { AnyRun, KeptRun, LocalExecutor } from '../execution/local-executor.js';
 import type { Fact } from '../execution/history/fact.js';
 import { PastFacts } from '../execution/history/past-facts.js';
@@ -19,7 +19,7 @@ import {
   type PlanRerunSource,
   type RerunSource,
 } from '../execution/prepare/rerun-source.js';
-import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
+import type { CheckedDefinition, PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { IdempotencyKey } from './idempotency.js';
 import { type SourcePart, writeSource } from './rerun/source-parts.js';
 import type { StandIns } from './rerun/stand-ins.js';
@@ -30,13 +30,11 @@ import type { KeptSource, RunStore, StoredFact, StoredRunHead, StoredSubmission 
 export type RequestedRun =
   | {
       readonly kind: 'pipeline';
-      readonly trigger?: RunTrigger | undefined;
       readonly inputs: RunInputs & WithSubmittedKeys;
       readonly source?: RerunSource | undefined;
     }
   | {
       readonly kind: 'plan';
-      readonly trigger?: RunTrigger | undefined;
       readonly inputs: PlanInputs & WithSubmittedKeys;
       readonly source?: PlanRerunSource | undefined;
       /** The plan of the run that it repeats. */
@@ -44,20 +42,25 @@ export type RequestedRun =
     };
 
 /** Checks a definition that was accepted before. Rejects with its problems when it is not valid any more. */
-export interface ReviveDefinitions {
-  pipeline(definition: JsonObject, values: SubmittedValues): Promise<RunInputs['pipeline']>;
-  plan(
-    definition: JsonObject,
-    pipelines: Readonly<Record<string, JsonObject>>,
-    values: SubmittedValues,
-  ): Promise<PlanInputs['plan']>;
-}
+export type ReviveDefinition = (
+  stored: StoredDefinition,
+  values: RevivedValues,
+) => Promise<CheckedDefinition>;
 
-interface SubmittedValues extends Pick<StoredSubmission, 'inputs' | 'session' | 'tenant_id'> {
+export type StoredDefinition = Pick<StoredSubmission, 'kind' | 'definition' | 'pipelines'>;
+
+export interface RevivedValues extends Pick<StoredSubmission, 'inputs' | 'session' | 'tenant_id'> {
   /** No tool of the run is called again: some may not be there any more. */
   readonly hasSettled: boolean;
   /** The version and the catalog of this process have checked it before. */
   readonly isChecked: boolean;
+}
+
+/** Where a run comes from. */
+interface RunOrigin {
+  readonly idempotency?: IdempotencyKey | undefined;
+  readonly trigger?: RunTrigger | undefined;
+  readonly startedBy?: StartedBy | undefined;
 }
 
 /** A run and its number: they count from 1, in the order in which they were accepted. */
@@ -75,7 +78,7 @@ export interface RestoredRun extends CreatedRun {
 /** The parts that restoring a run needs besides the run. */
 export interface RestoreContext {
   readonly store: RunStore;
-  readonly revive: ReviveDefinitions;
+  readonly revive: ReviveDefinition;
   readonly missingFiles: StandIns;
   /**
    * Takes memory for what is read of a run.
@@ -103,17 +106,22 @@ export class RunFactory {
   }
 
   /** Creates a run that is accepted now. Throws as `LocalExecutor.createRun`. */
-  create(requested: RequestedRun, tenantId: string, idempotency: IdempotencyKey | undefined): CreatedRun {
+  create(requested: RequestedRun, tenantId: string, origin: RunOrigin): CreatedRun {
     const store = this.#store;
     if (store === undefined) {
-      return { run: createRequestedRun(this.#executor, requested), number: ++this.#created };
+      return { run: createRequestedRun(this.#executor, requested, origin), number: ++this.#created };
     }
     const createdAt = this.#clock.now();
     const id = createRunId(createdAt);
     const past = { id, createdAt, isRestored: false, facts: PastFacts.of([]) };
-    const run = createRequestedRun(this.#executor, requested, { log: store.log(id, tenantId), past });
+    const run = createRequestedRun(this.#executor, requested, origin, { log: store.log(id, tenantId), past });
     const number = store.lastNumber + 1;
-    const submission = toSubmission(requested, tenantId, idempotency, this.#checkedBy);
+    const submission = toSubmission(
+      requested,
+      tenantId,
+      { ...origin, startedBy: run.startedBy },
+      this.#checkedBy,
+    );
     const source = toKeptSource(requested, run, this.#executor);
     store.add({ id, number, createdAt, submission }, source);
     return { run, number };
@@ -160,13 +168,14 @@ export class RunFactory {
     const requested = await toRequestedRun(submission, revive, state);
     const kept = { log: store.log(id, tenantId), past: { id, createdAt, isRestored: true, facts: past } };
     const { rerun } = submission;
-    if (rerun === undefined) return createRequestedRun(this.#executor, requested, kept);
+    const origin = readOrigin(submission);
+    if (rerun === undefined) return createRequestedRun(this.#executor, requested, origin, kept);
     const source = await stepRunner.run(StoredSource.read(rerun.run_id, parts), tenantId);
     if (!source.isComplete && !store.isOptional) return undefined;
     const findEarlier = await reviveEarlier(source, { ...submission, ...state, isChecked: false }, revive);
     missingFiles.create(rerun.run_id, source.files);
     const reused = { ...requested, source: source.toRunSource(requested.kind) } as RequestedRun;
-    const run = createRequestedRun(this.#executor, reused, kept);
+    const run = createRequestedRun(this.#executor, reused, origin, kept);
     source.complete(run, findEarlier);
     return run;
   }
@@ -183,20 +192,34 @@ function assertNoCrashLoop({ crashesInVain }: PastFacts): void {
 }
 
 /** Creates a run, queued. Throws as `LocalExecutor.createRun`. */
-function createRequestedRun(executor: LocalExecutor, requested: RequestedRun, kept?: KeptRun): AnyRun {
+function createRequestedRun(
+  executor: LocalExecutor,
+  requested: RequestedRun,
+  { trigger, startedBy }: RunOrigin,
+  kept?: KeptRun,
+): AnyRun {
   const run =
     requested.kind === 'plan'
       ? executor.createPlanRun(requested.inputs, requested.source, undefined, kept)
       : executor.createRun(requested.inputs, requested.source, undefined, kept);
-  run.trigger = requested.trigger ?? null;
+  run.trigger = trigger ?? null;
+  if (startedBy !== undefined) run.startedBy = startedBy;
   return run;
+}
+
+/** Earlier versions have kept only what of the folder has started a run. */
+function readOrigin({ trigger, started_by, definition }: StoredSubmission): RunOrigin {
+  if (started_by !== undefined) return { trigger, startedBy: started_by };
+  if (trigger === undefined) return { startedBy: { kind: 'anonymous', name: null } };
+  const { id } = definition;
+  return { trigger, startedBy: { kind: trigger, name: typeof id === 'string' ? id : null } };
 }
 
 /** What is kept of a request, as JSON. */
 function toSubmission(
-  { kind, trigger, inputs: given, source }: RequestedRun,
+  { kind, inputs: given, source }: RequestedRun,
   tenantId: string,
-  idempotency: IdempotencyKey | undefined,
+  { idempotency, trigger, startedBy }: RunOrigin,
   checkedBy: string | undefined,
 ): StoredSubmission {
   const { params, inputs, session, options, breakpoints, collect_events } = given as RunInputs;
@@ -219,6 +242,7 @@ function toSubmission(
     submitted_keys: readSubmittedKeys(given),
     ...(idempotency && { idempotency }),
     ...(trigger && { trigger }),
+    ...(startedBy && { started_by: startedBy }),
     ...(checkedBy !== undefined && { checked_by: checkedBy }),
     ...(source && { rerun: { run_id: source.runId } }),
   };
@@ -241,25 +265,29 @@ function describePlan(
 /** Makes a request of what was kept of one, without what it can reuse. Rejects as `revive` does. */
 async function toRequestedRun(
   submission: StoredSubmission,
-  revive: ReviveDefinitions,
-  state: Pick<SubmittedValues, 'hasSettled' | 'isChecked'>,
+  revive: ReviveDefinition,
+  state: Pick<RevivedValues, 'hasSettled' | 'isChecked'>,
 ): Promise<RequestedRun> {
   const {
     kind,
     definition,
-    pipelines = {},
+    pipelines,
     rerun: _rerun,
     idempotency: _key,
-    trigger,
+    trigger: _trigger,
+    started_by: _startedBy,
     submitted_keys,
     checked_by: _checkedBy,
     ...values
   } = submission;
   const inputs = { ...values, submittedKeys: submitted_keys };
-  const revived = { ...values, ...state };
-  return kind === 'plan'
-    ? { kind, trigger, inputs: { ...inputs, plan: await revive.plan(definition, pipelines, revived) } }
-    : { kind, trigger, inputs: { ...inputs, pipeline: await revive.pipeline(definition, revived) } };
+  const revived = await revive(
+    { kind, definition, ...(pipelines && { pipelines }) },
+    { ...values, ...state },
+  );
+  return revived.kind === 'plan'
+    ? { kind: 'plan', inputs: { ...inputs, plan: revived.plan } }
+    : { kind: 'pipeline', inputs: { ...inputs, pipeline: revived.pipeline } };
 }
 
 /** What a rerun can reuse, as it is kept; undefined for another run. */
@@ -304,13 +332,15 @@ function separate(kept: readonly StoredFact[]): { readonly parts: SourcePart[]; 
 /** Checks the definitions that the earlier run of a rerun had, where they are others. Rejects as `revive` does. */
 async function reviveEarlier(
   { plan, definition }: StoredSource,
-  values: SubmittedValues,
-  revive: ReviveDefinitions,
+  values: RevivedValues,
+  revive: ReviveDefinition,
 ): Promise<(subPipeline: string | undefined) => RunInputs['pipeline'] | undefined> {
-  if (plan !== undefined) {
-    const { subPipelines } = await revive.plan(plan.definition, plan.pipelines, values);
+  const stored: StoredDefinition | undefined =
+    plan === undefined ? definition && { kind: 'pipeline', definition } : { kind: 'plan', ...plan };
+  const revived = stored && (await revive(stored, values));
+  if (revived?.kind === 'plan') {
+    const { subPipelines } = revived.plan;
     return (id) => (id === undefined ? undefined : subPipelines.get(id)?.pipeline);
   }
-  const pipeline = definition && (await revive.pipeline(definition, values));
-  return () => pipeline;
+  return () => revived?.pipeline;
 }

@@ -4,12 +4,13 @@ import { PipelineLibrary } from '../../lib/library/library.js';
 import { type NamedPipeline, toNamedPipeline } from '../../lib/library/named-pipeline.js';
 import { Scheduler } from '../../lib/library/schedules/scheduler.js';
 import { readSource, type Source } from '../../lib/definition/text/source.js';
-import { parsePipeline } from '../../lib/pipelines/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
 import type { RegistryOptions } from '../../lib/runs/registry-options.js';
 import type { RunSummary } from '../../lib/runs/record.js';
+import { DefinitionChecker } from '../../lib/submission/definition-checker.js';
+import { reviveWith } from '../../lib/submission/revive.js';
+import { Submitter } from '../../lib/submission/submitter.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
-import type { Tool } from '../../lib/tools/tool.js';
 import { ControlledTool } from '../support/controlled-tool.js';
 import { type Deferred, deferred, settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -59,10 +60,12 @@ export class TestLibrary {
   readonly parser = new HeldParser();
   readonly clock: ManualClock;
   readonly registry: RunRegistry;
-  readonly #tools: readonly Tool[] = [this.controlled.tool];
+  readonly #catalog = builtinCatalog().with([this.controlled.tool]);
   readonly #options: TestLibraryOptions;
   #library: PipelineLibrary | undefined;
   #scheduler: Scheduler | undefined;
+  readonly #submitter: Submitter;
+  readonly #checker: DefinitionChecker;
 
   private constructor(options: TestLibraryOptions) {
     this.#options = options;
@@ -74,6 +77,8 @@ export class TestLibrary {
       parseText: this.parser.parse,
       ...(admission && { admission }),
     });
+    this.#checker = new DefinitionChecker(this.registry.stepRunner, this.#catalog);
+    this.#submitter = new Submitter(this.registry, this.#checker);
   }
 
   /** Opens the folder, and waits until its files were read. */
@@ -93,11 +98,7 @@ export class TestLibrary {
       limitBytes: 2 ** 20,
       isTenant: (name) => /^[a-z]+$/.test(name),
       registry,
-      catalog: builtinCatalog().with(this.#tools),
-      prepare: {
-        pipeline: async ({ definition }) => this.#parse(definition),
-        plan: () => Promise.reject(new Error('no spec runs a plan here')),
-      },
+      catalog: this.#catalog,
       clock,
       log: {
         info: (_facts, message) => void this.log.push(message),
@@ -106,10 +107,6 @@ export class TestLibrary {
       newId: () => `id${++ids}`,
     });
     await this.#library.loaded;
-  }
-
-  #parse(definition: unknown): ReturnType<typeof parsePipeline> {
-    return parsePipeline(JSON.stringify({ pipeline: definition }), { tools: this.#tools });
   }
 
   get library(): PipelineLibrary {
@@ -125,16 +122,15 @@ export class TestLibrary {
   /** Restores the runs of the store, then lets schedules start others. */
   async startSchedules(): Promise<void> {
     const { library, registry, clock } = this;
-    await registry.restore({
-      pipeline: async (definition) => this.#parse(definition),
-      plan: () => Promise.reject(new Error('no spec keeps a plan')),
-    });
+    const submitter = this.#submitter;
+    await registry.restore(reviveWith(this.#checker));
     const log = {
       info: (_facts: object, message: string) => void this.log.push(message),
       warn: (facts: object, message: string) =>
         void this.log.push(`warning: ${message} ${JSON.stringify(facts)}`),
     };
-    this.#scheduler = new Scheduler({ library, registry, clock, log, file: this.#options.scheduleFile });
+    const file = this.#options.scheduleFile;
+    this.#scheduler = new Scheduler({ library, registry, submitter, clock, log, file });
     await this.#scheduler.start();
     await settle(10);
   }
@@ -166,6 +162,13 @@ export class TestLibrary {
       isWebhookReady: false,
     }));
     return toNamedPipeline(shown);
+  }
+
+  /** Submits a run of a definition, as a request does. */
+  async submit(id: string): Promise<string> {
+    const entry = await this.library.entry('default', id);
+    const startedBy = { kind: 'anonymous', name: null } as const;
+    return this.#submitter.submit(this.library.toSubmission(entry, { startedBy }));
   }
 
   /** All runs, the oldest first. */

@@ -67,6 +67,7 @@ export function runRecord(changes: Partial<ReportedRun> = {}): ReportedRun {
     sub_pipelines: null,
     rerun_of: null,
     trigger: null,
+    started_by: { kind: 'key', name: 'ci' },
     artifacts: [],
     artifact_count: 0,
     usage: [],

@@ -51,6 +51,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
       failed_task: null,
       rerun_of: null,
       trigger: null,
+      started_by: { kind: 'library', name: null },
     });
     plans.clock.advance(2000);
     const record = await plans.runToEnd(runId);

@@ -48,6 +48,7 @@ describe('RunRegistry (law L2)', () => {
       failed_task: null,
       rerun_of: null,
       trigger: null,
+      started_by: { kind: 'library', name: null },
     };
     expect(registry.record(runId)).to.deep.equal(running);
     clock.advance(2000);

@@ -198,6 +198,7 @@ const RECORD: RunRecord = {
   sub_pipelines: null,
   rerun_of: null,
   trigger: null,
+  started_by: { kind: 'key', name: 'ci' },
   artifacts: [],
   artifact_count: 0,
   usage: [],

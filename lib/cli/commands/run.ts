@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { findChecked, loadDefinition } from '../input/load-definition.js';
+import { DEFAULT_TENANT } from '../input/secrets.js';
 import { printProblems } from '../input/problems.js';
 import { PROGRAM } from '../package-info.js';
 import { StopSignals } from '../process-events.js';
@@ -24,6 +25,7 @@ import { ServerBackend } from '../run/server-backend.js';
 import { prepareSubmission } from '../run/submission.js';
 import { assertNoOwnTools, callServer } from '../runs/server-client.js';
 import { ServerClock } from '../runs/watch.js';
+import { submitChecked } from '../../submission/submitter.js';
 import { UsageError } from '../usage-errors.js';
 import {
   ARTIFACTS_OPTION,
@@ -142,27 +144,28 @@ export class RunCommand extends RunFileCommand {
     const folder = keepsRuns(this, context) ? findHistoryFolder(this, context) : undefined;
     const local = await openLocalRegistry(this, { folder, fileRoots, outputFolder }, context);
     // An absent flag leaves its field out, so that the default applies.
-    const commonInputs = {
+    const submitted = {
       options,
+      ...(params && { params }),
       ...(inputs && { inputs }),
       ...(session && { session }),
-      ...(this.tenant !== undefined && { tenant_id: this.tenant }),
       ...(breakpoints && { breakpoints }),
+      ...(planConcurrency && { plan_concurrency: planConcurrency }),
     };
+    const tenantId = this.tenant ?? DEFAULT_TENANT;
     const displayed = await describeLocalRun(
       checked,
       planConcurrency,
       local,
-      (registry, { onEvent, onInspection }) => {
-        const listeners = { onEvent, onInspection };
-        if (checked.kind === 'pipeline') {
-          const { pipeline } = checked;
-          return registry.submit({ pipeline, params: params ?? {}, ...commonInputs }, listeners);
-        }
-        const { plan } = checked;
-        const concurrency = planConcurrency && { plan_concurrency: planConcurrency };
-        return registry.submitPlan({ plan, ...commonInputs, ...concurrency }, listeners);
-      },
+      (registry, { onEvent, onInspection }) =>
+        submitChecked(registry, {
+          definition: checked,
+          values: submitted,
+          tenantId,
+          startedBy: { kind: 'cli', name: null },
+          onEvent,
+          onInspection,
+        }),
     );
     return { ...displayed, filesRead: listFilesRead(this, loaded, context), mayPause: hasBreakpoints(this) };
   }

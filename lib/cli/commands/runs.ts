@@ -121,6 +121,10 @@ export class RunsListCommand extends HistoryCommand {
   trigger = Option.String('--trigger', {
     description: '<TRIGGER> only runs that a schedule, or a webhook, of a server has started',
   });
+  startedBy = Option.String('--started-by', {
+    description:
+      '<WHO> only runs that were started so: key, anonymous, schedule, webhook, mcp, cli or library; with a name, as in key:ci',
+  });
   text = Option.String('--text', {
     description:
       '<TEXT> only runs with this text in their id, the id of their pipeline, their goal or their error, in capital or small letters',

@@ -12,7 +12,7 @@ import type { ProgramLauncher } from '../../common/workers/programs/program-laun
 import { lowerShare, shareLimit } from '../../common/queues/shared-limit.js';
 import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { Log } from '../../http/logging/log.js';
-import type { RunningServer, ServerOptions } from '../../http/server.js';
+import type { RunningServer, ServerOptions } from '../../http/server-options.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
 import type { CliContext } from '../context.js';

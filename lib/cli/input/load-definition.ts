@@ -3,9 +3,10 @@ import { type Config, readConfig, readProviderConfig } from '../../common/config
 import type { JsonObject } from '../../common/json.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { Source } from '../../definition/text/source.js';
-import type { CheckResult, Pipeline } from '../../pipelines/pipeline.js';
+import type { CheckedDefinition } from '../../execution/run-inputs.js';
+import type { CheckResult } from '../../pipelines/pipeline.js';
 import type { PlanCheckResult } from '../../plans/check.js';
-import type { PipelineInput, Plan } from '../../plans/plan.js';
+import type { PipelineInput } from '../../plans/plan.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';
 import { UsageError } from '../usage-errors.js';
@@ -38,11 +39,6 @@ export interface DefinitionFlags extends ValueFlags {
 export type LoadedDefinition =
   | (LoadedFile & { readonly kind: 'pipeline'; readonly check: CheckResult })
   | (LoadedFile & { readonly kind: 'plan'; readonly check: PlanCheckResult });
-
-/** A definition that is valid and complete: it can be run. */
-export type CheckedDefinition =
-  | { readonly kind: 'pipeline'; readonly pipeline: Pipeline }
-  | { readonly kind: 'plan'; readonly plan: Plan };
 
 /** Returns undefined for a definition that cannot be run. */
 export function findChecked({ kind, check }: LoadedDefinition): CheckedDefinition | undefined {

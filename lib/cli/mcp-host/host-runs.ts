@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { ToolError, WavetrainError } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json.js';
-import type { LiveEvent } from '../../execution/events/event.js';
+import type { CheckedDefinition } from '../../execution/run-inputs.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext, RegistryApi } from '../context.js';
-import type { LoadedDefinition } from '../input/load-definition.js';
-import { openSecrets } from '../input/secrets.js';
+import { submitChecked } from '../../submission/submitter.js';
+import { findChecked, type LoadedDefinition } from '../input/load-definition.js';
+import { DEFAULT_TENANT, openSecrets } from '../input/secrets.js';
 import type { HostCall } from './served-tool.js';
 import { RunProgressReport } from './progress-report.js';
 
@@ -122,27 +123,22 @@ async function submit(
   registry: RegistryApi,
   loaded: LoadedDefinition,
   { params, inputs, session }: HostRunValues,
-  { report }: HostCall,
+  { report, host }: HostCall,
   now: () => number,
 ): Promise<string> {
-  const values = { ...(inputs && { inputs }), ...(session && { session }) };
-  const observe = (tasks: number): { onEvent?: (event: LiveEvent) => void } => {
-    if (report === undefined) return {};
-    const progress = new RunProgressReport(tasks, report, now);
-    return { onEvent: (event) => progress.onEvent(event) };
-  };
-  if (loaded.kind === 'pipeline' && loaded.check.ok) {
-    const { pipeline } = loaded.check;
-    const tasks = pipeline.waves.flat().length;
-    return registry.submit({ pipeline, ...(params && { params }), ...values }, observe(tasks));
-  }
-  if (loaded.kind === 'plan' && loaded.check.ok && loaded.check.plan !== undefined) {
-    if (params !== undefined)
-      throw new WavetrainError('bad_usage', 'plans have no params: give "inputs", which the plan passes on');
-    const { plan } = loaded.check;
-    const parts = [...plan.subPipelines.values()];
-    const tasks = parts.reduce((sum, { pipeline }) => sum + pipeline.waves.flat().length, 0);
-    return registry.submitPlan({ plan, ...values }, observe(tasks));
-  }
-  throw new WavetrainError('invalid_definition', 'the definition is not valid');
+  const definition = findChecked(loaded);
+  if (definition === undefined) throw new WavetrainError('invalid_definition', 'the definition is not valid');
+  const values = { ...(params && { params }), ...(inputs && { inputs }), ...(session && { session }) };
+  const progress = report && new RunProgressReport(countTasks(definition), report, now);
+  const onEvent = progress?.onEvent.bind(progress);
+  const startedBy = { kind: 'mcp', name: host } as const;
+  return submitChecked(registry, { definition, values, tenantId: DEFAULT_TENANT, startedBy, onEvent });
+}
+
+function countTasks(definition: CheckedDefinition): number {
+  const pipelines =
+    definition.kind === 'pipeline'
+      ? [definition.pipeline]
+      : [...definition.plan.subPipelines.values()].map(({ pipeline }) => pipeline);
+  return pipelines.reduce((sum, { waves }) => sum + waves.flat().length, 0);
 }

@@ -3,6 +3,9 @@ import { Server } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import type { HostAnswer, HostCall, ListedTool } from './served-tool.js';
 
+/** A longer name of a host is cut. */
+const MAX_NAME_LENGTH = 128;
+
 /** Maximum size of one message of the host: a definition, with its values. */
 const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
 
@@ -62,7 +65,11 @@ function createServer({ name, version, instructions, tools, call }: HostServerOp
             // A host that is gone ends the call by its signal.
             notified.catch(() => undefined);
           };
-    const answer = await call(params.name, params.arguments ?? {}, { signal: mcpReq.signal, report });
+    const answer = await call(params.name, params.arguments ?? {}, {
+      signal: mcpReq.signal,
+      report,
+      host: server.getClientVersion()?.name.slice(0, MAX_NAME_LENGTH) ?? null,
+    });
     const { value, isError = false } = answer;
     return {
       content: [{ type: 'text', text: JSON.stringify(value) }],

@@ -10,6 +10,8 @@ export interface HostCall {
   readonly signal: AbortSignal;
   /** Reports to the host how far the call is; undefined when it did not ask. `progress` must grow. */
   readonly report: ((progress: number, total: number, message: string) => void) | undefined;
+  /** The name of the host; null when it has none. */
+  readonly host: string | null;
 }
 
 /** What a call answers: data, which the host also gets as JSON text. */

@@ -5,7 +5,7 @@ import { readClientConfig } from '../../common/config/config.js';
 import { readServerConfig } from '../../common/config/server-config.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import type { ApiKey } from '../../http/auth/authenticate.js';
-import type { RunningServer } from '../../http/server.js';
+import type { RunningServer } from '../../http/server-options.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
 import type { CliContext } from '../context.js';

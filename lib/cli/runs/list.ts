@@ -4,6 +4,13 @@ import { createTextFinder, formatDuration } from '../../common/text.js';
 import type { RunTrigger } from '../../execution/run/base-run.js';
 import type { RunSummary } from '../../runs/record.js';
 import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
+import {
+  formatStartedBy,
+  matchesStartedBy,
+  readStartedBy,
+  STARTED_BY_KINDS,
+  type StartedByFilter,
+} from '../../runs/views/started-by.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readNumber } from '../input/flags.js';
@@ -28,6 +35,7 @@ interface ListFlags extends ServerFlags {
   readonly pipeline: string | undefined;
   readonly tenant: string | undefined;
   readonly trigger: string | undefined;
+  readonly startedBy: string | undefined;
   readonly text: string | undefined;
   readonly since: string | undefined;
   readonly until: string | undefined;
@@ -109,6 +117,7 @@ async function listServerRuns(
     pipeline_id: flags.pipeline,
     tenant_id: flags.tenant,
     trigger: readTrigger(flags),
+    started_by: readStartedByFlag(flags) && flags.startedBy,
     text: flags.text,
     created_after: since === undefined ? undefined : toIsoTime(since),
     created_before: until === undefined ? undefined : toIsoTime(until),
@@ -123,13 +132,14 @@ interface ListedRuns {
 
 /** Lists the runs of the history, without rebuilding them, or reading what those that have settled were given. */
 function listKeptRuns(
-  flags: Pick<ListFlags, 'status' | 'pipeline' | 'tenant' | 'trigger' | 'text'>,
+  flags: Pick<ListFlags, 'status' | 'pipeline' | 'tenant' | 'trigger' | 'startedBy' | 'text'>,
   { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY }: Period,
   folders: RunFolders,
   most: number,
 ): ListedRuns {
   const { pipeline, tenant, text } = flags;
   const trigger = readTrigger(flags);
+  const startedBy = readStartedByFlag(flags);
   const finds = text === undefined ? undefined : createTextFinder(text, LISTING_LIMITS.searchedLength);
   const status = findStatus(flags, KEPT_STATUSES, folders.path);
   const runs: ListedRun[] = [];
@@ -140,6 +150,7 @@ function listKeptRuns(
     if (pipeline !== undefined && listed.pipeline_id !== pipeline) continue;
     if (tenant !== undefined && listed.tenant_id !== tenant) continue;
     if (trigger !== undefined && listed.trigger !== trigger) continue;
+    if (startedBy !== undefined && !matchesStartedBy(startedBy, listed.started_by)) continue;
     const createdAt = Date.parse(listed.created_at);
     if (createdAt < since || createdAt >= until) continue;
     if (finds?.([listed.run_id, listed.pipeline_id, listed.goal, listed.error ?? '']) === false) continue;
@@ -182,6 +193,7 @@ function summarize({ id, createdAt, submission }: ShellRun, status: KeptState): 
     failed_task: null,
     rerun_of: rerun?.run_id ?? null,
     trigger: null,
+    started_by: submission.started_by ?? { kind: 'cli', name: null },
   };
 }
 
@@ -235,6 +247,17 @@ function readTrigger({ trigger }: Pick<ListFlags, 'trigger'>): RunTrigger | unde
   const found = TRIGGERS.find((one) => one === trigger);
   if (trigger === undefined || found !== undefined) return found;
   throw new UsageError(`--trigger must be ${TRIGGERS.join(' or ')}, not "${trigger}"`);
+}
+
+/** @throws UsageError for an unknown kind */
+function readStartedByFlag({ startedBy }: Pick<ListFlags, 'startedBy'>): StartedByFilter | undefined {
+  if (startedBy === undefined) return undefined;
+  const filter = readStartedBy(startedBy);
+  if (filter !== undefined) return filter;
+  throw new UsageError(
+    `--started-by must be one of ${STARTED_BY_KINDS.join(', ')}, not "${startedBy}"`,
+    'a name may follow, as in --started-by key:ci',
+  );
 }
 
 const HEADINGS = ['RUN ID', 'STATUS', 'AGE', 'TASKS', 'PIPELINE'];
@@ -309,8 +332,10 @@ function formatCells(run: ListedRun, now: number): string[] {
   ];
 }
 
-/** ` (plan, schedule)`: what a run is that is not a pipeline, and what has started it. */
-function describeKind({ kind, trigger }: ListedRun): string {
-  const words = [...(kind === 'plan' ? [kind] : []), ...(trigger ? [trigger] : [])];
+/** ` (plan, schedule)`: what a run is that is not a pipeline, and what has started it; of a key also its name. */
+function describeKind({ kind, trigger, started_by: startedBy }: ListedRun): string {
+  const words: string[] = [...(kind === 'plan' ? [kind] : []), ...(trigger ? [trigger] : [])];
+  // An older server does not say who has started a run.
+  if (startedBy?.kind === 'key') words.push(toSingleLine(formatStartedBy(startedBy)));
   return words.length === 0 ? '' : ` (${words.join(', ')})`;
 }

@@ -1,5 +1,6 @@
 import { formatCount } from '../../common/text.js';
 import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
+import { formatStartedBy } from '../../runs/views/started-by.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { causesFirst, formatCall } from '../render/failures.js';
@@ -99,8 +100,19 @@ async function formatReport(found: FoundRun): Promise<string> {
 }
 
 function factLines(record: ShownRecord, { state }: Pick<FoundRun, 'state'>, elapsed: string): string[] {
-  const { run_id, kind, goal, tenant_id, created_at, started_at, finished_at, rerun_of, trigger, error } =
-    record;
+  const {
+    run_id,
+    kind,
+    goal,
+    tenant_id,
+    created_at,
+    started_at,
+    finished_at,
+    rerun_of,
+    trigger,
+    started_by,
+    error,
+  } = record;
   const facts = [
     ['run', run_id],
     ['status', state === undefined ? null : describeState(state)],
@@ -114,7 +126,7 @@ function factLines(record: ShownRecord, { state }: Pick<FoundRun, 'state'>, elap
     ],
     ['rerun of', rerun_of],
     // An older server sends none.
-    ['trigger', trigger ?? null],
+    ['started by', started_by ? formatStartedBy(started_by) : (trigger ?? null)],
     ['error', error],
   ] as const;
   return toItems([

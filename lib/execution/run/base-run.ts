@@ -35,6 +35,14 @@ const NO_EVENTS: readonly LiveEvent[] = [];
 /** What of the folder of the server has started a run (D70, D71). */
 export type RunTrigger = 'schedule' | 'webhook';
 
+/** Who has started a run (D75). */
+export interface StartedBy {
+  /** `key`: a request with an API key; `anonymous`: a request to a server without keys; `mcp`: an MCP host. */
+  readonly kind: 'key' | 'anonymous' | 'schedule' | 'webhook' | 'mcp' | 'cli' | 'library';
+  /** The name of the key or of the MCP host, or the id of the definition with the schedule or webhook; else null. */
+  readonly name: string | null;
+}
+
 /** A run of a pipeline or of a plan in this process: its actor, its times, and the fields of its record. */
 export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   readonly createdAt: number;
@@ -44,6 +52,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   isResuming = false;
   /** Null when a request or a person has started it, also for a rerun. Set before anybody can see the run. */
   trigger: RunTrigger | null = null;
+  /** Set before anybody can see the run. */
+  startedBy: StartedBy = { kind: 'library', name: null };
   /** Resolves when nothing of the run is at work any more; never rejects. */
   readonly settled: Promise<void>;
   abstract readonly kind: 'pipeline' | 'plan';

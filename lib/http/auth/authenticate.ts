@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { WavetrainError } from '../../common/errors.js';
+import type { StartedBy } from '../../execution/run/base-run.js';
 import type { RunRegistry } from '../../runs/registry.js';
 
 /**
@@ -40,6 +41,11 @@ export interface Caller {
 
 /** The caller of every request when the server has no keys. */
 export const ANONYMOUS: Caller = { name: null, tenants: null, scopes: KEY_SCOPES };
+
+/** Who has started what a request starts (D75). */
+export function toStartedBy({ name }: Caller): StartedBy {
+  return name === null ? { kind: 'anonymous', name } : { kind: 'key', name };
+}
 
 /** Returns the caller of a request, or undefined when the request carries no valid key (D37). */
 export type Authenticate = (request: Pick<IncomingMessage, 'headersDistinct'>) => Caller | undefined;

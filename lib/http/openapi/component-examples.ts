@@ -41,6 +41,7 @@ const SUMMARY = {
   failed_task: null,
   rerun_of: null,
   trigger: null,
+  started_by: { kind: 'key', name: 'ci' },
 };
 
 const PLAN_OUTCOME = {

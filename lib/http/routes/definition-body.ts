@@ -1,138 +1,87 @@
 import type { Static } from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
-import type { Steps } from '../../common/steps.js';
 import { MAX_YAML_LENGTH } from '../../common/limits.js';
 import type { Problem } from '../../definition/problem.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
-import { type CheckSteps, readInput } from '../../definition/check-steps.js';
-import type { DefinitionInput, Source } from '../../definition/text/source.js';
+import type { DefinitionInput } from '../../definition/text/source.js';
 import { pipelineNotFound } from '../../library/read-definition.js';
-import { InvalidDefinitionError } from '../../pipelines/load.js';
-import type { CheckResult, Pipeline } from '../../pipelines/pipeline.js';
-import { checkPlanSourceInSteps, type PlanCheckOptions, type PlanCheckResult } from '../../plans/check.js';
-import type { PipelineInput, Plan } from '../../plans/plan.js';
+import type { PipelineInput } from '../../plans/plan.js';
+import type { PipelineSource, PlanSource } from '../../submission/submission.js';
 import type { DefinitionRequestSchema, PlanRequestSchema } from '../schemas/request.js';
 import type { HttpServices } from '../services.js';
 
-/** What checks definitions. */
-type DefinitionServices = Pick<HttpServices, 'registry' | 'catalog' | 'pipelines' | 'library'>;
-
-/** A definition that a caller sends, or that has passed the checks in an earlier process. */
-interface Checked {
-  /** As in the options of a check. Default: false. */
-  readonly isChecked?: boolean;
-}
-
-/** The parts of a request that hold a pipeline. */
-interface PipelineRequest extends Checked {
+/** A request whose body is YAML, or JSON of a schema. */
+interface DefinitionRequest<B> {
   readonly yaml: string | undefined;
-  readonly body: Static<typeof DefinitionRequestSchema> | undefined;
-}
-
-/** The pipeline of a request. Rejects with an InvalidDefinitionError with every problem. */
-export async function readPipeline(
-  request: PipelineRequest,
-  services: DefinitionServices,
-  tenantId: string,
-): Promise<Pipeline> {
-  const check = await checkPipelineRequest(request, services, tenantId);
-  if (!check.ok) throw new InvalidDefinitionError(check.problems);
-  return check.pipeline;
+  readonly body: B | undefined;
 }
 
 /**
- * Validates the pipeline of a request, in turns with the requests of other tenants (D25). Rejects with
- * `invalid_request` unless there is exactly one definition, and with `body_too_large` for long YAML.
+ * Reads the pipeline of a request.
+ *
+ * @throws WavetrainError `invalid_request` unless there is exactly one definition, and `body_too_large` for long YAML
  */
-export async function checkPipelineRequest(
-  { yaml, body = {}, isChecked }: PipelineRequest,
-  { registry, pipelines }: DefinitionServices,
-  tenantId: string,
-): Promise<CheckResult> {
-  const { inputs, session } = body;
+export function readPipelineSource({
+  yaml,
+  body = {},
+}: DefinitionRequest<Pick<Static<typeof DefinitionRequestSchema>, 'pipeline' | 'yaml'>>): PipelineSource {
   const definition = pickDefinition('pipeline', body.pipeline, yaml ?? body.yaml);
   if ('text' in definition) assertShortYaml([definition.text]);
-  const steps = pipelines.check(definition, { inputs, session }, isChecked);
-  const check = await registry.stepRunner.check(steps, tenantId);
-  return check.ok ? check : { ...check, problems: addHints(check.problems, 'pipeline', definition) };
-}
-
-/** The parts of a request that hold a plan, and the pipelines that are not part of it. */
-interface PlanRequest extends Checked {
-  readonly yaml: string | undefined;
-  readonly body: Static<typeof PlanRequestSchema> | undefined;
-}
-
-/** The plan of a request. Rejects with an InvalidDefinitionError with every problem. */
-export async function readPlan(
-  request: PlanRequest,
-  services: DefinitionServices,
-  tenantId: string,
-): Promise<Plan> {
-  const check = await checkPlanRequest(request, services, tenantId, true);
-  if (!check.ok || check.plan === undefined) throw new InvalidDefinitionError(check.problems);
-  return check.plan;
+  return {
+    kind: 'pipeline',
+    definition,
+    addHints: (problems) => addRootHints(problems, 'pipeline', definition),
+  };
 }
 
 /**
- * Validates the plan of a request, as `checkPipelineRequest` validates a pipeline. Reads no file: a pipeline that the
- * request lacks is missing (D33), or one of the folder when the request says `beside` (D69). Rejects with
+ * Reads the plan of a request, and the pipelines beside it. Reads no file: a pipeline that the request lacks is missing
+ * (D33), or one of the folder when the request says `beside` (D69). Rejects as `readPipelineSource` throws, and with
  * `pipeline_not_found` when that is none of the tenant.
- *
- * @param complete whether a missing pipeline is an error, as for a run
  */
-export async function checkPlanRequest(
-  { yaml, body = {}, isChecked }: PlanRequest,
-  services: DefinitionServices,
+export async function readPlanSource(
+  {
+    yaml,
+    body = {},
+  }: DefinitionRequest<Pick<Static<typeof PlanRequestSchema>, 'plan' | 'yaml' | 'pipelines' | 'beside'>>,
+  services: Pick<HttpServices, 'library'>,
   tenantId: string,
-  complete: boolean,
-): Promise<PlanCheckResult> {
-  const { registry, catalog } = services;
-  const { inputs, session, beside } = body;
+): Promise<PlanSource> {
+  const { beside } = body;
   const definition = pickDefinition('plan', body.plan, yaml ?? body.yaml);
-  const pipelines = Object.entries(body.pipelines ?? {}).filter(([, pipeline]) => pipeline !== null);
+  const sent = Object.entries(body.pipelines ?? {}).filter(([, pipeline]) => pipeline !== null);
   assertShortYaml([
     ...('text' in definition ? [definition.text] : []),
-    ...pipelines.flatMap(([, pipeline]) => (typeof pipeline === 'string' ? [pipeline] : [])),
+    ...sent.flatMap(([, pipeline]) => (typeof pipeline === 'string' ? [pipeline] : [])),
   ]);
-  const sent = pipelines.map(([id, pipeline]): [string, PipelineInput] => [
-    id,
-    typeof pipeline === 'string' ? { text: pipeline } : { value: pipeline },
-  ]);
-  const findOthers = beside === undefined ? undefined : await findInFolder(beside, services, tenantId);
-  const options = { catalog, complete, isChecked, ...(inputs && { inputs }), ...(session && { session }) };
-  const check = await registry.stepRunner.check(checkParts(definition, sent, findOthers, options), tenantId);
-  if (beside !== undefined) return check;
-  const problems = check.problems.map((problem) =>
-    problem.code === 'missing_pipeline' ? { ...problem, hint: SEND_PIPELINE } : problem,
-  );
-  return { ...check, problems: check.ok ? problems : addHints(problems, 'plan', definition) };
+  const pipelines = new Map(sent.map(([id, pipeline]) => [id, toPipelineInput(pipeline)]));
+  if (beside !== undefined) {
+    return {
+      kind: 'plan',
+      definition,
+      pipelines,
+      findPipelines: await findBeside(beside, services, tenantId),
+    };
+  }
+  const addHints = (problems: readonly Problem[]): readonly Problem[] =>
+    addRootHints(problems.map(hintMissingPipeline), 'plan', definition);
+  return { kind: 'plan', definition, pipelines, addHints };
 }
 
-/** Finds the pipelines of a plan that are neither part of it nor of the request. */
-type FindPipelines = (plan: Source) => Steps<ReadonlyMap<string, PipelineInput>>;
+function toPipelineInput(pipeline: unknown): PipelineInput {
+  return typeof pipeline === 'string' ? { text: pipeline } : { value: pipeline };
+}
 
-async function findInFolder(
+/** Finds the pipelines of a plan among the files of the folder, as those of the plan with this id. */
+async function findBeside(
   id: string,
-  { library: folder }: DefinitionServices,
+  { library: folder }: Pick<HttpServices, 'library'>,
   tenantId: string,
-): Promise<FindPipelines> {
+): Promise<PlanSource['findPipelines']> {
   if (folder === undefined) throw pipelineNotFound(id);
   const { library } = folder;
   const entry = await library.entry(tenantId, id);
   return (plan) => library.pipelinesOf(entry, plan);
-}
-
-function* checkParts(
-  definition: DefinitionInput,
-  sent: readonly [string, PipelineInput][],
-  findOthers: FindPipelines | undefined,
-  options: PlanCheckOptions,
-): CheckSteps<PlanCheckResult> {
-  const plan = yield* readInput(definition);
-  const others = findOthers === undefined ? [] : yield* findOthers(plan);
-  const pipelines = new Map([...others, ...sent]);
-  return yield* checkPlanSourceInSteps(plan, { ...options, pipelines });
 }
 
 /**
@@ -171,21 +120,25 @@ function assertShortYaml(texts: readonly string[]): void {
 const SEND_PIPELINE =
   'send it in "pipelines" under that id, or define it in the plan: the server does not read the files that a plan names';
 
+function hintMissingPipeline(problem: Problem): Problem {
+  return problem.code === 'missing_pipeline' ? { ...problem, hint: SEND_PIPELINE } : problem;
+}
+
 const SEND_ELSEWHERE: Readonly<Record<DefinitionKind, string>> = {
   pipeline: 'send it to /plans/run, /plans/run_async or /plans/validate',
   plan: 'send it to /pipelines/run, /pipelines/run_async or /pipelines/validate',
 };
 
-/** Adds what the validator does not know: where to send a definition of the other kind, or a text. */
-function addHints(
+/** Says where to send a definition of the other kind, or a text. */
+function addRootHints(
   problems: readonly Problem[],
   expected: DefinitionKind,
   definition: DefinitionInput,
 ): readonly Problem[] {
   const isText = 'value' in definition && typeof definition.value === 'string';
-  const isRoot = ({ path }: Problem): boolean => path === '' || path === `/${expected}`;
   return problems.map((problem) => {
-    if (!isRoot(problem)) return problem;
+    const isRoot = problem.path === '' || problem.path === `/${expected}`;
+    if (!isRoot || problem.severity !== 'error') return problem;
     if (isText) return { ...problem, hint: 'send text in field "yaml"' };
     return problem.code === 'invalid_value' ? { ...problem, hint: SEND_ELSEWHERE[expected] } : problem;
   });

@@ -9,7 +9,7 @@ import { GraphSchema, ToolListSchema, ValidationReportSchema } from '../schemas/
 import { DefinitionRequestSchema, RunAsyncRequestSchema, RunRequestSchema } from '../schemas/request.js';
 import { RunResultSchema } from '../schemas/run.js';
 import type { HttpServices } from '../services.js';
-import { checkPipelineRequest, readPipeline } from './definition-body.js';
+import { readPipelineSource } from './definition-body.js';
 import { EXAMPLE_PIPELINE, EXAMPLE_YAML } from './examples.js';
 import { createRunRoutes } from './submit.js';
 
@@ -38,7 +38,7 @@ const SVG_HEADERS = {
 
 /** Routes about definitions and tools; they run nothing. */
 export function pipelineRoutes(services: HttpServices): Route[] {
-  const { catalog } = services;
+  const { catalog, checker } = services;
   return [
     defineRoute({
       method: 'POST',
@@ -54,9 +54,9 @@ export function pipelineRoutes(services: HttpServices): Route[] {
       errors: ['shutting_down'],
       handle: async (request) => ({
         body: createReport(
-          await checkPipelineRequest(
-            request,
-            services,
+          await checker.checkPipeline(
+            readPipelineSource(request),
+            request.body ?? {},
             resolveTenant(request.caller, request.body?.tenant_id),
           ),
         ),
@@ -105,7 +105,12 @@ export function pipelineRoutes(services: HttpServices): Route[] {
       errors: ['invalid_definition', 'shutting_down'],
       handle: async (request) => {
         const tenantId = resolveTenant(request.caller);
-        const graph = createGraph(await readPipeline(request, services, tenantId));
+        const { pipeline } = await checker.loadPipeline(
+          readPipelineSource(request),
+          request.body ?? {},
+          tenantId,
+        );
+        const graph = createGraph(pipeline);
         if (request.query.format === 'mermaid') return { text: renderMermaid(graph), type: 'text/plain' };
         if (request.query.format === 'dot') return { text: renderDot(graph), type: 'text/vnd.graphviz' };
         if (request.query.format === 'svg') {
@@ -120,7 +125,6 @@ export function pipelineRoutes(services: HttpServices): Route[] {
 
 /** `POST /pipelines/run` and `POST /pipelines/run_async`. */
 export function pipelineRunRoutes(services: HttpServices): Route[] {
-  const { registry } = services;
   return createRunRoutes(services, {
     kind: 'pipeline',
     tag: 'Runs',
@@ -132,11 +136,10 @@ export function pipelineRunRoutes(services: HttpServices): Route[] {
     runSchema: RunRequestSchema,
     runAsyncSchema: RunAsyncRequestSchema,
     resultSchema: RunResultSchema,
-    submit: async (request, tenantId, options) => {
-      const { pipeline: _, yaml: __, ...inputs } = request.body ?? {};
-      const pipeline = await readPipeline(request, services, tenantId);
-      const submitted_text = request.yaml ?? request.body?.yaml;
-      return registry.submit({ ...inputs, submitted_text, pipeline, tenant_id: tenantId }, options);
+    read: (request, tenantId) => {
+      const { pipeline: _, yaml, ...values } = request.body ?? {};
+      const definition = readPipelineSource(request);
+      return { definition, values, tenantId, submittedText: request.yaml ?? yaml };
     },
   });
 }

@@ -5,7 +5,7 @@ import { PlanReportSchema } from '../schemas/report.js';
 import { PlanRequestSchema, PlanRunAsyncRequestSchema, PlanRunRequestSchema } from '../schemas/request.js';
 import { PlanResultSchema } from '../schemas/run.js';
 import type { HttpServices } from '../services.js';
-import { checkPlanRequest, readPlan } from './definition-body.js';
+import { readPlanSource } from './definition-body.js';
 import { EXAMPLE_PLAN, EXAMPLE_PLAN_PIPELINES, EXAMPLE_PLAN_YAML } from './examples.js';
 import { createRunRoutes } from './submit.js';
 
@@ -19,7 +19,7 @@ const MISPLACED_FIELDS = {
 
 /** Routes about plans. Their runs are found among all others, under `/pipelines/runs`. */
 export function planRoutes(services: HttpServices): Route[] {
-  const { registry } = services;
+  const { checker } = services;
   return [
     defineRoute({
       method: 'POST',
@@ -38,16 +38,12 @@ export function planRoutes(services: HttpServices): Route[] {
       },
       responses: { 200: { description: 'The report.', schema: PlanReportSchema } },
       errors: ['pipeline_not_found', 'shutting_down'],
-      handle: async (request) => ({
-        body: createPlanReport(
-          await checkPlanRequest(
-            request,
-            services,
-            resolveTenant(request.caller, request.body?.tenant_id),
-            false,
-          ),
-        ),
-      }),
+      handle: async (request) => {
+        const tenantId = resolveTenant(request.caller, request.body?.tenant_id);
+        const source = await readPlanSource(request, services, tenantId);
+        const check = await checker.checkPlan(source, request.body ?? {}, tenantId, { complete: false });
+        return { body: createPlanReport(check) };
+      },
     }),
     ...createRunRoutes(services, {
       kind: 'plan',
@@ -65,11 +61,10 @@ export function planRoutes(services: HttpServices): Route[] {
       runAsyncSchema: PlanRunAsyncRequestSchema,
       resultSchema: PlanResultSchema,
       errors: ['pipeline_not_found'],
-      submit: async (request, tenantId, options) => {
-        const { plan: _, yaml: __, pipelines: ___, beside: ____, ...inputs } = request.body ?? {};
-        const plan = await readPlan(request, services, tenantId);
-        const submitted_text = request.yaml ?? request.body?.yaml;
-        return registry.submitPlan({ ...inputs, submitted_text, plan, tenant_id: tenantId }, options);
+      read: async (request, tenantId) => {
+        const { plan: _, yaml, pipelines: __, beside: ___, ...values } = request.body ?? {};
+        const definition = await readPlanSource(request, services, tenantId);
+        return { definition, values, tenantId, submittedText: request.yaml ?? yaml };
       },
     }),
   ];

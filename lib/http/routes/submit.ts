@@ -6,9 +6,9 @@ import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { AcceptedRun, RunRecord } from '../../runs/record.js';
 import type { AcceptedRerun } from '../../runs/rerun/rerun-report.js';
 import type { OnceAcceptedRun } from '../../runs/idempotency.js';
-import type { SubmissionOptions } from '../../runs/registry-options.js';
+import type { Submission } from '../../submission/submission.js';
 import type { CallRecord } from '../../runs/tasks/task-record.js';
-import { resolveTenant } from '../auth/authenticate.js';
+import { type Caller, resolveTenant, toStartedBy } from '../auth/authenticate.js';
 import { errorResponse } from '../errors/error-response.js';
 import type { HttpErrorCode } from '../errors/error-statuses.js';
 import { type BodyDocument, defineRoute, type Route, type RouteResult } from '../routing/route.js';
@@ -24,7 +24,7 @@ interface Runnable<R extends TSchema, A extends TSchema> {
   /** Default: `/pipelines` or `/plans`. */
   readonly path?: Pick<Route, 'path' | 'reserved' | 'params'>;
   /** What distinguishes requests besides their bodies. Default: the kind. */
-  readonly describe?: (request: RunSubmission<unknown>) => string;
+  readonly describe?: (request: RunRequest<unknown>) => string;
   readonly errors?: readonly HttpErrorCode[];
   readonly tag: string;
   /** First sentences of the descriptions of the two routes. */
@@ -33,20 +33,23 @@ interface Runnable<R extends TSchema, A extends TSchema> {
   readonly runSchema: R;
   readonly runAsyncSchema: A;
   readonly resultSchema: TSchema;
-  /** Validates the definition, submits the run and returns its id. */
-  readonly submit: (
-    request: RunSubmission<Static<R> | Static<A>>,
+  /** Reads what a request submits. */
+  readonly read: (
+    request: RunRequest<Static<R> | Static<A>>,
     tenantId: string,
-    options?: SubmissionOptions,
-  ) => Promise<string>;
+  ) => ReadSubmission | Promise<ReadSubmission>;
 }
 
-/** The definition of a run and its values. */
-export interface RunSubmission<B> {
+/** What a request submits; its caller has started it. */
+type ReadSubmission = Omit<Submission, 'startedBy'>;
+
+/** A request with the definition of a run and its values. */
+export interface RunRequest<B> {
   /** Of the path. */
   readonly params: object;
   readonly yaml: string | undefined;
   readonly body: B | undefined;
+  readonly caller: Caller;
 }
 
 /** Errors that are found before a run exists. */
@@ -76,8 +79,16 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
   services: HttpServices,
   runnable: Runnable<R, A>,
 ): Route[] {
-  const { kind, tag, descriptions, body, submit, errors = [] } = runnable;
-  const submitOnce = createSubmitOnce(services.registry, runnable);
+  const { kind, tag, descriptions, body, read, errors = [] } = runnable;
+  const { registry, submitter } = services;
+  const readSubmission = async (
+    request: RunRequest<Static<R> | Static<A>>,
+    tenantId: string,
+  ): Promise<Submission> => ({
+    ...(await read(request, tenantId)),
+    startedBy: toStartedBy(request.caller),
+  });
+  const submitOnce = createSubmitOnce(submitter, runnable, readSubmission);
   const name = NAMES[kind];
   const what = kind === 'named' ? 'pipeline or plan of the server' : kind;
   const { path, ...parameters } = runnable.path ?? { path: `/${kind}s` };
@@ -116,7 +127,8 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
         const key = request.headers['idempotency-key'];
         const run = new AwaitedRun();
         if (key === undefined) {
-          const runId = await submit(request, tenantId, run);
+          const submission = await readSubmission(request, tenantId);
+          const runId = await submitter.submit({ ...submission, onAccepted: run.onAccepted });
           request.releaseBody();
           return waitForResult(services, runId, run);
         }
@@ -150,8 +162,10 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
       handle: async (request) => {
         const tenantId = resolveTenant(request.caller, getTenant(request.body));
         const key = request.headers['idempotency-key'];
-        if (key === undefined)
-          return acceptedResult(services.registry.accepted(await submit(request, tenantId)));
+        if (key === undefined) {
+          const runId = await submitter.submit(await readSubmission(request, tenantId));
+          return acceptedResult(registry.accepted(runId));
+        }
         const { run_id, status, isReplayed } = await submitOnce(request, tenantId, key);
         return acceptedResult({ run_id, status }, isReplayed ? REPLAYED_HEADERS : {});
       },
@@ -174,7 +188,7 @@ export const REPLAYED = '`true` when an earlier request with the same key has su
 export const REPLAYED_HEADERS = { 'Idempotent-Replayed': 'true' };
 
 type SubmitOnce<B> = (
-  request: RunSubmission<B>,
+  request: RunRequest<B>,
   tenantId: string,
   key: string,
   run?: AwaitedRun,
@@ -182,14 +196,16 @@ type SubmitOnce<B> = (
 
 /** Submits a run unless the key was used before; the same body sent to `run` and to `run_async` is one run (D36). */
 function createSubmitOnce<R extends TSchema, A extends TSchema>(
-  registry: HttpServices['registry'],
-  { kind, describe = () => kind, submit }: Runnable<R, A>,
+  submitter: HttpServices['submitter'],
+  { kind, describe = () => kind }: Runnable<R, A>,
+  read: (request: RunRequest<Static<R> | Static<A>>, tenantId: string) => Promise<Submission>,
 ): SubmitOnce<Static<R> | Static<A>> {
   return (request, tenantId, key, run) => {
     const fingerprint = createFingerprint(describe(request), request.yaml ?? request.body);
-    return registry.submitOnce(tenantId, { key, fingerprint }, ({ reservation }) =>
-      submit(request, tenantId, { reservation, onAccepted: run?.onAccepted }),
-    );
+    return submitter.submitOnce(tenantId, { key, fingerprint }, async () => ({
+      ...(await read(request, tenantId)),
+      onAccepted: run?.onAccepted,
+    }));
   };
 }
 

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { RunStatus } from '../../../machines/types.js';
-import type { RunTrigger } from '../../execution/run/base-run.js';
+import type { RunTrigger, StartedBy } from '../../execution/run/base-run.js';
 import type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from '../../execution/results.js';
 import type { ArtifactPage } from '../../runs/tasks/run-files.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';
@@ -88,6 +88,20 @@ export const RunTriggerSchema = schemaFor<RunTrigger>()(
   }),
 );
 
+const StartedBySchema = schemaFor<StartedBy>()(
+  Type.Object(
+    {
+      kind: Type.Enum(['key', 'anonymous', 'schedule', 'webhook', 'mcp', 'cli', 'library']),
+      name: nullable(
+        Type.String({
+          description: 'The name of the API key, or the id of the definition with the schedule or webhook.',
+        }),
+      ),
+    },
+    { title: 'StartedBy', description: 'Who has started a run, or has asked for a rerun.' },
+  ),
+);
+
 const summary = {
   run_id: RunId,
   kind: Type.Enum(['pipeline', 'plan']),
@@ -123,6 +137,7 @@ const summary = {
   failed_task: nullable(FailedTaskSchema),
   rerun_of: nullable(RunId),
   trigger: nullable(RunTriggerSchema),
+  started_by: StartedBySchema,
 };
 
 const RunSummarySchema = schemaFor<RunSummary>()(

@@ -3,6 +3,7 @@ import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { ScheduleTimes } from '../../definition/triggers/cron.js';
 import { readSchedule, type Schedule } from '../../definition/triggers/start.js';
 import type { RunRegistry } from '../../runs/registry.js';
+import type { Submitter } from '../../submission/submitter.js';
 import type { Steps } from '../../common/steps.js';
 import { findDueTimes, formatMissed } from './due-times.js';
 import type { PipelineLibrary } from '../library.js';
@@ -26,6 +27,7 @@ const SHOWN_TIMES = 3;
 export interface SchedulerOptions {
   readonly library: PipelineLibrary;
   readonly registry: RunRegistry;
+  readonly submitter: Pick<Submitter, 'submitOnce'>;
   readonly clock: Clock;
   readonly log: LibraryLog;
   /** Keeps how far each schedule has come; undefined: that ends with the process, as the runs do. */
@@ -316,15 +318,14 @@ export class Scheduler {
     due: number,
     more: Pick<LastDue, 'reason' | 'missed'>,
   ): Promise<void> {
-    const { library, registry } = this.#options;
+    const { library, submitter } = this.#options;
     const { tenantId, id } = active;
     // No header has a line break, so that no caller can take this key.
     const key = { key: `schedule\n${id}\n${toIsoTime(due)}`, fingerprint: 'schedule' };
     try {
       const entry = await library.entry(tenantId, id);
-      const { run_id } = await registry.submitOnce(tenantId, key, ({ reservation }) =>
-        library.submit(entry, {}, { reservation, trigger: 'schedule' }),
-      );
+      const start = { trigger: 'schedule', startedBy: { kind: 'schedule', name: id } } as const;
+      const { run_id } = await submitter.submitOnce(tenantId, key, () => library.toSubmission(entry, start));
       active.runId = run_id;
       active.waiting = null;
       this.#end(active, due, { outcome: 'started', run_id, ...more });

@@ -9,7 +9,7 @@ import {
   toJsonPointer,
 } from '../../common/json.js';
 import type { FolderEntry } from '../folder-entries.js';
-import type { NamedRunValues } from '../library.js';
+import type { SubmittedValues } from '../../submission/submission.js';
 import { LIBRARY_LIMITS } from '../limits.js';
 
 /**
@@ -18,7 +18,7 @@ import { LIBRARY_LIMITS } from '../limits.js';
  *
  * @throws WavetrainError `invalid_request` for a body that is no object, and `body_too_large`
  */
-export function toRunValues({ good }: FolderEntry, body: unknown): NamedRunValues {
+export function toRunValues({ good }: FolderEntry, body: unknown): SubmittedValues {
   if (body !== undefined && !isObject(body)) {
     throw new WavetrainError('invalid_request', 'the body of a webhook must be a JSON object, or none');
   }

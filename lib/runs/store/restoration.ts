@@ -5,7 +5,7 @@ import type { MemoryPool } from '../../common/queues/memory-pool.js';
 import { formatMebibytes } from '../../common/text.js';
 import { warnHost } from '../../common/warnings.js';
 import type { StandIns } from '../rerun/stand-ins.js';
-import type { RestoredRun, ReviveDefinitions, RunFactory } from '../run-factory.js';
+import type { RestoredRun, ReviveDefinition, RunFactory } from '../run-factory.js';
 import type { RunEntry } from '../run-entry.js';
 import { Backlog, PendingRun } from './backlog.js';
 import type { RunStore, StoredRunHead } from './run-store.js';
@@ -33,7 +33,7 @@ export interface RestoringRegistry {
 
 export interface RestorationOptions {
   readonly store: RunStore;
-  readonly revive: ReviveDefinitions;
+  readonly revive: ReviveDefinition;
   readonly factory: RunFactory;
   readonly registry: RestoringRegistry;
   readonly missingFiles: StandIns;

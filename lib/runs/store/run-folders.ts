@@ -105,10 +105,16 @@ export class RunFolders {
     return readJson(join(this.folder(id), RUN_FILE)) as ShellRun | undefined;
   }
 
-  /** How a run has ended; undefined when it has not settled. Earlier versions have written no trigger. */
+  /** How a run has ended; undefined when it has not settled. Earlier versions have written less. */
   summary(id: string): RunSummary | undefined {
     const summary = readJson(join(this.folder(id), SUMMARY_FILE)) as RunSummary | undefined;
-    return summary && Object.assign(summary, { trigger: summary.trigger ?? null });
+    return (
+      summary &&
+      Object.assign(summary, {
+        trigger: summary.trigger ?? null,
+        started_by: summary.started_by ?? { kind: 'cli', name: null },
+      })
+    );
   }
 
   /** Reads the facts of a run, up to the first line that a crash has torn. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../common/json.js';
 import type { Fact } from '../../execution/history/fact.js';
-import type { RunTrigger } from '../../execution/run/base-run.js';
+import type { RunTrigger, StartedBy } from '../../execution/run/base-run.js';
 import type { FactLog } from '../../execution/history/run-history.js';
 import type { Breakpoints, ExecutionOptions } from '../../execution/run-inputs.js';
 import type { SubmittedKeys } from '../../execution/prepare/prepare-run.js';
@@ -30,6 +30,8 @@ export interface StoredSubmission {
   readonly idempotency?: IdempotencyKey;
   /** What has started the run; none for a request or a person, and earlier versions have kept none. */
   readonly trigger?: RunTrigger;
+  /** Who has started the run; earlier versions have kept none. */
+  readonly started_by?: StartedBy;
   /** The version and the catalog that have checked the definition; earlier versions have kept none. */
   readonly checked_by?: string;
   /** The run that this one repeats in part (D35). What it may reuse of that is kept after the submission. */

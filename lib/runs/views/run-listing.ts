@@ -6,6 +6,7 @@ import { createTextFinder } from '../../common/text.js';
 import type { BaseRun, RunTrigger } from '../../execution/run/base-run.js';
 import type { RunQueue } from '../admission.js';
 import { type RunSummary, toRunSummary } from '../record.js';
+import { matchesStartedBy, type StartedByFilter } from './started-by.js';
 
 /** `paused` selects the running runs that wait at a breakpoint. */
 export type RunStatusFilter = RunStatus | 'paused';
@@ -18,6 +19,7 @@ export interface RunQuery {
   readonly pipeline_id?: string | undefined;
   /** Only runs that a schedule, or a webhook, has started. */
   readonly trigger?: RunTrigger | undefined;
+  readonly startedBy?: StartedByFilter | undefined;
   /**
    * Only runs with this text in their id, the id of their pipeline, their goal or their error, in capital or small letters:
    * of a goal or an error, the first 2,000 characters count.
@@ -131,10 +133,11 @@ class RunFilter {
 
   /** Whether a run passes all filters but that of its status. */
   accepts(run: BaseRun): boolean {
-    const { pipeline_id, trigger, createdAfterMs, createdBeforeMs } = this.#query;
+    const { pipeline_id, trigger, startedBy, createdAfterMs, createdBeforeMs } = this.#query;
     if (this.#tenants !== undefined && !this.#tenants.has(run.tenantId)) return false;
     if (pipeline_id !== undefined && run.definitionId !== pipeline_id) return false;
     if (trigger !== undefined && run.trigger !== trigger) return false;
+    if (startedBy !== undefined && !matchesStartedBy(startedBy, run.startedBy)) return false;
     if (createdAfterMs !== undefined && run.createdAt < createdAfterMs) return false;
     if (createdBeforeMs !== undefined && run.createdAt >= createdBeforeMs) return false;
     const { id, definitionId, goal, error } = run;

@@ -22,7 +22,7 @@ describe('The runs of an MCP host', () => {
     const pipeline = '{pipeline: {id: p, goal: g, tasks: [{id: a, tool: mock}]}}';
     const loaded = await loadHostDefinition({ pipeline }, builtinCatalog(), context, true);
     const values = { params: undefined, inputs: undefined, session: undefined };
-    const call = { signal: new AbortController().signal, report: undefined };
+    const call = { signal: new AbortController().signal, report: undefined, host: 'desk' };
     const run = (): Promise<Error> =>
       catchRejection(runs.run(loaded, values, call)).then((error) => error as Error);
     const first = Array.from({ length: 8 }, run);

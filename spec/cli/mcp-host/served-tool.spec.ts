@@ -7,7 +7,7 @@ import {
   toListedTool,
 } from '../../../lib/cli/mcp-host/served-tool.js';
 
-const CALL = { signal: new AbortController().signal, report: undefined };
+const CALL = { signal: new AbortController().signal, report: undefined, host: null };
 
 describe('The answer to a call of an MCP host', () => {
   let bugs: unknown[];

@@ -31,6 +31,7 @@ export const RUNNING: RunRecord = {
   failed_task: null,
   rerun_of: null,
   trigger: null,
+  started_by: { kind: 'cli', name: null },
 };
 
 /** A registry with one run, which the spec settles by hand. */

@@ -79,6 +79,7 @@ describe('POST /plans/run_async', () => {
       failed_task: null,
       rerun_of: null,
       trigger: null,
+      started_by: { kind: 'anonymous', name: null },
     });
   });
 

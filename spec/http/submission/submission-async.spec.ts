@@ -67,6 +67,7 @@ describe('POST /pipelines/run_async', () => {
       failed_task: null,
       rerun_of: null,
       trigger: null,
+      started_by: { kind: 'anonymous', name: null },
     });
   });
 

@@ -84,7 +84,7 @@ describe('Schedules that are paused (D70)', () => {
     await opened.pass(MINUTE);
     write('schedule: "* * * * *", paused: true');
     await opened.look();
-    await opened.library.submit(await opened.library.entry('default', 'p'), {});
+    await opened.submit('p');
     await opened.pass(MINUTE);
     expect(opened.runs.map(({ status, trigger }) => [status, trigger])).to.deep.equal([
       ['running', 'schedule'],

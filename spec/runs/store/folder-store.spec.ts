@@ -194,7 +194,12 @@ describe('FolderStore (D68)', () => {
 
     it('has a null trigger in a summary that an earlier version has written (D28)', async () => {
       settle(await keep('1'), '1');
-      expect(foldersOf().summary('1')).to.deep.equal({ run_id: '1', status: 'succeeded', trigger: null });
+      expect(foldersOf().summary('1')).to.deep.equal({
+        run_id: '1',
+        status: 'succeeded',
+        trigger: null,
+        started_by: { kind: 'cli', name: null },
+      });
     });
 
     it('reads none of the runs whose summary says which run they repeat', async () => {

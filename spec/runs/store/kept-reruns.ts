@@ -5,7 +5,7 @@ import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { checkPlan } from '../../../lib/plans/check.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import type { RerunRequest } from '../../../lib/runs/rerun/rerun.js';
-import type { ReviveDefinitions } from '../../../lib/runs/run-factory.js';
+import type { ReviveDefinition } from '../../../lib/runs/run-factory.js';
 import type { RunStore } from '../../../lib/runs/store/run-store.js';
 import { SqliteStore } from '../../../lib/runs/store/sqlite-store.js';
 import { defineTool } from '../../../lib/tools/tool.js';
@@ -84,17 +84,15 @@ export class KeptReruns {
     return runs;
   }
 
-  get #revive(): ReviveDefinitions {
-    return {
-      pipeline: async (definition) => this.parse(JSON.stringify(definition)),
-      plan: async (definition, pipelines) => {
-        const { sub_pipelines: parts, ...plan } = definition;
-        const whole = (parts as { readonly id: string }[]).map((part) => ({
-          ...part,
-          pipeline: pipelines[part.id],
-        }));
-        return this.parsePlan(JSON.stringify({ ...plan, sub_pipelines: whole }));
-      },
+  get #revive(): ReviveDefinition {
+    return async ({ kind, definition, pipelines = {} }) => {
+      if (kind === 'pipeline') return { kind, pipeline: this.parse(JSON.stringify(definition)) };
+      const { sub_pipelines: parts, ...plan } = definition;
+      const whole = (parts as { readonly id: string }[]).map((part) => ({
+        ...part,
+        pipeline: pipelines[part.id],
+      }));
+      return { kind, plan: this.parsePlan(JSON.stringify({ ...plan, sub_pipelines: whole })) };
     };
   }
 

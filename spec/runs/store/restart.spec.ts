@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
-import type { ReviveDefinitions } from '../../../lib/runs/run-factory.js';
+import type { ReviveDefinition } from '../../../lib/runs/run-factory.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { takeWarnings } from '../../support/warnings.js';
@@ -420,10 +420,10 @@ describe('A registry that is restored from a store (D68)', () => {
     await first.store.idle();
     const pipeline = '{id: other, goal: g, tasks: [{id: other, tool: controlled}]}';
     const second = new StoredRuns(disk, { pipeline });
-    const revive: ReviveDefinitions = {
-      pipeline: async () => parsePipeline(pipeline, { tools: [second.controlled.tool] }),
-      plan: () => Promise.reject(new Error('this spec has no plans')),
-    };
+    const revive: ReviveDefinition = async () => ({
+      kind: 'pipeline',
+      pipeline: parsePipeline(pipeline, { tools: [second.controlled.tool] }),
+    });
     const restored = second.registry.restore(revive);
     await settle(20);
     second.clock.advance(500);
@@ -451,7 +451,7 @@ describe('A registry that is restored from a store (D68)', () => {
     const runId = await first.submit();
     const second = new StoredRuns(disk);
     const refuse = (): Promise<never> => Promise.reject(new Error('tool "controlled" is missing'));
-    await second.registry.restore({ pipeline: refuse, plan: refuse });
+    await second.registry.restore(refuse);
     expect((await takeWarnings()).join()).to.contain(
       `run ${runId} cannot be rebuilt: tool "controlled" is missing`,
     );

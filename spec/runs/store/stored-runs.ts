@@ -1,7 +1,7 @@
 import type { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { RestoredRuns } from '../../../lib/runs/registry.js';
-import type { ReviveDefinitions } from '../../../lib/runs/run-factory.js';
+import type { ReviveDefinition } from '../../../lib/runs/run-factory.js';
 import { deferred } from '../../support/deferred.js';
 import { ControlledRuns } from '../controlled-runs.js';
 import { type Disk, MemoryStore } from './memory-store.js';
@@ -67,13 +67,11 @@ export class StoredRuns extends ControlledRuns {
     return [restored];
   }
 
-  #revive(onRevive: OnRevive): ReviveDefinitions {
-    return {
-      pipeline: async (definition, values) => {
-        await onRevive(values);
-        return parsePipeline(JSON.stringify(definition), { tools: [this.controlled.tool] });
-      },
-      plan: () => Promise.reject(new Error('this spec has no plans')),
+  #revive(onRevive: OnRevive): ReviveDefinition {
+    return async ({ definition }, values) => {
+      await onRevive(values);
+      const pipeline = parsePipeline(JSON.stringify(definition), { tools: [this.controlled.tool] });
+      return { kind: 'pipeline', pipeline };
     };
   }
 }

@@ -2,12 +2,8 @@ import { type Clock, systemClock } from '../../../lib/common/clock.js';
 import { type Environment } from '../../../lib/common/config/environment.js';
 import { readServerConfig } from '../../../lib/common/config/server-config.js';
 import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
-import {
-  type RunningServer,
-  startServer,
-  type RunObserver,
-  type ServerOptions,
-} from '../../../lib/http/server.js';
+import { startServer } from '../../../lib/http/server.js';
+import type { RunningServer, RunObserver, ServerOptions } from '../../../lib/http/server-options.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { serverFileAccess } from '../../../lib/tools/files/file-access.js';
 import type { Tool } from '../../../lib/tools/tool.js';

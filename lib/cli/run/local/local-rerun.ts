@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import type { CheckedDefinition } from '../../../execution/run-inputs.js';
 import type { RerunRequest } from '../../../runs/rerun/rerun.js';
 import type { RunFolders, ShellRun } from '../../../runs/store/run-folders.js';
 import type { StoredSubmission } from '../../../runs/store/run-store.js';
 import type { CliContext, RegistryApi } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import {
-  type CheckedDefinition,
   checkDefinitionFile,
   type DefinitionFile,
   type DefinitionFlags,
@@ -108,7 +108,11 @@ async function startRerun(
   { json, quiet }: Pick<RunFlags, 'json' | 'quiet'>,
 ): Promise<string> {
   try {
-    const runId = await registry.rerun(id, request, { onEvent, onInspection });
+    const runId = await registry.rerun(id, request, {
+      startedBy: { kind: 'cli', name: null },
+      onEvent,
+      onInspection,
+    });
     const report = await registry.rerunReport(runId);
     if (report !== null && !json && !quiet) for (const line of rerunReportLines(report)) print(line);
     return runId;

@@ -1,7 +1,8 @@
 import { readConfig } from '../../../common/config/config.js';
 import type { ShellRun } from '../../../runs/store/run-folders.js';
 import type { CliContext, RegistryApi } from '../../context.js';
-import type { CheckedDefinition, DefinitionFile } from '../../input/load-definition.js';
+import type { CheckedDefinition } from '../../../execution/run-inputs.js';
+import type { DefinitionFile } from '../../input/load-definition.js';
 import { openSecrets } from '../../input/secrets.js';
 import { PipelineRunView } from '../../progress/run-view.js';
 import { pipelineFailureLines, planFailureLines } from '../../render/run-summary.js';

@@ -1,9 +1,10 @@
 import Type from 'typebox';
+import { toStartedBy } from '../../auth/authenticate.js';
 import type { Route } from '../../routing/route.js';
 import { NamedRunSchema } from '../../schemas/library.js';
 import { PlanResultSchema, RunResultSchema } from '../../schemas/run.js';
 import type { HttpServices } from '../../services.js';
-import { createRunRoutes, type RunSubmission } from '../submit.js';
+import { createRunRoutes, type RunRequest } from '../submit.js';
 import { requireLibrary } from './named-path.js';
 
 const FROM_FOLDER =
@@ -40,15 +41,16 @@ export function namedRunRoutes(
     resultSchema: Type.Union([RunResultSchema, PlanResultSchema]),
     describe: (request) => `named ${getId(request)}`,
     errors: ['pipeline_not_found'],
-    submit: async (request, tenantId, options) => {
+    read: async (request, tenantId) => {
       const id = getId(request);
       const { library } = requireLibrary(services, id);
       const { tenant_id: _, ...values } = request.body ?? {};
-      return library.submit(await library.entry(tenantId, id), values, options);
+      const start = { startedBy: toStartedBy(request.caller) };
+      return library.toSubmission(await library.entry(tenantId, id), start, values);
     },
   });
 }
 
-function getId({ params }: RunSubmission<unknown>): string {
+function getId({ params }: RunRequest<unknown>): string {
   return (params as { readonly id: string }).id;
 }

@@ -7,6 +7,7 @@ import { defineRoute, type RequestStart, type Route } from '../../routing/route.
 import { TenantId } from '../../schemas/request.js';
 import { AcceptedSchema } from '../../schemas/run.js';
 import { anyJsonObject } from '../../schemas/wire.js';
+import type { Submission } from '../../../submission/submission.js';
 import type { HttpServices } from '../../services.js';
 import { createFingerprint } from '../fingerprint.js';
 import { acceptedResult, REPLAYED, REPLAYED_HEADERS, SUBMISSION_ERRORS } from '../submit.js';
@@ -56,7 +57,7 @@ type Start = RequestStart<Params, typeof WebhookQuery, typeof WebhookHeaders>;
 
 /** `POST /pipelines/{id}/webhook` (D71). */
 export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): Route {
-  const { registry } = services;
+  const { registry, submitter } = services;
   return defineRoute({
     ...path,
     path: `${path.path}/webhook`,
@@ -107,14 +108,14 @@ export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): R
       const entry = webhooks.entry(start);
       const values = toRunValues(entry, request.body);
       const key = webhooks.deliveryKey(start, entry);
-      if (key === undefined) {
-        return acceptedResult(registry.accepted(await library.submit(entry, values, { trigger: 'webhook' })));
-      }
+      const startedBy = { kind: 'webhook', name: entry.id } as const;
+      const read = (): Submission => library.toSubmission(entry, { trigger: 'webhook', startedBy }, values);
+      if (key === undefined) return acceptedResult(registry.accepted(await submitter.submit(read())));
       const fingerprint = createFingerprint('webhook', request.body);
-      const { run_id, status, isReplayed } = await registry.submitOnce(
+      const { run_id, status, isReplayed } = await submitter.submitOnce(
         start.tenantId,
         { key, fingerprint },
-        ({ reservation }) => library.submit(entry, values, { reservation, trigger: 'webhook' }),
+        read,
       );
       return acceptedResult({ run_id, status }, isReplayed ? REPLAYED_HEADERS : {});
     },

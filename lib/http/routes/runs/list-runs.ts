@@ -3,6 +3,7 @@ import { parseIsoTime } from '../../../common/clock.js';
 import { WavetrainError } from '../../../common/errors.js';
 import { LISTING_LIMITS } from '../../../common/limits.js';
 import type { RunQuery } from '../../../runs/views/run-listing.js';
+import { readStartedBy, STARTED_BY_KINDS, type StartedByFilter } from '../../../runs/views/started-by.js';
 import { type Caller, listTenants, resolveTenant } from '../../auth/authenticate.js';
 import { hashEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
 import { defineRoute, type Route } from '../../routing/route.js';
@@ -23,6 +24,13 @@ const ListQuery = Type.Object(
       Type.String({ maxLength: 128, description: 'Only runs of this pipeline or plan.' }),
     ),
     trigger: Type.Optional(RunTriggerSchema),
+    started_by: Type.Optional(
+      Type.String({
+        maxLength: 300,
+        description: `Only runs that were started so: ${STARTED_BY_KINDS.join(', ')}; with a name, as in \`key:ci\`.`,
+        examples: ['key:ci'],
+      }),
+    ),
     text: Type.Optional(
       Type.String({
         maxLength: LISTING_LIMITS.textLength,
@@ -85,16 +93,26 @@ export function listRunsRoute({ registry }: HttpServices): Route {
   });
 }
 
-/** @throws WavetrainError `invalid_request` for a malformed time */
+/** @throws WavetrainError `invalid_request` for a malformed time, and an unknown kind in `started_by` */
 function readQuery(query: Static<typeof ListQuery>, caller: Caller): RunQuery {
-  const { tenant_id, limit = 50, created_after, created_before, ...others } = query;
+  const { tenant_id, limit = 50, started_by, created_after, created_before, ...others } = query;
   return {
     ...others,
     limit,
     tenants: listTenants(caller, tenant_id),
+    startedBy: started_by === undefined ? undefined : readStartedByQuery(started_by),
     createdAfterMs: readTime('created_after', created_after),
     createdBeforeMs: readTime('created_before', created_before),
   };
+}
+
+function readStartedByQuery(text: string): StartedByFilter {
+  const filter = readStartedBy(text);
+  if (filter !== undefined) return filter;
+  throw new WavetrainError(
+    'invalid_request',
+    `query parameter "started_by" must be one of ${STARTED_BY_KINDS.join(', ')}, or such a word with a name, as in key:ci`,
+  );
 }
 
 function readTime(name: string, text: string | undefined): number | undefined {

@@ -1,12 +1,12 @@
 import type { Static } from 'typebox';
 import { WavetrainError } from '../../../common/errors.js';
-import type { RerunRequest } from '../../../runs/rerun/rerun.js';
-import { authorizeRun } from '../../auth/authenticate.js';
+import type { RerunSubmission } from '../../../submission/submission.js';
+import { authorizeRun, toStartedBy } from '../../auth/authenticate.js';
 import { defineRoute, type Route } from '../../routing/route.js';
 import { RerunRequestSchema, RunIdParams } from '../../schemas/request.js';
 import { AcceptedRerunSchema, RerunReportSchema } from '../../schemas/run.js';
 import type { HttpServices } from '../../services.js';
-import { readPipeline, readPlan } from '../definition-body.js';
+import { readPipelineSource, readPlanSource } from '../definition-body.js';
 import { EXAMPLE_PIPELINE, EXAMPLE_YAML } from '../examples.js';
 import { createFingerprint } from '../fingerprint.js';
 import {
@@ -31,7 +31,7 @@ type RerunBody = Static<typeof RerunRequestSchema>;
 
 /** `POST /pipelines/runs/{run_id}/rerun` (D35, D60) */
 export function rerunRoute(services: HttpServices): Route {
-  const { registry } = services;
+  const { registry, submitter } = services;
   return defineRoute({
     method: 'POST',
     path: '/pipelines/runs/{run_id}/rerun',
@@ -64,16 +64,18 @@ export function rerunRoute(services: HttpServices): Route {
     handle: async ({ params, headers, yaml, body: json = {}, caller }) => {
       const body = yaml === undefined ? json : { yaml };
       const earlier = authorizeRun(registry, caller, params.run_id);
+      const startedBy = toStartedBy(caller);
       const key = headers['idempotency-key'];
       if (key === undefined) {
-        const runId = await registry.rerun(earlier, await readRerun(earlier, body, services));
+        const runId = await submitter.rerun(earlier, await readRerun(earlier, body, services), { startedBy });
         return acceptedResult({ ...registry.accepted(runId), rerun: await registry.rerunReport(runId) });
       }
       const fingerprint = createFingerprint('rerun', { ...body, run_id: earlier });
       const { run_id, status, isReplayed } = await registry.submitOnce(
         registry.tenantId(earlier),
         { key, fingerprint },
-        async (submission) => registry.rerun(earlier, await readRerun(earlier, body, services), submission),
+        async ({ reservation }) =>
+          submitter.rerun(earlier, await readRerun(earlier, body, services), { reservation, startedBy }),
       );
       const acceptance = { run_id, status, rerun: await registry.rerunReport(run_id) };
       return acceptedResult(acceptance, isReplayed ? REPLAYED_HEADERS : {});
@@ -83,7 +85,7 @@ export function rerunRoute(services: HttpServices): Route {
 
 /** `POST /pipelines/runs/{run_id}/rerun/preview` (D60) */
 export function rerunPreviewRoute(services: HttpServices): Route {
-  const { registry } = services;
+  const { registry, submitter } = services;
   return defineRoute({
     method: 'POST',
     path: '/pipelines/runs/{run_id}/rerun/preview',
@@ -105,17 +107,16 @@ export function rerunPreviewRoute(services: HttpServices): Route {
     handle: async ({ params, yaml, body: json = {}, caller }) => {
       const body = yaml === undefined ? json : { yaml };
       const runId = authorizeRun(registry, caller, params.run_id);
-      const request = await readRerun(runId, body, services);
-      return { body: await registry.previewRerun(runId, request), runId };
+      const rerun = await readRerun(runId, body, services);
+      return { body: await submitter.previewRerun(runId, rerun), runId };
     },
   });
 }
 
 /**
- * Reads a rerun, and validates its definition with the values that the run will have. Rejects with an
- * InvalidDefinitionError with every problem, and with `invalid_request` for a definition of the other kind.
+ * Reads a rerun. Rejects with `invalid_request` for a definition of the other kind, and for more than one.
  */
-async function readRerun(runId: string, body: RerunBody, services: HttpServices): Promise<RerunRequest> {
+async function readRerun(runId: string, body: RerunBody, services: HttpServices): Promise<RerunSubmission> {
   const { registry } = services;
   const { yaml, pipelines, ...others } = body;
   // Null means left out (D53); a definition may be any JSON, so only here it is known not to be one.
@@ -135,15 +136,10 @@ async function readRerun(runId: string, body: RerunBody, services: HttpServices)
       'send the plan too, in "plan" or "yaml": "pipelines" has only its parts',
     );
   }
-  const tenantId = registry.tenantId(runId);
-  const { inputs, session } = await registry.rerunValues(runId, request);
-  const common = { inputs, session, ...(yaml !== undefined && { yaml }) };
   if (kind === 'plan') {
-    const planBody = { ...common, plan, ...(pipelines !== undefined && { pipelines }) };
-    const changed = await readPlan({ yaml: undefined, body: planBody }, services, tenantId);
-    return { ...request, plan: changed, submitted_text: yaml };
+    const planBody = { plan, ...(pipelines !== undefined && { pipelines }) };
+    const definition = await readPlanSource({ yaml, body: planBody }, services, registry.tenantId(runId));
+    return { ...request, definition, submitted_text: yaml };
   }
-  const pipelineBody = { ...common, pipeline };
-  const checked = await readPipeline({ yaml: undefined, body: pipelineBody }, services, tenantId);
-  return { ...request, pipeline: checked, submitted_text: yaml };
+  return { ...request, definition: readPipelineSource({ yaml, body: { pipeline } }), submitted_text: yaml };
 }

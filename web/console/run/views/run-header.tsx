@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { RunRecord } from '../../../../lib/runs/record.js';
+import { formatStartedBy } from '../../../../lib/runs/views/started-by.js';
 import { formatInteger, formatTime, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';
@@ -59,8 +60,18 @@ function Status({ record }: { readonly record: RunRecord }) {
 
 function Facts({ session, record }: { readonly session: FollowedRun; readonly record: RunRecord }) {
   const now = useNow(record.finished_at === null);
-  const { created_at, started_at, finished_at, progress, tenant_id, rerun_of, trigger, usage, cost, kind } =
-    record;
+  const {
+    created_at,
+    started_at,
+    finished_at,
+    progress,
+    tenant_id,
+    rerun_of,
+    started_by,
+    usage,
+    cost,
+    kind,
+  } = record;
   const end = finished_at === null ? now : Date.parse(finished_at);
   return (
     <dl class="line-facts">
@@ -95,7 +106,9 @@ function Facts({ session, record }: { readonly session: FollowedRun; readonly re
         </Fact>
       ))}
       {cost !== undefined && <Fact name="Cost">${cost.toFixed(4)}</Fact>}
-      {trigger !== null && <Fact name="Trigger">{trigger}</Fact>}
+      <Fact name="Started by">
+        <bdi>{formatStartedBy(started_by)}</bdi>
+      </Fact>
       {rerun_of !== null && (
         <Fact name="Rerun of">
           <a href={`/runs/${encodeURIComponent(rerun_of)}`}>{rerun_of.slice(-12)}</a>{' '}

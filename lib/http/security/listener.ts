@@ -1,12 +1,12 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Clock } from '../common/clock.js';
-import type { ServerConfig } from '../common/config/server-config.js';
-import { errorMessage, WavetrainError } from '../common/errors.js';
-import { ChunkLimitedRequest } from './security/chunk-limits.js';
-import { countAllowedConnections, limitPipelining, MAX_HEADERS } from './security/connection-limits.js';
-import { handleMalformedRequests } from './errors/malformed-requests.js';
-import { handleUpgrades, type UpgradeHandler } from './routing/upgrades.js';
+import type { Clock } from '../../common/clock.js';
+import type { ServerConfig } from '../../common/config/server-config.js';
+import { errorMessage, WavetrainError } from '../../common/errors.js';
+import { ChunkLimitedRequest } from './chunk-limits.js';
+import { countAllowedConnections, limitPipelining, MAX_HEADERS } from './connection-limits.js';
+import { handleMalformedRequests } from '../errors/malformed-requests.js';
+import { handleUpgrades, type UpgradeHandler } from '../routing/upgrades.js';
 
 /** A request that takes longer to arrive completely is refused with 408. */
 const REQUEST_TIMEOUT_MS = 30_000;

@@ -1,0 +1,76 @@
+import type { Clock } from '../common/clock.js';
+import type { ServerConfig } from '../common/config/server-config.js';
+import type { SecretSource } from '../definition/secrets/run-secrets.js';
+import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
+import type { ParseText } from '../execution/prepare/step-runner.js';
+import type { ModelAccess } from '../models/models.js';
+import type { RestoredRuns, RunRegistry } from '../runs/registry.js';
+import type { RunEventListener } from '../runs/run-entry.js';
+import type { RunStore } from '../runs/store/run-store.js';
+import type { Catalog } from '../tools/catalog.js';
+import type { NetworkAccess } from '../tools/fetching/network.js';
+import type { FileAccess } from '../tools/tool.js';
+import type { ApiKey } from './auth/authenticate.js';
+import type { Log } from './logging/log.js';
+import type { HttpServices, LibraryCounts } from './services.js';
+
+/** Observes every run, in addition to the server's own metrics and log: tracing, for example. */
+export interface RunObserver {
+  readonly onEvent: RunEventListener;
+  readonly onAttempt: AttemptObserver;
+}
+
+export interface ServerOptions {
+  readonly config: ServerConfig;
+  readonly catalog: Catalog;
+  /** The files that tools may read. */
+  readonly files: FileAccess;
+  /** For the outputs of tasks with `cache` (D65). Default: they are kept in memory. */
+  readonly cacheFolder?: string | undefined;
+  /** Sends the requests of tools. Default: to public addresses only. */
+  readonly network?: NetworkAccess | undefined;
+  /** Language models, for tools and for compiling requests. Default: none. */
+  readonly models?: ModelAccess | undefined;
+  /** Undefined when requests need no key. */
+  readonly keys: readonly ApiKey[] | undefined;
+  /** Where the secrets of tasks come from (D61). Default: there are none. */
+  readonly secrets?: SecretSource | undefined;
+  /** Parses long definitions. Default: in this process. */
+  readonly parseText?: ParseText | undefined;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Creates ids of internal errors. */
+  readonly newId: () => string;
+  /** Version of this package. */
+  readonly version: string;
+  /** Reads the charts that recordings contain. Default: there are none. */
+  readonly statecharts?: HttpServices['statecharts'];
+  readonly observer?: RunObserver | undefined;
+  /** Keeps runs for the next process (D68). Default: none, runs end with the server. */
+  readonly store?: RunStore | undefined;
+  /** Keeps how far the schedules of the folder of pipelines have come (D70). Default: that ends with the server. */
+  readonly scheduleFile?: string | undefined;
+  /**
+   * Compares every short response with its schema, and responds with an internal error instead of one that differs. For
+   * tests: the comparison takes longer than creating the response. Default: false.
+   */
+  readonly checkResponses?: boolean | undefined;
+}
+
+export interface RunningServer {
+  /** The address that the server listens on, such as `http://127.0.0.1:8000`. */
+  readonly url: string;
+  readonly registry: RunRegistry;
+  /** The folder of pipelines; undefined when there is none. */
+  readonly library: { readonly folder: string; readonly counts: LibraryCounts } | undefined;
+  /**
+   * Resolves with the number of runs of the store, and of those that go on, when all of them can be found; with undefined
+   * when the server was closed before. Rejects when the store cannot be read.
+   */
+  readonly restored: Promise<RestoredRuns | undefined>;
+  /**
+   * Accepts no more runs and compilations, lets running ones finish for `graceMs`, then aborts them. Resolves when every
+   * connection is closed.
+   */
+  close(graceMs: number): Promise<void>;
+}

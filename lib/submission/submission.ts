@@ -1,0 +1,59 @@
+import type { JsonObject } from '../common/json.js';
+import type { Steps } from '../common/steps.js';
+import type { Problem } from '../definition/problem.js';
+import type { DefinitionInput, Source } from '../definition/text/source.js';
+import type { StartedBy } from '../execution/run/base-run.js';
+import type { Breakpoints, ExecutionOptions } from '../execution/run-inputs.js';
+import type { PipelineInput } from '../plans/plan.js';
+import type { SubmissionOptions } from '../runs/registry-options.js';
+import type { RerunRequest } from '../runs/rerun/rerun.js';
+
+/** A run that a request, a schedule, a webhook, the command line, an MCP host or the library asks for (D73). */
+export interface Submission<D = DefinitionSource> extends SubmissionOptions {
+  readonly definition: D;
+  readonly values: SubmittedValues;
+  readonly tenantId: string;
+  readonly startedBy: StartedBy;
+  /** The text that the definition was read from, to be shown to people who change it (D59). */
+  readonly submittedText?: string | undefined;
+}
+
+/** The values of a run, as they were sent; those that do not fit the definition are refused. */
+export interface SubmittedValues {
+  readonly params?: JsonObject;
+  readonly inputs?: JsonObject;
+  readonly session?: JsonObject;
+  readonly options?: ExecutionOptions;
+  readonly breakpoints?: Breakpoints;
+  readonly collect_events?: boolean;
+  readonly plan_concurrency?: number;
+}
+
+/** A rerun, with a changed definition if there is one (D60). */
+export interface RerunSubmission extends Omit<RerunRequest, 'pipeline' | 'plan'> {
+  readonly definition?: DefinitionSource | undefined;
+}
+
+/** A definition that is checked before it runs. */
+export type DefinitionSource = PipelineSource | PlanSource;
+
+export interface PipelineSource extends SourceOptions {
+  readonly kind: 'pipeline';
+}
+
+export interface PlanSource extends SourceOptions {
+  readonly kind: 'plan';
+  /** The pipelines that are sent beside the plan, by sub-pipeline id. */
+  readonly pipelines?: ReadonlyMap<string, PipelineInput> | undefined;
+  /** Finds others, such as those in the folder of the server (D69). */
+  readonly findPipelines?: ((plan: Source) => Steps<ReadonlyMap<string, PipelineInput>>) | undefined;
+}
+
+interface SourceOptions {
+  /** Its text, or its value. */
+  readonly definition: DefinitionInput;
+  /** This version has checked it before, in another process and with the same tools. Default: false. */
+  readonly isChecked?: boolean | undefined;
+  /** Adds the hints that only the receiver of the definition can give, such as the address for another kind. */
+  readonly addHints?: ((problems: readonly Problem[]) => readonly Problem[]) | undefined;
+}

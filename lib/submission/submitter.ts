@@ -1,0 +1,99 @@
+import { WavetrainError } from '../common/errors.js';
+import type { CheckedDefinition } from '../execution/run-inputs.js';
+import type { IdempotencyKey, OnceAcceptedRun } from '../runs/idempotency.js';
+import type { SubmissionOptions } from '../runs/registry-options.js';
+import type { RunRegistry } from '../runs/registry.js';
+import type { RerunReport } from '../runs/rerun/rerun-report.js';
+import type { RerunRequest } from '../runs/rerun/rerun.js';
+import type { DefinitionChecker } from './definition-checker.js';
+import type { RerunSubmission, Submission } from './submission.js';
+
+type Registry = Pick<
+  RunRegistry,
+  'submit' | 'submitPlan' | 'submitOnce' | 'rerun' | 'previewRerun' | 'rerunValues' | 'tenantId'
+>;
+
+/** Checks what is submitted and hands it to the registry, whatever starts the run (D73). */
+export class Submitter {
+  readonly #registry: Registry;
+  readonly #checker: DefinitionChecker;
+
+  constructor(registry: Registry, checker: DefinitionChecker) {
+    this.#registry = registry;
+    this.#checker = checker;
+  }
+
+  /**
+   * Resolves with the id of the run. Rejects with an InvalidDefinitionError with every problem of the definition, and as
+   * `submit` of the registry does.
+   */
+  async submit({ definition, ...submission }: Submission): Promise<string> {
+    const { values, tenantId } = submission;
+    const checked = await this.#checker.load(definition, values, tenantId);
+    return submitChecked(this.#registry, { ...submission, definition: checked });
+  }
+
+  /**
+   * Submits a run unless the key was used before, as `submitOnce` of the registry does (D36).
+   *
+   * @param read returns what is submitted, if the key was not used before
+   */
+  submitOnce(
+    tenantId: string,
+    key: IdempotencyKey,
+    read: () => Submission | Promise<Submission>,
+  ): Promise<OnceAcceptedRun> {
+    return this.#registry.submitOnce(tenantId, key, async ({ reservation }) =>
+      this.submit({ ...(await read()), reservation }),
+    );
+  }
+
+  /** Runs a settled run again, as `rerun` of the registry does. Rejects like `submit` for a changed definition. */
+  async rerun(runId: string, rerun: RerunSubmission, options: SubmissionOptions): Promise<string> {
+    return this.#registry.rerun(runId, await this.#checkRerun(runId, rerun), options);
+  }
+
+  /** Rejects as `rerun` does before a run exists. */
+  async previewRerun(runId: string, rerun: RerunSubmission): Promise<RerunReport> {
+    return this.#registry.previewRerun(runId, await this.#checkRerun(runId, rerun));
+  }
+
+  /** Checks a changed definition with the values that the new run will have. */
+  async #checkRerun(runId: string, { definition, ...request }: RerunSubmission): Promise<RerunRequest> {
+    if (definition === undefined) return request;
+    const values = await this.#registry.rerunValues(runId, request);
+    const { kind: _, ...checked } = await this.#checker.load(
+      definition,
+      values,
+      this.#registry.tenantId(runId),
+    );
+    return { ...request, ...checked };
+  }
+}
+
+/**
+ * Submits a run of a definition that was checked before. Resolves with its id. Rejects as `submit` of the registry does, and
+ * with `invalid_request` for values that only a definition of the other kind takes.
+ */
+export async function submitChecked(
+  registry: Pick<RunRegistry, 'submit' | 'submitPlan'>,
+  { definition, values, tenantId, submittedText, ...options }: Submission<CheckedDefinition>,
+): Promise<string> {
+  const { params, plan_concurrency, ...common } = values;
+  const run = {
+    ...common,
+    tenant_id: tenantId,
+    ...(submittedText !== undefined && { submitted_text: submittedText }),
+  };
+  if (definition.kind === 'plan') {
+    if (params !== undefined && Object.keys(params).length > 0)
+      throw new WavetrainError('invalid_request', NO_PARAMS);
+    const concurrency = plan_concurrency === undefined ? {} : { plan_concurrency };
+    return registry.submitPlan({ ...run, ...concurrency, plan: definition.plan }, options);
+  }
+  if (plan_concurrency !== undefined) throw new WavetrainError('invalid_request', NO_CONCURRENCY);
+  return registry.submit({ ...run, ...(params && { params }), pipeline: definition.pipeline }, options);
+}
+
+const NO_PARAMS = 'a plan has no params: send values in "inputs"';
+const NO_CONCURRENCY = '"plan_concurrency" is an option of plans, and this is a pipeline';
