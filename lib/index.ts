@@ -118,5 +118,5 @@ export {
   ToolError,
   WavetrainError,
 } from './common/errors.js';
-export type { Json, JsonObject } from './common/json.js';
+export type { Json, JsonObject } from './common/json/json.js';
 export { type Clock, type HostClock, systemClock } from './common/clock.js';

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { checkDefinition } from '../../lib/pipelines/check.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 import { ValidationCache } from '../../lib/pipelines/validation-cache.js';
-import { runToEnd } from '../../lib/common/steps.js';
+import { runToEnd } from '../../lib/common/scheduling/steps.js';
 import { RunRegistry, SqliteStore } from '../../lib/runs/registry.js';
 import type { ReviveDefinition } from '../../lib/runs/run-factory.js';
 import { Catalog } from '../../lib/tools/catalog.js';

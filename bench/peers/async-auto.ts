@@ -1,5 +1,5 @@
 import async from 'async';
-import type { Json } from '../../lib/common/json.js';
+import type { Json } from '../../lib/common/json/json.js';
 import type { Task } from '../../lib/pipelines/pipeline.js';
 import { type Peer, work } from './peer.js';
 

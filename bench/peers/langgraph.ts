@@ -1,5 +1,5 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-import type { Json } from '../../lib/common/json.js';
+import type { Json } from '../../lib/common/json/json.js';
 import type { Pipeline, Task } from '../../lib/pipelines/pipeline.js';
 import { type Peer, work } from './peer.js';
 

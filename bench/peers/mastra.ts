@@ -1,6 +1,6 @@
 import { type AnyWorkflow, createStep, createWorkflow } from '@mastra/core/workflows';
 import { z } from 'zod';
-import type { Json } from '../../lib/common/json.js';
+import type { Json } from '../../lib/common/json/json.js';
 import type { Pipeline, Task } from '../../lib/pipelines/pipeline.js';
 import { type Peer, waveTasks, work } from './peer.js';
 

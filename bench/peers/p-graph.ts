@@ -1,5 +1,5 @@
 import { type DependencyList, PGraph, type PGraphNodeMap } from 'p-graph';
-import type { Json } from '../../lib/common/json.js';
+import type { Json } from '../../lib/common/json/json.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 import { type Peer, type RunOnce, work } from './peer.js';
 

@@ -1,5 +1,5 @@
 import type { Scope } from '../../lib/definition/template/scope.js';
-import type { Json, JsonObject } from '../../lib/common/json.js';
+import type { Json, JsonObject } from '../../lib/common/json/json.js';
 import type { Pipeline, Task } from '../../lib/pipelines/pipeline.js';
 
 /** Output of a task by its id, as the peer kept it; undefined when there is none. */

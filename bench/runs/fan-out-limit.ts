@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import { Agent, request } from 'undici';
-import type { Json, JsonObject } from '../../lib/common/json.js';
+import type { Json, JsonObject } from '../../lib/common/json/json.js';
 import type { TemplateScope } from '../../lib/definition/template/scope.js';
 import { LocalExecutor } from '../../lib/execution/local-executor.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';

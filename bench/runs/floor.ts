@@ -1,5 +1,5 @@
 import type { TemplateScope } from '../../lib/definition/template/scope.js';
-import type { Json, JsonObject } from '../../lib/common/json.js';
+import type { Json, JsonObject } from '../../lib/common/json/json.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 
 /**

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../../lib/common/clock.js';
-import type { Json, JsonObject } from '../../lib/common/json.js';
-import { runToEnd, runWithPauses } from '../../lib/common/steps.js';
+import type { Json, JsonObject } from '../../lib/common/json/json.js';
+import { runToEnd, runWithPauses } from '../../lib/common/scheduling/steps.js';
 import { DocumentPool } from '../../lib/tools/documents/document-pool.js';
 import { Bm25Index } from '../../lib/tools/search/bm25.js';
 import { smallChunks } from '../../lib/tools/search/chunks.js';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Json } from '../common/json.js';
+import type { Json } from '../common/json/json.js';
 import type { ImportModule } from '../tools/loading/load-tools.js';
 
 /** The name of this program on the command line. */

@@ -37,7 +37,7 @@ export type { RunStatus, TaskStatus } from '../../machines/types.js';
 export type { CompileProgress, CompileResult, RepairStep } from '../compile/result.js';
 export type { LiveEvent, TaskEvent } from '../execution/events/event.js';
 export type { ErrorCause, ErrorRecord } from '../execution/invocation/thrown-error.js';
-export type { RunTrigger, StartedBy } from '../execution/run/base-run.js';
+export type { RunTrigger, StartedBy } from '../common/started-by.js';
 export type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from '../execution/results.js';
 export type { ExecutionOptions } from '../execution/run-inputs.js';
 export type { Graph } from '../pipelines/graph.js';

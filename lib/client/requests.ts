@@ -1,7 +1,7 @@
+import type { RunTrigger } from '../common/started-by.js';
 import type { CompileProgress } from '../compile/result.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/run-inputs.js';
-import type { RunTrigger } from '../execution/run/base-run.js';
 import type { RunRecord } from '../runs/record.js';
 import type { RunStatusFilter } from '../runs/views/run-listing.js';
 import type { ArtifactQuery } from '../runs/tasks/run-files.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { errorMessage, WavetrainError } from './errors.js';
-import { isObject } from './json.js';
+import { isObject } from './json/json.js';
 
 /** Environment variables by name. */
 type Variables = Readonly<Record<string, string | undefined>>;

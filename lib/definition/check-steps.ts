@@ -1,5 +1,5 @@
 import { assertDefined } from './assert.js';
-import { type AskingSteps, runToEnd } from '../common/steps.js';
+import { type AskingSteps, runToEnd } from '../common/scheduling/steps.js';
 import { type DefinitionInput, readSource, readValue, type Source } from './text/source.js';
 
 /** The steps of a check. They ask for the source of a text, since parsing cannot pause: a server does it elsewhere. */

@@ -1,7 +1,7 @@
-import { toJsonPointer } from '../common/json.js';
+import { toJsonPointer } from '../common/json/json.js';
 import { type Hint, textOfHint } from './hint.js';
 import { MAX_PROBLEMS, type Path, type Problem, type ProblemCode } from './problem.js';
-import type { Steps } from '../common/steps.js';
+import type { Steps } from '../common/scheduling/steps.js';
 import { isKeyAlone, type Source } from './text/source.js';
 
 /** What a check has found, before its position in the text is known. */

@@ -1,4 +1,4 @@
-import type { Json } from '../common/json.js';
+import type { Json } from '../common/json/json.js';
 import type { Path } from './problem.js';
 
 /** Where in its map a field is added: as the first or the last one, or before another one. */

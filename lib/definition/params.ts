@@ -1,9 +1,9 @@
 import { BoundedSchema } from '../common/json-schema/bounded-schema.js';
 import { CheckBudget, TOO_MANY_STEPS } from '../common/json-schema/check-budget.js';
 import { describeFirstViolations, MAX_SENTENCES } from '../common/json-schema/violation.js';
-import { isObject, type Json, type JsonObject, setOwn } from '../common/json.js';
-import { JsonWriter } from '../common/json-writer.js';
-import { runToEnd, type Steps } from '../common/steps.js';
+import { isObject, type Json, type JsonObject, setOwn } from '../common/json/json.js';
+import { JsonWriter } from '../common/json/json-writer.js';
+import { runToEnd, type Steps } from '../common/scheduling/steps.js';
 import { copyText, formatFirst } from '../common/text.js';
 import type { ParamDefinition, PipelineDefinition } from './schema/schema.js';
 import { didYouMean } from './hint.js';

@@ -1,5 +1,5 @@
 import type { EventLoopBudget } from '../../machines/ports.js';
-import { eventLoopScheduler } from '../common/queues/event-loop-scheduler.js';
+import { eventLoopScheduler } from '../common/scheduling/event-loop-scheduler.js';
 
 /** The tenant of work that belongs to no run. */
 const SERVICE = '';

@@ -1,5 +1,5 @@
 import { ToolError } from '../common/errors.js';
-import type { MemoryPool } from '../common/queues/memory-pool.js';
+import type { MemoryPool } from '../common/memory/memory-pool.js';
 import { formatMebibytes } from '../common/text.js';
 
 /** A run at work takes this much from the pool at once, so that most of its tasks need not ask the pool. */

@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../machines/types.js';
 import { createRunError, type TaskFailure, WavetrainError } from '../common/errors.js';
-import type { Json } from '../common/json.js';
+import type { Json } from '../common/json/json.js';
 import type { TaskEvent } from './events/event.js';
 import type { Write } from './session/session-overrides.js';
 

@@ -1,7 +1,7 @@
 import type { RunActor } from '../../machines/run.js';
 import type { Clock } from '../common/clock.js';
 import type { TaskFailure } from '../common/errors.js';
-import type { MemoryPool } from '../common/queues/memory-pool.js';
+import type { MemoryPool } from '../common/memory/memory-pool.js';
 import type { ModelAccess } from '../models/models.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
 import type { FileAccess, PipelineCall, PipelineOutcome } from '../tools/tool.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../common/json.js';
+import type { JsonObject } from '../common/json/json.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Plan } from '../plans/plan.js';
 

@@ -1,21 +1,19 @@
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { errorMessage, WavetrainError } from '../common/errors.js';
-import { MemoryPool } from '../common/queues/memory-pool.js';
-import { type Limit, shareLimit } from '../common/queues/shared-limit.js';
-import { WorkInHand } from '../common/queues/work-in-hand.js';
+import { MemoryPool } from '../common/memory/memory-pool.js';
+import { type Limit, shareLimit } from '../common/memory/shared-limit.js';
+import { InFlightRequests } from './routing/in-flight-requests.js';
 import { PipelineLibrary } from '../library/library.js';
 import { Scheduler } from '../library/schedules/scheduler.js';
 import { Webhooks } from '../library/webhooks/webhooks.js';
 import { type RestoredRuns, RunRegistry } from '../runs/registry.js';
 import type { RunStore } from '../runs/store/run-store.js';
 import { DefinitionChecker } from '../submission/definition-checker.js';
-import { reviveWith } from '../submission/revive.js';
 import { Submitter } from '../submission/submitter.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { createApp } from './app.js';
-import { assertAuthenticatedBinding } from './auth/authenticated-binding.js';
-import { createAuthenticator, TENANT_ID_PATTERN } from './auth/authenticate.js';
+import { assertAuthenticatedBinding, createAuthenticator, TENANT_ID_PATTERN } from './auth/authenticate.js';
 import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './security/listener.js';
 import { logFailedRun } from './logging/log.js';
@@ -102,7 +100,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const submitter = new Submitter(registry, checker);
   const folder = await openLibrary(options, registry, submitter);
   const readiness = new ServerReadiness();
-  const work = new WorkInHand(clock);
+  const work = new InFlightRequests(clock);
   const services: HttpServices = {
     registry,
     catalog,
@@ -206,7 +204,7 @@ async function restoreRuns(
 ): Promise<RestoredRuns | undefined> {
   const { registry, checker, readiness } = services;
   try {
-    return await registry.restore(reviveWith(checker), () => readiness.end('restoring'));
+    return await registry.restore(checker.revive, () => readiness.end('restoring'));
   } catch (cause) {
     throw new WavetrainError(
       'bad_usage',

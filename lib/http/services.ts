@@ -1,8 +1,8 @@
 import type { Clock } from '../common/clock.js';
-import type { Json } from '../common/json.js';
-import type { MemoryPool } from '../common/queues/memory-pool.js';
-import type { Limit } from '../common/queues/shared-limit.js';
-import type { WorkInHand } from '../common/queues/work-in-hand.js';
+import type { Json } from '../common/json/json.js';
+import type { MemoryPool } from '../common/memory/memory-pool.js';
+import type { Limit } from '../common/memory/shared-limit.js';
+import type { InFlightRequests } from './routing/in-flight-requests.js';
 import type { PipelineLibrary } from '../library/library.js';
 import type { Scheduler } from '../library/schedules/scheduler.js';
 import type { Webhooks } from '../library/webhooks/webhooks.js';
@@ -61,7 +61,7 @@ export interface HttpServices {
   /** Whether short responses are compared with their schemas. */
   readonly checkResponses: boolean;
   /** Compilations, which end with the server. */
-  readonly work: WorkInHand;
+  readonly work: InFlightRequests;
   readonly readiness: ServerReadiness;
   /** The pipelines and plans of the folder of the server; undefined when it has none (D69). */
   readonly library?: LibraryServices | undefined;

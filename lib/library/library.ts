@@ -1,12 +1,12 @@
 import { ToolError, WavetrainError } from '../common/errors.js';
 import type { Clock } from '../common/clock.js';
-import type { Steps } from '../common/steps.js';
+import type { Steps } from '../common/scheduling/steps.js';
 import { assertDefined } from '../definition/assert.js';
 import type { Source } from '../definition/text/source.js';
 import type { Graph } from '../pipelines/graph.js';
 import type { PlanGraph } from '../plans/graph.js';
 import type { RunRegistry } from '../runs/registry.js';
-import { toInputs } from '../submission/revive.js';
+import { toPipelineInputs } from '../plans/plan.js';
 import type { DefinitionSource, Submission, SubmittedValues } from '../submission/submission.js';
 import type { Catalog } from '../tools/catalog.js';
 import { LIBRARY_LIMITS } from './limits.js';
@@ -223,7 +223,7 @@ export class PipelineLibrary {
 function toSource(good: GoodVersion): DefinitionSource {
   const definition = { value: good.definition };
   return good.kind === 'plan'
-    ? { kind: 'plan', definition, pipelines: toInputs(good.pipelines) }
+    ? { kind: 'plan', definition, pipelines: toPipelineInputs(good.pipelines) }
     : { kind: 'pipeline', definition };
 }
 

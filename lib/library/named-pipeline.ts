@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../common/json.js';
+import type { Json, JsonObject } from '../common/json/json.js';
 import type { RunStatus } from '../../machines/types.js';
 import { toIsoTime } from '../common/clock.js';
 import type { Problem } from '../definition/problem.js';

@@ -1,6 +1,6 @@
 import { dirname, extname, posix } from 'node:path';
 import { ToolError } from '../common/errors.js';
-import type { Steps } from '../common/steps.js';
+import type { Steps } from '../common/scheduling/steps.js';
 import type { Source } from '../definition/text/source.js';
 import { listExternal } from '../plans/load.js';
 import type { PipelineInput } from '../plans/plan.js';

@@ -1,5 +1,5 @@
 import { ToolError, WavetrainError } from '../common/errors.js';
-import { isObject, type JsonObject } from '../common/json.js';
+import { isObject, type JsonObject } from '../common/json/json.js';
 import { type CheckSteps, requestSource } from '../definition/check-steps.js';
 import type { Problem } from '../definition/problem.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
@@ -13,7 +13,7 @@ import { createGraphInSteps, type Graph } from '../pipelines/graph.js';
 import { InvalidDefinitionError } from '../pipelines/load.js';
 import { checkPlanInSteps, checkPlanSourceInSteps } from '../plans/check.js';
 import { createPlanGraphInSteps, type PlanGraph } from '../plans/graph.js';
-import type { PipelineInput } from '../plans/plan.js';
+import { toPipelineInputs } from '../plans/plan.js';
 import type { Catalog } from '../tools/catalog.js';
 import { LIBRARY_LIMITS } from './limits.js';
 import type { ListedFile } from './list-files.js';
@@ -166,9 +166,7 @@ function toContext(source: Pick<Source, 'value'>, catalog: Catalog): CheckContex
  */
 export function* drawGraphInSteps(good: GoodVersion, catalog: Catalog): CheckSteps<Graph | PlanGraph> {
   if (good.kind === 'plan') {
-    const pipelines = new Map(
-      Object.entries(good.pipelines).map(([id, value]): [string, PipelineInput] => [id, { value }]),
-    );
+    const pipelines = toPipelineInputs(good.pipelines);
     const result = yield* checkPlanInSteps(
       { value: good.definition },
       { catalog, pipelines, complete: true },

@@ -1,4 +1,4 @@
-import type { Steps } from '../common/steps.js';
+import type { Steps } from '../common/scheduling/steps.js';
 import type { Source } from '../definition/text/source.js';
 import type { PipelineInput } from '../plans/plan.js';
 import type { KnownFile } from './folder-entries.js';

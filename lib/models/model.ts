@@ -1,4 +1,4 @@
-import type { JsonObject } from '../common/json.js';
+import type { JsonObject } from '../common/json/json.js';
 
 /** A part of a message: text, or an image for models that can see. */
 export type MessagePart =

@@ -1,8 +1,8 @@
-import { estimateBytesInSteps } from '../common/json.js';
+import { estimateBytesInSteps } from '../common/json/json.js';
 import { assertDefined, getOrThrow } from '../definition/assert.js';
 import type { Problem } from '../definition/problem.js';
 import type { PipelineDefinition, TaskDefinition } from '../definition/schema/schema.js';
-import type { Steps } from '../common/steps.js';
+import type { Steps } from '../common/scheduling/steps.js';
 import type { Catalog } from '../tools/catalog.js';
 import { DroppableTemplates } from '../definition/template/droppable-templates.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';

@@ -1,4 +1,4 @@
-import { isObject } from '../common/json.js';
+import { isObject } from '../common/json/json.js';
 import type { ModelPurpose } from '../models/model.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { type DraftTask, listReferences, type PipelineDraft } from './draft.js';

@@ -1,9 +1,9 @@
-import { isObject, type Json, type JsonObject, toList } from '../common/json.js';
+import { isObject, type Json, type JsonObject, toList } from '../common/json/json.js';
 import { MAX_GOAL_LENGTH } from '../common/limits.js';
 import { ellipsize } from '../common/text.js';
 import type { Diagnostic } from '../definition/diagnostic.js';
 import { MAX_PROBLEMS, type Path } from '../definition/problem.js';
-import type { Steps } from '../common/steps.js';
+import type { Steps } from '../common/scheduling/steps.js';
 import { compileGoal, type Goal, GOAL_HINT } from '../definition/template/goal.js';
 import type { Suggestions } from '../definition/suggest.js';
 import type { Expression, TemplateProblem } from '../definition/template/expression.js';

@@ -1,4 +1,4 @@
-import { runToEnd, type Steps } from '../common/steps.js';
+import { runToEnd, type Steps } from '../common/scheduling/steps.js';
 import { getOrThrow } from '../definition/assert.js';
 import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from './drawing/chart.js';
 import type { Pipeline, Task } from './pipeline.js';

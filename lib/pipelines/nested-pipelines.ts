@@ -1,4 +1,4 @@
-import { isObject, toJsonPointer } from '../common/json.js';
+import { isObject, toJsonPointer } from '../common/json/json.js';
 import { MAX_CALLED_DEFINITION_LENGTH, MAX_NESTING_DEPTH } from '../common/limits.js';
 import { ProblemList, withPositionInMessage } from '../definition/diagnostic.js';
 import type { Path, Problem } from '../definition/problem.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../common/json.js';
+import type { JsonObject } from '../common/json/json.js';
 import type { Problem } from '../definition/problem.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import type { DefinitionInput } from '../definition/text/source.js';

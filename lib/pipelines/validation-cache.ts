@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../common/json.js';
-import { writeJsonInSteps } from '../common/json-writer.js';
+import type { JsonObject } from '../common/json/json.js';
+import { writeJsonInSteps } from '../common/json/json-writer.js';
 import type { DefinitionInput } from '../definition/text/source.js';
 import type { Catalog } from '../tools/catalog.js';
 import { createCheckContext } from './check-context.js';

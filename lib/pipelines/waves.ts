@@ -1,4 +1,4 @@
-import type { Steps } from '../common/steps.js';
+import type { Steps } from '../common/scheduling/steps.js';
 
 /** Maps each task id to the ids of the tasks that must run before it. Iterates in declared order. */
 export type Upstream = ReadonlyMap<string, ReadonlySet<string>>;

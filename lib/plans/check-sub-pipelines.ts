@@ -1,5 +1,5 @@
 import type { CheckBudget } from '../common/json-schema/check-budget.js';
-import { isObject, toJsonPointer } from '../common/json.js';
+import { isObject, toJsonPointer } from '../common/json/json.js';
 import { type Diagnostic, ProblemList, withPositionInMessage } from '../definition/diagnostic.js';
 import type { Path, Problem } from '../definition/problem.js';
 import { detectKind } from '../definition/schema/root.js';

@@ -1,5 +1,5 @@
 import { CheckBudget } from '../common/json-schema/check-budget.js';
-import { estimateBytesInSteps } from '../common/json.js';
+import { estimateBytesInSteps } from '../common/json/json.js';
 import { getOrThrow } from '../definition/assert.js';
 import {
   collectFindings,
@@ -20,7 +20,7 @@ import { Suggestions } from '../definition/suggest.js';
 import type { DefinitionInput, Source } from '../definition/text/source.js';
 import type { CheckOptions } from '../pipelines/check-context.js';
 import { checkToEnd, type CheckSteps, readInput } from '../definition/check-steps.js';
-import type { Steps } from '../common/steps.js';
+import type { Steps } from '../common/scheduling/steps.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { checkUnusedInputs } from '../pipelines/rules/references.js';
 import { computeWaves, type Upstream } from '../pipelines/waves.js';

@@ -1,8 +1,8 @@
-import { isObject, toList } from '../common/json.js';
+import { isObject, toList } from '../common/json/json.js';
 import type { Path } from '../definition/problem.js';
 import { SUB_PIPELINE_FIELDS } from '../definition/schema/fields.js';
 import { guessKeys } from '../definition/schema/value-hints.js';
-import type { Steps } from '../common/steps.js';
+import type { Steps } from '../common/scheduling/steps.js';
 import { nearest } from '../definition/suggest.js';
 
 /** A sub-pipeline as far as it can be read, so that the check finds all problems of a broken plan at once. */

@@ -1,9 +1,9 @@
-import { setOwn } from '../common/json.js';
-import type { Steps } from '../common/steps.js';
+import { setOwn } from '../common/json/json.js';
+import type { Steps } from '../common/scheduling/steps.js';
 import { groupBy } from '../definition/group-by.js';
 import { abbreviate } from '../definition/problem.js';
 import { getOrThrow } from '../definition/assert.js';
-import { runToEnd } from '../common/steps.js';
+import { runToEnd } from '../common/scheduling/steps.js';
 import { joinFirst } from '../common/text.js';
 import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from '../pipelines/drawing/chart.js';
 import { writeGraphSvg } from '../pipelines/drawing/graph-svg.js';

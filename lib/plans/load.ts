@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { findRoot } from '../definition/schema/root.js';
-import { runToEnd, type Steps } from '../common/steps.js';
+import { runToEnd, type Steps } from '../common/scheduling/steps.js';
 import { didYouMean } from '../definition/hint.js';
 import { readSource, type Source } from '../definition/text/source.js';
 import { InvalidDefinitionError, type LoadOptions, readDefinitionText } from '../pipelines/load.js';

@@ -43,6 +43,13 @@ export type PipelineInput =
   /** The file cannot be read, now or later. */
   | { readonly unreadable: AbsenceReason };
 
+/** The pipelines of a plan that are values, by sub-pipeline id, as the check of a plan takes them. */
+export function toPipelineInputs(
+  pipelines: Readonly<Record<string, unknown>>,
+): ReadonlyMap<string, PipelineInput> {
+  return new Map(Object.entries(pipelines).map(([id, value]) => [id, { value }]));
+}
+
 interface AbsenceReason {
   readonly message: string;
   readonly hint?: string;

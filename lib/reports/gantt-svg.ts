@@ -1,5 +1,5 @@
 import { ellipsize, escapeMarkup, formatDuration } from '../common/text.js';
-import type { Steps } from '../common/steps.js';
+import type { Steps } from '../common/scheduling/steps.js';
 import type { BarKind, Gantt, GanttBar, TimedCall } from './gantt.js';
 
 const WIDTH = 1090;

@@ -1,5 +1,5 @@
 import { escapeMarkup, formatCount } from '../common/text.js';
-import type { Steps } from '../common/steps.js';
+import type { Steps } from '../common/scheduling/steps.js';
 import {
   type SvgBox,
   type SvgEdge,

@@ -1,5 +1,5 @@
-import { type Json, toJsonPointer } from '../common/json.js';
-import type { Steps } from '../common/steps.js';
+import { type Json, toJsonPointer } from '../common/json/json.js';
+import type { Steps } from '../common/scheduling/steps.js';
 import {
   ellipsize,
   escapeMarkup,
@@ -9,7 +9,7 @@ import {
   formatNumber,
 } from '../common/text.js';
 import type { LiveEvent } from '../execution/events/event.js';
-import { formatStartedBy } from '../runs/views/started-by.js';
+import { formatStartedBy } from '../common/started-by.js';
 import type { TaskRecord } from '../runs/tasks/task-record.js';
 import { describeCallState, nameCall, toneOfCall, writeCall } from './calls.js';
 import { createGantt } from './gantt.js';

@@ -1,4 +1,4 @@
-import type { Json } from '../common/json.js';
+import type { Json } from '../common/json/json.js';
 import { ellipsize, escapeMarkup, formatCount, formatNumber } from '../common/text.js';
 import { cutValue } from '../runs/tasks/cut-value.js';
 import { REPORT_LIMITS } from './report-limits.js';

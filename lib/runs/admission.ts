@@ -1,8 +1,8 @@
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
-import { FairQueue } from '../common/queues/fair-queue.js';
-import { LinkedMap } from '../common/queues/linked-map.js';
-import { type Limit, SharedLimit, shareLimit } from '../common/queues/shared-limit.js';
+import { FairQueue } from '../common/scheduling/fair-queue.js';
+import { LinkedMap } from '../common/memory/linked-map.js';
+import { type Limit, SharedLimit, shareLimit } from '../common/memory/shared-limit.js';
 import { eventLoopBudget } from '../execution/event-loop-budget.js';
 import type { AnyRun } from '../execution/local-executor.js';
 import type { RunEntry } from './run-entry.js';

@@ -1,8 +1,8 @@
 import type { RunStatus } from '../../machines/types.js';
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
-import { LinkedMap } from '../common/queues/linked-map.js';
-import { findLargest, type Limit, SharedLimit } from '../common/queues/shared-limit.js';
+import { LinkedMap } from '../common/memory/linked-map.js';
+import { findLargest, type Limit, SharedLimit } from '../common/memory/shared-limit.js';
 import type { AcceptedRun } from './record.js';
 
 /** The run of a submission with an idempotency key (D36). */

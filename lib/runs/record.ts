@@ -1,3 +1,4 @@
+import type { RunTrigger, StartedBy } from '../common/started-by.js';
 import type { RunStatus } from '../../machines/types.js';
 import { toIsoTime } from '../common/clock.js';
 import { MAX_LISTED_ARTIFACTS } from '../common/limits.js';
@@ -11,7 +12,7 @@ import type {
   SubPipelineStatuses,
 } from '../execution/results.js';
 import type { ModelUsage } from '../models/model.js';
-import type { BaseRun, RunTrigger, StartedBy } from '../execution/run/base-run.js';
+import type { BaseRun } from '../execution/run/base-run.js';
 
 /** The public JSON of a run (Run record, D28): a read-only projection of its actor. */
 export interface RunRecord {

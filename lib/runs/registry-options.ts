@@ -1,6 +1,6 @@
+import type { RunTrigger, StartedBy } from '../common/started-by.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { LocalExecutorOptions } from '../execution/local-executor.js';
-import type { RunTrigger, StartedBy } from '../execution/run/base-run.js';
 import type { AdmissionLimits } from './admission.js';
 import type { IdempotencyKey, IdempotencyLimits, Reservation } from './idempotency.js';
 import type { OpenInspection } from './inspection/inspection.js';

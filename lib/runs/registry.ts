@@ -4,7 +4,7 @@ import { WavetrainError } from '../common/errors.js';
 import { type AnyRun, LocalExecutor, runNotFound } from '../execution/local-executor.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
-import { fairYield } from './fair-yield.js';
+import { fairYield } from '../common/scheduling/fair-yield.js';
 import {
   type IdempotencyKey,
   IdempotencyStore,
@@ -22,7 +22,7 @@ import { RunEntry } from './run-entry.js';
 import { RunViews } from './views/run-views.js';
 import { StoreGuard } from './store/store-guard.js';
 
-export { runInTurns, yieldWhenOver } from './fair-yield.js';
+export { runInTurns, yieldWhenOver } from '../common/scheduling/fair-yield.js';
 export { inspectStore } from './store/inspect-store.js';
 export { FolderStore } from './store/folder-store.js';
 export { RunFolders } from './store/run-folders.js';

@@ -1,7 +1,7 @@
 import type { Clock } from '../common/clock.js';
-import { LinkedMap } from '../common/queues/linked-map.js';
-import type { MemoryPool } from '../common/queues/memory-pool.js';
-import { findLargest } from '../common/queues/shared-limit.js';
+import { LinkedMap } from '../common/memory/linked-map.js';
+import type { MemoryPool } from '../common/memory/memory-pool.js';
+import { findLargest } from '../common/memory/shared-limit.js';
 
 /** Limits on settled runs (D26). */
 export interface RetentionLimits {

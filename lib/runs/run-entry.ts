@@ -3,10 +3,10 @@ import type { Clock } from '../common/clock.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { AnyRun } from '../execution/local-executor.js';
 import type { SubPipelineStatuses } from '../execution/results.js';
-import type { Steps } from '../common/steps.js';
+import type { Steps } from '../common/scheduling/steps.js';
 import { EventLog } from './event-log.js';
-import { runInTurns } from './fair-yield.js';
-import type { MemoryPool } from '../common/queues/memory-pool.js';
+import { runInTurns } from '../common/scheduling/fair-yield.js';
+import type { MemoryPool } from '../common/memory/memory-pool.js';
 import { type OpenInspection, RunInspection } from './inspection/inspection.js';
 import { RebuiltInspection } from './inspection/rebuilt-inspection.js';
 

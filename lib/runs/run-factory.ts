@@ -1,7 +1,7 @@
+import type { RunTrigger, StartedBy } from '../common/started-by.js';
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
-import { estimateBytesInSteps, type JsonObject } from '../common/json.js';
-import type { RunTrigger, StartedBy } from '../execution/run/base-run.js';
+import { estimateBytesInSteps, type JsonObject } from '../common/json/json.js';
 import type { AnyRun, KeptRun, LocalExecutor } from '../execution/local-executor.js';
 import type { Fact } from '../execution/history/fact.js';
 import { PastFacts } from '../execution/history/past-facts.js';

@@ -4,7 +4,9 @@ import { InvalidDefinitionError } from '../pipelines/load.js';
 import type { CheckResult, RunValues } from '../pipelines/pipeline.js';
 import { ValidationCache } from '../pipelines/validation-cache.js';
 import { checkPlanSourceInSteps, type PlanCheckOptions, type PlanCheckResult } from '../plans/check.js';
+import { toPipelineInputs } from '../plans/plan.js';
 import type { RunRegistry } from '../runs/registry.js';
+import type { ReviveDefinition } from '../runs/run-factory.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { DefinitionSource, PipelineSource, PlanSource } from './submission.js';
 
@@ -66,8 +68,19 @@ export class DefinitionChecker {
     return { ...check, problems: addHints(check.problems) };
   }
 
+  /** Checks the definitions of runs of the store again, with the tools that there are now (D68). */
+  readonly revive: ReviveDefinition = (stored, values) => {
+    const { tenant_id: tenantId, hasSettled, isChecked } = values;
+    const { kind, definition: value, pipelines = {} } = stored;
+    const source: DefinitionSource =
+      kind === 'plan'
+        ? { kind, definition: { value }, pipelines: toPipelineInputs(pipelines), isChecked }
+        : { kind, definition: { value }, isChecked };
+    return hasSettled ? this.#loadSettled(source, values, tenantId) : this.load(source, values, tenantId);
+  };
+
   /** Checks the definition of a run that has settled: its tools may have changed since, or may not be there any more. */
-  async loadSettled(
+  async #loadSettled(
     source: DefinitionSource,
     values: RunValues,
     tenantId: string,

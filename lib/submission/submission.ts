@@ -1,8 +1,8 @@
-import type { JsonObject } from '../common/json.js';
-import type { Steps } from '../common/steps.js';
+import type { JsonObject } from '../common/json/json.js';
+import type { Steps } from '../common/scheduling/steps.js';
 import type { Problem } from '../definition/problem.js';
 import type { DefinitionInput, Source } from '../definition/text/source.js';
-import type { StartedBy } from '../execution/run/base-run.js';
+import type { StartedBy } from '../common/started-by.js';
 import type { Breakpoints, ExecutionOptions } from '../execution/run-inputs.js';
 import type { PipelineInput } from '../plans/plan.js';
 import type { SubmissionOptions } from '../runs/registry-options.js';

@@ -1,6 +1,10 @@
 import { type IntervalHistogram, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { type EventLoopOverruns, eventLoopOverruns, PLACES } from '../common/queues/event-loop-overruns.js';
+import {
+  type EventLoopOverruns,
+  eventLoopOverruns,
+  PLACES,
+} from '../common/scheduling/event-loop-overruns.js';
 
 /** Sampling interval of the event loop. Node.js includes it in every delay that it reports. */
 const INTERVAL_MS = 10;

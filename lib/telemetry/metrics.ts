@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import { eventLoopOverruns } from '../common/queues/event-loop-overruns.js';
-import type { MemoryPool } from '../common/queues/memory-pool.js';
+import { eventLoopOverruns } from '../common/scheduling/event-loop-overruns.js';
+import type { MemoryPool } from '../common/memory/memory-pool.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent, TaskEvent } from '../execution/events/event.js';
 import type { TokenCounts } from '../models/model.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ToolError, WavetrainError } from '../common/errors.js';
-import type { Json } from '../common/json.js';
+import type { Json } from '../common/json/json.js';
 import type { ToolSchema } from '../definition/schema/json-schema.js';
 import { assert } from './builtin/assert.js';
 import { BUILTIN_FUNCTIONS, compute } from './builtin/compute.js';

@@ -1,5 +1,5 @@
 import type { Clock } from '../common/clock.js';
-import type { Json, JsonObject } from '../common/json.js';
+import type { Json, JsonObject } from '../common/json/json.js';
 import type { ModelPurpose, ToolModels } from '../models/model.js';
 
 /** A JSON Schema (2020-12), as TypeScript infers it from a declaration. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { estimateBytes, estimateBytesInSteps } from '../../lib/common/json.js';
-import { runToEnd } from '../../lib/common/steps.js';
+import { estimateBytes, estimateBytesInSteps } from '../../lib/common/json/json.js';
+import { runToEnd } from '../../lib/common/scheduling/steps.js';
 
 describe('estimateBytesInSteps', () => {
   const lists = Array.from({ length: 50_000 }, (_, index) => ({ index, tags: ['a', 'b'] }));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { CHUNK_LENGTH, isShortJson, JsonWriter } from '../../lib/common/json-writer.js';
+import { CHUNK_LENGTH, isShortJson, JsonWriter } from '../../lib/common/json/json-writer.js';
 import { measureCpuMsSync } from '../support/measuring/cpu-time.js';
 
 function listChunks(value: unknown, chunkLength?: number): string[] {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../lib/common/json.js';
+import type { Json, JsonObject } from '../../lib/common/json/json.js';
 import { coerce, resolveParams, resolveParamsInSteps } from '../../lib/definition/params.js';
 import type { ParamDefinition } from '../../lib/definition/schema/schema.js';
 import { measureCpuMsSync } from '../support/measuring/cpu-time.js';

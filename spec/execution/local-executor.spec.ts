@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MemoryBlackboard } from '../../lib/execution/session/memory-blackboard.js';
 import { LocalExecutor } from '../../lib/execution/local-executor.js';
-import type { JsonObject } from '../../lib/common/json.js';
+import type { JsonObject } from '../../lib/common/json/json.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { executorSuite } from '../../lib/testing/executor-suite.js';
 import { parsePlan, planText, subPipelineText } from '../support/definitions/parse-plan.js';

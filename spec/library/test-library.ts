@@ -8,7 +8,6 @@ import { RunRegistry } from '../../lib/runs/registry.js';
 import type { RegistryOptions } from '../../lib/runs/registry-options.js';
 import type { RunSummary } from '../../lib/runs/record.js';
 import { DefinitionChecker } from '../../lib/submission/definition-checker.js';
-import { reviveWith } from '../../lib/submission/revive.js';
 import { Submitter } from '../../lib/submission/submitter.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { ControlledTool } from '../support/controlled-tool.js';
@@ -123,7 +122,7 @@ export class TestLibrary {
   async startSchedules(): Promise<void> {
     const { library, registry, clock } = this;
     const submitter = this.#submitter;
-    await registry.restore(reviveWith(this.#checker));
+    await registry.restore(this.#checker.revive);
     const log = {
       info: (_facts: object, message: string) => void this.log.push(message),
       warn: (facts: object, message: string) =>

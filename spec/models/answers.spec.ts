@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MODEL_LIMITS } from '../../lib/common/limits.js';
-import type { JsonObject } from '../../lib/common/json.js';
+import type { JsonObject } from '../../lib/common/json/json.js';
 import { ask, createCaller, KEY } from './asking.js';
 import { replyInParts, useModelServer } from './model-server.js';
 import { TOKENS, WIRES } from './wires.js';

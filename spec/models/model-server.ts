@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach } from 'mocha';
-import type { JsonObject } from '../../lib/common/json.js';
+import type { JsonObject } from '../../lib/common/json/json.js';
 
 /** A request as a provider receives it. */
 export interface ReceivedRequest {

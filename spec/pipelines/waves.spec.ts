@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { runToEnd } from '../../lib/common/steps.js';
+import { runToEnd } from '../../lib/common/scheduling/steps.js';
 import { computeWaves, type Upstream } from '../../lib/pipelines/waves.js';
 
 function graph(edges: Record<string, readonly string[]>): Upstream {

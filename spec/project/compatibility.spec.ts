@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Json, JsonObject } from '../../lib/common/json.js';
+import type { Json, JsonObject } from '../../lib/common/json/json.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { loadPlan } from '../../lib/plans/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';

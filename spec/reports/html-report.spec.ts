@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Parser } from 'htmlparser2';
 import { REPORT_LIMITS } from '../../lib/reports/report-limits.js';
-import { runToEnd } from '../../lib/common/steps.js';
+import { runToEnd } from '../../lib/common/scheduling/steps.js';
 import { writeHtmlReport } from '../../lib/reports/html-report.js';
 import { readReportData, type ReportData, type ReportSource } from '../../lib/reports/report-data.js';
 import { at, attempt, itemRecord, runRecord, taskRecord } from './run-records.js';

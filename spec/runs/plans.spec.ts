@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MemoryPool } from '../../lib/common/queues/memory-pool.js';
+import { MemoryPool } from '../../lib/common/memory/memory-pool.js';
 import type { LiveEvent } from '../../lib/execution/events/event.js';
 import type { PendingCall } from '../support/controlled-tool.js';
 import { subPipelineText } from '../support/definitions/parse-plan.js';

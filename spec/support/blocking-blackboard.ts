@@ -1,5 +1,5 @@
 import { MemoryBlackboard } from '../../lib/execution/session/memory-blackboard.js';
-import type { Json } from '../../lib/common/json.js';
+import type { Json } from '../../lib/common/json/json.js';
 import { type Deferred, deferred, settle } from './deferred.js';
 
 type Operation = 'getAll' | 'readMany' | 'write';

@@ -1,5 +1,5 @@
 import { ToolError } from '../../lib/common/errors.js';
-import type { Json } from '../../lib/common/json.js';
+import type { Json } from '../../lib/common/json/json.js';
 import type { ArtifactContent, ToolContext } from '../../lib/tools/tool.js';
 import { ManualClock } from './manual-clock.js';
 

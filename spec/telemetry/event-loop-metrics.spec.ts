@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { EventLoopOverruns } from '../../lib/common/queues/event-loop-overruns.js';
+import { EventLoopOverruns } from '../../lib/common/scheduling/event-loop-overruns.js';
 import { EventLoopMetrics } from '../../lib/telemetry/event-loop-metrics.js';
 import { settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MemoryPool } from '../../lib/common/queues/memory-pool.js';
+import { MemoryPool } from '../../lib/common/memory/memory-pool.js';
 import type { RegistryOptions } from '../../lib/runs/registry-options.js';
 import { Metrics } from '../../lib/telemetry/metrics.js';
 import { ControlledRuns } from '../runs/controlled-runs.js';

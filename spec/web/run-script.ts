@@ -1,4 +1,4 @@
-import type { Json } from '../../lib/common/json.js';
+import type { Json } from '../../lib/common/json/json.js';
 import type { ActorStatus, InspectionEntry } from '../../lib/runs/inspection/entry.js';
 
 const START = Date.parse('2026-01-01T12:00:00.000Z');

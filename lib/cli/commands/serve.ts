@@ -9,7 +9,7 @@ import { readModelConfig } from '../../common/model-config.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import { nearest } from '../../definition/suggest.js';
 import type { ProgramLauncher } from '../../common/workers/programs/program-launcher.js';
-import { lowerShare, shareLimit } from '../../common/queues/shared-limit.js';
+import { lowerShare, shareLimit } from '../../common/memory/shared-limit.js';
 import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { Log } from '../../http/logging/log.js';
 import type { RunningServer, ServerOptions } from '../../http/server-options.js';

@@ -1,5 +1,5 @@
 import { errorMessage, WavetrainError } from '../../common/errors.js';
-import type { PipelineInput } from '../../plans/plan.js';
+import { toPipelineInputs } from '../../plans/plan.js';
 import type { ShellRun } from '../../runs/store/run-folders.js';
 import type { StoredSubmission } from '../../runs/store/run-store.js';
 import type { ReviveDefinition } from '../../runs/run-factory.js';
@@ -14,7 +14,6 @@ export async function toDefinitionFile(
 ): Promise<DefinitionFile> {
   const { readSource } = await import('../lazy/validation.js');
   const text = JSON.stringify(definition, undefined, 2);
-  const parts = Object.entries(pipelines).map(([id, value]): [string, PipelineInput] => [id, { value }]);
   return {
     name: `the earlier ${kind}`,
     text,
@@ -23,7 +22,7 @@ export async function toDefinitionFile(
     inputs,
     session,
     folder,
-    pipelines: new Map(parts),
+    pipelines: toPipelineInputs(pipelines),
     files: new Map(),
   };
 }

@@ -1,6 +1,6 @@
 import { parseEnv } from 'node:util';
 import { errorMessage } from '../../common/errors.js';
-import { describeKind, isObject, type JsonObject } from '../../common/json.js';
+import { describeKind, isObject, type JsonObject } from '../../common/json/json.js';
 import { findJsonSyntaxError } from '../../definition/text/json-syntax-error.js';
 import type { CliContext } from '../context.js';
 import { codeFrame } from '../render/code-frame.js';

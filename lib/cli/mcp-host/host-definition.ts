@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { resolve } from 'node:path';
 import { readConfig } from '../../common/config/config.js';
 import { WavetrainError } from '../../common/errors.js';
-import type { Json, JsonObject } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';
 import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { ToolError, WavetrainError } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
+import type { JsonObject } from '../../common/json/json.js';
 import type { CheckedDefinition } from '../../execution/run-inputs.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext, RegistryApi } from '../context.js';

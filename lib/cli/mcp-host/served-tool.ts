@@ -1,5 +1,5 @@
 import { errorMessage, ToolError, WavetrainError } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
+import type { JsonObject } from '../../common/json/json.js';
 import { createInputSchema } from '../../tools/inputs/schema-validator.js';
 import { validateInputs } from '../../tools/inputs/validate.js';
 import { defineTool, type InputDeclarations, type InputsOf, type Tool } from '../../tools/tool.js';

@@ -1,5 +1,5 @@
 import { WavetrainError } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
+import type { JsonObject } from '../../common/json/json.js';
 import { nearest } from '../../definition/suggest.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { Catalog } from '../../tools/catalog.js';

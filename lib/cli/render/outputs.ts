@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import { formatCost, formatCount } from '../../common/text.js';
 import type { ModelUsage } from '../../models/model.js';
 import type { RunRecord } from '../../runs/record.js';

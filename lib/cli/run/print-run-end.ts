@@ -1,6 +1,6 @@
 import type { TaskStatus } from '../../../machines/types.js';
 import type { TaskFailure } from '../../common/errors.js';
-import type { Json, JsonObject } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
 import { joinFirst } from '../../common/text.js';
 import { nearest } from '../../definition/suggest.js';
 import type { RunRecord } from '../../runs/record.js';

@@ -1,6 +1,6 @@
 import type { TaskStatus } from '../../../machines/types.js';
 import { errorMessage } from '../../common/errors.js';
-import { type JsonObject, setOwn } from '../../common/json.js';
+import { type JsonObject, setOwn } from '../../common/json/json.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CallRecord, TaskQuery, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { RegistryApi } from '../context.js';

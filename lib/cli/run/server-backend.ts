@@ -14,11 +14,11 @@ import type { StopSignals } from '../process-events.js';
 import { serverFlag } from '../render/run-summary.js';
 import { followEvents, type ServerClock } from '../runs/watch.js';
 import type { RunBackend, StartOptions } from './run-backend.js';
-import type { Submission } from './submission.js';
+import type { PreparedSubmission } from './submission.js';
 import { filesOnServer, type WrittenFiles } from './written-files.js';
 
 interface BackendOptions {
-  readonly submit: Submission['submit'];
+  readonly submit: PreparedSubmission['submit'];
   readonly signals: StopSignals;
   /** The value of `--server`, for the commands in messages. */
   readonly server: string;

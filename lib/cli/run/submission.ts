@@ -1,7 +1,7 @@
 import type { WavetrainClient } from '../../client/client.js';
 import type { DefinitionOrText, SubPipelineDefinitions } from '../../client/requests.js';
 import { WavetrainError } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
+import type { JsonObject } from '../../common/json/json.js';
 import { MAX_YAML_LENGTH } from '../../common/limits.js';
 import type { Problem } from '../../definition/problem.js';
 import type { PipelineDefinition } from '../../definition/schema/schema.js';
@@ -31,7 +31,7 @@ interface SubmissionFlags extends DefinitionFlags, RunValueFlags {
 }
 
 /** A run that a server has validated and that is ready to be sent to it. */
-export interface Submission {
+export interface PreparedSubmission {
   readonly definition: DefinitionFile;
   /** Sends it, at most once even if the request must be repeated (D36). */
   readonly submit: () => Promise<AcceptedRun>;
@@ -50,7 +50,7 @@ export async function prepareSubmission(
   command: string,
   client: WavetrainClient,
   context: CliContext,
-): Promise<Submission | ExitStatus> {
+): Promise<PreparedSubmission | ExitStatus> {
   const values = await readRunValues(flags, context);
   const definition = await readDefinition(flags, context);
   assertFlagsFit(definition.kind, values);
@@ -176,7 +176,7 @@ function describeMissing({ message, hint }: Extract<PipelineInput, { missing: un
   return hint === undefined ? message : `${message}\n  ${hint}`;
 }
 
-type RunDisplay = Awaited<ReturnType<Submission['describe']>>;
+type RunDisplay = Awaited<ReturnType<PreparedSubmission['describe']>>;
 
 async function describePipeline(
   pipeline: DefinitionOrText,

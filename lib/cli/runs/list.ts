@@ -1,7 +1,7 @@
+import type { RunTrigger } from '../../common/started-by.js';
 import { toIsoTime } from '../../common/clock.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
 import { createTextFinder, formatDuration } from '../../common/text.js';
-import type { RunTrigger } from '../../execution/run/base-run.js';
 import type { RunSummary } from '../../runs/record.js';
 import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
 import {
@@ -10,7 +10,7 @@ import {
   readStartedBy,
   STARTED_BY_KINDS,
   type StartedByFilter,
-} from '../../runs/views/started-by.js';
+} from '../../common/started-by.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readNumber } from '../input/flags.js';

@@ -1,7 +1,7 @@
 import type { TaskStatus } from '../../../machines/types.js';
 import type { WavetrainClient } from '../../client/client.js';
 import { errorCode, errorMessage } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import { formatNumber } from '../../common/text.js';
 import type { AttemptRecord, CallRecord, ItemRecord, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { CliContext } from '../context.js';

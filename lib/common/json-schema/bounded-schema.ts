@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../json.js';
+import { isObject, type Json, type JsonObject } from '../json/json.js';
 import type { CheckBudget } from './check-budget.js';
 import { createValueTest, STEPS_PER_ENTRY } from './value-tests.js';
 import type { Violation } from './violation.js';

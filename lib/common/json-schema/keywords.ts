@@ -1,4 +1,4 @@
-import { isObject } from '../json.js';
+import { isObject } from '../json/json.js';
 import type { CheckBudget } from './check-budget.js';
 import { TYPE_TESTS } from './value-tests.js';
 

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../json.js';
+import { isObject, type Json } from '../json/json.js';
 import type { CheckBudget } from './check-budget.js';
 
 /** Whether a value satisfies one keyword. */

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { describeKind, isObject, type Json, parseJsonPointer } from '../json.js';
+import { describeKind, isObject, type Json, parseJsonPointer } from '../json/json.js';
 import { ellipsize, formatFirst, joinFirst } from '../text.js';
 
 /** One violation of a schema by a value. */

@@ -1,5 +1,5 @@
-import { FairQueue } from '../queues/fair-queue.js';
-import { type Limit, SharedLimit } from '../queues/shared-limit.js';
+import { FairQueue } from '../scheduling/fair-queue.js';
+import { type Limit, SharedLimit } from '../memory/shared-limit.js';
 import { directLauncher, type Launcher } from './launcher.js';
 import { WorkerError } from './protocol.js';
 import { type WorkerOptions, WorkerProcess } from './worker-process.js';

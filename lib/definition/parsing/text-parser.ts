@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
-import { shareLimit } from '../../common/queues/shared-limit.js';
+import { shareLimit } from '../../common/memory/shared-limit.js';
 import type { Launcher } from '../../common/workers/launcher.js';
 import { ProcessPool } from '../../common/workers/process-pool.js';
 import { WorkerError } from '../../common/workers/protocol.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../common/json.js';
+import type { JsonObject } from '../../common/json/json.js';
 import { PlanDefinition, SubPipelineDefinition } from './plan-schema.js';
 import type { DefinitionKind } from './root.js';
 import { PipelineDefinition, TaskDefinition } from './schema.js';

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../common/json.js';
+import { isObject, type Json } from '../../common/json/json.js';
 import type { FieldPlace, Hint } from '../hint.js';
 import type { Path } from '../problem.js';
 import type { DefinitionKind } from './root.js';

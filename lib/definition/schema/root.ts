@@ -1,4 +1,4 @@
-import { describeKind, isObject } from '../../common/json.js';
+import { describeKind, isObject } from '../../common/json/json.js';
 import type { Diagnostic } from '../diagnostic.js';
 import { MAX_PROBLEMS, type Path } from '../problem.js';
 import { readSource, type Source } from '../text/source.js';

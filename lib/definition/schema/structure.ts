@@ -1,6 +1,6 @@
 import type { ValidateFunction } from 'ajv';
 import { takeViolations, type Violation } from '../../common/json-schema/violation.js';
-import { isObject, kindOf } from '../../common/json.js';
+import { isObject, kindOf } from '../../common/json/json.js';
 import type { Diagnostic } from '../diagnostic.js';
 import type { Path } from '../problem.js';
 import { type Hint, hintRename } from '../hint.js';

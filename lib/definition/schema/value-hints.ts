@@ -1,4 +1,4 @@
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../common/json/json.js';
 import type { Path } from '../problem.js';
 import { type Hint, hintRename, hintReplace } from '../hint.js';
 import { nearest } from '../suggest.js';

@@ -1,4 +1,4 @@
-import { estimateBytes } from '../../common/json.js';
+import { estimateBytes } from '../../common/json/json.js';
 import { getOrThrow } from '../assert.js';
 import type { Expression, Segment } from './expression.js';
 import { ExpressionOperand } from './operand.js';

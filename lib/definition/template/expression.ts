@@ -1,4 +1,4 @@
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import { ellipsize } from '../../common/text.js';
 
 /** One segment of a path: a field name, or an index into a list (negative: from its end) (D11). */

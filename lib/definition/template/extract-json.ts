@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
 import { JsonScanner } from '../text/json-syntax-error.js';
 
 /**

@@ -1,4 +1,4 @@
-import { estimateBytes, type Json } from '../../common/json.js';
+import { estimateBytes, type Json } from '../../common/json/json.js';
 import type { Segment } from './expression.js';
 import { extractJson } from './extract-json.js';
 import type { RenderMeter } from './render-meter.js';

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../common/json.js';
+import { isObject, type Json } from '../../common/json/json.js';
 import { nearest } from '../suggest.js';
 import { formatKey, formatPath, formatSegment, type Segment } from './expression.js';
 import { extractJson } from './extract-json.js';

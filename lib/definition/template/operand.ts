@@ -1,4 +1,4 @@
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import { type Expression, formatPath, type Segment } from './expression.js';
 import { lookUp } from './lookup.js';
 import { explainMissing, type ValueSource } from './missing-value.js';

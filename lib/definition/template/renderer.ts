@@ -8,7 +8,7 @@ import {
   STRING_BYTES,
   subtractJsonLength,
   TOO_DEEP,
-} from '../../common/json.js';
+} from '../../common/json/json.js';
 import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { documentText, TOO_LONG } from '../text/document-text.js';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
 import type { RenderMeter } from './render-meter.js';
 
 /** The values that the templates of one task or one item can read: the namespaces of rule 8. */

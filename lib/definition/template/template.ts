@@ -1,7 +1,7 @@
-import { type Json, type JsonObject, MEMBER_BYTES, OBJECT_BYTES, setOwn } from '../../common/json.js';
+import { type Json, type JsonObject, MEMBER_BYTES, OBJECT_BYTES, setOwn } from '../../common/json/json.js';
 import { ellipsize } from '../../common/text.js';
 import type { Path } from '../problem.js';
-import { runToEnd, type Steps } from '../../common/steps.js';
+import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import type { PlacedExpression, TemplatePart, TemplateProblem } from './expression.js';
 import { ExpressionTable } from './expression-table.js';
 import type { ExpressionOperand, Operand, Renderer } from './operand.js';

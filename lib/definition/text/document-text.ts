@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 
 /** What stands between the texts of two pages. */

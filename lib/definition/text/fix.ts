@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import type { Change, FieldPlace } from '../hint.js';
 import type { Fix, Path } from '../problem.js';
 import type { Locator } from './positions.js';

@@ -1,4 +1,4 @@
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 
 /** Something that `JSON.parse` drops without an error, or a key that is dangerous. */
 export interface JsonLoss {

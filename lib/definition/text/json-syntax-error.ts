@@ -1,4 +1,4 @@
-import { runToEnd, type Steps } from '../../common/steps.js';
+import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 
 /** Where a text stops being JSON, and what was expected there. */
 export interface JsonSyntaxError {

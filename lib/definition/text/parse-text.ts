@@ -9,7 +9,7 @@ import {
   type Problem,
   type ProblemCode,
 } from '../problem.js';
-import { runToEnd } from '../../common/steps.js';
+import { runToEnd } from '../../common/scheduling/steps.js';
 import {
   isTooDeep,
   MAX_ALIASES,

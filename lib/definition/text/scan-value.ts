@@ -1,8 +1,8 @@
 import { errorMessage } from '../../common/errors.js';
 import { formatMebibytes } from '../../common/text.js';
-import { toJsonPointer } from '../../common/json.js';
+import { toJsonPointer } from '../../common/json/json.js';
 import type { Path, Problem, ProblemCode } from '../problem.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import { MAX_NESTING } from './limits.js';
 
 /** What a value contains that a definition cannot. */

@@ -11,7 +11,7 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml';
-import { toJsonPointer } from '../../common/json.js';
+import { toJsonPointer } from '../../common/json/json.js';
 import {
   type Fix,
   MAX_PROBLEMS,

@@ -1,6 +1,6 @@
 import { groupBy } from '../group-by.js';
 import type { Fix, Path, Position, Problem } from '../problem.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import { MAX_SHARED_BYTES } from './limits.js';
 import { type LocatedChange, textAt, toFix } from './fix.js';
 import { type ParsedText, parseText } from './parse-text.js';

@@ -1,7 +1,7 @@
-import { isObject, type JsonObject } from '../../common/json.js';
-import { JsonWriter } from '../../common/json-writer.js';
+import { isObject, type JsonObject } from '../../common/json/json.js';
+import { JsonWriter } from '../../common/json/json-writer.js';
 import { MAX_SHOWN_YAML_LENGTH } from '../../common/limits.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 
 /** Characters that are written in one step. */
 const STEP_LENGTH = 32 * 1024;

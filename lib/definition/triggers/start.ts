@@ -1,4 +1,4 @@
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../common/json/json.js';
 import type { Diagnostic } from '../diagnostic.js';
 import type { DefinitionKind } from '../schema/root.js';
 import type { StartFields } from '../schema/schema.js';

@@ -1,7 +1,7 @@
 import type { Abort, Slot } from '../../../machines/ports.js';
 import type { FailedResult } from '../../../machines/types.js';
 import { errorMessage, isNonRetryable, ToolError } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import type { CachedOutput } from '../invocation/cache/cached-output.js';
 import type { CachingListener } from '../invocation/cache/cached-invocation.js';
 import { STOPPED } from '../invocation/invocation.js';

@@ -1,4 +1,4 @@
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import type { LiveEvent } from '../events/event.js';
 import type { PublishedFile } from '../invocation/artifact-store.js';
 import type { ErrorRecord } from '../invocation/thrown-error.js';

@@ -1,4 +1,4 @@
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import type { LiveEvent } from '../events/event.js';
 import { type CountedEvent, isCounted, type PastEvents } from '../events/journal.js';
 import type { PublishedFile } from '../invocation/artifact-store.js';

@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import { describeKind, type Json } from '../../common/json.js';
+import { describeKind, type Json } from '../../common/json/json.js';
 import { MAX_LOG_LENGTH } from '../../common/limits.js';
 import { cutText, joinFirst, showValue } from '../../common/text.js';
 import type { ModelAnswer, ModelRequest, TokenCounts } from '../../models/model.js';

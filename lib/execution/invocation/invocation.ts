@@ -1,7 +1,7 @@
 import type { Slot } from '../../../machines/ports.js';
 import type { FailedResult } from '../../../machines/types.js';
 import { errorMessage, isNonRetryable, readRetryAfterMs, ToolError } from '../../common/errors.js';
-import type { Json, JsonObject } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import { type JsonOutput, toJsonOutputInSteps } from './json-output.js';
 import type { InvocationServices } from '../run-context.js';

@@ -12,9 +12,9 @@ import {
   setOwn,
   SHORT_VALUE,
   STRING_BYTES,
-} from '../../common/json.js';
+} from '../../common/json/json.js';
 import { ellipsize, formatMebibytes } from '../../common/text.js';
-import { runToEnd, type Steps } from '../../common/steps.js';
+import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import type { Masker } from '../../definition/secrets/masker.js';
 
 /**

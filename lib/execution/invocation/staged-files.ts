@@ -1,8 +1,8 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
-import { describeKind } from '../../common/json.js';
+import { describeKind } from '../../common/json/json.js';
 import { MAX_ARTIFACT_BYTES } from '../../common/limits.js';
-import { runWithPauses, type Steps } from '../../common/steps.js';
+import { runWithPauses, type Steps } from '../../common/scheduling/steps.js';
 import { formatMebibytes } from '../../common/text.js';
 import { assertFileName } from '../../tools/files/file-name.js';
 import type { ArtifactContent, WrittenArtifact } from '../../tools/tool.js';

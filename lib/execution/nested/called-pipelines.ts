@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import { MAX_CALLED_DEFINITION_LENGTH } from '../../common/limits.js';
 import { formatFirst } from '../../common/text.js';
 import { formatProblem } from '../../definition/problem.js';

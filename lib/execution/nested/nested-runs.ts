@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { JsonWriter } from '../../common/json-writer.js';
+import { JsonWriter } from '../../common/json/json-writer.js';
 import type { EventLoopBudget } from '../../../machines/ports.js';
 import type { RunStatus } from '../../../machines/types.js';
 import {
@@ -9,9 +9,9 @@ import {
   type TaskFailure,
   ToolError,
 } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
+import type { JsonObject } from '../../common/json/json.js';
 import { MAX_NESTING_DEPTH } from '../../common/limits.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import type { ModelAccess } from '../../models/models.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import { assertPipelineCall } from '../../tools/builtin/run-pipeline.js';

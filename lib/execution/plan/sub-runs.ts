@@ -1,10 +1,10 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
-import { runWithPauses } from '../../common/steps.js';
+import { runWithPauses } from '../../common/scheduling/steps.js';
 import type { RunActor, RunMachineInput } from '../../../machines/run.js';
 import type { PlanPorts } from '../../../machines/sub-runs.js';
 import type { TaskResult } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import type { KeyUse } from '../../plans/statistics.js';
 import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
 import { type Journal, NestedJournal } from '../events/journal.js';

@@ -1,6 +1,6 @@
 import type { RunBreakpoints } from '../../../machines/run.js';
 import { WavetrainError } from '../../common/errors.js';
-import { describeKind } from '../../common/json.js';
+import { describeKind } from '../../common/json/json.js';
 import { cutText } from '../../common/text.js';
 import { didYouMean } from '../../definition/hint.js';
 import { nearest } from '../../definition/suggest.js';

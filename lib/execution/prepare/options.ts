@@ -1,4 +1,4 @@
-import { describeKind, type Json, subtractJsonLength } from '../../common/json.js';
+import { describeKind, type Json, subtractJsonLength } from '../../common/json/json.js';
 import { ellipsize } from '../../common/text.js';
 import { WavetrainError } from '../../common/errors.js';
 import { type Backoff, readBackoff } from '../invocation/retry-delay.js';

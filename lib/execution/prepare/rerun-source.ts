@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { TaskOutcome } from '../results.js';
 import type { Write } from '../session/session-overrides.js';

@@ -10,6 +10,7 @@ import {
 } from '../../../machines/status.js';
 import type { RunStatus } from '../../../machines/types.js';
 import type { Timeline } from '../../common/clock.js';
+import type { RunTrigger, StartedBy } from '../../common/started-by.js';
 import { type FailedTask, findFailedTask, type TaskFailure } from '../../common/errors.js';
 import type { RunFact } from '../history/fact.js';
 import { begunKey, RUN_KEY } from '../history/replay.js';
@@ -31,17 +32,6 @@ interface ControlEvent {
 const NO_OP = (): void => {};
 
 const NO_EVENTS: readonly LiveEvent[] = [];
-
-/** What of the folder of the server has started a run (D70, D71). */
-export type RunTrigger = 'schedule' | 'webhook';
-
-/** Who has started a run (D75). */
-export interface StartedBy {
-  /** `key`: a request with an API key; `anonymous`: a request to a server without keys; `mcp`: an MCP host. */
-  readonly kind: 'key' | 'anonymous' | 'schedule' | 'webhook' | 'mcp' | 'cli' | 'library';
-  /** The name of the key or of the MCP host, or the id of the definition with the schedule or webhook; else null. */
-  readonly name: string | null;
-}
 
 /** A run of a pipeline or of a plan in this process: its actor, its times, and the fields of its record. */
 export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {

@@ -1,4 +1,4 @@
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import type { Segment } from '../../definition/template/expression.js';
 import { getMember } from '../../definition/template/lookup.js';
 import type { ExpressionOperand } from '../../definition/template/operand.js';

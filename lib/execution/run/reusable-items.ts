@@ -1,4 +1,4 @@
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import type { Segment } from '../../definition/template/expression.js';
 import type { Template } from '../../definition/template/template.js';
 import type { ItemOutcomes } from '../prepare/rerun-source.js';

@@ -1,4 +1,4 @@
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Template } from '../../definition/template/template.js';

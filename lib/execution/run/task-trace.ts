@@ -1,5 +1,5 @@
 import type { TaskFailure } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import { describeThrown, type ErrorRecord } from '../invocation/thrown-error.js';
 import type { RunSecrets } from '../../definition/secrets/run-secrets.js';
 import type { MemoryBudget } from '../memory-budget.js';

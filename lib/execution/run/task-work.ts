@@ -1,7 +1,7 @@
 import type { Abort, Expansion, Slot } from '../../../machines/ports.js';
 import type { FailedResult } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
-import { describeKind, type Json, type JsonObject } from '../../common/json.js';
+import { describeKind, type Json, type JsonObject } from '../../common/json/json.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Task } from '../../pipelines/pipeline.js';

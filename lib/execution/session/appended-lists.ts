@@ -1,4 +1,4 @@
-import { type Json, MEMBER_BYTES } from '../../common/json.js';
+import { type Json, MEMBER_BYTES } from '../../common/json/json.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { Write } from './session-overrides.js';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 
 /**
  * The store of values by tenant and key, which passes values between tasks and between sub-pipelines (Blackboard).

@@ -1,4 +1,4 @@
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import type { Blackboard } from './blackboard.js';
 
 /** The default blackboard, in the memory of the process: its values end with the process (Blackboard, rule 2). */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
 
 /** A blackboard write of a tool; it is applied when its task succeeds. */
 export interface Write {

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, setOwn } from '../../common/json.js';
+import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import type { Write } from './session-overrides.js';
 
 /** Memory of a key of the session, and of an element of an appended list, without its value. */

@@ -1,8 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { ServerConfig } from '../../common/config/server-config.js';
 import { WavetrainError } from '../../common/errors.js';
-import type { StartedBy } from '../../execution/run/base-run.js';
+import type { StartedBy } from '../../common/started-by.js';
 import type { RunRegistry } from '../../runs/registry.js';
+import { isLoopback } from '../security/browser-guard.js';
 
 /**
  * What an API key permits: `read` shows runs; `run` starts, cancels, reruns and deletes them; `edit` saves files of the
@@ -126,4 +128,19 @@ export function resolveTenant(caller: Caller, requested?: string): string {
 export function authorizeRun(registry: RunRegistry, caller: Caller, runId: string): string {
   if (canUseTenant(caller, registry.tenantId(runId))) return runId;
   throw new WavetrainError('run_not_found', `there is no run ${runId}`);
+}
+
+/**
+ * Checks that only callers with a key, or on this machine, can reach the server (D37).
+ *
+ * @throws WavetrainError `bad_usage`
+ */
+export function assertAuthenticatedBinding({ host, allowAnonymous }: ServerConfig, hasKeys: boolean): void {
+  if (hasKeys || allowAnonymous || isLoopback(host.toLowerCase())) return;
+  throw new WavetrainError(
+    'bad_usage',
+    `listening on ${host} without keys would let anyone on the network run pipelines: create a key with ` +
+      '`wavetrain keys new --file keys.yaml` and set SERVICE_API_KEYS_FILE=keys.yaml, ' +
+      'or listen on 127.0.0.1; SERVICE_ALLOW_ANONYMOUS=true allows anonymous access',
+  );
 }

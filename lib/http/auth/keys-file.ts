@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { WavetrainError } from '../../common/errors.js';
 import { decodeUtf8, describeErrno } from '../../common/files.js';
-import { isObject, kindOf } from '../../common/json.js';
+import { isObject, kindOf } from '../../common/json/json.js';
 import type { Path } from '../../definition/problem.js';
 import { nearest } from '../../definition/suggest.js';
 import { readSource, type Source } from '../../definition/text/source.js';

@@ -1,5 +1,5 @@
 import { errorMessage, findCause, TaskFailedError, WavetrainError } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../common/json/json.js';
 import { CompileFailedError } from '../../compile/result.js';
 import { FileChangedError } from '../../library/write-file.js';
 import { InvalidDefinitionError } from '../../pipelines/load.js';

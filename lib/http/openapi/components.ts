@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../common/json/json.js';
 import { PipelineDefinition } from '../../definition/schema/schema.js';
 import { ExecutionOptionsDocument, PlanDocument } from '../schemas/request.js';
 import { COMPONENT_EXAMPLES } from './component-examples.js';

@@ -1,7 +1,7 @@
-import { LinkedMap } from '../../common/queues/linked-map.js';
+import { LinkedMap } from '../../common/memory/linked-map.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { RouteResult } from '../routing/route.js';
-import { isShortJson } from '../../common/json-writer.js';
+import { isShortJson } from '../../common/json/json-writer.js';
 import { JSON_TYPE } from './response-sender.js';
 
 const MAX_TEXTS = 64;

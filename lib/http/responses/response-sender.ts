@@ -1,13 +1,13 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
-import { estimateBytesInSteps } from '../../common/json.js';
-import { eventLoopOverruns } from '../../common/queues/event-loop-overruns.js';
+import { estimateBytesInSteps } from '../../common/json/json.js';
+import { eventLoopOverruns } from '../../common/scheduling/event-loop-overruns.js';
 import { runInTurns } from '../../runs/registry.js';
 import type { RouteResult, TextChunks } from '../routing/route.js';
 import { SECURITY_HEADERS } from '../security/browser-guard.js';
 import type { HttpServices } from '../services.js';
-import { CHUNK_LENGTH, isShortJson, JsonWriter } from '../../common/json-writer.js';
+import { CHUNK_LENGTH, isShortJson, JsonWriter } from '../../common/json/json-writer.js';
 import { SlowReaders } from './slow-readers.js';
 
 /** What a response of any length takes while it is sent: one chunk, as text and as bytes. */

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { RunStatus } from '../../../machines/types.js';
 import { createRunError, WavetrainError } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../common/json/json.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { AcceptedRun, RunRecord } from '../../runs/record.js';
 import type { AcceptedRerun } from '../../runs/rerun/rerun-report.js';
@@ -24,7 +24,7 @@ interface Runnable<R extends TSchema, A extends TSchema> {
   /** Default: `/pipelines` or `/plans`. */
   readonly path?: Pick<Route, 'path' | 'reserved' | 'params'>;
   /** What distinguishes requests besides their bodies. Default: the kind. */
-  readonly describe?: (request: RunRequest<unknown>) => string;
+  readonly describe?: (request: StartRequest<unknown>) => string;
   readonly errors?: readonly HttpErrorCode[];
   readonly tag: string;
   /** First sentences of the descriptions of the two routes. */
@@ -35,7 +35,7 @@ interface Runnable<R extends TSchema, A extends TSchema> {
   readonly resultSchema: TSchema;
   /** Reads what a request submits. */
   readonly read: (
-    request: RunRequest<Static<R> | Static<A>>,
+    request: StartRequest<Static<R> | Static<A>>,
     tenantId: string,
   ) => ReadSubmission | Promise<ReadSubmission>;
 }
@@ -44,7 +44,7 @@ interface Runnable<R extends TSchema, A extends TSchema> {
 type ReadSubmission = Omit<Submission, 'startedBy'>;
 
 /** A request with the definition of a run and its values. */
-export interface RunRequest<B> {
+export interface StartRequest<B> {
   /** Of the path. */
   readonly params: object;
   readonly yaml: string | undefined;
@@ -82,7 +82,7 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
   const { kind, tag, descriptions, body, read, errors = [] } = runnable;
   const { registry, submitter } = services;
   const readSubmission = async (
-    request: RunRequest<Static<R> | Static<A>>,
+    request: StartRequest<Static<R> | Static<A>>,
     tenantId: string,
   ): Promise<Submission> => ({
     ...(await read(request, tenantId)),
@@ -188,7 +188,7 @@ export const REPLAYED = '`true` when an earlier request with the same key has su
 export const REPLAYED_HEADERS = { 'Idempotent-Replayed': 'true' };
 
 type SubmitOnce<B> = (
-  request: RunRequest<B>,
+  request: StartRequest<B>,
   tenantId: string,
   key: string,
   run?: AwaitedRun,
@@ -198,7 +198,7 @@ type SubmitOnce<B> = (
 function createSubmitOnce<R extends TSchema, A extends TSchema>(
   submitter: HttpServices['submitter'],
   { kind, describe = () => kind }: Runnable<R, A>,
-  read: (request: RunRequest<Static<R> | Static<A>>, tenantId: string) => Promise<Submission>,
+  read: (request: StartRequest<Static<R> | Static<A>>, tenantId: string) => Promise<Submission>,
 ): SubmitOnce<Static<R> | Static<A>> {
   return (request, tenantId, key, run) => {
     const fingerprint = createFingerprint(describe(request), request.yaml ?? request.body);

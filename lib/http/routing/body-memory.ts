@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { WavetrainError } from '../../common/errors.js';
-import { MEMBER_BYTES, OBJECT_BYTES } from '../../common/json.js';
-import type { MemoryPool } from '../../common/queues/memory-pool.js';
-import type { EndTurn, SharedTurns } from '../../common/queues/shared-turns.js';
+import { MEMBER_BYTES, OBJECT_BYTES } from '../../common/json/json.js';
+import type { MemoryPool } from '../../common/memory/memory-pool.js';
+import type { EndTurn, SharedTurns } from '../../common/scheduling/shared-turns.js';
 import { formatMebibytes } from '../../common/text.js';
 import type { JsonMeasure } from '../../definition/text/json-loss.js';
 import { receiveWith } from './received-bytes.js';

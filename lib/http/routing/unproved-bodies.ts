@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
 import { UNPROVED_LIMITS } from '../../common/limits.js';
-import type { MemoryPool } from '../../common/queues/memory-pool.js';
+import type { MemoryPool } from '../../common/memory/memory-pool.js';
 import { formatMebibytes } from '../../common/text.js';
 import { BodyMemory, TenantPayer } from './body-memory.js';
 import type { BodyProof } from './route.js';

@@ -1,6 +1,6 @@
+import type { RunTrigger, StartedBy } from '../../common/started-by.js';
 import Type from 'typebox';
 import type { RunStatus } from '../../../machines/types.js';
-import type { RunTrigger, StartedBy } from '../../execution/run/base-run.js';
 import type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from '../../execution/results.js';
 import type { ArtifactPage } from '../../runs/tasks/run-files.js';
 import type { RunRecord, RunSummary } from '../../runs/record.js';

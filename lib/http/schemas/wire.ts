@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 
 /** Removes what makes no difference on the wire: mutability, and fields that are always undefined. */
 type Frozen<T> = T extends readonly (infer E)[]

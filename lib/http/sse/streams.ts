@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
-import { type Limit, SharedLimit } from '../../common/queues/shared-limit.js';
+import { type Limit, SharedLimit } from '../../common/memory/shared-limit.js';
 import { SlowReaders } from '../responses/slow-readers.js';
 import type { HttpServices } from '../services.js';
 import type { NumberedLog } from './frames.js';

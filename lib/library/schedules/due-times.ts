@@ -1,4 +1,4 @@
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import type { ScheduleTimes } from '../../definition/triggers/cron.js';
 
 /** The times of a schedule in a span. */

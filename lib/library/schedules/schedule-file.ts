@@ -1,7 +1,7 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../common/json/json.js';
 import type { LastDue } from '../named-pipeline.js';
 import type { LibraryLog } from '../pipeline-folder.js';
 

@@ -4,7 +4,7 @@ import { ScheduleTimes } from '../../definition/triggers/cron.js';
 import { readSchedule, type Schedule } from '../../definition/triggers/start.js';
 import type { RunRegistry } from '../../runs/registry.js';
 import type { Submitter } from '../../submission/submitter.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import { findDueTimes, formatMissed } from './due-times.js';
 import type { PipelineLibrary } from '../library.js';
 import { ROOT_TENANT } from '../list-files.js';

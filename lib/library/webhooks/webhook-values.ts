@@ -7,7 +7,7 @@ import {
   setOwn,
   subtractJsonLength,
   toJsonPointer,
-} from '../../common/json.js';
+} from '../../common/json/json.js';
 import type { FolderEntry } from '../folder-entries.js';
 import type { SubmittedValues } from '../../submission/submission.js';
 import { LIBRARY_LIMITS } from '../limits.js';

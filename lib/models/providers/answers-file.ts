@@ -1,7 +1,7 @@
 import { appendFile, readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { errorCode, errorMessage } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../common/json/json.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
 import { warnHost } from '../../common/warnings.js';
 import { ModelError, type ModelProvider } from '../model.js';

@@ -1,7 +1,7 @@
-import { isObject, type Json } from '../../common/json.js';
+import { isObject, type Json } from '../../common/json/json.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
-import { microtasksToSettle } from '../../common/queues/event-loop-slice.js';
-import { incomingTurns } from '../../common/queues/incoming-turns.js';
+import { microtasksToSettle } from '../../common/scheduling/event-loop-slice.js';
+import { incomingTurns } from '../../common/scheduling/incoming-turns.js';
 import { JsonMeter } from '../../common/requests/json-meter.js';
 import { LineReader } from '../../common/requests/line-reader.js';
 import { ModelError } from '../model.js';

@@ -1,6 +1,6 @@
 import { APICallError } from '@ai-sdk/provider';
 import { errorMessage } from '../../common/errors.js';
-import { isObject, type Json } from '../../common/json.js';
+import { isObject, type Json } from '../../common/json/json.js';
 import type { ProviderName } from '../../common/model-config.js';
 import { ModelError, type ModelErrorKind } from '../model.js';
 

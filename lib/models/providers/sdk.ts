@@ -9,9 +9,9 @@ import {
   type SharedV3ProviderOptions,
 } from '@ai-sdk/provider';
 import { createOllama } from 'ollama-ai-provider-v2';
-import { isObject, type JsonObject } from '../../common/json.js';
+import { isObject, type JsonObject } from '../../common/json/json.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
-import { incomingTurns } from '../../common/queues/incoming-turns.js';
+import { incomingTurns } from '../../common/scheduling/incoming-turns.js';
 import {
   type AnswerPart,
   type FinishReason,

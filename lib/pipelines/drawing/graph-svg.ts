@@ -1,4 +1,4 @@
-import { runToEnd, type Steps } from '../../common/steps.js';
+import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import { escapeMarkup, formatCount, formatNumber } from '../../common/text.js';
 import type { Graph } from '../graph.js';
 import { type LayoutOptions, layoutWaves, type PlacedBox } from './wave-layout.js';

@@ -1,4 +1,4 @@
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 
 /** Waves of boxes, and the edges between them: a pipeline or a plan. */
 export interface WaveGraph {

@@ -6,8 +6,8 @@ import {
   SchemaReview,
 } from '../../common/json-schema/keywords.js';
 import { formatValuePath } from '../../common/json-schema/violation.js';
-import { isObject, type Json } from '../../common/json.js';
-import type { Steps } from '../../common/steps.js';
+import { isObject, type Json } from '../../common/json/json.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import type { Diagnostic } from '../../definition/diagnostic.js';
 import { isParamType, resolveParamInSteps, schemaKeywords } from '../../definition/params.js';
 import type { ParamDefinition } from '../../definition/schema/schema.js';

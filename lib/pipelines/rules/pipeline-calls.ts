@@ -1,4 +1,4 @@
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../common/json/json.js';
 import { MAX_NESTING_DEPTH } from '../../common/limits.js';
 import type { Diagnostic } from '../../definition/diagnostic.js';
 import { runPipeline } from '../../tools/builtin/run-pipeline.js';

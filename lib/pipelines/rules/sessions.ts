@@ -3,7 +3,7 @@ import { joinFirst } from '../../common/text.js';
 import { getOrThrow } from '../../definition/assert.js';
 import type { Diagnostic } from '../../definition/diagnostic.js';
 import type { Path } from '../../definition/problem.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import type { KeyLookup } from '../check-context.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
 import type { Upstream } from '../waves.js';

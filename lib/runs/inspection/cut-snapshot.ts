@@ -1,5 +1,5 @@
 import type { AnyActorRef, EventObject } from 'xstate';
-import { isObject, type Json } from '../../common/json.js';
+import { isObject, type Json } from '../../common/json/json.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
 import { errorMessage } from '../../common/errors.js';
 import { cutValue } from '../tasks/cut-value.js';

@@ -1,4 +1,4 @@
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 
 /**
  * What happened to one actor of a run: the event that it received, and its state before and after. The entries of a run are

@@ -2,7 +2,7 @@ import type { Clock } from '../../common/clock.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
 import { warnListenerRemoved } from '../../common/warnings.js';
 import type { AnyRun } from '../../execution/local-executor.js';
-import { runInTurns } from '../fair-yield.js';
+import { runInTurns } from '../../common/scheduling/fair-yield.js';
 import type { InspectionOrigin } from './entry.js';
 import { InspectionLog } from './inspection-log.js';
 import { Recorder } from './recorder.js';

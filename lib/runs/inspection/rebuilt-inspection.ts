@@ -1,12 +1,12 @@
 import type { RunStatus } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
-import type { Json, JsonObject } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
-import type { MemoryPool } from '../../common/queues/memory-pool.js';
-import type { Steps } from '../../common/steps.js';
+import type { MemoryPool } from '../../common/memory/memory-pool.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { EventLog } from '../event-log.js';
-import { runInTurns } from '../fair-yield.js';
+import { runInTurns } from '../../common/scheduling/fair-yield.js';
 import type { AnyRun } from '../../execution/local-executor.js';
 import { type ActorStatus, CREATED, RESUMED } from './entry.js';
 import type { OpenInspection } from './inspection.js';

@@ -1,6 +1,6 @@
 import type { AnyActorRef, EventObject, InspectionEvent } from 'xstate';
 import { childrenOf } from '../../../machines/logic.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import { toIsoTime } from '../../common/clock.js';
 import { type ActorView, readEventData, viewActor, viewSnapshot } from './cut-snapshot.js';
 import { ATTACHED, CREATED, type InspectionEntry } from './entry.js';

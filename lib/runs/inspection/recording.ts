@@ -1,7 +1,7 @@
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
-import { CHUNK_LENGTH, JsonWriter } from '../../common/json-writer.js';
-import { runToEnd, type Steps } from '../../common/steps.js';
+import { CHUNK_LENGTH, JsonWriter } from '../../common/json/json-writer.js';
+import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import { cutValue } from '../tasks/cut-value.js';
 import type { FailedCall } from '../tasks/task-record.js';
 import type { RunRecord } from '../record.js';

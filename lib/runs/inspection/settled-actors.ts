@@ -1,7 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import { itemActorsOf, MAX_NAMED_ITEMS } from '../../../machines/item-actors.js';
 import { toIsoTime } from '../../common/clock.js';
-import type { JsonObject } from '../../common/json.js';
+import type { JsonObject } from '../../common/json/json.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
 import type { AnyRun } from '../../execution/local-executor.js';
 import type { PipelineRun } from '../../execution/run/pipeline-run.js';

@@ -1,6 +1,6 @@
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import type { Clock } from '../../common/clock.js';
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import type { AnyRun } from '../../execution/local-executor.js';
 import { summarize } from './summarize.js';
 

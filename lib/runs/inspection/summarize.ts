@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, setOwn } from '../../common/json.js';
+import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import { cutText } from '../../common/text.js';
 
 /** A text keeps at most so many characters. */

@@ -1,5 +1,5 @@
-import type { Json } from '../../common/json.js';
-import type { Steps } from '../../common/steps.js';
+import type { Json } from '../../common/json/json.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import {
   type ItemOutcomes,

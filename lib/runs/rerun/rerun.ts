@@ -1,7 +1,7 @@
 import { WavetrainError } from '../../common/errors.js';
-import { type JsonObject, setOwn } from '../../common/json.js';
+import { type JsonObject, setOwn } from '../../common/json/json.js';
 import { MAX_RERUN_VALUES } from '../../common/limits.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import { joinFirst } from '../../common/text.js';
 import type { AnyRun } from '../../execution/local-executor.js';
 import type { PlanRun } from '../../execution/plan/plan-run.js';

@@ -1,6 +1,6 @@
 import type { TaskFailure } from '../../common/errors.js';
-import type { Json, JsonObject } from '../../common/json.js';
-import { estimateLength } from '../../common/json-writer.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
+import { estimateLength } from '../../common/json/json-writer.js';
 import type { PublishedFile } from '../../execution/invocation/artifact-store.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import type { ItemOutcomes, RunDefinition, RerunSource } from '../../execution/prepare/rerun-source.js';

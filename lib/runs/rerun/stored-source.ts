@@ -1,5 +1,5 @@
-import { type Json, type JsonObject, setOwn } from '../../common/json.js';
-import type { Steps } from '../../common/steps.js';
+import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import type { PublishedFile } from '../../execution/invocation/artifact-store.js';
 import type { AnyRun } from '../../execution/local-executor.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';

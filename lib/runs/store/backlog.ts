@@ -1,4 +1,4 @@
-import { LinkedMap } from '../../common/queues/linked-map.js';
+import { LinkedMap } from '../../common/memory/linked-map.js';
 import type { RunEntry } from '../run-entry.js';
 import type { StoredRunHead } from './run-store.js';
 import { Deferred } from './run-writer.js';

@@ -1,4 +1,4 @@
-import { FairQueue } from '../../common/queues/fair-queue.js';
+import { FairQueue } from '../../common/scheduling/fair-queue.js';
 import { eventLoopBudget } from '../../execution/event-loop-budget.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { ForgottenKey } from '../idempotency.js';

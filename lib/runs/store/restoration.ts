@@ -1,7 +1,7 @@
 import type { Clock } from '../../common/clock.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
-import { LinkedMap } from '../../common/queues/linked-map.js';
-import type { MemoryPool } from '../../common/queues/memory-pool.js';
+import { LinkedMap } from '../../common/memory/linked-map.js';
+import type { MemoryPool } from '../../common/memory/memory-pool.js';
 import { formatMebibytes } from '../../common/text.js';
 import { warnHost } from '../../common/warnings.js';
 import type { StandIns } from '../rerun/stand-ins.js';

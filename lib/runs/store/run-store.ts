@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../common/json.js';
+import type { RunTrigger, StartedBy } from '../../common/started-by.js';
+import type { JsonObject } from '../../common/json/json.js';
 import type { Fact } from '../../execution/history/fact.js';
-import type { RunTrigger, StartedBy } from '../../execution/run/base-run.js';
 import type { FactLog } from '../../execution/history/run-history.js';
 import type { Breakpoints, ExecutionOptions } from '../../execution/run-inputs.js';
 import type { SubmittedKeys } from '../../execution/prepare/prepare-run.js';

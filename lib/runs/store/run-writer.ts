@@ -1,4 +1,4 @@
-import { JsonWriter } from '../../common/json-writer.js';
+import { JsonWriter } from '../../common/json/json-writer.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { KeptSource, StoredSubmission } from './run-store.js';
 

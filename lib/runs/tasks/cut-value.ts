@@ -1,5 +1,5 @@
-import { type Json, type JsonObject, MAX_JSON_DEPTH, setOwn, toJsonPointer } from '../../common/json.js';
-import { runToEnd, StepCounter, type Steps } from '../../common/steps.js';
+import { type Json, type JsonObject, MAX_JSON_DEPTH, setOwn, toJsonPointer } from '../../common/json/json.js';
+import { runToEnd, StepCounter, type Steps } from '../../common/scheduling/steps.js';
 import { cutText } from '../../common/text.js';
 
 /** A text keeps at least so much. */

@@ -1,6 +1,6 @@
 import { WavetrainError } from '../../common/errors.js';
-import { type Json, subtractJsonLength } from '../../common/json.js';
-import type { Steps } from '../../common/steps.js';
+import { type Json, subtractJsonLength } from '../../common/json/json.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import type { AnyRun } from '../../execution/local-executor.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { PlanRun } from '../../execution/plan/plan-run.js';

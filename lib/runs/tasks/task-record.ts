@@ -1,5 +1,5 @@
 import type { TaskStatus } from '../../../machines/types.js';
-import type { Json, JsonObject } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 
 /** One attempt to call a tool. Times are ISO 8601 in UTC; null when unknown, or not there yet. */

@@ -1,7 +1,7 @@
 import type { RunStatus } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
-import { LinkedMap } from '../../common/queues/linked-map.js';
-import { runToEnd, type Steps } from '../../common/steps.js';
+import { LinkedMap } from '../../common/memory/linked-map.js';
+import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import type { Admission } from '../admission.js';
 import type { RunEntry } from '../run-entry.js';
 import { countStatuses, paginate, type RunPage, type RunQuery } from './run-listing.js';

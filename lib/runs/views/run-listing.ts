@@ -1,12 +1,13 @@
+import type { RunTrigger } from '../../common/started-by.js';
 import type { RunStatus } from '../../../machines/types.js';
 import { WavetrainError } from '../../common/errors.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import { createTextFinder } from '../../common/text.js';
-import type { BaseRun, RunTrigger } from '../../execution/run/base-run.js';
+import type { BaseRun } from '../../execution/run/base-run.js';
 import type { RunQueue } from '../admission.js';
 import { type RunSummary, toRunSummary } from '../record.js';
-import { matchesStartedBy, type StartedByFilter } from './started-by.js';
+import { matchesStartedBy, type StartedByFilter } from '../../common/started-by.js';
 
 /** `paused` selects the running runs that wait at a breakpoint. */
 export type RunStatusFilter = RunStatus | 'paused';

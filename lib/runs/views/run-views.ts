@@ -1,10 +1,10 @@
 import type { Clock } from '../../common/clock.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { AnyRun, LocalExecutor } from '../../execution/local-executor.js';
 import { Admission, UNLIMITED_ADMISSION } from '../admission.js';
 import type { EventLog } from '../event-log.js';
-import { runInTurns } from '../fair-yield.js';
+import { runInTurns } from '../../common/scheduling/fair-yield.js';
 import type { OpenInspection } from '../inspection/inspection.js';
 import { StatelyFeed, type StatelyMessage } from '../inspection/stately-feed.js';
 import { INITIAL_STATUS } from '../../../machines/status.js';

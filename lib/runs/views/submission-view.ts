@@ -1,6 +1,6 @@
-import { type JsonObject, setOwn } from '../../common/json.js';
-import { writeJsonInSteps } from '../../common/json-writer.js';
-import type { Steps } from '../../common/steps.js';
+import { type JsonObject, setOwn } from '../../common/json/json.js';
+import { writeJsonInSteps } from '../../common/json/json-writer.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import type { AnyRun } from '../../execution/local-executor.js';
 import { copyToJsonInSteps } from '../../execution/invocation/json-output.js';
 import { StoredValues } from '../../execution/session/stored-values.js';

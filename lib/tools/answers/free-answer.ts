@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import { extractJson, stripFence } from '../../definition/template/extract-json.js';
 import type { ModelAnswer } from '../../models/model.js';
 import { withoutThoughts } from '../../models/thoughts.js';

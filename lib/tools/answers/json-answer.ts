@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import { estimateBytes, type Json } from '../../common/json.js';
+import { estimateBytes, type Json } from '../../common/json/json.js';
 import { formatFirst } from '../../common/text.js';
 import { extractJson } from '../../definition/template/extract-json.js';
 import type { ModelAnswer, ModelRequest } from '../../models/model.js';

@@ -1,6 +1,6 @@
 import { ToolError } from '../../common/errors.js';
-import type { Json, JsonObject } from '../../common/json.js';
-import { JsonWriter } from '../../common/json-writer.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
+import { JsonWriter } from '../../common/json/json-writer.js';
 import { ellipsize } from '../../common/text.js';
 import { type EvaluateExpression, evaluateHere } from '../expressions/evaluate.js';
 import { defineTool, type Tool } from '../tool.js';

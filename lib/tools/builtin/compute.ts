@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
+import type { JsonObject } from '../../common/json/json.js';
 import { joinFirst } from '../../common/text.js';
 import { fiscalYearEnd, tickerLookup } from '../functions/companies.js';
 import { validateCrossChecks } from '../functions/cross-checks.js';

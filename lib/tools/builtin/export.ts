@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import { applySchemaInSteps, describeSource } from '../files/export/apply-schema.js';
 import { toCsvInSteps } from '../files/export/csv.js';
 import { toJsonTextInSteps } from '../files/export/json-text.js';
@@ -10,8 +10,8 @@ import { stripFence } from '../../definition/template/extract-json.js';
 import { EXPORT_LIMITS, MAX_FILE_NAME_BYTES } from '../../common/limits.js';
 import { type NamedTable, toXlsx } from '../files/export/xlsx.js';
 import { assertFileName } from '../files/file-name.js';
-import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
-import { runInSlices } from '../../common/queues/run-in-slices.js';
+import { ConcurrencyLimiter } from '../../common/scheduling/limiters.js';
+import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import { defineTool, type InputsOf, type ToolContext } from '../tool.js';
 
 /** The endings of the names of files; a name without any of them gets the first. */

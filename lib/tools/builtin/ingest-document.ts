@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
+import type { JsonObject } from '../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
 import { type CellTypes, findTypeProblems } from '../documents/formats/csv-cells.js';
 import type { CsvReadOptions } from '../documents/formats/csv.js';
@@ -7,7 +7,7 @@ import { DOCUMENT_FORMATS } from '../documents/document.js';
 import { loadDocuments, type LoadDocumentOptions } from '../documents/load-documents.js';
 import { logScans, readImages } from '../documents/read-images.js';
 import { parseLocally } from '../documents/local-parser.js';
-import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
+import { ConcurrencyLimiter } from '../../common/scheduling/limiters.js';
 import { defineTool, type Tool } from '../tool.js';
 
 /**

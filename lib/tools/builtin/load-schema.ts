@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
 import { ToolError } from '../../common/errors.js';
-import { describeKind, isObject, type Json } from '../../common/json.js';
+import { describeKind, isObject, type Json } from '../../common/json/json.js';
 import { MAX_SCHEMA_FIELDS, MAX_SCHEMA_LENGTH } from '../../common/limits.js';
 import { joinFirst } from '../../common/text.js';
 import { parseText } from '../../definition/text/parse-text.js';
 import { decodeText, readError } from '../files/regular-file.js';
 import { findColumns } from '../schemas/document-columns.js';
 import { assertFieldCount, createField, readFields, type Schema } from '../schemas/schema.js';
-import { runLongWork } from '../../common/queues/limiters.js';
+import { runLongWork } from '../../common/scheduling/limiters.js';
 import { defineTool, type Registries, type ToolContext } from '../tool.js';
 
 /** Reads the schema of what is to be extracted from documents (D49). */

@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import { describeKind } from '../../common/json.js';
+import { describeKind } from '../../common/json/json.js';
 import { defineTool, type PipelineCall } from '../tool.js';
 
 /** Runs another pipeline inside a task (D49). */

@@ -1,5 +1,5 @@
 import { isNonRetryable, ToolError } from '../../common/errors.js';
-import { describeKind, type Json } from '../../common/json.js';
+import { describeKind, type Json } from '../../common/json/json.js';
 import { assertStatus } from '../fetching/status.js';
 import {
   createSearchProvider,

@@ -1,7 +1,7 @@
 import { ToolError } from '../../common/errors.js';
-import { describeKind, type Json, type JsonObject } from '../../common/json.js';
+import { describeKind, type Json, type JsonObject } from '../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
-import { pauseWhenOver } from '../../common/queues/run-in-slices.js';
+import { pauseWhenOver } from '../../common/scheduling/run-in-slices.js';
 import { isDocument, textPage } from '../documents/document.js';
 import { IndexCache } from '../search/index-cache.js';
 import { parseRanges } from '../search/page-ranges.js';

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import { cutIntoPieces } from '../../common/workers/message-socket.js';
 import type { DocumentContent } from './document.js';
 

@@ -1,15 +1,15 @@
 import type { Clock } from '../../common/clock.js';
 import { ToolError } from '../../common/errors.js';
 import { DOCUMENT_LIMITS, SCAN_LIMITS } from '../../common/limits.js';
-import { shareLimit } from '../../common/queues/shared-limit.js';
-import { type RunSteps, runToEnd } from '../../common/steps.js';
+import { shareLimit } from '../../common/memory/shared-limit.js';
+import { type RunSteps, runToEnd } from '../../common/scheduling/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import type { Launcher } from '../../common/workers/launcher.js';
 import { ProcessPool } from '../../common/workers/process-pool.js';
 import { type JsonResponse, WorkerError } from '../../common/workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { type DocumentContent, documentError } from './document.js';
-import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
+import { ConcurrencyLimiter } from '../../common/scheduling/limiters.js';
 import { unpackImages } from './document-messages.js';
 import { isLargeDocument, parseContent, type ParseRequest } from './parse-content.js';
 

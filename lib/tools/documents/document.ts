@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import { isObject, type Json, type JsonObject, toList } from '../../common/json.js';
+import { isObject, type Json, type JsonObject, toList } from '../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
 
 /** The formats that can be read, in the order in which messages list them. */

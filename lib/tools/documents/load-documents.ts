@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { errorMessage, ToolError } from '../../common/errors.js';
-import { describeKind, isObject, type Json, type JsonObject, toList } from '../../common/json.js';
+import { describeKind, isObject, type Json, type JsonObject, toList } from '../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { decodeText } from '../files/regular-file.js';
@@ -16,7 +16,7 @@ import {
   textPage,
 } from './document.js';
 import type { ParseRequest } from './parse-content.js';
-import type { ConcurrencyLimiter } from '../../common/queues/limiters.js';
+import type { ConcurrencyLimiter } from '../../common/scheduling/limiters.js';
 
 /** How the documents of one task are read. */
 export interface LoadDocumentOptions {

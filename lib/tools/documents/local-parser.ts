@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '../../common/clock.js';
-import { runWithPauses, type Steps } from '../../common/steps.js';
+import { runWithPauses, type Steps } from '../../common/scheduling/steps.js';
 import type { DocumentContent } from './document.js';
 import { DocumentPool, type ParseContext } from './document-pool.js';
 import { parseContent, type ParseRequest } from './parse-content.js';

@@ -1,9 +1,9 @@
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
-import { type Json, type JsonObject, MAX_JSON_DEPTH } from '../../common/json.js';
-import { isShortJson, JsonWriter } from '../../common/json-writer.js';
+import { type Json, type JsonObject, MAX_JSON_DEPTH } from '../../common/json/json.js';
+import { isShortJson, JsonWriter } from '../../common/json/json-writer.js';
 import { EXPRESSION_LIMITS, type ExpressionLimits } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
-import { runToEnd, type Steps } from '../../common/steps.js';
+import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import type { ToolContext } from '../tool.js';
 import { Sandbox, type SandboxResult } from './sandbox.js';
 

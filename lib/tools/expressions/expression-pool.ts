@@ -1,9 +1,9 @@
 import type { Clock } from '../../common/clock.js';
 import { ToolError } from '../../common/errors.js';
-import type { Json, JsonObject } from '../../common/json.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
 import { EXPRESSION_LIMITS } from '../../common/limits.js';
-import { shareLimit } from '../../common/queues/shared-limit.js';
-import { type RunSteps, runToEnd } from '../../common/steps.js';
+import { shareLimit } from '../../common/memory/shared-limit.js';
+import { type RunSteps, runToEnd } from '../../common/scheduling/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import type { Launcher } from '../../common/workers/launcher.js';
 import { ProcessPool } from '../../common/workers/process-pool.js';

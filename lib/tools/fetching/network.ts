@@ -2,9 +2,9 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../../common/clock.js';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
-import { type Limit, shareLimit } from '../../common/queues/shared-limit.js';
+import { type Limit, shareLimit } from '../../common/memory/shared-limit.js';
 import type { FetchedResponse, FetchOptions } from '../tool.js';
-import { ConcurrencyLimiter } from '../../common/queues/limiters.js';
+import { ConcurrencyLimiter } from '../../common/scheduling/limiters.js';
 import { AddressGuard, type AddressRules } from './address-guard.js';
 import {
   createRequest,

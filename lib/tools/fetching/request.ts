@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import { describeKind, type Json, type JsonObject } from '../../common/json.js';
+import { describeKind, type Json, type JsonObject } from '../../common/json/json.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import type { FetchOptions } from '../tool.js';
 

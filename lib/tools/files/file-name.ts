@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import { describeKind } from '../../common/json.js';
+import { describeKind } from '../../common/json/json.js';
 import { MAX_FILE_NAME_BYTES } from '../../common/limits.js';
 import { ellipsize } from '../../common/text.js';
 

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
-import type { Steps } from '../../common/steps.js';
+import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import { AmountReader, type Amounts } from './derived-fields.js';
 import { defineFunction, runWithPausesIfLong } from './function.js';
 import { ArgumentReader, readAmount } from './values.js';

@@ -1,5 +1,5 @@
-import type { Steps } from '../../common/steps.js';
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import type { Steps } from '../../common/scheduling/steps.js';
+import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import { defineFunction, runWithPausesIfLong } from './function.js';
 import {
   ArgumentReader,

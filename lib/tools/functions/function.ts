@@ -1,5 +1,5 @@
-import { runLongWork } from '../../common/queues/limiters.js';
-import type { Steps } from '../../common/steps.js';
+import { runLongWork } from '../../common/scheduling/limiters.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import {
   type ComputeFunction,
   defineTool,

@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../common/json/json.js';
 import { MAX_FUNCTION_KEY } from '../../common/limits.js';
 import { defineFunction } from './function.js';
 

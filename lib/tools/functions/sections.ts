@@ -1,7 +1,7 @@
 import { ToolError } from '../../common/errors.js';
-import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
+import { isObject, type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import { MAX_FUNCTION_TEXT } from '../../common/limits.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import { defineFunction, runWithPausesIfLong } from './function.js';
 import { ArgumentReader, isFound, StepMeter, toSlug, withFields } from './values.js';
 

@@ -1,12 +1,12 @@
 import { ToolError } from '../../common/errors.js';
-import { isObject, type Json, type JsonObject, setOwn } from '../../common/json.js';
+import { isObject, type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import {
   MAX_FUNCTION_FIELDS,
   MAX_FUNCTION_KEY,
   MAX_FUNCTION_LIST,
   MAX_FUNCTION_TEXT,
 } from '../../common/limits.js';
-import { StepCounter } from '../../common/steps.js';
+import { StepCounter } from '../../common/scheduling/steps.js';
 import { formatMebibytes } from '../../common/text.js';
 import { FIELD_NOT_FOUND } from '../schemas/schema.js';
 

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import type { ToolSchema } from '../../definition/schema/json-schema.js';
 import type { Tool } from '../tool.js';
 import { createInputSchema } from './schema-validator.js';

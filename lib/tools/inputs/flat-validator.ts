@@ -1,6 +1,6 @@
 import { TYPE_TESTS } from '../../common/json-schema/value-tests.js';
 import type { Violation } from '../../common/json-schema/violation.js';
-import { type Json, type JsonObject, setOwn } from '../../common/json.js';
+import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import type { ToolInput, Tool } from '../tool.js';
 import { allowedValues, type InputValidator } from './schema-validator.js';
 

@@ -1,5 +1,5 @@
 import { describeViolation, formatValuePath, type Violation } from '../../common/json-schema/violation.js';
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import { PROVIDER_NAMES } from '../../common/model-config.js';
 import { joinFirst } from '../../common/text.js';
 import type { Path, ProblemCode } from '../../definition/problem.js';

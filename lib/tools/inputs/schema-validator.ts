@@ -3,7 +3,7 @@ import { compileSchema, type Validator } from '../../common/json-schema/ajv.js';
 import { BoundedSchema } from '../../common/json-schema/bounded-schema.js';
 import { CheckBudget } from '../../common/json-schema/check-budget.js';
 import { MAX_SENTENCES, takeViolations, type Violation } from '../../common/json-schema/violation.js';
-import { type Json, type JsonObject, setOwn } from '../../common/json.js';
+import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import type { ToolInput, Tool } from '../tool.js';
 
 /** The inputs with their defaults filled in, and the violations of the tool's declarations. */

@@ -1,5 +1,5 @@
 import { describeViolations, type Nouns, type Violation } from '../../common/json-schema/violation.js';
-import { type JsonObject, toJsonPointer } from '../../common/json.js';
+import { type JsonObject, toJsonPointer } from '../../common/json/json.js';
 import type { Tool } from '../tool.js';
 import { areFlat, createFlatValidator } from './flat-validator.js';
 import {

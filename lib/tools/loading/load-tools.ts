@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../common/json/json.js';
 import type { CatalogEntry } from '../tool.js';
 import { parseTool } from './parse-tool.js';
 

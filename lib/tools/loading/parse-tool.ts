@@ -3,7 +3,7 @@ import { findSchemaError } from '../../common/json-schema/ajv.js';
 import { compileTrustedPattern } from '../../common/json-schema/bounded-pattern.js';
 import { ALLOWED_KEYWORDS, REFUSED_KEYWORDS, SchemaReview } from '../../common/json-schema/keywords.js';
 import { formatValuePath } from '../../common/json-schema/violation.js';
-import { describeKind, isObject } from '../../common/json.js';
+import { describeKind, isObject } from '../../common/json/json.js';
 import { hintForChoice } from '../../definition/schema/value-hints.js';
 import { didYouMean, textOfHint } from '../../definition/hint.js';
 import { nearest } from '../../definition/suggest.js';

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import { ellipsize } from '../../common/text.js';
 import type { ToolInput } from '../tool.js';

@@ -1,5 +1,5 @@
 import { errorMessage, ToolError } from '../../common/errors.js';
-import { isObject, type Json, setOwn } from '../../common/json.js';
+import { isObject, type Json, setOwn } from '../../common/json/json.js';
 import { MIN_KEY_LENGTH } from '../../common/limits.js';
 import { findSecretProblem } from '../../definition/secrets/encodings.js';
 import { Masker } from '../../definition/secrets/masker.js';

@@ -1,6 +1,6 @@
 import { CheckBudget } from '../../common/json-schema/check-budget.js';
 import { SchemaReview } from '../../common/json-schema/keywords.js';
-import { isObject, type Json, type JsonObject, parseJsonPointer } from '../../common/json.js';
+import { isObject, type Json, type JsonObject, parseJsonPointer } from '../../common/json/json.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import { cutDescription } from './describe-inputs.js';
 

@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import { isObject, type Json } from '../../common/json.js';
+import { isObject, type Json } from '../../common/json/json.js';
 import type { ToolArtifacts } from '../tool.js';
 import type { RemoteContent, RemoteResult } from './session.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { estimateBytes, type JsonObject } from '../../common/json.js';
+import { estimateBytes, type JsonObject } from '../../common/json/json.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import type { Tool } from '../tool.js';
 import type { McpServerConfig } from './config.js';

@@ -1,6 +1,6 @@
-import { isObject, type Json } from '../../common/json.js';
+import { isObject, type Json } from '../../common/json/json.js';
 import { MAX_SCHEMA_FIELDS } from '../../common/limits.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 
 /** No name is longer; a longer cell is prose. */
 const MAX_NAME_LENGTH = 1000;

@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import { describeKind, isObject, type Json } from '../../common/json.js';
+import { describeKind, isObject, type Json } from '../../common/json/json.js';
 import { MAX_SCHEMA_FIELDS } from '../../common/limits.js';
 import type { RegisteredSchema } from '../tool.js';
 

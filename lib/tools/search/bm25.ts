@@ -1,6 +1,6 @@
 import { ToolError } from '../../common/errors.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import type { Chunk } from './chunks.js';
 import { PostingLists } from './posting-lists.js';
 

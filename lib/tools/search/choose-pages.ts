@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import { isObject, type Json, type JsonObject } from '../../common/json.js';
+import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import { EXTRACTION_LIMITS } from '../../common/limits.js';
 import type { PassedPage } from '../documents/document.js';
 import { withoutThoughts } from '../../models/thoughts.js';

@@ -1,7 +1,7 @@
 import { ToolError } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json.js';
+import type { JsonObject } from '../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import { pagesOf, type PassedPage } from '../documents/document.js';
 
 /** A part of a page that is found, or not found, as a whole. */

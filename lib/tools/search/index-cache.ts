@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../common/json.js';
+import type { JsonObject } from '../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
-import type { Steps } from '../../common/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import { pagesOf } from '../documents/document.js';
-import { type LimitedAttempt, runLongWork } from '../../common/queues/limiters.js';
+import { type LimitedAttempt, runLongWork } from '../../common/scheduling/limiters.js';
 import type { ToolContext } from '../tool.js';
 import { Bm25Index } from './bm25.js';
 import { pageChunks, smallChunks } from './chunks.js';

@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import { showValue } from '../../common/text.js';
 import type { FormatProblem } from '../tool.js';
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../common/json/json.js';
 
 /** A document that a company has filed. */
 export interface Filing {

@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import { isObject } from '../../common/json.js';
+import { isObject } from '../../common/json/json.js';
 import { decodeBody, type ParsingAttempt, readContent } from '../fetching/content.js';
 import type { FetchedResponse } from '../tool.js';
 

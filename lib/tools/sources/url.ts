@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import type { Json } from '../../common/json.js';
+import type { Json } from '../../common/json/json.js';
 import { URL_CACHE_LIMITS } from '../../common/limits.js';
 import { decodeBody, readContent, readMediaType } from '../fetching/content.js';
 import { readRequestHeaders } from '../fetching/request.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { parse } from 'yaml';
 import { valueLines } from '../../../lib/cli/render/outputs.js';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 
 describe('valueLines', () => {
   const format = (name: string, value: Json, columns = 60): string[] => [

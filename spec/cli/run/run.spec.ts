@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke } from '../invoke.js';
 import { GREET, NAME } from './greet.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 
 const key = fc.constantFrom('a', 'b', 'constructor');
 const scalar: fc.Arbitrary<Json> = fc.oneof(

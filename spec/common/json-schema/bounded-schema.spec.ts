@@ -5,7 +5,7 @@ import { BoundedSchema } from '../../../lib/common/json-schema/bounded-schema.js
 import { CheckBudget } from '../../../lib/common/json-schema/check-budget.js';
 import { SchemaReview } from '../../../lib/common/json-schema/keywords.js';
 import { describeFirstViolations } from '../../../lib/common/json-schema/violation.js';
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { allowedSchema, smallJson } from './arbitrary-schema.js';
 

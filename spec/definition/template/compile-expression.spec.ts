@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ExpressionOperand, TemplateError } from '../../../lib/definition/template/operand.js';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { parseExpression, createScope } from './expressions.js';
 
 describe('an expression', () => {

@@ -2,7 +2,7 @@ import type { Expression } from '../../../lib/definition/template/expression.js'
 import type { TemplateScope } from '../../../lib/definition/template/scope.js';
 import { parseTemplate } from '../../../lib/definition/template/parsing/parser.js';
 import * as fc from 'fast-check';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 
 /** Parses `{{source}}` to its expression. */
 export function parseExpression(source: string): Expression {

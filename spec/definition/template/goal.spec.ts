@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { compileGoal } from '../../../lib/definition/template/goal.js';
 import { createScope } from './expressions.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { lookUp } from '../../../lib/definition/template/lookup.js';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { parseExpression, listParts } from './expressions.js';
 
 describe('lookUp', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { RenderMeter } from '../../../lib/definition/template/render-meter.js';
 import { compileTemplate } from '../../../lib/definition/template/template.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';

@@ -3,7 +3,7 @@ import { MAX_OUTPUT_LENGTH } from '../../../lib/common/limits.js';
 import { appendText, toText } from '../../../lib/definition/template/renderer.js';
 import { RenderMeter } from '../../../lib/definition/template/render-meter.js';
 import { TemplateError } from '../../../lib/definition/template/operand.js';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 
 const P = { path: 'p' };
 const A_OUTPUT = { path: 'a.output' };

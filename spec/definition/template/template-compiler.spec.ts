@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { compileTemplate, pathOfText } from '../../../lib/definition/template/template.js';
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { createScope } from './expressions.js';
 
 describe('compileTemplate', () => {

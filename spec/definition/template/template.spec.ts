@@ -4,7 +4,7 @@ import type { TemplateScope } from '../../../lib/definition/template/scope.js';
 import { TemplateError } from '../../../lib/definition/template/operand.js';
 import { compileTemplate } from '../../../lib/definition/template/template.js';
 import { MAX_OUTPUT_LENGTH } from '../../../lib/common/limits.js';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { anyJson, listParts, createScope } from './expressions.js';
 
 function render(value: Json, scope: TemplateScope): Json {

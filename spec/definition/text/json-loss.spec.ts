@@ -5,7 +5,7 @@ import {
   type JsonLoss,
   measureJsonInSteps,
 } from '../../../lib/definition/text/json-loss.js';
-import { runToEnd } from '../../../lib/common/steps.js';
+import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 function find(text: string): JsonLoss | undefined {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { runToEnd } from '../../../lib/common/steps.js';
+import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { scanInSteps } from '../../../lib/definition/text/scan-value.js';
 
 function formatScanProblems(value: unknown): string[] {

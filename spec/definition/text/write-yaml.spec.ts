@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { MAX_SHOWN_YAML_LENGTH } from '../../../lib/common/limits.js';
-import { runToEnd } from '../../../lib/common/steps.js';
+import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { writeYamlInSteps } from '../../../lib/definition/text/write-yaml.js';
 
 /** Writes a value, and does not count its memory. */

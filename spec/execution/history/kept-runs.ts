@@ -11,7 +11,7 @@ import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { type RunRecord, toRunRecord } from '../../../lib/runs/record.js';
 import { ToolError } from '../../../lib/common/errors.js';
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { defineTool, type Tool } from '../../../lib/tools/tool.js';
 import { parsePlan } from '../../support/definitions/parse-plan.js';
 import { settle } from '../../support/deferred.js';

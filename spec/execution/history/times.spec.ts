@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Fact } from '../../../lib/execution/history/fact.js';
 import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
-import { runToEnd } from '../../../lib/common/steps.js';
+import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { listItems, listTasks } from '../../../lib/runs/tasks/task-pages.js';
 import type { AttemptRecord, ItemRecord, TaskRecord } from '../../../lib/runs/tasks/task-record.js';
 import { planText, subPipelineText } from '../../support/definitions/parse-plan.js';

@@ -10,7 +10,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { ArtifactStore } from '../../../lib/execution/invocation/artifact-store.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';

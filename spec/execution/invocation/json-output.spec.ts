@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { runToEnd } from '../../../lib/common/steps.js';
+import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import {
   type FrozenEntry,

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ArtifactStore } from '../../../lib/execution/invocation/artifact-store.js';
 import { encodeInSteps, StagedFiles } from '../../../lib/execution/invocation/staged-files.js';
-import { runToEnd } from '../../../lib/common/steps.js';
+import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
 import type { WrittenArtifact } from '../../../lib/tools/tool.js';
 import { settle } from '../../support/deferred.js';

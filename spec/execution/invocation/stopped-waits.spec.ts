@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
 import { defineTool, type Tool, type ToolContext } from '../../../lib/tools/tool.js';
-import { ConcurrencyLimiter, RateLimiter } from '../../../lib/common/queues/limiters.js';
+import { ConcurrencyLimiter, RateLimiter } from '../../../lib/common/scheduling/limiters.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { startRun, type TestRun } from '../../support/runs/start-run.js';

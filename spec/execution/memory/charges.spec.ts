@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
+import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { settle } from '../../support/deferred.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
+import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 import { measureEvent } from '../../../lib/execution/events/journal.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { Pipeline } from '../../../lib/pipelines/pipeline.js';

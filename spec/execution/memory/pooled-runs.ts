@@ -1,5 +1,5 @@
-import { type Limit } from '../../../lib/common/queues/shared-limit.js';
-import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
+import { type Limit } from '../../../lib/common/memory/shared-limit.js';
+import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 import type { RunInputs } from '../../../lib/execution/run-inputs.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { RunRecord } from '../../../lib/runs/record.js';

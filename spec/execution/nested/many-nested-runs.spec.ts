@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { Json } from '../../../lib/common/json.js';
-import { eventLoopScheduler } from '../../../lib/common/queues/event-loop-scheduler.js';
-import type { Steps } from '../../../lib/common/steps.js';
+import type { Json } from '../../../lib/common/json/json.js';
+import { eventLoopScheduler } from '../../../lib/common/scheduling/event-loop-scheduler.js';
+import type { Steps } from '../../../lib/common/scheduling/steps.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { PipelineRun } from '../../../lib/execution/run/pipeline-run.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';

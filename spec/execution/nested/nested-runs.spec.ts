@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import { fileAccess } from '../../../lib/tools/files/file-access.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { PlanResult } from '../../../lib/execution/results.js';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { parsePlan, planText, subPipelineText } from '../../support/definitions/parse-plan.js';
 import { GetAllCounter } from '../../support/runs/get-all-counter.js';
 import { controlledTask, startPlan, storeTask } from '../../support/runs/start-plan.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { JsonObject } from '../../../lib/common/json.js';
-import { runToEnd } from '../../../lib/common/steps.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
+import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { preparePlan } from '../../../lib/execution/prepare/prepare-plan.js';
 import {
   freezeInSteps,

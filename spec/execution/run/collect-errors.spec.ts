@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { TaskFailedError } from '../../../lib/common/errors.js';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { catchRejection } from '../../support/rejection.js';
 import { startRun, type TestRun, type TestRunOptions } from '../../support/runs/start-run.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { Comparison, EqualPairs } from '../../../lib/execution/run/comparison.js';
 import type { Write } from '../../../lib/execution/session/session-overrides.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';

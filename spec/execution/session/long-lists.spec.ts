@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { EventLoopBudget } from '../../../machines/ports.js';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
 import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
 import { SessionOverrides } from '../../../lib/execution/session/session-overrides.js';

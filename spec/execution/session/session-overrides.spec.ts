@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { SessionOverrides, type Write } from '../../../lib/execution/session/session-overrides.js';
 
 const write = (key: string, value: Json, append = false): Write => ({ key, value, append, sizeBytes: 0 });

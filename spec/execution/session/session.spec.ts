@@ -4,7 +4,7 @@ import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboa
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { type Deferred, deferred, settle } from '../../support/deferred.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { GetAllCounter } from '../../support/runs/get-all-counter.js';

@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Context } from 'koa';
-import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
-import { CHUNK_LENGTH } from '../../../lib/common/json-writer.js';
+import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
+import { CHUNK_LENGTH } from '../../../lib/common/json/json-writer.js';
 import { ResponseSender } from '../../../lib/http/responses/response-sender.js';
 import { READER_TIMEOUT_MS } from '../../../lib/http/responses/slow-readers.js';
 import type { RouteResult } from '../../../lib/http/routing/route.js';
 import type { HttpServices } from '../../../lib/http/services.js';
-import { fairYield } from '../../../lib/runs/fair-yield.js';
+import { fairYield } from '../../../lib/common/scheduling/fair-yield.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { measureJsonInSteps } from '../../../lib/definition/text/json-loss.js';
-import { runToEnd } from '../../../lib/common/steps.js';
+import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { BodyServer } from '../support/body-server.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };

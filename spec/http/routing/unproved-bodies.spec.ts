@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import { UNPROVED_LIMITS } from '../../../lib/common/limits.js';
-import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
+import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 import { UnprovedBodies, UnprovedBody } from '../../../lib/http/routing/unproved-bodies.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { WavetrainError } from '../../../lib/common/errors.js';
-import { assertAuthenticatedBinding } from '../../../lib/http/auth/authenticated-binding.js';
+import { assertAuthenticatedBinding } from '../../../lib/http/auth/authenticate.js';
 import { readServerConfig } from '../../../lib/common/config/server-config.js';
 import { catchRejection } from '../../support/rejection.js';
 import { startTestServer } from '../../support/http/test-server.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isObject } from '../../../lib/common/json.js';
+import { isObject } from '../../../lib/common/json/json.js';
 import type { Operation } from '../../support/http/open-api-document.js';
 import { GARBAGE, mutateSome } from './mutation.js';
 import type { SchemaArbitrary } from './schema-arbitrary.js';

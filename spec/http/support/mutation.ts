@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isObject } from '../../../lib/common/json.js';
+import { isObject } from '../../../lib/common/json/json.js';
 
 type Kind = 'replace' | 'remove' | 'add' | 'rename';
 

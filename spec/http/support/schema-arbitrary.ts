@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isObject } from '../../../lib/common/json.js';
+import { isObject } from '../../../lib/common/json/json.js';
 import { resolveReference } from '../../support/http/open-api-document.js';
 
 type Schema = Record<string, unknown>;

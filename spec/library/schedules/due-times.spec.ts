@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { runToEnd } from '../../../lib/common/steps.js';
+import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { ScheduleTimes } from '../../../lib/definition/triggers/cron.js';
 import { findDueTimes, MAX_COUNTED } from '../../../lib/library/schedules/due-times.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { runToEnd } from '../../../lib/common/steps.js';
+import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { Suggestions } from '../../../lib/definition/suggest.js';
 import { readDraft } from '../../../lib/pipelines/draft.js';
 import { checkTemplateKeys } from '../../../lib/pipelines/rules/template-keys.js';

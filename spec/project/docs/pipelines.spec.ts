@@ -8,7 +8,7 @@ import type { PipelineInput } from '../../../lib/plans/plan.js';
 import { compileTemplate } from '../../../lib/definition/template/template.js';
 import type { TemplateScope } from '../../../lib/definition/template/scope.js';
 import { ERROR_STATUSES } from '../../../lib/http/errors/error-statuses.js';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { SERVER_VARIABLES } from '../../../lib/common/config/server-config.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { defineFunction } from '../../../lib/tools/functions/function.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { ControlledRuns, exhaustEventLoopBudget } from '../controlled-runs.js';

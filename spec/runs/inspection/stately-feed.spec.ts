@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { runToEnd } from '../../../lib/common/steps.js';
+import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import type { StatelyFeed, StatelyMessage } from '../../../lib/runs/inspection/stately-feed.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { ControlledPlans } from '../controlled-plans.js';

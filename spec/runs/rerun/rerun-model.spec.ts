@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { errorCode } from '../../../lib/common/errors.js';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { Reruns } from './reruns.js';
 
 /** What a task of a random pipeline is and reads; its id is its index. */

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import type { RegistryOptions } from '../../../lib/runs/registry-options.js';

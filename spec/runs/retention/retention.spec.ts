@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
+import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
 import { Retention, type RetentionLimits, UNLIMITED_RETENTION } from '../../../lib/runs/retention.js';
 import { ManualClock } from '../../support/manual-clock.js';

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import type { Fact } from '../../../lib/execution/history/fact.js';
 import type { RunSummary } from '../../../lib/runs/record.js';
 import { FolderStore } from '../../../lib/runs/store/folder-store.js';

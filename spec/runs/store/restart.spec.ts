@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
+import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { ReviveDefinition } from '../../../lib/runs/run-factory.js';
 import { deferred, settle } from '../../support/deferred.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
+import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { takeWarnings } from '../../support/warnings.js';

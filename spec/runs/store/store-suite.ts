@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import type { Fact } from '../../../lib/execution/history/fact.js';
 import type { SourcePart } from '../../../lib/runs/rerun/source-parts.js';
 import type { RunStore, StoredRun, StoredRunHead } from '../../../lib/runs/store/run-store.js';

@@ -1,4 +1,4 @@
-import type { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
+import type { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { RestoredRuns } from '../../../lib/runs/registry.js';
 import type { ReviveDefinition } from '../../../lib/runs/run-factory.js';

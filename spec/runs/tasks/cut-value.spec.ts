@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { cutValue, cutValueInSteps } from '../../../lib/runs/tasks/cut-value.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { InputRenderer } from '../../../lib/execution/run/input-renderer.js';
 import type { PipelineRun } from '../../../lib/execution/run/pipeline-run.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';

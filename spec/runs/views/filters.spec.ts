@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { runToEnd } from '../../../lib/common/steps.js';
+import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import type { RunEntry } from '../../../lib/runs/run-entry.js';
 import { paginate, type RunPage, type RunQuery } from '../../../lib/runs/views/run-listing.js';
 import { ControlledRuns } from '../controlled-runs.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { paginate, type RunPage, type RunQuery } from '../../../lib/runs/views/run-listing.js';
 import type { RunEntry } from '../../../lib/runs/run-entry.js';
-import { runToEnd } from '../../../lib/common/steps.js';
+import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { ControlledRuns } from '../controlled-runs.js';
 
 function listIds(page: RunPage): string[] {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { checkPlan } from '../../../lib/plans/check.js';
 import type { Plan } from '../../../lib/plans/plan.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';

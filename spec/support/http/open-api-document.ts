@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isObject } from '../../../lib/common/json.js';
+import { isObject } from '../../../lib/common/json/json.js';
 import { compileSchema } from '../../../lib/common/json-schema/ajv.js';
 
 export interface Media {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { checkPipeline } from '../../../lib/pipelines/check.js';
 import { assert, createAssert } from '../../../lib/tools/builtin/assert.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ToolError, WavetrainError } from '../../../lib/common/errors.js';
 import { errorMessage } from '../../../lib/common/errors.js';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { checkPipeline } from '../../../lib/pipelines/check.js';
 import { builtinCatalog, type Catalog } from '../../../lib/tools/catalog.js';
 import { defineFunction } from '../../../lib/tools/functions/function.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
 import { fail } from '../../../lib/tools/builtin/testing/fail.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { toolContext } from '../../support/tool-context.js';
 
 function attempt(inputs: JsonObject, number: number): unknown {

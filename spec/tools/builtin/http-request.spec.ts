@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ToolError } from '../../../lib/common/errors.js';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { httpRequest } from '../../../lib/tools/builtin/http-request.js';
 import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';

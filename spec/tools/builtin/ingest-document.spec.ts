@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { errorMessage, ToolError } from '../../../lib/common/errors.js';
 import { createIngestDocument } from '../../../lib/tools/builtin/ingest-document.js';
 import { parseContent } from '../../../lib/tools/documents/parse-content.js';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import type { FetchedResponse } from '../../../lib/tools/tool.js';
 import { fileAccess } from '../../../lib/tools/files/file-access.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { ToolError } from '../../../lib/common/errors.js';
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { fileAccess } from '../../../lib/tools/files/file-access.js';
 import { parseTool } from '../../../lib/tools/loading/parse-tool.js';

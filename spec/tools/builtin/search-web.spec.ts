@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ToolError } from '../../../lib/common/errors.js';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { createSearchWeb } from '../../../lib/tools/builtin/search-web.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import type { SearchOptions } from '../../../lib/tools/sources/search-providers.js';

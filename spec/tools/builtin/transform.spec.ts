@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createTransform, transform } from '../../../lib/tools/builtin/transform.js';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { toolContext } from '../../support/tool-context.js';
 

@@ -6,7 +6,7 @@ import { deflateSync } from 'node:zlib';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { systemClock } from '../../../lib/common/clock.js';
 import { ToolError } from '../../../lib/common/errors.js';
-import type { Steps } from '../../../lib/common/steps.js';
+import type { Steps } from '../../../lib/common/scheduling/steps.js';
 import { DocumentPool } from '../../../lib/tools/documents/document-pool.js';
 import type { DocumentFormat } from '../../../lib/tools/documents/document.js';
 import { parseContent } from '../../../lib/tools/documents/parse-content.js';

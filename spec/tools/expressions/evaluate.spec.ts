@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { errorMessage, ToolError } from '../../../lib/common/errors.js';
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { EXPRESSION_LIMITS } from '../../../lib/common/limits.js';
 import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';

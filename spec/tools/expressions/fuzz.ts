@@ -1,5 +1,5 @@
 import { errorMessage } from '../../../lib/common/errors.js';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { EXPRESSION_LIMITS } from '../../../lib/common/limits.js';
 import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
 import { probe } from './probes.js';

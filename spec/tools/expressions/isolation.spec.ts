@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { runInContext } from 'node:vm';
 import { errorMessage } from '../../../lib/common/errors.js';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { EXPRESSION_LIMITS } from '../../../lib/common/limits.js';
 import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
 import { createExpressionContext } from '../../../lib/tools/expressions/sandbox.js';

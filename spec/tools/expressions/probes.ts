@@ -1,5 +1,5 @@
 import { errorMessage } from '../../../lib/common/errors.js';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import type { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
 
 const DATA: Json = {

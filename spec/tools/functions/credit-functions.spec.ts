@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { builtinCatalog, type Catalog } from '../../../lib/tools/catalog.js';
 import { callFunction } from '../../../lib/tools/builtin/compute.js';
 import { loadTools } from '../../../lib/tools/loading/load-tools.js';

@@ -2,7 +2,7 @@ import { describeViolation } from '../../../lib/common/json-schema/violation.js'
 import { INPUT_NOUNS } from '../../../lib/tools/inputs/validate.js';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { createFlatValidator, areFlat } from '../../../lib/tools/inputs/flat-validator.js';
 import { type ValidationResult, createSchemaValidator } from '../../../lib/tools/inputs/schema-validator.js';
 import type { ToolInput, Tool } from '../../../lib/tools/tool.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { defineTool, type Tool } from '../../../lib/tools/tool.js';
 import { toolContext } from '../../support/tool-context.js';

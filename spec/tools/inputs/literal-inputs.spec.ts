@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { hintRename } from '../../../lib/definition/hint.js';
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { mock } from '../../../lib/tools/builtin/testing/mock.js';
 import { store } from '../../../lib/tools/builtin/store.js';
 import { transform } from '../../../lib/tools/builtin/transform.js';

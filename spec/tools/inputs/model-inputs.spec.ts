@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { textOfHint } from '../../../lib/definition/hint.js';
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';
 

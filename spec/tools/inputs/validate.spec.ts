@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { WavetrainError } from '../../../lib/common/errors.js';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { defineTool, type InputDeclarations, type Tool } from '../../../lib/tools/tool.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { findColumns } from '../../../lib/tools/schemas/document-columns.js';
 
 /** The names that are found, and the number of pauses on the way. */

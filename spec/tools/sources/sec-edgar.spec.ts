@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ToolError } from '../../../lib/common/errors.js';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { createSecEdgar } from '../../../lib/tools/sources/sec-edgar.js';
 import type { DataSource, FetchedResponse, ToolContext } from '../../../lib/tools/tool.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ToolError } from '../../../lib/common/errors.js';
 import { textOfHint } from '../../../lib/definition/hint.js';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { fetchData } from '../../../lib/tools/builtin/fetch-data.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { fileAccess } from '../../../lib/tools/files/file-access.js';

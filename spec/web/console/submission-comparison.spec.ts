@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import type { EditableDefinition } from '../../../lib/runs/views/submission-view.js';
 import {
   compareSubmissions,

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { JsonObject } from '../../../lib/common/json.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import type { Graph } from '../../../lib/pipelines/graph.js';
 import type { NamedPipeline } from '../../../lib/library/named-pipeline.js';
 import type { PlanGraph } from '../../../lib/plans/graph.js';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 
 /** As much of the declaration of a param as a form needs (D4). */
 export interface ParamDeclaration {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { type ParamDeclaration, readParam, showParam } from './param-values.js';
 
 interface ParamsFormProps {

@@ -1,4 +1,4 @@
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import type { ActorNode, ActorTree } from './actor-tree.js';
 import { readDetail } from './timeline.js';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import type { ActorStatus, InspectionEntry } from '../../../lib/runs/inspection/entry.js';
 import { EventIndex } from './event-index.js';
 

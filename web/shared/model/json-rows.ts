@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 
 /** How a value differs from that of the moment before. */
 export type Mark = 'added' | 'changed' | 'removed';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Json } from '../../../lib/common/json.js';
+import type { Json } from '../../../lib/common/json/json.js';
 import { formatInteger } from '../model/format.js';
 import {
   type Before,

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { describeErrno } from '../../../common/files.js';
-import { isObject } from '../../../common/json.js';
+import { isObject } from '../../../common/json/json.js';
 import { INSPECTION_LIMITS } from '../../../common/limits.js';
 import { formatMebibytes } from '../../../common/text.js';
 import type { InspectionEntry } from '../../../runs/inspection/entry.js';

@@ -1,5 +1,5 @@
 import type { Environment } from '../../../common/config/environment.js';
-import { isObject } from '../../../common/json.js';
+import { isObject } from '../../../common/json/json.js';
 import { cutText } from '../../../common/text.js';
 import type { InspectionEntry } from '../../../runs/inspection/entry.js';
 import type { OpenInspection } from '../../../runs/inspection/inspection.js';

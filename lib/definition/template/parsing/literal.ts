@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, setOwn } from '../../../common/json.js';
+import { type Json, type JsonObject, setOwn } from '../../../common/json/json.js';
 import { ellipsize } from '../../../common/text.js';
 import type { Cursor } from './cursor.js';
 

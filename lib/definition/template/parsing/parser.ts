@@ -1,4 +1,4 @@
-import type { Steps } from '../../../common/steps.js';
+import type { Steps } from '../../../common/scheduling/steps.js';
 import { Cursor, TemplateSyntaxError } from './cursor.js';
 import { ExpressionTable } from '../expression-table.js';
 import type { Expression, PlacedExpression, Segment, TemplatePart, TemplateProblem } from '../expression.js';

@@ -1,7 +1,7 @@
 import type { Abort, Slot } from '../../../../machines/ports.js';
 import { errorMessage } from '../../../common/errors.js';
-import type { Json } from '../../../common/json.js';
-import type { Steps } from '../../../common/steps.js';
+import type { Json } from '../../../common/json/json.js';
+import type { Steps } from '../../../common/scheduling/steps.js';
 import type { Masker } from '../../../definition/secrets/masker.js';
 import { copyToJsonInSteps } from '../json-output.js';
 import type { InvocationServices } from '../../run-context.js';

@@ -1,4 +1,4 @@
-import type { Json } from '../../../common/json.js';
+import type { Json } from '../../../common/json/json.js';
 import type { Write } from '../../session/session-overrides.js';
 
 /** What an invocation published, for an equal one later (D65). */

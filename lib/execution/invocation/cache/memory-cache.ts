@@ -1,5 +1,5 @@
-import { LinkedMap } from '../../../common/queues/linked-map.js';
-import { findLargest } from '../../../common/queues/shared-limit.js';
+import { LinkedMap } from '../../../common/memory/linked-map.js';
+import { findLargest } from '../../../common/memory/shared-limit.js';
 import type { CachedOutput, CacheKey } from './cached-output.js';
 
 /** Memory of an entry without its output. */

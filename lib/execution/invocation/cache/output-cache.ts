@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../../common/clock.js';
 import { errorMessage } from '../../../common/errors.js';
-import type { JsonObject } from '../../../common/json.js';
-import { JsonWriter } from '../../../common/json-writer.js';
-import type { Steps } from '../../../common/steps.js';
+import type { JsonObject } from '../../../common/json/json.js';
+import { JsonWriter } from '../../../common/json/json-writer.js';
+import type { Steps } from '../../../common/scheduling/steps.js';
 import { warnHost } from '../../../common/warnings.js';
 import type { Tool } from '../../../tools/tool.js';
 import type { CachedOutput, CacheFolder, CacheKey } from './cached-output.js';

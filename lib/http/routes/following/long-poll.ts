@@ -1,5 +1,5 @@
 import { WavetrainError } from '../../../common/errors.js';
-import { SharedLimit } from '../../../common/queues/shared-limit.js';
+import { SharedLimit } from '../../../common/memory/shared-limit.js';
 import type { EventLog } from '../../../runs/event-log.js';
 import type { RunRegistry } from '../../../runs/registry.js';
 import type { HttpServices } from '../../services.js';

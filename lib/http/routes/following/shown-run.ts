@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { WavetrainError } from '../../../common/errors.js';
-import { isObject, type Json } from '../../../common/json.js';
+import { isObject, type Json } from '../../../common/json/json.js';
 import type { InspectionOrigin } from '../../../runs/inspection/entry.js';
 import type { RecordingHead } from '../../../runs/inspection/recording.js';
 import type { RunRecord } from '../../../runs/record.js';

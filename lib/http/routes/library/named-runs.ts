@@ -4,7 +4,7 @@ import type { Route } from '../../routing/route.js';
 import { NamedRunSchema } from '../../schemas/library.js';
 import { PlanResultSchema, RunResultSchema } from '../../schemas/run.js';
 import type { HttpServices } from '../../services.js';
-import { createRunRoutes, type RunRequest } from '../submit.js';
+import { createRunRoutes, type StartRequest } from '../submit.js';
 import { requireLibrary } from './named-path.js';
 
 const FROM_FOLDER =
@@ -51,6 +51,6 @@ export function namedRunRoutes(
   });
 }
 
-function getId({ params }: RunRequest<unknown>): string {
+function getId({ params }: StartRequest<unknown>): string {
   return (params as { readonly id: string }).id;
 }

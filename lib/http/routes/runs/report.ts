@@ -1,5 +1,5 @@
-import { estimateBytesInSteps } from '../../../common/json.js';
-import { CHUNK_LENGTH } from '../../../common/json-writer.js';
+import { estimateBytesInSteps } from '../../../common/json/json.js';
+import { CHUNK_LENGTH } from '../../../common/json/json-writer.js';
 import { drawInSteps } from '../../../plans/graph.js';
 import { REPORT_POLICY, writeHtmlReport } from '../../../reports/html-report.js';
 import { readReportData, type ReportSource } from '../../../reports/report-data.js';

@@ -1,4 +1,4 @@
-import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../../common/json.js';
+import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../../common/json/json.js';
 import { EXTRACTION_LIMITS } from '../../../common/limits.js';
 import { DOCUMENT_INPUT, EXTRACTION_INPUTS, MAX_REPAIRS_INPUT } from './extraction/inputs.js';
 import { askForJson, type Reading } from '../../answers/json-answer.js';
@@ -10,7 +10,7 @@ import {
   type SourcePage,
   sourcesOf,
 } from './extraction/source-pages.js';
-import { mapSome } from '../../../common/queues/limiters.js';
+import { mapSome } from '../../../common/scheduling/limiters.js';
 import { defineTool } from '../../tool.js';
 
 const SYSTEM =

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../../common/json.js';
+import { isObject, type Json, type JsonObject } from '../../../common/json/json.js';
 import { ToolError } from '../../../common/errors.js';
 import { defineTool } from '../../tool.js';
 import { breakBlockTags } from './extraction/block-tags.js';

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../../common/json.js';
+import { isObject, type Json } from '../../../common/json/json.js';
 import { nearest } from '../../../definition/suggest.js';
 import type { FormatProblem } from '../../tool.js';
 import type { DocumentCell } from '../document.js';

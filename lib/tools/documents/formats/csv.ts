@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { errorCode, errorMessage, ToolError } from '../../../common/errors.js';
-import { setOwn } from '../../../common/json.js';
+import { setOwn } from '../../../common/json/json.js';
 import { ellipsize, joinFirst } from '../../../common/text.js';
 import { type CellTypes, convertCell } from './csv-cells.js';
 import { type DocumentCell, type DocumentContent, documentError } from '../document.js';

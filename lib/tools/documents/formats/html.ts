@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../common/json.js';
+import type { JsonObject } from '../../../common/json/json.js';
 import { assertPageCount, type DocumentContent, type DocumentPage, textPage } from '../document.js';
 import { HtmlTable } from './html-table.js';
 

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../../common/errors.js';
-import { type Json, MAX_JSON_DEPTH } from '../../../common/json.js';
+import { type Json, MAX_JSON_DEPTH } from '../../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../../common/limits.js';
-import { runToEnd } from '../../../common/steps.js';
+import { runToEnd } from '../../../common/scheduling/steps.js';
 import { formatMebibytes } from '../../../common/text.js';
 import { measureJsonInSteps } from '../../../definition/text/json-loss.js';
 import { type DocumentContent, documentError, textPage } from '../document.js';

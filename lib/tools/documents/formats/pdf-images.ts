@@ -1,4 +1,4 @@
-import { isObject, toList } from '../../../common/json.js';
+import { isObject, toList } from '../../../common/json/json.js';
 import { SCAN_LIMITS } from '../../../common/limits.js';
 
 type Pdfjs = Awaited<ReturnType<typeof import('unpdf').getResolvedPDFJS>>;

@@ -1,5 +1,5 @@
 import { errorMessage, ToolError } from '../../../common/errors.js';
-import type { JsonObject } from '../../../common/json.js';
+import type { JsonObject } from '../../../common/json/json.js';
 import { SCAN_LIMITS } from '../../../common/limits.js';
 import {
   assertPageCount,

@@ -1,6 +1,6 @@
 import { ToolError } from '../../../common/errors.js';
-import { isObject, type Json, type JsonObject, setOwn } from '../../../common/json.js';
-import { StepCounter, type Steps } from '../../../common/steps.js';
+import { isObject, type Json, type JsonObject, setOwn } from '../../../common/json/json.js';
+import { StepCounter, type Steps } from '../../../common/scheduling/steps.js';
 import { joinFirst } from '../../../common/text.js';
 
 const MAX_NAMES = 10;

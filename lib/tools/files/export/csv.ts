@@ -1,4 +1,4 @@
-import type { Steps } from '../../../common/steps.js';
+import type { Steps } from '../../../common/scheduling/steps.js';
 import { BoundedText, isLongText, piecesOf } from './bounded-text.js';
 import type { Cell, Table } from './table.js';
 

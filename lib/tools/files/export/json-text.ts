@@ -1,5 +1,5 @@
-import type { Json } from '../../../common/json.js';
-import type { Steps } from '../../../common/steps.js';
+import type { Json } from '../../../common/json/json.js';
+import type { Steps } from '../../../common/scheduling/steps.js';
 import { BoundedText, isLongText, piecesOf } from './bounded-text.js';
 
 /** A list or an object of which some members are written. */

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../../../common/json.js';
-import type { Steps } from '../../../common/steps.js';
+import { isObject, type Json, type JsonObject } from '../../../common/json/json.js';
+import type { Steps } from '../../../common/scheduling/steps.js';
 import { FIELD_NOT_FOUND } from '../../schemas/schema.js';
 import { BoundedText, isLongText, piecesOf } from './bounded-text.js';
 import { asObjects, type Cell, CellMaker, CELLS_PER_STEP, keysOf, toTableInSteps } from './table.js';

@@ -1,7 +1,7 @@
 import { ToolError } from '../../../common/errors.js';
-import { isObject, type Json, type JsonObject, subtractJsonLength } from '../../../common/json.js';
+import { isObject, type Json, type JsonObject, subtractJsonLength } from '../../../common/json/json.js';
 import { EXPORT_LIMITS, MAX_ARTIFACT_BYTES } from '../../../common/limits.js';
-import { StepCounter, type Steps } from '../../../common/steps.js';
+import { StepCounter, type Steps } from '../../../common/scheduling/steps.js';
 import { formatMebibytes } from '../../../common/text.js';
 import { BoundedText, LETTERS_PER_STEP } from './bounded-text.js';
 import { toJsonTextInSteps } from './json-text.js';

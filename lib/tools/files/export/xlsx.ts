@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { errorMessage, ToolError } from '../../../common/errors.js';
 import { EXPORT_LIMITS } from '../../../common/limits.js';
-import { pauseWhenOver, runInSlices, type WorkingAttempt } from '../../../common/queues/run-in-slices.js';
-import type { Steps } from '../../../common/steps.js';
+import { pauseWhenOver, runInSlices, type WorkingAttempt } from '../../../common/scheduling/run-in-slices.js';
+import type { Steps } from '../../../common/scheduling/steps.js';
 import { type Cell, describeCellLength, type Table } from './table.js';
 
 /** A sheet of a workbook. */

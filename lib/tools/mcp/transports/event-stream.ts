@@ -1,4 +1,4 @@
-import { incomingTurns } from '../../../common/queues/incoming-turns.js';
+import { incomingTurns } from '../../../common/scheduling/incoming-turns.js';
 
 const [NEWLINE, RETURN] = [0x0a, 0x0d];
 

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client';
 import type { Clock } from '../../../common/clock.js';
 import { MCP_LIMITS } from '../../../common/limits.js';
-import { LeakyBucket } from '../../../common/queues/limiters.js';
+import { LeakyBucket } from '../../../common/scheduling/limiters.js';
 
 /**
  * Counts the messages of one server that answer nothing: notifications, requests, and what is no message. Handling one

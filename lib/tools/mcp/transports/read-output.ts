@@ -1,7 +1,7 @@
 import type { Clock } from '../../../common/clock.js';
 import { MCP_LIMITS } from '../../../common/limits.js';
-import { incomingTurns } from '../../../common/queues/incoming-turns.js';
-import { LeakyBucket } from '../../../common/queues/limiters.js';
+import { incomingTurns } from '../../../common/scheduling/incoming-turns.js';
+import { LeakyBucket } from '../../../common/scheduling/limiters.js';
 import { LineReader } from '../../../common/requests/line-reader.js';
 import { ByteMeter } from '../../../common/requests/meter.js';
 

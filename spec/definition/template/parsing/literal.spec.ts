@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { MAX_LITERAL_DEPTH } from '../../../../lib/definition/template/parsing/literal.js';
 import { parseTemplate } from '../../../../lib/definition/template/parsing/parser.js';
-import type { Json } from '../../../../lib/common/json.js';
+import type { Json } from '../../../../lib/common/json/json.js';
 import { parseExpression, listParts } from '../expressions.js';
 
 describe('A literal after ?? (D11)', () => {

@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { runToEnd, type Steps } from '../../../../lib/common/steps.js';
+import { runToEnd, type Steps } from '../../../../lib/common/scheduling/steps.js';
 import { DiskCache } from '../../../../lib/execution/invocation/cache/disk-cache.js';
 import { ManualClock } from '../../../support/manual-clock.js';
 import { catchRejection } from '../../../support/rejection.js';

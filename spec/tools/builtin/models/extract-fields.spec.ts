@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ToolError } from '../../../../lib/common/errors.js';
-import type { Json } from '../../../../lib/common/json.js';
+import type { Json } from '../../../../lib/common/json/json.js';
 import { extractFields } from '../../../../lib/tools/builtin/models/extract-fields.js';
 import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
 import { catchRejection } from '../../../support/rejection.js';

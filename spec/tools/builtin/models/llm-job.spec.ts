@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { JsonObject } from '../../../../lib/common/json.js';
+import type { JsonObject } from '../../../../lib/common/json/json.js';
 import type { FinishReason, ModelRequest } from '../../../../lib/models/model.js';
 import { llmJob } from '../../../../lib/tools/builtin/models/llm-job.js';
 import { validateInputs } from '../../../../lib/tools/inputs/validate.js';

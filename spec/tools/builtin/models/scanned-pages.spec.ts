@@ -1,7 +1,7 @@
 import { LLMock } from '@copilotkit/aimock';
 import { expect } from 'chai';
 import { join } from 'node:path';
-import type { Json } from '../../../../lib/common/json.js';
+import type { Json } from '../../../../lib/common/json/json.js';
 import { modelAccess } from '../../../../lib/models/create-models.js';
 import { fileAccess } from '../../../../lib/tools/files/file-access.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { errorMessage, ToolError } from '../../../../lib/common/errors.js';
-import type { Json } from '../../../../lib/common/json.js';
+import type { Json } from '../../../../lib/common/json/json.js';
 import { select } from '../../../../lib/tools/builtin/select.js';
 import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
 import type { PageList } from '../../../../lib/tools/search/select-pages.js';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { Steps } from '../../../../lib/common/steps.js';
+import type { Steps } from '../../../../lib/common/scheduling/steps.js';
 import { applySchemaInSteps } from '../../../../lib/tools/files/export/apply-schema.js';
 import { toCsvInSteps } from '../../../../lib/tools/files/export/csv.js';
 import { toTableInSteps } from '../../../../lib/tools/files/export/table.js';
 import readXlsxFile from 'read-excel-file/node';
 import { ToolError } from '../../../../lib/common/errors.js';
-import type { Json } from '../../../../lib/common/json.js';
+import type { Json } from '../../../../lib/common/json/json.js';
 import { exportFile } from '../../../../lib/tools/builtin/export.js';
 import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
 import { catchRejection } from '../../../support/rejection.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { JsonObject } from '../../../../lib/common/json.js';
+import type { JsonObject } from '../../../../lib/common/json/json.js';
 import { exportFile } from '../../../../lib/tools/builtin/export.js';
 import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
 import { measureCpuMs } from '../../../support/measuring/cpu-time.js';

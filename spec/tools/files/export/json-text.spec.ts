@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ToolError } from '../../../../lib/common/errors.js';
-import type { Json } from '../../../../lib/common/json.js';
-import { runToEnd } from '../../../../lib/common/steps.js';
+import type { Json } from '../../../../lib/common/json/json.js';
+import { runToEnd } from '../../../../lib/common/scheduling/steps.js';
 import { toJsonTextInSteps } from '../../../../lib/tools/files/export/json-text.js';
 import { measureCpuMsSync } from '../../../support/measuring/cpu-time.js';
 

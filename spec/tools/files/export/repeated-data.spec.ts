@@ -1,8 +1,8 @@
 import { assert, expect } from 'chai';
 import readXlsxFile from 'read-excel-file/node';
 import { ToolError } from '../../../../lib/common/errors.js';
-import type { Json, JsonObject } from '../../../../lib/common/json.js';
-import { runToEnd, type Steps } from '../../../../lib/common/steps.js';
+import type { Json, JsonObject } from '../../../../lib/common/json/json.js';
+import { runToEnd, type Steps } from '../../../../lib/common/scheduling/steps.js';
 import { exportFile } from '../../../../lib/tools/builtin/export.js';
 import { applySchemaInSteps } from '../../../../lib/tools/files/export/apply-schema.js';
 import { toCsvInSteps } from '../../../../lib/tools/files/export/csv.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Json } from '../../../../lib/common/json.js';
-import { runToEnd } from '../../../../lib/common/steps.js';
+import type { Json } from '../../../../lib/common/json/json.js';
+import { runToEnd } from '../../../../lib/common/scheduling/steps.js';
 import { toTableInSteps } from '../../../../lib/tools/files/export/table.js';
 
 const CELLS = 100_000;

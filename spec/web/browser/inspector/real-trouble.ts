@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { systemClock } from '../../../../lib/common/clock.js';
-import type { Json } from '../../../../lib/common/json.js';
+import type { Json } from '../../../../lib/common/json/json.js';
 import { openBrowser } from '../../../project/open-browser.js';
 import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
 import { BreakableProxy } from '../../breakable-proxy.js';

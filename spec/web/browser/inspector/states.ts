@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import type { Json } from '../../../../lib/common/json.js';
+import type { Json } from '../../../../lib/common/json/json.js';
 import { openBrowser } from '../../../project/open-browser.js';
 import { findViolations } from '../../accessibility.js';
 import { FakeRun, FakeServer } from '../../fake-server.js';

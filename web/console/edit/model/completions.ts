@@ -1,4 +1,4 @@
-import type { Json } from '../../../../lib/common/json.js';
+import type { Json } from '../../../../lib/common/json/json.js';
 import type { CursorPlace } from './cursor-path.js';
 import type { Outline } from './outline.js';
 import { divide, formatType, type InnerPath, PLAIN_NAME, schemaAt, type Vocabulary } from './vocabulary.js';

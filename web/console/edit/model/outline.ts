@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../lib/common/json.js';
+import type { JsonObject } from '../../../../lib/common/json/json.js';
 import type { ParamDeclaration } from '../../shell/param-values.js';
 import { child, namesIn, toJson, type YamlNode } from './yaml-tree.js';
 

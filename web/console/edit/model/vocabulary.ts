@@ -1,4 +1,4 @@
-import type { Json } from '../../../../lib/common/json.js';
+import type { Json } from '../../../../lib/common/json/json.js';
 import type { ToolMetadata } from '../../../../lib/tools/catalog.js';
 
 /** As much of JSON Schema as the schemas of definitions use. */

@@ -1,5 +1,5 @@
 import type { SyntaxNode, Tree } from '@lezer/common';
-import type { Json } from '../../../../lib/common/json.js';
+import type { Json } from '../../../../lib/common/json/json.js';
 
 /** A part of a YAML text, with its place. Half-written texts have parts without a value. */
 export interface YamlNode {

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { JsonObject } from '../../../../lib/common/json.js';
+import type { JsonObject } from '../../../../lib/common/json/json.js';
 import type { Problem } from '../../../../lib/definition/problem.js';
 import type { Graph } from '../../../../lib/pipelines/graph.js';
 import type { PlanStatistics } from '../../../../lib/plans/statistics.js';

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import type { JsonObject } from '../../../../lib/common/json.js';
+import type { JsonObject } from '../../../../lib/common/json/json.js';
 import type { Fix, Position, Problem } from '../../../../lib/definition/problem.js';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import type { ToolMetadata } from '../../../../lib/tools/catalog.js';

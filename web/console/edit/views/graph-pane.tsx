@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { runToEnd } from '../../../../lib/common/steps.js';
+import { runToEnd } from '../../../../lib/common/scheduling/steps.js';
 import { layoutWaves, type LayoutOptions } from '../../../../lib/pipelines/drawing/wave-layout.js';
 import { OWN_SIZE, type Zoom } from '../../../shared/model/zoom.js';
 import { Scaled, useScale, ZoomButtons, zoomOnKey } from '../../../shared/views/zoom.js';

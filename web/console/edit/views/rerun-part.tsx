@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { JsonObject } from '../../../../lib/common/json.js';
+import type { JsonObject } from '../../../../lib/common/json/json.js';
 import { RerunPreview, useRerunPreview } from '../../run/views/rerun-preview.js';
 import type { EditSession } from '../session/edit-session.js';
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { JsonObject } from '../../../../lib/common/json.js';
+import type { JsonObject } from '../../../../lib/common/json/json.js';
 import { messageOf, ServerError } from '../../../shared/server/server.js';
 import { JsonField } from '../../shell/json-field.js';
 import { findParamProblems, parseJsonObject } from '../../shell/param-values.js';

@@ -8,7 +8,7 @@ import {
   type WaveGraph,
   type WaveLayout,
 } from '../../../../lib/pipelines/drawing/wave-layout.js';
-import { runToEnd } from '../../../../lib/common/steps.js';
+import { runToEnd } from '../../../../lib/common/scheduling/steps.js';
 import { OWN_SIZE, type Zoom } from '../../../shared/model/zoom.js';
 import { Scaled, useScale, ZoomButtons, zoomOnKey } from '../../../shared/views/zoom.js';
 import { CardBlocks } from './card-blocks.js';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../../lib/common/json/json.js';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import { isEqual } from '../../../shared/model/json-rows.js';
 import type { Server } from '../../../shared/server/server.js';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../../lib/common/json/json.js';
 import { parseJsonObject } from '../../shell/param-values.js';
 
 /** Values that are looked at: the search of a very large value ends there. */

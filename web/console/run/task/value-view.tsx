@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { Json } from '../../../../lib/common/json.js';
+import type { Json } from '../../../../lib/common/json/json.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
 import { searchJson } from '../model/values.js';
 import { CopyButton } from '../../shell/copy-button.js';

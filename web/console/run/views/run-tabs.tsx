@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { JsonObject } from '../../../../lib/common/json.js';
+import type { JsonObject } from '../../../../lib/common/json/json.js';
 import type { RunRecord } from '../../../../lib/runs/record.js';
 import { panelOf, Tabs } from '../../../shared/views/tabs.js';
 import { GraphView } from '../graph/graph-view.js';

@@ -3,7 +3,7 @@ import type {
   BlackboardView as Blackboard,
   EditableDefinition,
 } from '../../../../lib/runs/views/submission-view.js';
-import type { Json, JsonObject } from '../../../../lib/common/json.js';
+import type { Json, JsonObject } from '../../../../lib/common/json/json.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
 import { editorPath } from '../model/addresses.js';

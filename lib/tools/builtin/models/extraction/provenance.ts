@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject, setOwn } from '../../../../common/json.js';
-import { runLongWork } from '../../../../common/queues/limiters.js';
-import type { Steps } from '../../../../common/steps.js';
+import { isObject, type Json, type JsonObject, setOwn } from '../../../../common/json/json.js';
+import { runLongWork } from '../../../../common/scheduling/limiters.js';
+import type { Steps } from '../../../../common/scheduling/steps.js';
 import { FIELD_NOT_FOUND } from '../../../schemas/schema.js';
 import type { ToolContext } from '../../../tool.js';
 import type { Reading } from '../../../answers/json-answer.js';

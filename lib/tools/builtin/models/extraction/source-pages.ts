@@ -1,5 +1,5 @@
 import { ToolError } from '../../../../common/errors.js';
-import { isObject, type Json } from '../../../../common/json.js';
+import { isObject, type Json } from '../../../../common/json/json.js';
 import { joinFirst } from '../../../../common/text.js';
 import { isDocument, pagesOf } from '../../../documents/document.js';
 import { breakBlockTags } from './block-tags.js';

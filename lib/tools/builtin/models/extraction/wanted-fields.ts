@@ -7,7 +7,7 @@ import {
   formatValuePath,
   MAX_SENTENCES,
 } from '../../../../common/json-schema/violation.js';
-import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../../../common/json.js';
+import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../../../common/json/json.js';
 import { joinFirst } from '../../../../common/text.js';
 import { coerce } from '../../../../definition/params.js';
 import { FIELD_NOT_FOUND, readFields, type SchemaField } from '../../../schemas/schema.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { lowerShare, SharedLimit, shareLimit } from '../../../lib/common/queues/shared-limit.js';
+import { lowerShare, SharedLimit, shareLimit } from '../../../lib/common/memory/shared-limit.js';
 
 describe('a limit that tenants share (D25)', () => {
   it('lets one tenant use the whole of it', () => {

@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.js';
-import { WavetrainError } from '../errors.js';
+import type { Clock } from '../../common/clock.js';
+import { WavetrainError } from '../../common/errors.js';
 
 /** What a server does for its clients besides runs: while the server shuts down nothing begins, and what has begun may end. */
-export class WorkInHand {
+export class InFlightRequests {
   readonly #clock: Clock;
   readonly #atWork = new Set<AbortController>();
   #isClosed = false;

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { eventLoopBudget } from '../../../lib/execution/event-loop-budget.js';
-import { fairYield, yieldWhenOver } from '../../../lib/runs/fair-yield.js';
+import { fairYield, yieldWhenOver } from '../../../lib/common/scheduling/fair-yield.js';
 
 describe('fairYield', () => {
   let order: string[];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { LinkedMap } from '../../../lib/common/queues/linked-map.js';
+import { LinkedMap } from '../../../lib/common/memory/linked-map.js';
 
 describe('LinkedMap', () => {
   it('keeps the order of a Map, in both directions, whatever is added and deleted', () => {

@@ -1,5 +1,5 @@
 import { ToolError } from '../errors.js';
-import { runWithPauses, type Steps } from '../steps.js';
+import { runWithPauses, type Steps } from './steps.js';
 import { measureSteps } from './event-loop-overruns.js';
 import { eventLoopScheduler } from './event-loop-scheduler.js';
 

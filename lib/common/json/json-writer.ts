@@ -1,4 +1,4 @@
-import type { Steps } from './steps.js';
+import type { Steps } from '../scheduling/steps.js';
 
 /** About as many characters are written at once, and a shorter text is written whole. */
 export const CHUNK_LENGTH = 64 * 1024;

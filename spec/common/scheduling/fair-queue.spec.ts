@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { FairQueue } from '../../../lib/common/queues/fair-queue.js';
+import { FairQueue } from '../../../lib/common/scheduling/fair-queue.js';
 
 const TENANT = fc.constantFrom('a', 'b', 'c', 'd');
 

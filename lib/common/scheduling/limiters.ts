@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.js';
 import type { ToolError } from '../errors.js';
 import { FairQueue } from './fair-queue.js';
-import { type Limit, SharedLimit } from './shared-limit.js';
+import { type Limit, SharedLimit } from '../memory/shared-limit.js';
 import { runInSlices, stoppedError, type WorkingAttempt } from './run-in-slices.js';
-import type { Steps } from '../steps.js';
+import type { Steps } from './steps.js';
 
 /** The attempt of a task that a limiter may hold up, such as the context of a tool. */
 export interface LimitedAttempt extends WorkingAttempt {

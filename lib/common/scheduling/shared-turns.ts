@@ -1,5 +1,5 @@
 import { FairQueue } from './fair-queue.js';
-import { type Limit, SharedLimit } from './shared-limit.js';
+import { type Limit, SharedLimit } from '../memory/shared-limit.js';
 
 /** Ends a turn. May be called again. */
 export type EndTurn = () => void;

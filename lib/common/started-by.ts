@@ -1,4 +1,13 @@
-import type { StartedBy } from '../../execution/run/base-run.js';
+/** The part of the folder of the server that has started a run (D70, D71). */
+export type RunTrigger = 'schedule' | 'webhook';
+
+/** The caller, or the part of Wavetrain, that has started a run (D75). */
+export interface StartedBy {
+  /** `key`: a request with an API key; `anonymous`: a request to a server without keys; `mcp`: an MCP host. */
+  readonly kind: 'key' | 'anonymous' | 'schedule' | 'webhook' | 'mcp' | 'cli' | 'library';
+  /** The name of the key or of the MCP host, or the id of the definition with the schedule or webhook; else null. */
+  readonly name: string | null;
+}
 
 export const STARTED_BY_KINDS: readonly StartedBy['kind'][] = [
   'key',

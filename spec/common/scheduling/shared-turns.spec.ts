@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type EndTurn, SharedTurns } from '../../../lib/common/queues/shared-turns.js';
+import { type EndTurn, SharedTurns } from '../../../lib/common/scheduling/shared-turns.js';
 import { settle } from '../../support/deferred.js';
 
 describe('SharedTurns (D25)', () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { ToolError } from '../../../lib/common/errors.js';
-import { ConcurrencyLimiter, LeakyBucket, RateLimiter } from '../../../lib/common/queues/limiters.js';
+import { ConcurrencyLimiter, LeakyBucket, RateLimiter } from '../../../lib/common/scheduling/limiters.js';
 import { type Deferred, deferred, settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { catchRejection } from '../../support/rejection.js';

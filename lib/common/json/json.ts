@@ -1,4 +1,4 @@
-import { runToEnd, type Steps } from './steps.js';
+import { runToEnd, type Steps } from '../scheduling/steps.js';
 
 /** A JSON value: everything that is passed between tasks, tools and callers (D24). */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

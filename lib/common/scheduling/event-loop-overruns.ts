@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../clock.js';
-import type { AskingSteps } from '../steps.js';
+import type { AskingSteps } from './steps.js';
 
 /** A stretch of work that holds the event loop for longer is an overrun: twice the slice that runs have in one turn of it. */
 const OVERRUN_MS = 8;

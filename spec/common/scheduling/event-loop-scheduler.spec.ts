@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { EventLoopScheduler } from '../../../lib/common/queues/event-loop-scheduler.js';
+import { EventLoopScheduler } from '../../../lib/common/scheduling/event-loop-scheduler.js';
 
 describe('EventLoopScheduler', () => {
   /** The tenants in the order in which they were served. */

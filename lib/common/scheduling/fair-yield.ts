@@ -1,6 +1,6 @@
-import { measureSteps, type Place } from '../common/queues/event-loop-overruns.js';
-import { eventLoopScheduler } from '../common/queues/event-loop-scheduler.js';
-import { runWithPauses, type Steps } from '../common/steps.js';
+import { measureSteps, type Place } from './event-loop-overruns.js';
+import { eventLoopScheduler } from './event-loop-scheduler.js';
+import { runWithPauses, type Steps } from './steps.js';
 
 /**
  * Resolves when a request may hold the event loop again. Await it before work that many requests may cause at once, and

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { WavetrainError } from '../../../lib/common/errors.js';
-import { MemoryPool } from '../../../lib/common/queues/memory-pool.js';
+import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 
 const MIB = 2 ** 20;
 

@@ -1,4 +1,4 @@
-import { LinkedMap } from './linked-map.js';
+import { LinkedMap } from '../memory/linked-map.js';
 
 /** The values of one tenant, in their order. */
 class TenantQueue<T> {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { EventLoopOverruns, measureSteps } from '../../../lib/common/queues/event-loop-overruns.js';
-import { runToEnd, type AskingSteps } from '../../../lib/common/steps.js';
+import { EventLoopOverruns, measureSteps } from '../../../lib/common/scheduling/event-loop-overruns.js';
+import { runToEnd, type AskingSteps } from '../../../lib/common/scheduling/steps.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
 describe('EventLoopOverruns (D35)', () => {
