@@ -140,9 +140,9 @@ describe('The HTML report of a run', () => {
     expect(Buffer.from(html).toString()).to.equal(html, 'halves of characters');
   });
 
-  it('says what has started the run, if no request has (D28)', () => {
-    expect(write({ run: runRecord({ trigger: 'webhook' }) })).to.contain('<dt>Trigger</dt><dd>webhook</dd>');
-    expect(write({})).not.to.contain('Trigger');
+  it('says who has started the run (D75), and escapes the name', () => {
+    const run = runRecord({ started_by: { kind: 'key', name: 'a<b' } });
+    expect(write({ run })).to.contain('<dt>Started by</dt><dd>key a&lt;b</dd>');
   });
 
   it('draws tasks with their states, by waves, and edges where the graph of the run is known', () => {

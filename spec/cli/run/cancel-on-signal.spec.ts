@@ -158,7 +158,7 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
     processEvents.emit('SIGINT');
     processEvents.emit('SIGINT');
     await ended;
-    expect(registry.submitted[0]).to.have.all.keys('pipeline', 'params', 'options');
+    expect(registry.submitted[0]).to.have.all.keys('pipeline', 'tenant_id', 'options');
     expect(registry.submitted[0]?.options).to.deep.equal({});
   });
 });

@@ -231,7 +231,7 @@ describe('wavetrain runs show', () => {
     const stdout = new Screen(40);
     const env = { WAVETRAIN_SERVER: server.url, TERM: 'xterm', NO_COLOR: '1' };
     await server.runs(`show ${await server.settled(FAILING)}`, { stdout, env });
-    expect(stdout.text).to.contain('progress  2 of 2 waves, 2 of 2 tasks, 2\n          invocations\n');
+    expect(stdout.text).to.contain('progress    2 of 2 waves, 2 of 2 tasks,\n            2 invocations\n');
     const stderr = new Screen(40);
     await server.runs('show 019b7600-0000-7000-8000-000000000000', { stderr, env });
     for (const line of stderr.text.split('\n')) {
@@ -240,21 +240,37 @@ describe('wavetrain runs show', () => {
   });
 });
 
-describe('The trigger of a run (D28)', () => {
+describe('The trigger of a run (D28), and who has started it (D75)', () => {
   let server: RunsServer;
   let runId: string;
+  let byKey: string;
   before(async () => {
     server = await runsServer();
     const pipeline = parsePipeline(JSON.stringify(HELLO));
-    runId = await server.registry.submit({ pipeline }, { trigger: 'schedule' });
+    const schedule = { trigger: 'schedule', startedBy: { kind: 'schedule', name: 'hello' } } as const;
+    runId = await server.registry.submit({ pipeline }, schedule);
     await server.registry.settled(runId);
+    byKey = await server.registry.submit({ pipeline }, { startedBy: { kind: 'key', name: 'ci' } });
+    await server.registry.settled(byKey);
   });
   after(() => server.close(0));
 
   it('is shown by runs list, beside the pipeline, by runs show and by runs report', async () => {
-    expect((await server.runs('list')).stdout).to.match(/ hello \(schedule\)\n$/);
-    expect((await server.runs(`show ${runId}`)).stdout).to.match(/\ntrigger +schedule\n/);
-    expect((await server.runs(`report ${runId}`)).stdout).to.contain('\n- trigger: schedule\n');
+    expect((await server.runs('list')).stdout).to.match(/ hello \(key ci\)\n.* hello \(schedule\)\n$/);
+    expect((await server.runs(`show ${runId}`)).stdout).to.match(/\nstarted by +schedule hello\n/);
+    expect((await server.runs(`report ${runId}`)).stdout).to.contain('\n- started by: schedule hello\n');
+    expect((await server.runs(`show ${byKey}`)).stdout).to.match(/\nstarted by +key ci\n/);
+  });
+
+  it('selects the runs that runs list --started-by lists, by kind or by kind and name', async () => {
+    expect((await server.runs('list --started-by key')).stdout)
+      .to.contain(byKey)
+      .and.not.contain(runId);
+    expect((await server.runs('list --started-by schedule:hello')).stdout).to.contain(runId);
+    expect((await server.runs('list --started-by key:ada')).stdout).to.equal('no runs found\n');
+    const { status, stderr } = await server.runs('list --started-by nobody');
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('--started-by must be one of key, anonymous, schedule');
   });
 
   it('selects the runs that runs list --trigger lists (D35)', async () => {

@@ -150,10 +150,11 @@ describe('The run console on a real server, in a browser without network', funct
     await eventually(async () => (await page.getByRole('row').count()) === 2);
   });
 
-  it('shows which runs a schedule has started, in the list, which it filters, and in the header of a run', async () => {
+  it('shows which runs a schedule and a key have started, in the list, which they filter, and in the header of a run', async () => {
     const pipeline = parsePipeline('{ id: six, goal: g, tasks: [{ id: a, tool: mock }] }');
     const { registry } = fixture.server;
-    for (const submission of [{ trigger: 'schedule' }, {}] as const) {
+    const schedule = { trigger: 'schedule', startedBy: { kind: 'schedule', name: 'six' } } as const;
+    for (const submission of [schedule, { startedBy: { kind: 'key', name: 'ci' } }] as const) {
       await registry.settled(await registry.submit({ pipeline }, submission));
     }
     await page.goto(url);
@@ -162,9 +163,17 @@ describe('The run console on a real server, in a browser without network', funct
     await eventually(async () => (await page.getByRole('row').count()) === 2);
     expect(new URL(page.url()).search).to.equal('?trigger=schedule');
     await page.locator('.run-link').click();
-    await expectText(page.locator('.run-header .line-facts'), /Trigger\s*schedule/);
+    await expectText(page.locator('.run-header .line-facts'), /Started by\s*schedule six/);
     await page.goBack();
     await button('Do not filter by trigger').click();
+    await eventually(async () => (await page.getByRole('row').count()) === 3);
+    await page.getByRole('button', { name: 'ci', exact: true }).click();
+    await eventually(async () => (await page.getByRole('row').count()) === 2);
+    expect(new URL(page.url()).search).to.equal('?started_by=key%3Aci');
+    await page.locator('.run-link').click();
+    await expectText(page.locator('.run-header .line-facts'), /Started by\s*key ci/);
+    await page.goBack();
+    await button('Do not filter by started by').click();
     await eventually(async () => (await page.getByRole('row').count()) === 3);
   });
 

@@ -15,6 +15,7 @@ describe('The filters of the list of runs', () => {
       pipeline: 'p 1',
       tenant: 't',
       trigger: 'schedule',
+      started_by: 'key:ci',
       text: 'a&b',
       period: 'day',
     } as const;

@@ -6,6 +6,8 @@ export interface RunFilters {
   readonly tenant: string;
   /** What has started the runs, such as `schedule`. */
   readonly trigger: string;
+  /** Such as `key:ci`, as the API takes it (D75). */
+  readonly started_by: string;
   /** Part of the id of the run or of the pipeline, of the goal or of the error. */
   readonly text: string;
   readonly period: Period;
@@ -22,16 +24,16 @@ export const PERIODS = {
   week: 7 * 86_400_000,
 } as const;
 
-const NAMES = ['status', 'pipeline', 'tenant', 'trigger', 'text'] as const;
+const NAMES = ['status', 'pipeline', 'tenant', 'trigger', 'started_by', 'text'] as const;
 
 /** Reads the filters from the query of the address. */
 export function readFilters(search: string): RunFilters {
   const query = new URLSearchParams(search);
-  const [status = '', pipeline = '', tenant = '', trigger = '', text = ''] = NAMES.map(
+  const [status = '', pipeline = '', tenant = '', trigger = '', started_by = '', text = ''] = NAMES.map(
     (name) => query.get(name) ?? '',
   );
   const period = query.get('period') ?? 'any';
-  return { status, pipeline, tenant, trigger, text, period: isPeriod(period) ? period : 'any' };
+  return { status, pipeline, tenant, trigger, started_by, text, period: isPeriod(period) ? period : 'any' };
 }
 
 function isPeriod(text: string): text is Period {
@@ -64,7 +66,7 @@ export const MOST_RUNS = 500;
 
 /** Returns the path of a part of the list. @param now milliseconds since 1970 */
 export function listPath(filters: RunFilters, now: number, { limit, cursor }: RunRange): string {
-  const { status, pipeline, tenant, trigger, text, period } = filters;
+  const { status, pipeline, tenant, trigger, started_by, text, period } = filters;
   const start = Math.floor((now - PERIODS[period]) / ROUNDING_MS) * ROUNDING_MS;
   const query = new URLSearchParams({
     counts: 'true',
@@ -74,6 +76,7 @@ export function listPath(filters: RunFilters, now: number, { limit, cursor }: Ru
     ...(pipeline !== '' && { pipeline_id: pipeline }),
     ...(tenant !== '' && { tenant_id: tenant }),
     ...(trigger !== '' && { trigger }),
+    ...(started_by !== '' && { started_by }),
     ...(text.trim() !== '' && { text: text.trim() }),
     ...(Number.isFinite(start) && { created_after: new Date(start).toISOString() }),
   });

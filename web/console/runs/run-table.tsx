@@ -58,7 +58,19 @@ interface RunRowProps extends Pick<RunTableProps, 'now' | 'onFilter'> {
 }
 
 function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
-  const { run_id, status, paused, pipeline_id, kind, tenant_id, goal, created_at, rerun_of, trigger } = run;
+  const {
+    run_id,
+    status,
+    paused,
+    pipeline_id,
+    kind,
+    tenant_id,
+    goal,
+    created_at,
+    rerun_of,
+    trigger,
+    started_by,
+  } = run;
   const label = paused ? 'paused' : status;
   return (
     <tr>
@@ -86,6 +98,16 @@ function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
             onClick={() => onFilter({ trigger })}
           >
             {trigger}
+          </button>
+        )}
+        {started_by.kind === 'key' && (
+          <button
+            type="button"
+            class="link again"
+            title={`Show only the runs that the key "${started_by.name}" has started`}
+            onClick={() => onFilter({ started_by: `key:${started_by.name}` })}
+          >
+            <bdi>{started_by.name}</bdi>
           </button>
         )}
       </td>
