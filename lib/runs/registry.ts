@@ -22,13 +22,6 @@ import { RunEntry } from './run-entry.js';
 import { RunViews } from './views/run-views.js';
 import { StoreGuard } from './store/store-guard.js';
 
-export { runInTurns, yieldWhenOver } from '../common/scheduling/fair-yield.js';
-export { inspectStore } from './store/inspect-store.js';
-export { FolderStore } from './store/folder-store.js';
-export { RunFolders } from './store/run-folders.js';
-export { SqliteStore } from './store/sqlite-store.js';
-export { recordingFormat } from './inspection/recording.js';
-
 /** How many runs of a store can be found again, how many of them go on, and how many more wait until there is memory. */
 export interface RestoredRuns {
   readonly kept: number;

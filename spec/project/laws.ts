@@ -258,6 +258,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
 };
 
+/** The code of `lib/runs` that the command line and the HTTP API may use. */
+export const RUN_ENTRY_POINTS: readonly string[] = [
+  'lib/runs/registry.ts',
+  'lib/runs/inspection/recording.ts',
+  ...['folder-store', 'inspect-store', 'run-folders', 'sqlite-store'].map(
+    (store) => `lib/runs/store/${store}.ts`,
+  ),
+];
+
 interface Home {
   readonly rooms: readonly string[];
   /** Rooms that may import its types. */

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { estimateBytesInSteps } from '../../common/json/json.js';
 import { eventLoopOverruns } from '../../common/scheduling/event-loop-overruns.js';
-import { runInTurns } from '../../runs/registry.js';
+import { runInTurns } from '../../common/scheduling/fair-yield.js';
 import type { RouteResult, TextChunks } from '../routing/route.js';
 import { SECURITY_HEADERS } from '../security/browser-guard.js';
 import type { HttpServices } from '../services.js';

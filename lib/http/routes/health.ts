@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { yieldWhenOver } from '../../runs/registry.js';
+import { yieldWhenOver } from '../../common/scheduling/fair-yield.js';
 import { resolveTenant } from '../auth/authenticate.js';
 import { type Route, defineRoute } from '../routing/route.js';
 import { UNREADY_REASONS } from '../routing/server-readiness.js';

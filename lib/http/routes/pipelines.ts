@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { renderSvgInSteps } from '../../pipelines/drawing/graph-svg.js';
 import { createGraph, renderDot, renderMermaid } from '../../pipelines/graph.js';
 import { createReport } from '../../pipelines/report.js';
-import { runInTurns } from '../../runs/registry.js';
+import { runInTurns } from '../../common/scheduling/fair-yield.js';
 import { resolveTenant } from '../auth/authenticate.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { GraphSchema, ToolListSchema, ValidationReportSchema } from '../schemas/report.js';

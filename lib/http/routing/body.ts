@@ -9,7 +9,7 @@ import type { Steps } from '../../common/scheduling/steps.js';
 import { findJsonLossInSteps, type JsonLoss, measureJsonInSteps } from '../../definition/text/json-loss.js';
 import { findJsonSyntaxErrorInSteps, type JsonSyntaxError } from '../../definition/text/json-syntax-error.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
-import { runInTurns } from '../../runs/registry.js';
+import { runInTurns } from '../../common/scheduling/fair-yield.js';
 import { assertAllChunks } from '../security/chunk-limits.js';
 import type { BodyMemory } from './body-memory.js';
 import { ReceivedBytes, receiveWith } from './received-bytes.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
-import { SqliteStore } from '../../../lib/runs/registry.js';
+import { SqliteStore } from '../../../lib/runs/store/sqlite-store.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ROOT } from '../../project/files.js';

@@ -1,6 +1,7 @@
 import { toIsoTime } from '../../../common/clock.js';
 import type { OpenInspection } from '../../../runs/inspection/inspection.js';
-import { recordingFormat, runInTurns } from '../../../runs/registry.js';
+import { recordingFormat } from '../../../runs/inspection/recording.js';
+import { runInTurns } from '../../../common/scheduling/fair-yield.js';
 import { authorizeRun } from '../../auth/authenticate.js';
 import { defineRoute, type Route, type TextChunks } from '../../routing/route.js';
 import { InspectionListSchema } from '../../schemas/inspection.js';

@@ -7,7 +7,7 @@ import { isObject, type Json } from '../../../common/json/json.js';
 import type { InspectionOrigin } from '../../../runs/inspection/entry.js';
 import type { RecordingHead } from '../../../runs/inspection/recording.js';
 import type { RunRecord } from '../../../runs/record.js';
-import { recordingFormat } from '../../../runs/registry.js';
+import { recordingFormat } from '../../../runs/inspection/recording.js';
 import type { FailedCall, FailedCallsQuery } from '../../../runs/tasks/task-record.js';
 import { errorResponse } from '../../errors/error-response.js';
 import { SECURITY_HEADERS } from '../../security/browser-guard.js';

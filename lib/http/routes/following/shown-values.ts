@@ -1,5 +1,5 @@
 import { WavetrainError } from '../../../common/errors.js';
-import { recordingFormat } from '../../../runs/registry.js';
+import { recordingFormat } from '../../../runs/inspection/recording.js';
 import type {
   FailedCall,
   FailedCallsQuery,

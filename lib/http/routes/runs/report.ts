@@ -3,7 +3,7 @@ import { CHUNK_LENGTH } from '../../../common/json/json-writer.js';
 import { drawInSteps } from '../../../plans/graph.js';
 import { REPORT_POLICY, writeHtmlReport } from '../../../reports/html-report.js';
 import { readReportData, type ReportSource } from '../../../reports/report-data.js';
-import { runInTurns } from '../../../runs/registry.js';
+import { runInTurns } from '../../../common/scheduling/fair-yield.js';
 import { authorizeRun, type Caller } from '../../auth/authenticate.js';
 import { defineRoute, type Route, type TextChunks } from '../../routing/route.js';
 import { RunIdParams } from '../../schemas/request.js';
