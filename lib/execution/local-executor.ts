@@ -21,7 +21,7 @@ import type { FileAccess } from '../tools/tool.js';
 import type { LiveEvent } from './events/event.js';
 import type { Executor } from './executor.js';
 import { type FactLog, type PlacedHistory, RunHistory, type RunPast } from './history/run-history.js';
-import { ArtifactStore, type PublishedFile } from './invocation/artifact-store.js';
+import { ArtifactStore, type PublishedFile } from './invocation/files/artifact-store.js';
 import { type AttemptObserver, guardObserver } from './invocation/attempt-observer.js';
 import { DiskCache } from './invocation/cache/disk-cache.js';
 import { OutputCache } from './invocation/cache/output-cache.js';

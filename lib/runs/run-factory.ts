@@ -6,7 +6,7 @@ import type { AnyRun, KeptRun, LocalExecutor } from '../execution/local-executor
 import type { Fact } from '../execution/history/fact.js';
 import { PastFacts } from '../execution/history/past-facts.js';
 import { MAX_CRASHES_IN_VAIN } from '../execution/history/run-history.js';
-import type { PublishedFile } from '../execution/invocation/artifact-store.js';
+import type { PublishedFile } from '../execution/invocation/files/artifact-store.js';
 import {
   createRunId,
   readSubmittedKeys,

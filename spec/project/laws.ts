@@ -386,7 +386,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/cli/main.ts': 'ends the process',
       'lib/cli/render/terminal.ts': 'default: the platform',
       'lib/common/warnings.ts': "warns the host of what is nobody's failure",
-      'lib/execution/invocation/own-folder.ts': 'the user who owns the files',
+      'lib/execution/invocation/files/own-folder.ts': 'the user who owns the files',
       'lib/execution/local-executor.ts': 'default: the working directory',
       'lib/common/workers/answer-requests.ts': 'a program of its own, started by the server',
       'lib/common/scheduling/event-loop-slice.ts': 'waits until no microtask is left',

@@ -3,11 +3,17 @@ import type { FailedResult } from '../../../machines/types.js';
 import { errorMessage, isNonRetryable, ToolError } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
 import type { CachedOutput } from '../invocation/cache/cached-output.js';
-import type { CachingListener } from '../invocation/cache/cached-invocation.js';
-import { STOPPED } from '../invocation/invocation.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { InvocationServices } from '../run-context.js';
-import { type ErrorRecord, RecordedError } from '../invocation/thrown-error.js';
+import {
+  type CachingListener,
+  type Call,
+  type CallOwner,
+  type Layer,
+  type MakeCall,
+  STOPPED,
+} from '../invocation/call.js';
+import { RecordedError } from '../invocation/thrown-error.js';
 import type { Write } from '../session/session-overrides.js';
 import {
   CALL_BYTES,
@@ -26,29 +32,20 @@ type CountingServices = Pick<
   'budget' | 'countCalls' | 'invocations' | 'journal' | 'parent'
 >;
 
-/** What a durable call is made for. */
-export interface CallOwner extends CachingListener {
-  readonly task: {
-    readonly id: string;
-    readonly tool: { readonly name: string; readonly repeatable?: boolean };
-  };
-  /** The error of a call that has failed, as it is kept. */
-  errorOf(item: number | undefined): ErrorRecord | undefined;
-}
-
 /**
  * One call of a tool in a durable run (D68). While facts are replayed, it reports the attempts and the outcome that were
  * noted instead of calling the tool. When no outcome was noted, it calls the tool as the same attempt, after what is left
  * of a retry delay.
  */
-export class DurableCall implements CachingListener {
+class DurableCall implements CachingListener {
   readonly #services: CountingServices;
   readonly #history: PlacedHistory;
   readonly #task: string;
   readonly #item: number | undefined;
+  readonly #call: Call;
   readonly #owner: CallOwner;
   readonly #slot: Slot;
-  readonly #call: (listener: CachingListener, progress: CallProgress | undefined) => Abort;
+  readonly #next: MakeCall;
   #progress: CallProgress | undefined;
   /** The attempt that may have been at work when the process ended; undefined when there is none. */
   #atWork: number | undefined;
@@ -62,22 +59,17 @@ export class DurableCall implements CachingListener {
   #onSlot: (() => void) | undefined;
   #hasSlot = true;
 
-  /** @param call makes the call, or goes on with it */
-  constructor(
-    services: CountingServices,
-    history: PlacedHistory,
-    owner: CallOwner,
-    item: number | undefined,
-    slot: Slot,
-    call: (listener: CachingListener, progress: CallProgress | undefined) => Abort,
-  ) {
+  /** @param next makes the call, or goes on with it */
+  constructor(services: CountingServices, history: PlacedHistory, call: Call, next: MakeCall) {
+    const { task, item, owner, slot } = call;
     this.#services = services;
     this.#history = history;
-    this.#task = owner.task.id;
+    this.#task = task.id;
     this.#item = item;
+    this.#call = call;
     this.#owner = owner;
     this.#slot = slot;
-    this.#call = call;
+    this.#next = next;
   }
 
   start(): Abort {
@@ -190,7 +182,8 @@ export class DurableCall implements CachingListener {
     const { crashes, wasCrash } = past.facts;
     const called = past.facts.findCalled(this.#key);
     const wasCalled = called?.attempt === this.#nextAttempt;
-    if (wasCalled && this.#isOnce) return 'was at work when the process ended, and must not be called twice';
+    if (wasCalled && this.#isAtMostOnce)
+      return 'was at work when the process ended, and must not be called twice';
     const crashesAtWork = wasCalled ? crashes - called.crashes : Number(wasCrash);
     if (this.#progress?.due !== undefined || crashesAtWork < MAX_CRASHES) return givenUp;
     return `the process ended ${crashesAtWork} times while it was at work: it is not called again`;
@@ -222,7 +215,8 @@ export class DurableCall implements CachingListener {
       const attempts = this.#progress?.attempts ?? 0;
       return this.#slot.settle(this.onFailure(this.#item, errorMessage(refusal), attempts, refusal));
     }
-    this.#abort = this.#call(this, this.#progress);
+    this.#call.progress = this.#progress;
+    this.#abort = this.#next(this.#call, this);
   }
 
   /** That of the submitted run: what is on the disk stays there when a pipeline inside a task has ended. */
@@ -255,7 +249,7 @@ export class DurableCall implements CachingListener {
   }
 
   onCall(attempt: number): Promise<void> | undefined {
-    if (!this.#isOnce && attempt !== this.#atWork) {
+    if (!this.#isAtMostOnce && attempt !== this.#atWork) {
       // A call that fails again and again must not note more than the disk takes.
       return attempt === 1 ? undefined : this.#history.run.committed();
     }
@@ -323,8 +317,8 @@ export class DurableCall implements CachingListener {
     this.#history.note({ ...fact, ms: at - (this.#startedAt ?? at) }, at);
   }
 
-  get #isOnce(): boolean {
-    return this.#owner.task.tool.repeatable === false;
+  get #isAtMostOnce(): boolean {
+    return this.#call.task.tool.repeatable === false;
   }
 
   get #key(): string {
@@ -333,10 +327,16 @@ export class DurableCall implements CachingListener {
 
   /** Tools know how often they were called. */
   #countCalls(calls: number): void {
-    this.#services.countCalls(this.#owner.task.tool.name, calls);
+    this.#services.countCalls(this.#call.task.tool.name, calls);
   }
 
   get #fields(): { readonly task: string; readonly item: number } {
     return { task: this.#task, item: this.#item ?? -1 };
   }
 }
+
+/** Notes the outcome of a call where the run is kept for another process, and replays the one that was noted (D68). */
+export const durable: Layer = (services, next) => {
+  const { history } = services;
+  return history === undefined ? next : (call) => new DurableCall(services, history, call, next).start();
+};

@@ -1,6 +1,6 @@
 import type { Json } from '../../common/json/json.js';
 import type { LiveEvent } from '../events/event.js';
-import type { PublishedFile } from '../invocation/artifact-store.js';
+import type { PublishedFile } from '../invocation/files/artifact-store.js';
 import type { ErrorRecord } from '../invocation/thrown-error.js';
 import type { Write } from '../session/session-overrides.js';
 

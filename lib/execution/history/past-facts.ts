@@ -1,7 +1,7 @@
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { LiveEvent } from '../events/event.js';
 import { type CountedEvent, isCounted, type PastEvents } from '../events/journal.js';
-import type { PublishedFile } from '../invocation/artifact-store.js';
+import type { PublishedFile } from '../invocation/files/artifact-store.js';
 import { type CallBegun, type Fact, measureNestedFact } from './fact.js';
 import { attemptPrefix, NestedPlaces } from './nested-places.js';
 import { PendingEvents } from './pending-events.js';

@@ -10,10 +10,10 @@ import { eventLoopBudget } from '../event-loop-budget.js';
 import type { CallingAttempt, InvocationServices, StoppableRun } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
 import { AnswerText } from './answer-text.js';
-import { findNameOwner } from './artifact-names.js';
+import { findNameOwner } from './files/artifact-names.js';
 import type { InvocationModels } from './invocation-models.js';
 import type { AttemptTimeout } from './attempt-timeout.js';
-import { StagedFiles } from './staged-files.js';
+import { StagedFiles } from './files/staged-files.js';
 
 /** Memory of a write without its key and value. */
 const WRITE_BYTES = 128;

@@ -1,65 +1,16 @@
-import type { Slot } from '../../../machines/ports.js';
-import type { FailedResult } from '../../../machines/types.js';
+import type { Abort } from '../../../machines/ports.js';
 import { errorMessage, isNonRetryable, readRetryAfterMs, ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
-import type { Task } from '../../pipelines/pipeline.js';
 import { type JsonOutput, toJsonOutputInSteps } from './json-output.js';
 import type { InvocationServices } from '../run-context.js';
-import type { Write } from '../session/session-overrides.js';
 import { type CallProgress, measureRetry } from '../history/fact.js';
 import { Attempt } from './attempt.js';
 import type { AttemptInfo } from './attempt-observer.js';
 import { AttemptTimeout } from './attempt-timeout.js';
 import { InvocationModels } from './invocation-models.js';
+import { type Call, type InvocationListener, STOPPED } from './call.js';
 import { retryDelayMs, taskBackoff } from './retry-delay.js';
 import { messageWithCauses } from './thrown-error.js';
-
-export const STOPPED = 'stopped by force';
-
-/** Receives the end of an invocation. */
-export interface InvocationListener {
-  /** Called when an attempt begins. @param attempt from 1 */
-  onAttempt(item: number | undefined, attempt: number): void;
-  /**
-   * Called when an attempt has failed, and another one will follow.
-   *
-   * @param attempt from 1
-   * @param due when the next one is, in milliseconds since 1970
-   */
-  onRetry(item: number | undefined, error: string, attempt: number, due: number): void;
-  /** Called when the delay before an attempt is over. */
-  onDue?(): void;
-  /** Called before the tool is called, which waits for the promise. */
-  onCall?(attempt: number): Promise<void> | undefined;
-  /**
-   * @param sizeBytes memory of the value and the writes, taken from the run
-   * @param hasFiles the value names files, which go with the run
-   */
-  onSuccess(
-    item: number | undefined,
-    value: Json,
-    writes: readonly Write[],
-    attempts: number,
-    sizeBytes: number,
-    hasFiles: boolean,
-  ): void;
-  /**
-   * Returns the error as it is kept: without a long text when there is no memory for it.
-   *
-   * @param thrown what the last attempt threw, if it did
-   */
-  onFailure(item: number | undefined, error: string, attempts: number, thrown?: unknown): FailedResult;
-}
-
-/** What an invocation calls. */
-export interface ToolCall {
-  readonly task: Task;
-  /** Index of the item; undefined for a task that calls its tool once. */
-  readonly item: number | undefined;
-  readonly inputs: JsonObject;
-  /** Memory that was taken from the run for as long as the invocation lives. */
-  readonly heldBytes: number;
-}
 
 /**
  * The tool call of one task or item: its attempts, their timeouts and the delays between them (rule 13, D18, D19). An
@@ -75,27 +26,26 @@ export class Invocation {
   /** The attempt has ended, and the invocation settles or is retried when its nested runs have ended. */
   #isEnding = false;
   readonly #services: InvocationServices;
-  readonly #call: ToolCall;
+  readonly #call: Call;
   readonly #listener: InvocationListener;
-  readonly #slot: Slot;
   /** Created when an attempt first asks a model, or runs a pipeline that may. */
   #models: InvocationModels | undefined;
 
-  constructor(services: InvocationServices, call: ToolCall, listener: InvocationListener, slot: Slot) {
+  constructor(services: InvocationServices, call: Call, listener: InvocationListener) {
     this.#services = services;
     this.#call = call;
     this.#listener = listener;
-    this.#slot = slot;
   }
 
   start(): void {
+    const { progress } = this.#call;
     this.#services.invocations++;
-    this.#startAttempt();
+    if (progress === undefined) this.#startAttempt();
+    else this.#resume(progress);
   }
 
   /** Goes on with what another process has begun. */
-  resume({ attempts, due, delayMs }: CallProgress): void {
-    this.#services.invocations++;
+  #resume({ attempts, due, delayMs }: CallProgress): void {
     this.#attempts = attempts;
     if (due === undefined) return this.#startAttempt();
     const remainingMs = Math.max(0, due - this.#services.dependencies.clock.now());
@@ -212,7 +162,7 @@ export class Invocation {
       const bytes = sizeBytes + attempt.writtenBytes;
       const { writes, hasFiles } = attempt;
       this.#listener.onSuccess(this.#call.item, value, writes, this.#attempts, bytes, hasFiles);
-      this.#slot.settle({ ok: true });
+      this.#call.slot.settle({ ok: true });
     });
   }
 
@@ -283,14 +233,14 @@ export class Invocation {
       journal.write({ kind: 'retry', task_id: task.id, ...itemField, attempt, delay_ms: delayMs, error });
     }
     this.#waitForRetry(delayMs);
-    this.#slot.wait();
+    this.#call.slot.wait();
   }
 
   #waitForRetry(delayMs: number): void {
     this.#timer = this.#services.dependencies.clock.setTimeout(() => {
       this.#timer = undefined;
       this.#listener.onDue?.();
-      this.#slot.resume(() => {
+      this.#call.slot.resume(() => {
         if (!this.#settled) this.#startAttempt();
       });
     }, delayMs);
@@ -299,7 +249,7 @@ export class Invocation {
   #fail(error: string, thrown?: unknown): void {
     if (this.#settled) return;
     this.#settle();
-    this.#slot.settle(this.#listener.onFailure(this.#call.item, error, this.#attempts, thrown));
+    this.#call.slot.settle(this.#listener.onFailure(this.#call.item, error, this.#attempts, thrown));
   }
 
   /** Ends the current attempt, or the delay before the next one, and ignores what the tool does from now on. */
@@ -316,4 +266,11 @@ export class Invocation {
     }
     return attempt;
   }
+}
+
+/** Calls the tool, with all attempts: the innermost of the layers of a call. */
+export function invoke(services: InvocationServices, call: Call, listener: InvocationListener): Abort {
+  const invocation = new Invocation(services, call, listener);
+  invocation.start();
+  return () => invocation.abort();
 }

@@ -9,6 +9,8 @@ import type { TaskEvent } from '../events/event.js';
 import type { JournalEntry } from '../events/journal.js';
 import type { TaskPublished } from '../history/fact.js';
 import { taskKey } from '../history/replay.js';
+import { NO_ABORT } from '../invocation/call.js';
+import { CallLayers } from '../invocation/layers.js';
 import type { RerunSource } from '../prepare/rerun-source.js';
 import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
@@ -16,7 +18,7 @@ import type { Session } from '../session/session.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
 import { Reuse } from './reuse.js';
 import type { TaskTrace } from './task-trace.js';
-import { NO_ABORT, TaskWork } from './task-work.js';
+import { TaskWork } from './task-work.js';
 
 /** Measured memory that a task takes for as long as its run is kept, without its output. */
 const TASK_BYTES = 512;
@@ -44,6 +46,7 @@ export class RunWork implements RunPorts {
   readonly reuse: Reuse | undefined;
   readonly #services: InvocationServices;
   readonly #scope: RunScope;
+  readonly #layers: CallLayers;
   readonly #onWave: (wave: number) => void;
   /** Outcomes of succeeded tasks, by task id; only large ones, and those with more than an output. */
   #outcomes: Map<string, TaskOutcome> | undefined;
@@ -58,6 +61,7 @@ export class RunWork implements RunPorts {
     this.#services = services;
     this.#onWave = onWave;
     this.#scope = new RunScope(services, this.outputs);
+    this.#layers = new CallLayers(services);
     this.reuse = services.prepared.rerunSource && this.#createReuse(services.prepared.rerunSource);
   }
 
@@ -102,7 +106,14 @@ export class RunWork implements RunPorts {
       this.#services.session.onWaveSettled();
       this.#onWave(task.wave);
     }
-    const work = new TaskWork(task, this.#services, this.#scope, this.failures, this.reuse);
+    const work = new TaskWork(
+      task,
+      this.#services,
+      this.#layers.of(task),
+      this.#scope,
+      this.failures,
+      this.reuse,
+    );
     this.#tasks.set(taskId, work);
     setOwn(this.outputs, taskId, undefined);
     return work;

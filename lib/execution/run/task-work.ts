@@ -8,11 +8,8 @@ import type { Task } from '../../pipelines/pipeline.js';
 import { validateInputs } from '../../tools/inputs/validate.js';
 import { copyToJson } from '../invocation/json-output.js';
 import { NO_MEMORY_FOR_ERROR } from '../events/journal.js';
-import { type CallOwner, DurableCall } from '../history/durable-call.js';
-import type { CallProgress } from '../history/fact.js';
-import { CachedInvocation, type CachingListener } from '../invocation/cache/cached-invocation.js';
 import type { CachedOutput } from '../invocation/cache/cached-output.js';
-import { Invocation, type ToolCall } from '../invocation/invocation.js';
+import { type Call, type CallOwner, type MakeCall, NO_ABORT } from '../invocation/call.js';
 import type { ErrorRecord } from '../invocation/thrown-error.js';
 import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
@@ -29,7 +26,8 @@ const CACHED = { cached: true } as const;
 
 const NO_ITEM_WRITES: readonly (readonly Write[])[] = [];
 
-export const NO_ABORT: Abort = () => {};
+/** Before they are rendered. */
+const NO_INPUTS: JsonObject = Object.freeze({});
 
 /** Measured memory of an invocation in flight, without what was rendered for it. */
 const INVOCATION_BYTES = 2 * 1024;
@@ -81,14 +79,17 @@ export class TaskWork implements CallOwner {
   readonly #scope: MeteredScope;
   readonly #failures: TaskFailure[];
   readonly #reuse: Reuse | undefined;
+  readonly #makeCall: MakeCall;
 
   /**
+   * @param makeCall makes a call with the layers of the run
    * @param failures receives each failure as it happens
    * @param reuse of a rerun
    */
   constructor(
     task: Task,
     services: InvocationServices,
+    makeCall: MakeCall,
     scope: MeteredScope,
     failures: TaskFailure[],
     reuse: Reuse | undefined,
@@ -98,6 +99,7 @@ export class TaskWork implements CallOwner {
     this.#services = services;
     this.#scope = scope;
     this.#meter = scope.meter;
+    this.#makeCall = makeCall;
     this.#failures = failures;
     this.#reuse = reuse;
   }
@@ -150,36 +152,27 @@ export class TaskWork implements CallOwner {
   }
 
   invoke(item: number | undefined, slot: Slot): Abort {
-    if (item !== undefined) {
-      const reused = this.trace.reusable?.get(item);
-      if (reused !== undefined) {
-        this.#listReusedFiles({ item: reused.place }, item);
-        return this.#reuseItem(item, reused, slot);
-      }
-    }
-    const { history } = this.#services;
-    if (history === undefined) return this.#call(item, this, slot);
-    return new DurableCall(this.#services, history, this, item, slot, (listener, progress) =>
-      this.#call(item, listener, slot, progress),
-    ).start();
+    const call = {
+      task: this.task,
+      owner: this,
+      item,
+      slot,
+      progress: undefined,
+      inputs: NO_INPUTS,
+      heldBytes: 0,
+    };
+    return this.#makeCall(call, this);
   }
 
-  /** @param progress of a call that another process has begun */
-  #call(item: number | undefined, listener: CachingListener, slot: Slot, progress?: CallProgress): Abort {
-    const call = this.#prepareCall(item);
-    if (typeof call === 'string') {
-      slot.settle(listener.onFailure(item, call, 0));
-      return NO_ABORT;
-    }
-    const { prepared, dependencies } = this.#services;
-    if (this.task.cacheMs !== undefined && prepared.options.usesCache) {
-      const cached = new CachedInvocation(this.#services, dependencies.cache, call, listener, slot);
-      return cached.start(progress);
-    }
-    const invocation = new Invocation(this.#services, call, listener, slot);
-    if (progress === undefined) invocation.start();
-    else invocation.resume(progress);
-    return () => invocation.abort();
+  reuseItem({ item, slot }: Call): Abort | undefined {
+    const reused = item === undefined ? undefined : this.trace.reusable?.get(item);
+    if (item === undefined || reused === undefined) return undefined;
+    const { output, writes, sizeBytes, place } = reused;
+    this.#listReusedFiles({ item: place }, item);
+    this.#reusedBytes += sizeBytes;
+    this.onSuccess(item, output, writes, 0, 0);
+    slot.settle({ ok: true });
+    return NO_ABORT;
   }
 
   errorOf(item: number | undefined): ErrorRecord | undefined {
@@ -192,13 +185,6 @@ export class TaskWork implements CallOwner {
     const { sub_pipeline } = journal.location;
     const task = { ...(sub_pipeline !== undefined && { sub_pipeline }), task_id: this.task.id };
     dependencies.artifacts.listReused(prepared.id, { ...task, ...earlier }, item);
-  }
-
-  #reuseItem(item: number, { output, writes, sizeBytes }: TaskOutcome, slot: Slot): Abort {
-    this.#reusedBytes += sizeBytes;
-    this.onSuccess(item, output, writes, 0, 0);
-    slot.settle({ ok: true });
-    return NO_ABORT;
   }
 
   #beginRendering(): void {
@@ -235,8 +221,8 @@ export class TaskWork implements CallOwner {
     this.#services.budget.release(heldBytes + (keepsOutcome ? 0 : this.#outcomeBytes));
   }
 
-  /** Renders and validates the inputs of one invocation; returns an error message when they are invalid. */
-  #prepareCall(item: number | undefined): ToolCall | string {
+  render(call: Call): string | undefined {
+    const { item } = call;
     try {
       this.#beginRendering();
       const sharedBytes = this.#meter.sharedBytes;
@@ -255,7 +241,9 @@ export class TaskWork implements CallOwner {
       if (!validated.ok) return validated.errors.join('; ');
       const heldBytes = INVOCATION_BYTES + this.#meter.ownBytes;
       this.#services.budget.reserve(heldBytes);
-      return { task: this.task, item, inputs: Object.freeze(validated.inputs), heldBytes };
+      call.heldBytes = heldBytes;
+      call.inputs = Object.freeze(validated.inputs);
+      return undefined;
     } catch (error) {
       return errorMessage(error, this.#services.prepared.secrets.masker?.mask);
     }

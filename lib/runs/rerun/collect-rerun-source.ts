@@ -8,7 +8,7 @@ import {
   toItemOutcomes,
 } from '../../execution/prepare/rerun-source.js';
 import type { TaskOutcome } from '../../execution/results.js';
-import { STOPPED } from '../../execution/invocation/invocation.js';
+import { STOPPED } from '../../execution/invocation/call.js';
 import { Reuse } from '../../execution/run/reuse.js';
 import type { RunWork } from '../../execution/run/run-work.js';
 import type { TaskTrace } from '../../execution/run/task-trace.js';

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, s
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HISTORY_LIMITS } from '../../common/limits.js';
-import { isInOwnFolders } from '../../execution/invocation/own-folder.js';
+import { isInOwnFolders } from '../../execution/invocation/files/own-folder.js';
 import type { RunSummary } from '../record.js';
 import type { StoredFact, StoredRun } from './run-store.js';
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Json } from '../../../lib/common/json/json.js';
-import { ArtifactStore } from '../../../lib/execution/invocation/artifact-store.js';
+import { ArtifactStore } from '../../../lib/execution/invocation/files/artifact-store.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';

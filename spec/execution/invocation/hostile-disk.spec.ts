@@ -12,8 +12,11 @@ import {
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
-import { type ArtifactFolder, ArtifactStore } from '../../../lib/execution/invocation/artifact-store.js';
-import { StagedFiles } from '../../../lib/execution/invocation/staged-files.js';
+import {
+  type ArtifactFolder,
+  ArtifactStore,
+} from '../../../lib/execution/invocation/files/artifact-store.js';
+import { StagedFiles } from '../../../lib/execution/invocation/files/staged-files.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
 import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { MAX_ARTIFACTS } from '../../../lib/common/limits.js';
-import { type ArtifactFolder, ArtifactStore } from '../../../lib/execution/invocation/artifact-store.js';
+import {
+  type ArtifactFolder,
+  ArtifactStore,
+} from '../../../lib/execution/invocation/files/artifact-store.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';

@@ -1,4 +1,4 @@
-import type { Abort, Slot } from '../../../../machines/ports.js';
+import type { Abort } from '../../../../machines/ports.js';
 import { errorMessage } from '../../../common/errors.js';
 import type { Json } from '../../../common/json/json.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
@@ -6,49 +6,38 @@ import type { Masker } from '../../../definition/secrets/masker.js';
 import { copyToJsonInSteps } from '../json-output.js';
 import type { InvocationServices } from '../../run-context.js';
 import type { Write } from '../../session/session-overrides.js';
-import type { CallProgress } from '../../history/fact.js';
-import { Invocation, type InvocationListener, STOPPED, type ToolCall } from '../invocation.js';
+import { type CachingListener, type Call, type Layer, type MakeCall, STOPPED } from '../call.js';
 import type { CachedOutput, CacheKey } from './cached-output.js';
 import { computeCacheKey, type OutputCache } from './output-cache.js';
-
-/** Receives the end of an invocation whose output may come from the cache. */
-export interface CachingListener extends InvocationListener {
-  /** Called instead of `onSuccess` when the output of an equal invocation is used. */
-  onCacheHit(item: number | undefined, cached: CachedOutput): void;
-}
 
 /**
  * An invocation that is not made when an equal one has succeeded before (D65): it looks for that one's output, or else
  * calls the tool and keeps what it gives. Settles exactly once, as an `Invocation` does.
  */
-export class CachedInvocation {
+class CachedInvocation {
   #key: CacheKey | undefined;
-  #invocation: Invocation | undefined;
+  /** Set when nothing was found, and the tool is called. */
+  #abortCall: Abort | undefined;
   #isAborted = false;
   readonly #services: InvocationServices;
   readonly #cache: OutputCache;
-  readonly #call: ToolCall;
+  readonly #call: Call;
   readonly #listener: CachingListener;
-  readonly #slot: Slot;
+  readonly #next: MakeCall;
 
-  constructor(
-    services: InvocationServices,
-    cache: OutputCache,
-    call: ToolCall,
-    listener: CachingListener,
-    slot: Slot,
-  ) {
+  /** @param next calls the tool */
+  constructor(services: InvocationServices, call: Call, listener: CachingListener, next: MakeCall) {
     this.#services = services;
-    this.#cache = cache;
+    this.#cache = services.dependencies.cache;
     this.#call = call;
     this.#listener = listener;
-    this.#slot = slot;
+    this.#next = next;
   }
 
-  /** @param progress of a call that another process has begun: its output was not in the cache */
-  start(progress?: CallProgress): Abort {
-    if (progress === undefined) void this.#start();
-    else this.#invoke(progress);
+  start(): Abort {
+    // The output of a call that another process has begun was not in the cache.
+    if (this.#call.progress === undefined) void this.#start();
+    else this.#invoke();
     return () => this.#abort();
   }
 
@@ -76,9 +65,9 @@ export class CachedInvocation {
     return first.done === true ? first.value : dependencies.stepRunner.run(steps, prepared.tenantId, 'cache');
   }
 
-  #invoke(progress?: CallProgress): void {
+  #invoke(): void {
     const { item } = this.#call;
-    const listener: InvocationListener = {
+    const listener: CachingListener = {
       onAttempt: (of, attempt) => this.#listener.onAttempt(of, attempt),
       onRetry: (of, error, attempt, due) => this.#listener.onRetry(of, error, attempt, due),
       onDue: () => this.#listener.onDue?.(),
@@ -88,10 +77,9 @@ export class CachedInvocation {
         if (!hasFiles) this.#keep(output, writes, sizeBytes);
         this.#listener.onSuccess(item, output, writes, attempts, sizeBytes, hasFiles);
       },
+      onCacheHit: (of, cached) => this.#listener.onCacheHit(of, cached),
     };
-    this.#invocation = new Invocation(this.#services, this.#call, listener, this.#slot);
-    if (progress === undefined) this.#invocation.start();
-    else this.#invocation.resume(progress);
+    this.#abortCall = this.#next(this.#call, listener);
   }
 
   /** Files go with their run, so that outputs that name some cannot be kept. */
@@ -107,21 +95,27 @@ export class CachedInvocation {
     try {
       budget.reserve(cached.sizeBytes);
     } catch (error) {
-      this.#slot.settle(this.#listener.onFailure(this.#call.item, errorMessage(error), 0));
+      this.#call.slot.settle(this.#listener.onFailure(this.#call.item, errorMessage(error), 0));
       return;
     }
     this.#listener.onCacheHit(this.#call.item, cached);
-    this.#slot.settle({ ok: true });
+    this.#call.slot.settle({ ok: true });
   }
 
   #abort(): void {
-    if (this.#invocation !== undefined) return this.#invocation.abort();
+    if (this.#abortCall !== undefined) return this.#abortCall();
     if (this.#isAborted) return;
     this.#isAborted = true;
     this.#services.budget.release(this.#call.heldBytes);
-    this.#slot.settle(this.#listener.onFailure(this.#call.item, STOPPED, 0));
+    this.#call.slot.settle(this.#listener.onFailure(this.#call.item, STOPPED, 0));
   }
 }
+
+/** Asks the cache before the tool is called, where the task has `cache` and the run uses it (D65). */
+export const cache: Layer = (services, next, { cacheMs }) =>
+  cacheMs === undefined || !services.prepared.options.usesCache
+    ? next
+    : (call, listener) => new CachedInvocation(services, call, listener, next).start();
 
 /** The run that kept an output may have had other secrets (D61). In steps: outputs may be long. */
 function* maskOutput({ output, writes, sizeBytes }: CachedOutput, masker: Masker): Steps<CachedOutput> {

@@ -1,6 +1,6 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode, ToolError } from '../../common/errors.js';
+import { errorCode, ToolError } from '../../../common/errors.js';
 
 /**
  * Creates a folder that only its owner may read, unless it exists.

@@ -1,14 +1,14 @@
-import type { EventLoopBudget } from '../../../machines/ports.js';
-import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
-import { describeKind } from '../../common/json/json.js';
-import { MAX_ARTIFACT_BYTES } from '../../common/limits.js';
-import { runWithPauses, type Steps } from '../../common/scheduling/steps.js';
-import { formatMebibytes } from '../../common/text.js';
-import { assertFileName } from '../../tools/files/file-name.js';
-import type { ArtifactContent, WrittenArtifact } from '../../tools/tool.js';
-import type { Artifact } from './json-output.js';
-import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
-import type { RunArtifact } from '../results.js';
+import type { EventLoopBudget } from '../../../../machines/ports.js';
+import { errorCode, errorMessage, ToolError } from '../../../common/errors.js';
+import { describeKind } from '../../../common/json/json.js';
+import { MAX_ARTIFACT_BYTES } from '../../../common/limits.js';
+import { runWithPauses, type Steps } from '../../../common/scheduling/steps.js';
+import { formatMebibytes } from '../../../common/text.js';
+import { assertFileName } from '../../../tools/files/file-name.js';
+import type { ArtifactContent, WrittenArtifact } from '../../../tools/tool.js';
+import type { Artifact } from '../json-output.js';
+import { eventLoopBudget, nextSlice } from '../../event-loop-budget.js';
+import type { RunArtifact } from '../../results.js';
 import type { NameOwner } from './artifact-names.js';
 import type { ArtifactFolder, ArtifactSource } from './artifact-store.js';
 

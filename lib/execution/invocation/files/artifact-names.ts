@@ -1,5 +1,5 @@
-import { addNumber, foldName } from '../../tools/files/file-name.js';
-import type { PreparedRun } from '../prepare/prepare-run.js';
+import { addNumber, foldName } from '../../../tools/files/file-name.js';
+import type { PreparedRun } from '../../prepare/prepare-run.js';
 
 /** Who writes a file, as far as its name depends on it. */
 export interface NameOwner {

@@ -1,13 +1,13 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { errorMessage, ToolError } from '../../common/errors.js';
-import { makeFolders } from '../../common/files.js';
-import { MAX_ARTIFACTS } from '../../common/limits.js';
-import { warnHost } from '../../common/warnings.js';
-import { foldName } from '../../tools/files/file-name.js';
-import type { MemoryBudget } from '../memory-budget.js';
-import type { RunArtifact } from '../results.js';
+import { errorMessage, ToolError } from '../../../common/errors.js';
+import { makeFolders } from '../../../common/files.js';
+import { MAX_ARTIFACTS } from '../../../common/limits.js';
+import { warnHost } from '../../../common/warnings.js';
+import { foldName } from '../../../tools/files/file-name.js';
+import type { MemoryBudget } from '../../memory-budget.js';
+import type { RunArtifact } from '../../results.js';
 import { ArtifactNames } from './artifact-names.js';
 import { isInOwnFolders, makeOwnFolder } from './own-folder.js';
 
