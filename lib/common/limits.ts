@@ -113,7 +113,7 @@ export const MODEL_LIMITS = {
   answerBytes: 32 * 2 ** 20,
   /** Maximum size of one event of it, which is parsed in one turn of the event loop: in bytes; as those of MCP servers. */
   event: { messageBytes: 4 * 2 ** 20, messageParts: 20_000, messageValues: 20_000 },
-  /** What is read of an error of a provider, in bytes. */
+  /** Maximum number of bytes that are read of an error of a provider. */
   errorBytes: 64 * 1024,
   /** Texts of one request together, in characters: more than the context of any model. */
   promptLength: 8 * 2 ** 20,
@@ -214,7 +214,7 @@ export const MCP_LIMITS = {
   descriptionLength: 500,
 } as const;
 
-/** What the source `url` keeps of responses, for all tenants together. */
+/** The limits of the responses that the source `url` keeps, for all tenants together. */
 export const URL_CACHE_LIMITS = { responseBytes: 2 ** 20, totalBytes: 16 * 2 ** 20 } as const;
 
 /** The limits of the source `sec_edgar`. */
@@ -239,7 +239,7 @@ export const MAX_ARTIFACTS = 10_000;
 /** Maximum number of files in a run record, which says how many there are. */
 export const MAX_LISTED_ARTIFACTS = 1000;
 
-/** What is compared when the list of runs is searched for a text: its length, and that of a goal or an error, in characters. */
+/** Longest text to search the list of runs for, and the searched part of a goal or an error: in characters. */
 export const LISTING_LIMITS = { textLength: 200, searchedLength: 2000 } as const;
 
 /** Maximum length of the name of a file that a tool writes, as UTF-8: file systems allow 255 with a number. */
@@ -308,8 +308,8 @@ export const DOCUMENT_LIMITS = {
   /** Maximum number of chunks in such a document. */
   chunks: 100_000,
   /**
-   * What `select` keeps for the next query, the indexes of documents and their texts: of all runs, also of runs that have
-   * ended, until others take their place.
+   * Memory of the indexes of documents and their texts that `select` keeps for the next query: of all runs, also of
+   * runs that have ended, until others take their place.
    */
   indexedBytes: 64 * 2 ** 20,
 } as const;
@@ -341,15 +341,15 @@ export const EXPORT_LIMITS = {
 export const INSPECTOR_LIMITS = {
   /** WebSockets that may be open at once and have sent no key yet; one more closes the oldest of them. */
   sockets: 200,
-  /** Those that are informed about a run. */
+  /** WebSockets that are informed about a run. */
   viewers: 50,
-  /** What a page may not have read yet; it takes this much memory of its tenant. */
+  /** Bytes that a page may leave unread; a page takes this much memory of its tenant. */
   bufferBytes: 2 * 2 ** 20,
   /** Time for the first message, with the key. */
   keyMs: 5000,
   /** Between two looks whether the page is still there. */
   heartbeatMs: 30_000,
-  /** What a page may send from one heartbeat to the next, and before the first. */
+  /** Bytes that a page may send from one heartbeat to the next, and before the first. */
   receivedBytes: 8 * 2 ** 10,
   /** Time for a page to read on, once its WebSocket is being closed. */
   closeMs: 1000,
@@ -375,24 +375,24 @@ export const INSPECTION_LIMITS = {
   failedValueLength: 4000,
 } as const;
 
-/** What the shell keeps of its runs, in one folder (D68). */
+/** The limits of the runs that the shell keeps, in one folder (D68). */
 export const HISTORY_LIMITS = {
   /** Runs, with those that are at work. */
   runs: 100,
-  /** Their size, in bytes. A run that is larger than this is kept up to there. */
+  /** Size of the runs, in bytes. A larger run is kept up to there. */
   bytes: 500 * 2 ** 20,
 } as const;
 
 /** The limits of requests that only their body can prove to be allowed: signed ones to webhooks (D71). */
 export const UNPROVED_LIMITS = {
-  /** Their bodies take one part in so many of SERVICE_MEMORY, all together. */
+  /** All bodies of such requests together take one part in so many of SERVICE_MEMORY. */
   partOfMemory: 8,
   /** Time for a body to arrive. */
   receiveMs: 10_000,
-  /** What the refused requests of one address may have sent within a time, in bytes. */
+  /** Bytes that the refused requests of one address may have sent within a time. */
   failedBytes: 256 * 2 ** 20,
   failedWindowMs: 60_000,
-  /** What each of them counts besides its body, in bytes. */
+  /** Bytes that each refused request counts besides its body. */
   failedHeadBytes: 256,
   /** Addresses that are counted one by one; all others count as one. */
   addresses: 10_000,

@@ -20,7 +20,7 @@ export interface Problem {
 
 /** A change of a text. Its positions are those of the text before the change; its edits do not overlap. */
 export interface Fix {
-  /** What it does, in a few words: `write "params"`. */
+  /** The effect of the fix, in a few words: `write "params"`. */
   readonly title: string;
   readonly edits: TextEdit[];
 }

@@ -2,7 +2,7 @@ import { ToolError } from '../common/errors.js';
 import { MODEL_LIMITS } from '../common/limits.js';
 import type { ModelRequest } from './model.js';
 
-/** What a request consists of. */
+/** The size of the texts and of the images of a request. */
 interface RequestSize {
   /** Of its texts and its schema, in characters. */
   readonly length: number;

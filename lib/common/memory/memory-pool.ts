@@ -23,7 +23,7 @@ export class MemoryPool {
     return this.#limit.used;
   }
 
-  /** What the tenant that uses most uses. */
+  /** The bytes of the tenant that uses most. */
   get largestBytes(): number {
     return this.#limit.largest;
   }

@@ -11,8 +11,8 @@ const REST_MS = 14;
 /**
  * Shares the event loop between the answers of servers that tools and models ask. One packet may hold a thousand
  * messages, and many packets arrive in one turn. Whoever handles them asks after each whether the slice of this turn is
- * over, and then waits for a later slice. Those that wait take turns, tenant by tenant (D25), and have an eighth of the
- * time together: as much as the fastest models need, and no more than others can spare.
+ * over, and then waits for a later slice. The waiting ones take turns, tenant by tenant (D25), and have an eighth of
+ * the time together: as much as the fastest models need, and no more than others can spare.
  */
 class IncomingTurns {
   readonly #waiting = new FairQueue<() => void>();

@@ -15,8 +15,8 @@ export interface ProcessPoolOptions extends Omit<WorkerOptions, 'launcher'> {
    */
   readonly maxProcesses: number;
   /**
-   * Whether a process that has answered a request of one tenant never gets one of another: for programs that run what
-   * callers wrote. Otherwise any process answers anybody.
+   * True when a process that has answered a request of one tenant never gets one of another: for programs that run code
+   * of callers. Otherwise any process answers anybody.
    */
   readonly isolateTenants: boolean;
 }

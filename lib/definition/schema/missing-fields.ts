@@ -12,7 +12,7 @@ export interface DefinitionFields {
   readonly fieldsAt: (path: Path) => readonly string[];
 }
 
-/** What is written where a field is missing: it makes the definition valid, and its author replaces it. */
+/** The value written where a field is missing: it makes the definition valid, and its author replaces it. */
 interface Filling {
   readonly hint: string;
   readonly value: Json;

@@ -9,7 +9,7 @@ import { hintForForeignField } from './foreign-fields.js';
 import { type DefinitionFields, MissingFields } from './missing-fields.js';
 import { hintForChoice, hintForWrongType } from './value-hints.js';
 
-/** What the structure check must know about pipelines or plans: the validator, and the words of its messages. */
+/** The shape of pipelines or plans, for the structure check: the validator, and the words of its messages. */
 export interface DefinitionShape extends DefinitionFields {
   /** Generated; stops when it has found more errors than are reported. */
   readonly validate: ValidateFunction;

@@ -1,7 +1,7 @@
 import { encodeSecret, MIN_SECRET_LENGTH } from './encodings.js';
 import { measureOverlap, SecretForm } from './secret-form.js';
 
-/** What stands in place of a secret. */
+/** Stands in place of a secret. */
 export const MASK = '***';
 
 /** Characters that are looked at together. */
@@ -12,7 +12,7 @@ const TABLE_SIZE = 8192;
 /** Longer steps would skip no more texts. */
 const MAX_STEP = 255;
 
-/** What stands where a message was cut: by this program, or by Node.js. */
+/** The mark where a message was cut: by this program, or by Node.js. */
 const CUT = /…|\.\.\./;
 const CUT_MARKS = /(…|\.\.\.)/;
 

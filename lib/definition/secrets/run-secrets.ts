@@ -55,7 +55,7 @@ export class RunSecrets {
     return this.#values;
   }
 
-  /** What stands in place of the values for those who look at the run. */
+  /** The mask in place of each value, for those who look at the run. */
   get maskedValues(): Readonly<Record<string, string>> | undefined {
     return this.#values && Object.fromEntries(Object.keys(this.#values).map((name) => [name, MASK]));
   }

@@ -28,7 +28,7 @@ export interface Renderer {
 export interface Operand extends Renderer {
   /** The path that it reads, as text, for messages. */
   readonly path: string;
-  /** Its value depends on the item of a fan-out. */
+  /** True when the value depends on the item of a fan-out. */
   readonly readsItem: boolean;
 }
 

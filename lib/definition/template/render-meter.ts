@@ -55,11 +55,11 @@ export class RenderMeter {
   #parsed = 0;
   /** Length of the texts that were read as JSON. */
   #jsonLength = 0;
-  /** What the lists and objects that become part of texts may still have as JSON. */
+  /** Length that the lists and objects that become part of texts may still have as JSON. */
   jsonTextLeft: number;
   /** Why a text was not read as JSON. */
   #refusal: string | undefined;
-  /** What all items of a fan-out use, whichever of them needed it first. */
+  /** Bytes that all items of a fan-out use, whichever item needed the value first. */
   #sharedMade = 0;
   #sharedParsed = 0;
 

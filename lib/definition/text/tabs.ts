@@ -8,7 +8,7 @@ interface Reindented {
   readonly edits: TextEdit[];
 }
 
-/** What the indentation of a line is, and with the dashes of the list entries that begin there. */
+/** The indentation of a line, alone and with the dashes of the list entries that begin there. */
 const INDENTATION = /^[ \t]*/;
 const INDENTATION_WITH_DASHES = /^[ \t]*(?:-[ \t]+)*/;
 
