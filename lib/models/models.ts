@@ -202,7 +202,7 @@ export class Models implements ModelAccess {
   }
 }
 
-/** Returns why a request was stopped: by the attempt, for its reason, or by a limit of time; then it may be repeated. */
+/** Returns why a request was stopped: by the attempt, for its reason, or by a time limit; then it may be repeated. */
 function stoppedBy({ reason }: AbortSignal, attempt: AbortSignal): Error {
   if (attempt.aborted) return ToolError.nonRetryable('the request to the model was stopped', attempt.reason);
   return new ModelError('timeout', errorMessage(reason));

@@ -1,7 +1,7 @@
 /**
- * One form of a secret, which is compared with a text at one position after another. Characters once found equal are not
- * looked at again: all comparisons with a text take a time that is linear in its length, also when the text nearly is the
- * secret, or overlaps itself, everywhere (the algorithm of Main and Lorentz).
+ * One form of a secret, which is compared with a text at one position after another. Characters once found equal are
+ * not looked at again: all comparisons with a text take a time that is linear in its length, also when the text nearly
+ * is the secret, or overlaps itself, everywhere (the algorithm of Main and Lorentz).
  */
 export class SecretForm {
   readonly text: string;

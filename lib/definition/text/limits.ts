@@ -31,14 +31,15 @@ export const PARSING_LIMITS = {
   memoryMiB: 256,
 } as const;
 
-/** Tells whether a text is short enough to parse at once. One with a tab may be parsed again without it, for its fix. */
+/** Tells whether a text is short enough to parse at once. One with a tab may be parsed again without it, for a fix. */
 export function isParsedAtOnce(text: string): boolean {
   return text.length * (text.includes('\t') ? 2 : 1) <= PARSING_LIMITS.inlineLength;
 }
 
 /**
- * Tells whether a text is nested deeper than a definition may be. Runs before the YAML parser, because that one recurses:
- * megabytes of brackets would keep it busy for many seconds before its stack overflows. Linear in the length of the text.
+ * Tells whether a text is nested deeper than a definition may be. Runs before the YAML parser, because that recurses:
+ * megabytes of brackets would keep it busy for many seconds before its stack overflows. Linear in the length of the
+ * text.
  */
 export function isTooDeep(text: string): boolean {
   return LINE_OF_INDICATORS.test(text) || (mayBeTooDeep(text) && flowDepthExceedsLimit(text));

@@ -62,7 +62,7 @@ function convertKeywords(schema: JsonObject): JsonObject {
 
 function isDropped(keyword: string, schema: JsonObject): boolean {
   switch (keyword) {
-    // They mean something else beside keywords that draft-07 lacks, or that are dropped.
+    // The two keywords mean something else beside others that draft-07 lacks, or that are dropped.
     case 'items':
       return 'prefixItems' in schema;
     case 'additionalProperties':

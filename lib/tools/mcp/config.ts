@@ -36,7 +36,7 @@ export type McpServerConfig = StdioServerConfig | HttpServerConfig;
 export interface McpConfigSource {
   /** As the user named it, for messages. */
   readonly file: string;
-  /** Its folder: relative paths begin there, and servers start there. */
+  /** The folder of the configuration: relative paths begin there, and servers start there. */
   readonly folder: string;
   /** Values of `${VAR}`, and PATH and HOME of the servers. */
   readonly env: Readonly<Record<string, string | undefined>>;

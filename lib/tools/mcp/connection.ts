@@ -27,7 +27,7 @@ export interface ConnectionOptions {
 /** The first tools of a server. */
 interface ToolList {
   readonly tools: RemoteTool[];
-  /** Whether it has more. */
+  /** True when the server has more. */
   readonly isCut: boolean;
 }
 
@@ -50,7 +50,7 @@ export class McpConnection {
   /** The tools that it listed last; undefined before the first list. */
   #names: ReadonlySet<string> | undefined;
   #hasOtherTools = false;
-  /** Its tools, while they are listed. */
+  /** The tools of the server, while they are listed. */
   #listing: Promise<ToolList> | undefined;
   /** In a row, without a call that was answered in between. */
   #failures = 0;
@@ -197,7 +197,7 @@ export class McpConnection {
         },
       });
       isOpen = true;
-      // It may be another version, with other tools.
+      // The server may be another version, with other tools.
       this.#listing = undefined;
       this.#hasOtherTools ||= this.#names !== undefined;
       return session;
@@ -237,7 +237,7 @@ export class McpConnection {
         cursor = page.nextCursor;
       } while (cursor !== undefined && tools.length <= MCP_LIMITS.tools);
       const isCut = tools.length > MCP_LIMITS.tools;
-      // What lies beyond the limit is not in the catalog, but may be called by its name: it was when the catalog was made.
+      // A tool beyond the limit may still be called by its name: it was within when the catalog was made.
       this.#names = isCut ? undefined : new Set(tools.map(({ name }) => name));
       return { tools: tools.slice(0, MCP_LIMITS.tools), isCut };
     } catch (error) {

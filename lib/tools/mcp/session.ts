@@ -9,7 +9,7 @@ export interface RemoteTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** What a server answers to a call. */
+/** The answer of a server to a call. */
 export interface RemoteResult {
   readonly content: readonly RemoteContent[];
   readonly structuredContent?: unknown;
@@ -50,7 +50,7 @@ export interface RemoteToolPage {
 /** `closed`: the server is not there any more. `refused`: it answered with an error of the protocol. */
 export type McpErrorKind = 'closed' | 'refused' | 'other';
 
-/** What a connection needs, and reports. */
+/** The server of a session, its means, and the receivers of its reports. */
 export interface SessionOptions {
   readonly config: McpServerConfig;
   readonly version: string;

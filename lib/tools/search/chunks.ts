@@ -88,7 +88,7 @@ function* cutPage(text: string, add: (chunk: string) => void): Steps<void> {
       continue;
     }
     if (block.isTable) {
-      // What came before may be its heading.
+      // The text before a table may be its heading.
       if (words > MAX_HEADING_WORDS) close();
       open += `${block.text}\n`;
       close();

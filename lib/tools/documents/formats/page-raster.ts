@@ -142,7 +142,7 @@ function addLine(sums: Uint32Array, line: Uint8Array, step: number): void {
   }
 }
 
-/** Reads a line of an image. What cannot be transparent has no `cover`. */
+/** Reads a line of an image. An image that cannot be transparent sets no `cover`. */
 function readLine(
   { kind, data, width, shade }: PaintedImage,
   y: number,
