@@ -30,9 +30,9 @@ const NUMERIC = /^[-+.\dEe]+$/;
  * Replaces secrets in texts by `***`, also in the encodings of {@link encodeSecret} (D61). Where secrets overlap, all of
  * them are replaced together.
  *
- * It finds all of them in one pass whose length does not depend on how many there are (the algorithm of Wu and Manber):
- * a table says how far from any three characters the next secret can begin at the earliest, so that most of a text is
- * skipped. A regular expression takes twenty times as long for a hundred secrets.
+ * All of them are found in one pass whose length does not depend on how many there are (the algorithm of Wu and
+ * Manber): a table says how far from any three characters the next secret can begin at the earliest, so that most of a
+ * text is skipped. A regular expression takes twenty times as long for a hundred secrets.
  */
 export class Masker {
   readonly #steps = new Uint8Array(TABLE_SIZE);

@@ -55,7 +55,7 @@ export class ExpressionOperand implements Operand {
   }
 
   /**
-   * Returns the value. Its fallback replaces one that is missing or null, anywhere on the path (D11).
+   * Returns the value. The fallback of the expression replaces one that is missing or null, anywhere on the path (D11).
    *
    * @throws TemplateError when there is none (D13)
    */

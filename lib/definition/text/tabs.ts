@@ -4,7 +4,7 @@ import { MAX_FIXED_LINES } from './limits.js';
 /** A text whose indentation has spaces in place of tabs. */
 interface Reindented {
   readonly text: string;
-  /** One for each line that changes. */
+  /** An edit for each line that changes. */
   readonly edits: TextEdit[];
 }
 

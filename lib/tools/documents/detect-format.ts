@@ -66,7 +66,7 @@ interface Kind {
 export interface NamedBytes {
   /** A path or a URL, as the caller wrote it. */
   readonly source: string;
-  /** Where the last redirect led; null for a file. Its ending counts more than that of `source`. */
+  /** The URL to which the last redirect led; null for a file. Its ending counts more than that of `source`. */
   readonly sourceUrl: string | null;
   readonly bytes: Buffer;
   /** Of an answer over HTTP. */

@@ -17,7 +17,7 @@ export interface StdioServerConfig extends AnyServerConfig {
   readonly kind: 'stdio';
   readonly command: string;
   readonly args: readonly string[];
-  /** All that it sees of the environment. */
+  /** All that the server sees of the environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
 }

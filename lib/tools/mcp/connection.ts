@@ -47,14 +47,14 @@ export class McpConnection {
   /** Aborts when the command ends. */
   readonly #end = new AbortController();
   #session: Promise<McpSession> | undefined;
-  /** The tools that it listed last; undefined before the first list. */
+  /** The tools that the server listed last; undefined before the first list. */
   #names: ReadonlySet<string> | undefined;
   #hasOtherTools = false;
   /** The tools of the server, while they are listed. */
   #listing: Promise<ToolList> | undefined;
   /** In a row, without a call that was answered in between. */
   #failures = 0;
-  /** Monotonic time before which it is not started again. */
+  /** Monotonic time before which the server is not started again. */
   #notBeforeMs = Number.NEGATIVE_INFINITY;
   #output: ServerOutput;
 
@@ -71,8 +71,8 @@ export class McpConnection {
   }
 
   /**
-   * Lists its tools: the first ones of too many, and `isCut`. Rejects with `bad_tool_file` when it cannot be started or
-   * does not answer in time.
+   * Lists the tools of the server: the first ones of too many, and `isCut`. Rejects with `bad_tool_file` when the
+   * server cannot be started or does not answer in time.
    */
   async list(): Promise<ToolList & { readonly serverVersion: string }> {
     try {
@@ -208,7 +208,7 @@ export class McpConnection {
 
   #countFailure(): void {
     const { restartDelayMs, longestRestartDelayMs } = MCP_LIMITS;
-    // The first time it is started again at once.
+    // The first time the server is started again at once.
     const delayMs = this.#failures === 0 ? 0 : restartDelayMs * 2 ** Math.min(this.#failures - 1, 20);
     this.#failures++;
     this.#notBeforeMs = this.#options.clock.monotonicNow() + Math.min(delayMs, longestRestartDelayMs);

@@ -14,7 +14,7 @@ export type McpServerEntry =
   | {
       readonly command: string;
       readonly args?: readonly string[];
-      /** All that it sees of the environment, besides PATH and HOME. */
+      /** All that the server sees of the environment, besides PATH and HOME. */
       readonly env?: Readonly<Record<string, string>>;
       /** Default: the folder of the file, or the working directory. */
       readonly cwd?: string;

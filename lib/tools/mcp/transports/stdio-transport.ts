@@ -54,7 +54,7 @@ export class StdioTransport implements Transport {
   #program: StartedProgram | undefined;
   #closed: Promise<void> | undefined;
 
-  /** @param programs starts it. Default: this process does */
+  /** @param programs starts the server. Default: this process does */
   constructor(config: StdioServerConfig, clock: Clock, reports: Reports, programs?: ProgramLauncher) {
     this.#config = config;
     this.#clock = clock;
