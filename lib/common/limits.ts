@@ -12,17 +12,17 @@ export const MAX_LOG_LENGTH = 4000;
 
 /** The limits of one expression of the `transform` tool. */
 export interface ExpressionLimits {
-  /** Time after which JSONata stops it. */
+  /** Time after which JSONata stops the evaluation. */
   readonly timeoutMs: number;
-  /** Time after which V8 interrupts it, wherever it is. */
+  /** Time after which V8 interrupts the evaluation, wherever it is. */
   readonly hardTimeoutMs: number;
   /** Maximum depth of nested evaluation. */
   readonly depth: number;
-  /** Maximum number of elements in one list that it creates. */
+  /** Maximum number of elements in one list that the expression creates. */
   readonly listLength: number;
   /** Maximum memory of a worker process, in MiB. */
   readonly memoryMiB: number;
-  /** Maximum length of its result as JSON text, in characters. */
+  /** Maximum length of the result as JSON text, in characters. */
   readonly resultLength: number;
 }
 
@@ -97,21 +97,21 @@ export const MODEL_LIMITS = {
   idleMs: 120_000,
   /** How often a request is repeated after an error that may pass. */
   retries: 4,
-  /** Before the first of these; it doubles. */
+  /** Delay before the first repetition; it doubles with each. */
   retryDelayMs: 1000,
   /** Requests of all attempts of one invocation: twice as many as a document may have pages. */
   requestsOfInvocation: 20_000,
   /** Attempts of one invocation that ask a model, also in pipelines that they run. */
   attemptsOfInvocation: 100,
-  /** As a provider may ask for it; up to a tenth is added. */
+  /** Longest delay that a provider may ask for; up to a tenth is added. */
   longestRetryDelayMs: 60_000,
   /** Maximum length of an answer, in characters. */
   answerLength: 2 * 2 ** 20,
-  /** Maximum number of its parts: the longest answers of models have 128,000 tokens, and some send each one in a part. */
+  /** Maximum number of parts of an answer: the longest have 128,000 tokens, and some models send each in a part. */
   answerParts: 200_000,
   /** Maximum size of what a provider sends for one answer, in bytes. */
   answerBytes: 32 * 2 ** 20,
-  /** Maximum size of one event of it, which is parsed in one turn of the event loop: in bytes; as those of MCP servers. */
+  /** Maximum size of one event of an answer, which one turn of the event loop parses: in bytes; as of MCP servers. */
   event: { messageBytes: 4 * 2 ** 20, messageParts: 20_000, messageValues: 20_000 },
   /** Maximum number of bytes that are read of an error of a provider. */
   errorBytes: 64 * 1024,
@@ -199,14 +199,14 @@ export const MCP_LIMITS = {
   /** Lines that a server may write to its standard error at once, and then each second; others are left out. */
   logLinesAtOnce: 2000,
   logLinesPerSecond: 1000,
-  /** Before a server that has ended is started again; it doubles with each failure in a row. */
+  /** Delay before a server that has ended is started again; it doubles with each failure in a row. */
   restartDelayMs: 500,
   longestRestartDelayMs: 30_000,
   /** Time that a server has to end by itself, and then after SIGTERM. */
   closeMs: 1000,
   /** Maximum length of the schema of the inputs of one tool, in characters of JSON; a longer one is not checked here. */
   schemaLength: 64 * 1024,
-  /** Maximum number of schemas in it, references resolved, and their depth. */
+  /** Maximum number of schemas in that schema, references resolved, and their depth. */
   schemas: 1000,
   schemaDepth: 32,
   /** Maximum length of the name of a tool, and of a description, which is cut. */
@@ -254,7 +254,7 @@ export const MAX_FUNCTION_LIST = 10_000;
 /** Maximum number of fields in all objects of such a list together: each takes a microsecond or two. */
 export const MAX_FUNCTION_FIELDS = 20_000;
 
-/** Maximum length of one key of them, and of the name of a company, in characters: keys are searched and rewritten. */
+/** Longest key of such objects, and longest name of a company, in characters: keys are searched and rewritten. */
 export const MAX_FUNCTION_KEY = 1000;
 
 /** Maximum number of statuses that a task expects of a request, one by one or as ranges. */

@@ -181,7 +181,7 @@ function isScalar(value: Json): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** No two parts of it can match the same digits: a text that is no number takes time in proportion to its length. */
+/** No two parts of this pattern match the same digits: a text that is no number takes time linear in its length. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** A longer text is no number that anybody wrote. */

@@ -12,7 +12,7 @@ export interface Problem {
   readonly column?: number;
   /** The file that the path and position refer to, when it is not the submitted definition (D46). */
   readonly file?: string;
-  /** How to fix it. */
+  /** How to fix the problem. */
   readonly hint?: string;
   /** How to change the text so that the problem disappears; only where the hint leaves no choice. */
   readonly fix?: Fix;

@@ -4,9 +4,9 @@ import type { ModelRequest } from './model.js';
 
 /** The size of the texts and of the images of a request. */
 interface RequestSize {
-  /** Of its texts and its schema, in characters. */
+  /** Length of the texts and of the schema, in characters. */
   readonly length: number;
-  /** Of its images. */
+  /** Bytes of the images. */
   readonly imageBytes: number;
 }
 

@@ -31,7 +31,7 @@ export function answerRequests<Response>(
     socket,
     (_, request) => void respond(request as never),
   );
-  // The close of the socket follows its error.
+  // The close of the socket follows, and ends the process.
   socket.on('error', () => undefined);
   socket.on('close', () => process.exit());
   // Ctrl-C and a service stop signal all processes, but a server that shuts down still finishes its runs.

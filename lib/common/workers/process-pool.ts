@@ -39,7 +39,7 @@ interface Work<Request extends object, Response> {
   readonly deliver: (response: Response) => Promise<void>;
   readonly reject: (error: unknown) => void;
   worker?: WorkerProcess<Request, Response> | undefined;
-  /** When its process had started; undefined if it never did. */
+  /** When the process of the request had started; undefined if it never did. */
   startedMs?: number;
 }
 

@@ -73,7 +73,7 @@ function taskWithTools(tools: readonly ToolSchema[]): Record<string, unknown> {
   const tool = {
     ...properties.tool,
     enum: tools.map(({ name }) => name),
-    // An editor shows them beside the names.
+    // An editor shows the descriptions beside the names.
     enumDescriptions: tools.map(({ description }) => description),
   };
   return {

@@ -13,7 +13,7 @@ import { hintForChoice, hintForWrongType } from './value-hints.js';
 export interface DefinitionShape extends DefinitionFields {
   /** Generated; stops when it has found more errors than are reported. */
   readonly validate: ValidateFunction;
-  /** The noun for one of its parts: `task`. */
+  /** The noun for one part of the definition: `task`. */
   readonly part: string;
   /** The fields that are lists of keys, each with a remark for an author who wrote a map there. */
   readonly keyLists: Readonly<Record<string, string>>;

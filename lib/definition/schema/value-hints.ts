@@ -6,7 +6,7 @@ import { nearest } from '../suggest.js';
 /** A value of the wrong type, and the type that it must have. */
 interface WrongType {
   readonly path: Path;
-  /** The type of JSON Schema that it must have. */
+  /** The type of JSON Schema that the value must have. */
   readonly wanted: string;
   readonly value: unknown;
 }

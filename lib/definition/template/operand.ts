@@ -26,7 +26,7 @@ export interface Renderer {
 
 /** A template within a value. It renders to the value of its expression, which keeps its type (D10). */
 export interface Operand extends Renderer {
-  /** The path that it reads, as text, for messages. */
+  /** The path that the template reads, as text, for messages. */
   readonly path: string;
   /** True when the value depends on the item of a fan-out. */
   readonly readsItem: boolean;

@@ -8,7 +8,7 @@ import { isHidden } from './hidden-values.js';
 
 interface AnyServerConfig {
   readonly name: string;
-  /** The values of variables in it, which nobody else may see (D61). Default: none. */
+  /** The values of variables in the configuration, which nobody else may see (D61). Default: none. */
   readonly hidden?: readonly string[];
 }
 

@@ -38,7 +38,7 @@ interface KeptIndex {
   readonly registrants: Promise<RegistrantIndex>;
   /** Monotonic time. */
   readonly expiresMs: number;
-  /** Of the attempt that reads it. */
+  /** The signal of the attempt that reads the index. */
   readonly signal: AbortSignal;
 }
 

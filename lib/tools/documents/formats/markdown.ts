@@ -13,7 +13,7 @@ interface Heading {
   readonly heading: string;
   /** Offset of the heading's line. */
   readonly start: number;
-  /** Offset of the text below it. */
+  /** Offset of the text below the heading. */
   readonly body: number;
 }
 

@@ -6,7 +6,7 @@ import { breakBlockTags } from './block-tags.js';
 
 /** A page that a model shall read, and where it is from. */
 export interface SourcePage {
-  /** The path or the URL of its document; `<inline>` for a text. */
+  /** The path or the URL of the document; `<inline>` for a text. */
   readonly source: string;
   readonly number: number;
   readonly sheet_name: string | null;
