@@ -282,7 +282,7 @@ function createPlaceholder(name: string): Tool {
   });
 }
 
-/** Whatever is written as `tool`, at any depth. */
+/** Yields all that is written as `tool`, at any depth. */
 function* toolNamesIn(value: unknown): Iterable<string> {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, part] of Object.entries(value)) {

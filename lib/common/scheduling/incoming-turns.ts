@@ -40,7 +40,7 @@ class IncomingTurns {
 
   async #resumeWaiting(): Promise<void> {
     this.#slice.start();
-    // Whoever waits again meanwhile continues in the next slice.
+    // A handler that waits again meanwhile continues in the next slice.
     for (let count = this.#waiting.size; count > 0 && !this.isOver; count--) {
       this.#waiting.next()?.();
       // Lets what was resumed handle its next messages, so that their time counts.

@@ -163,7 +163,7 @@ export class ProcessPool<Request extends object, Response> {
       work.startedMs = this.#options.clock.monotonicNow();
       work.options.onStart?.();
       const response = await worker.answer(await work.createRequest(), work.options.timeoutMs);
-      // Whoever aborts the request from now on has no process to kill.
+      // A caller that aborts the request from now on has no process to kill.
       work.worker = undefined;
       await work.deliver(response);
     } catch (error) {

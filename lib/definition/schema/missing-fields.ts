@@ -3,7 +3,7 @@ import type { FieldPlace, Hint } from '../hint.js';
 import type { Path } from '../problem.js';
 import type { DefinitionKind } from './root.js';
 
-/** Which fields a kind of definition has. */
+/** The fields that a kind of definition has. */
 export interface DefinitionFields {
   readonly kind: DefinitionKind;
   /** The field that lists the parts of the definition: `tasks`. */

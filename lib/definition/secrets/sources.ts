@@ -3,7 +3,7 @@ import { findSecretProblem } from './encodings.js';
 import { Masker } from './masker.js';
 import type { SecretSource } from './run-secrets.js';
 
-/** Whose process reads the secrets: that of whoever starts a run, or a server, whose environment its callers do not see. */
+/** The process that reads the secrets: that which starts a run, or a server, whose environment callers do not see. */
 export type SecretPlace = 'here' | 'server';
 
 /** Says how to set a missing secret of an environment. */

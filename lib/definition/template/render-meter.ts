@@ -134,7 +134,7 @@ export class RenderMeter {
     return value;
   }
 
-  /** Which limit is exceeded, for an error message; undefined when none is. */
+  /** Says which limit is exceeded, for an error message; undefined when none is. */
   get excess(): string | undefined {
     if (this.#refusal !== undefined) return this.#refusal;
     if (this.#made + this.#sharedMade > MAX_MADE_BYTES) {

@@ -109,7 +109,7 @@ function replaceValue(wanted: Json, path: Path, { text, value, locator }: Docume
   SCALAR.lastIndex = start;
   const written = SCALAR.exec(text)?.[0].trimEnd();
   if (written === undefined || !isWritten(written, readPath(value, path))) return undefined;
-  // Whatever refers to an anchor would change too.
+  // Aliases of an anchor would change too.
   if (PROPERTY.test(text.slice(Math.max(0, start - LONGEST_PROPERTY), start))) return undefined;
   const next = text.slice(start + written.length, start + written.length + 40);
   if (!/^[ \t]*(?:$|[\r\n,\]}]|\s#)/.test(next)) return undefined;

@@ -5,7 +5,7 @@ import { errorMessage, ToolError } from '../../common/errors.js';
 /** Finds the addresses of a name, as `lookup` of `node:dns/promises` does. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
-/** Which addresses tools may reach (D51). */
+/** The addresses that tools may reach (D51). */
 export interface AddressRules {
   /** Allows every address. Default: false. */
   readonly allowPrivate?: boolean | undefined;

@@ -231,7 +231,7 @@ function withoutVerbatim(inputs: JsonObject, verbatim: ReadonlySet<string>): Jso
 
 const MAX_SHOWN_LENGTH = 100;
 
-/** Finds what is wrong with the name of a language model as it is written (D50). Which ones a provider has, it alone knows. */
+/** Finds what is wrong with the name of a language model as it is written (D50). Only a provider knows its models. */
 function* findModelNameProblems(value: Json): Generator<FormatProblem> {
   if (typeof value !== 'string' || value.includes('{{')) return;
   const slash = value.indexOf('/');

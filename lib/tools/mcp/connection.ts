@@ -248,7 +248,7 @@ export class McpConnection {
     }
   }
 
-  /** Whoever may list tools sees their descriptions. The server knows them by their names. */
+  /** Masks descriptions, since all who list tools see them, but no names: the server knows its tools by these. */
   #maskTool(tool: RemoteTool): RemoteTool {
     return { ...this.#hidden.maskData(tool), name: tool.name };
   }

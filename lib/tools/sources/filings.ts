@@ -12,7 +12,7 @@ export interface Filing {
   readonly primary_document: string;
 }
 
-/** Which filings are asked for. */
+/** The filings that are asked for. */
 export interface FilingQuery {
   readonly year: number | undefined;
   /** The end of the period that the filings report, as `2024-09-28`. */
