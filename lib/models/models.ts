@@ -45,7 +45,7 @@ export interface ModelsOptions {
   readonly assertAnswers?: () => void;
   /** Requests in flight to one provider. Default {@link MODEL_LIMITS}. */
   readonly inFlight?: number;
-  /** Limiters shared with other models, whose requests then are in flight together. Default: own ones. */
+  /** Limiters that several `Models` share, so that their requests count together. Default: own ones. */
   readonly limiters?: ModelLimiters;
   /** Percentage of the requests in flight that every tenant is guaranteed. Default 10. */
   readonly tenantShare?: number;
