@@ -63,7 +63,7 @@ export class Timeline {
   readonly #clock: Clock;
   readonly #startMs: number;
   readonly #monotonicStartMs: number;
-  /** What `now` returned last: reading the clock takes as long as the rest of a short step. */
+  /** The last result of `now`: reading the clock takes as long as the rest of a short step. */
   latest: number;
 
   /** @param startMs the time now, in milliseconds since 1970, UTC */

@@ -90,7 +90,7 @@ export interface TaskFailure {
   readonly attempts: number;
   /** Index in the fan-out, from 0. */
   readonly item?: number;
-  /** Its task went on without the item: the failure did not fail the run (D67). */
+  /** The task went on without the item: the failure did not fail the run (D67). */
   readonly collected?: true;
 }
 
@@ -179,8 +179,8 @@ export class ToolError extends Error {
 }
 
 /**
- * Whether a thrown value forbids further attempts. Checks the shape instead of the class, because a tool file may use
- * its own copy of this package. Never throws.
+ * Returns true when a thrown value forbids further attempts. Checks the shape instead of the class, because a tool file
+ * may use its own copy of this package. Never throws.
  */
 export function isNonRetryable(thrown: unknown): boolean {
   try {

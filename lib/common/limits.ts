@@ -12,17 +12,17 @@ export const MAX_LOG_LENGTH = 4000;
 
 /** The limits of one expression of the `transform` tool. */
 export interface ExpressionLimits {
-  /** Time after which JSONata stops it. */
+  /** Time after which JSONata stops the evaluation. */
   readonly timeoutMs: number;
-  /** Time after which V8 interrupts it, wherever it is. */
+  /** Time after which V8 interrupts the evaluation, wherever it is. */
   readonly hardTimeoutMs: number;
   /** Maximum depth of nested evaluation. */
   readonly depth: number;
-  /** Maximum number of elements in one list that it creates. */
+  /** Maximum number of elements in one list that the expression creates. */
   readonly listLength: number;
   /** Maximum memory of a worker process, in MiB. */
   readonly memoryMiB: number;
-  /** Maximum length of its result as JSON text, in characters. */
+  /** Maximum length of the result as JSON text, in characters. */
   readonly resultLength: number;
 }
 
@@ -97,23 +97,23 @@ export const MODEL_LIMITS = {
   idleMs: 120_000,
   /** How often a request is repeated after an error that may pass. */
   retries: 4,
-  /** Before the first of these; it doubles. */
+  /** Delay before the first repetition; it doubles with each. */
   retryDelayMs: 1000,
   /** Requests of all attempts of one invocation: twice as many as a document may have pages. */
   requestsOfInvocation: 20_000,
   /** Attempts of one invocation that ask a model, also in pipelines that they run. */
   attemptsOfInvocation: 100,
-  /** As a provider may ask for it; up to a tenth is added. */
+  /** Longest delay that a provider may ask for; up to a tenth is added. */
   longestRetryDelayMs: 60_000,
   /** Maximum length of an answer, in characters. */
   answerLength: 2 * 2 ** 20,
-  /** Maximum number of its parts: the longest answers of models have 128,000 tokens, and some send each one in a part. */
+  /** Maximum number of parts of an answer: the longest have 128,000 tokens, and some models send each in a part. */
   answerParts: 200_000,
   /** Maximum size of what a provider sends for one answer, in bytes. */
   answerBytes: 32 * 2 ** 20,
-  /** Maximum size of one event of it, which is parsed in one turn of the event loop: in bytes; as those of MCP servers. */
+  /** Maximum size of one event of an answer, which one turn of the event loop parses: in bytes; as of MCP servers. */
   event: { messageBytes: 4 * 2 ** 20, messageParts: 20_000, messageValues: 20_000 },
-  /** What is read of an error of a provider, in bytes. */
+  /** Maximum number of bytes that are read of an error of a provider. */
   errorBytes: 64 * 1024,
   /** Texts of one request together, in characters: more than the context of any model. */
   promptLength: 8 * 2 ** 20,
@@ -199,14 +199,14 @@ export const MCP_LIMITS = {
   /** Lines that a server may write to its standard error at once, and then each second; others are left out. */
   logLinesAtOnce: 2000,
   logLinesPerSecond: 1000,
-  /** Before a server that has ended is started again; it doubles with each failure in a row. */
+  /** Delay before a server that has ended is started again; it doubles with each failure in a row. */
   restartDelayMs: 500,
   longestRestartDelayMs: 30_000,
   /** Time that a server has to end by itself, and then after SIGTERM. */
   closeMs: 1000,
   /** Maximum length of the schema of the inputs of one tool, in characters of JSON; a longer one is not checked here. */
   schemaLength: 64 * 1024,
-  /** Maximum number of schemas in it, references resolved, and their depth. */
+  /** Maximum number of schemas in that schema, references resolved, and their depth. */
   schemas: 1000,
   schemaDepth: 32,
   /** Maximum length of the name of a tool, and of a description, which is cut. */
@@ -214,7 +214,7 @@ export const MCP_LIMITS = {
   descriptionLength: 500,
 } as const;
 
-/** What the source `url` keeps of responses, for all tenants together. */
+/** The limits of the responses that the source `url` keeps, for all tenants together. */
 export const URL_CACHE_LIMITS = { responseBytes: 2 ** 20, totalBytes: 16 * 2 ** 20 } as const;
 
 /** The limits of the source `sec_edgar`. */
@@ -239,7 +239,7 @@ export const MAX_ARTIFACTS = 10_000;
 /** Maximum number of files in a run record, which says how many there are. */
 export const MAX_LISTED_ARTIFACTS = 1000;
 
-/** What is compared when the list of runs is searched for a text: its length, and that of a goal or an error, in characters. */
+/** Longest text to search the list of runs for, and the searched part of a goal or an error: in characters. */
 export const LISTING_LIMITS = { textLength: 200, searchedLength: 2000 } as const;
 
 /** Maximum length of the name of a file that a tool writes, as UTF-8: file systems allow 255 with a number. */
@@ -254,7 +254,7 @@ export const MAX_FUNCTION_LIST = 10_000;
 /** Maximum number of fields in all objects of such a list together: each takes a microsecond or two. */
 export const MAX_FUNCTION_FIELDS = 20_000;
 
-/** Maximum length of one key of them, and of the name of a company, in characters: keys are searched and rewritten. */
+/** Longest key of such objects, and longest name of a company, in characters: keys are searched and rewritten. */
 export const MAX_FUNCTION_KEY = 1000;
 
 /** Maximum number of statuses that a task expects of a request, one by one or as ranges. */
@@ -308,8 +308,8 @@ export const DOCUMENT_LIMITS = {
   /** Maximum number of chunks in such a document. */
   chunks: 100_000,
   /**
-   * What `select` keeps for the next query, the indexes of documents and their texts: of all runs, also of runs that have
-   * ended, until others take their place.
+   * Memory of the indexes of documents and their texts that `select` keeps for the next query: of all runs, also of
+   * runs that have ended, until others take their place.
    */
   indexedBytes: 64 * 2 ** 20,
 } as const;
@@ -341,15 +341,15 @@ export const EXPORT_LIMITS = {
 export const INSPECTOR_LIMITS = {
   /** WebSockets that may be open at once and have sent no key yet; one more closes the oldest of them. */
   sockets: 200,
-  /** Those that are informed about a run. */
+  /** WebSockets that are informed about a run. */
   viewers: 50,
-  /** What a page may not have read yet; it takes this much memory of its tenant. */
+  /** Bytes that a page may leave unread; a page takes this much memory of its tenant. */
   bufferBytes: 2 * 2 ** 20,
   /** Time for the first message, with the key. */
   keyMs: 5000,
   /** Between two looks whether the page is still there. */
   heartbeatMs: 30_000,
-  /** What a page may send from one heartbeat to the next, and before the first. */
+  /** Bytes that a page may send from one heartbeat to the next, and before the first. */
   receivedBytes: 8 * 2 ** 10,
   /** Time for a page to read on, once its WebSocket is being closed. */
   closeMs: 1000,
@@ -375,24 +375,24 @@ export const INSPECTION_LIMITS = {
   failedValueLength: 4000,
 } as const;
 
-/** What the shell keeps of its runs, in one folder (D68). */
+/** The limits of the runs that the shell keeps, in one folder (D68). */
 export const HISTORY_LIMITS = {
   /** Runs, with those that are at work. */
   runs: 100,
-  /** Their size, in bytes. A run that is larger than this is kept up to there. */
+  /** Size of the runs, in bytes. A larger run is kept up to there. */
   bytes: 500 * 2 ** 20,
 } as const;
 
 /** The limits of requests that only their body can prove to be allowed: signed ones to webhooks (D71). */
 export const UNPROVED_LIMITS = {
-  /** Their bodies take one part in so many of SERVICE_MEMORY, all together. */
+  /** All bodies of such requests together take one part in so many of SERVICE_MEMORY. */
   partOfMemory: 8,
   /** Time for a body to arrive. */
   receiveMs: 10_000,
-  /** What the refused requests of one address may have sent within a time, in bytes. */
+  /** Bytes that the refused requests of one address may have sent within a time. */
   failedBytes: 256 * 2 ** 20,
   failedWindowMs: 60_000,
-  /** What each of them counts besides its body, in bytes. */
+  /** Bytes that each refused request counts besides its body. */
   failedHeadBytes: 256,
   /** Addresses that are counted one by one; all others count as one. */
   addresses: 10_000,

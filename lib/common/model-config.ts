@@ -78,7 +78,7 @@ export const MODEL_VARIABLES: readonly {
   },
 ];
 
-/** What tokens of a model cost, in US dollars per million. */
+/** The prices of the tokens of a model, in US dollars per million. */
 export interface ModelPrice {
   readonly input: number;
   readonly output: number;
@@ -100,7 +100,7 @@ export interface ModelConfig {
   };
   readonly anthropic: ProviderAccess;
   readonly ollama: ProviderAccess & {
-    /** Whether somebody has said where it is; otherwise it may be on this machine. */
+    /** True when somebody has said where Ollama is; otherwise it may be on this machine. */
     readonly isConfigured: boolean;
     /** Length of the context in tokens; undefined leaves it to the server, which often takes 4,096. */
     readonly contextLength: number | undefined;
@@ -113,7 +113,7 @@ export interface ModelConfig {
   readonly recordFile: string | undefined;
   /** The models that tasks and requests may name, `openai/*` for all of a provider; undefined allows all. */
   readonly allowed: readonly string[] | undefined;
-  /** What models cost; undefined when nobody has said. */
+  /** The prices of models; undefined when nobody has said them. */
   readonly prices: ModelPrices | undefined;
   /** The model for each purpose; `default` for all others. */
   readonly models: Readonly<Record<'default' | 'select' | 'extract' | 'ocr' | 'compile', string | undefined>>;

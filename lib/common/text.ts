@@ -69,8 +69,8 @@ const SPECIAL: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What markup may not contain as it is: its own characters, control characters, those that change the direction of the
- * text around them or are invisible, halves of characters, and what is no character.
+ * Matches the characters that markup may not contain as they are: its own, control characters, those that change the
+ * direction of the text around them or are invisible, halves of characters, and code points that are no characters.
  */
 const UNSAFE =
   // oxlint-disable-next-line no-control-regex -- matches control characters on purpose

@@ -4,14 +4,14 @@ import { MAX_PROBLEMS, type Path, type Problem, type ProblemCode } from './probl
 import type { Steps } from '../common/scheduling/steps.js';
 import { isKeyAlone, type Source } from './text/source.js';
 
-/** What a check has found, before its position in the text is known. */
+/** A problem that a check has found, before its position in the text is known. */
 export interface Diagnostic {
   readonly code: ProblemCode;
   readonly message: string;
   /** Leads from the root of the definition to the value. */
   readonly path: Path;
   readonly hint?: Hint | undefined;
-  /** What it points at instead of the value: its key, or the template that opens at this position of its text. */
+  /** Points at the key instead of the value, or at the template that opens at this position of its text. */
   readonly at?: 'key' | number;
   /** Default: an error. */
   readonly severity?: Problem['severity'];
@@ -52,7 +52,7 @@ export function toProblem(diagnostic: Diagnostic, source?: Source, base: Path = 
 
 const COMMA_HINT = 'a comma ends a value inside { }: put the text in quotes';
 
-/** Whether an unknown name is what follows a comma in a text without quotes: `{expression: $round(x, 2)}`. */
+/** Tells whether an unknown name is the rest of a text without quotes after a comma: `{expression: $round(x, 2)}`. */
 function isRestOfText({ code, at }: Diagnostic, source: Source, path: Path): boolean {
   const isUnknownName = at === 'key' && (code === 'unknown_input' || code === 'unknown_field');
   return isUnknownName && isKeyAlone(source, path);
@@ -91,7 +91,7 @@ export class ProblemList<P extends Reported> {
   readonly #errors: P[] = [];
   readonly #warnings: P[] = [];
 
-  /** Whether it has more errors than are reported: the search for others may stop. Warnings say nothing about errors. */
+  /** True when there are more errors than are reported: the search for others may stop. Warnings do not count. */
   get isFull(): boolean {
     return this.#errors.length > MAX_PROBLEMS;
   }
@@ -107,7 +107,7 @@ export class ProblemList<P extends Reported> {
   }
 }
 
-/** What rules find, one after another; undefined where their work may pause. */
+/** The diagnostics that rules find, one after another; undefined where their work may pause. */
 export type Findings = Iterable<Diagnostic | undefined>;
 
 /** Collects what rules find, and stops them when there are more errors than are reported. */

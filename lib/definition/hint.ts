@@ -1,7 +1,7 @@
 import type { Json } from '../common/json/json.js';
 import type { Path } from './problem.js';
 
-/** Where in its map a field is added: as the first or the last one, or before another one. */
+/** The place of an added field in its map: as the first or the last one, or before another one. */
 export type FieldPlace = 'first' | 'last' | { readonly before: string };
 
 /** How to change a definition so that a problem disappears, before its place in the text is known (D8). */

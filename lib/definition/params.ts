@@ -138,7 +138,7 @@ export function schemaKeywords(param: ParamDefinition): (typeof KEYWORDS)[number
   return KEYWORDS.filter((keyword) => param[keyword] !== undefined);
 }
 
-/** Describes the keywords that a value violates. They hold what JSON Schema allows, or the definition is not valid. */
+/** Describes the keywords that a value violates. Their values suit JSON Schema, or the definition is not valid. */
 function describeViolated(name: string, param: ParamDefinition, value: Json, budget: CheckBudget): string[] {
   const keywords = schemaKeywords(param);
   if (keywords.length === 0) return [];
@@ -150,7 +150,7 @@ function describeViolated(name: string, param: ParamDefinition, value: Json, bud
   return describeFirstViolations(violations, nouns);
 }
 
-/** Whether this is a parameter type; a definition that has not been checked may hold anything there. */
+/** Tells whether a value is a parameter type; a definition that has not been checked may hold anything there. */
 export function isParamType(type: unknown): type is ParamType {
   return PARAM_TYPES.some((known) => known === type);
 }
@@ -181,7 +181,7 @@ function isScalar(value: Json): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** No two parts of it can match the same digits: a text that is no number takes time in proportion to its length. */
+/** No two parts of this pattern match the same digits: a text that is no number takes time linear in its length. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** A longer text is no number that anybody wrote. */

@@ -12,7 +12,7 @@ export interface Problem {
   readonly column?: number;
   /** The file that the path and position refer to, when it is not the submitted definition (D46). */
   readonly file?: string;
-  /** How to fix it. */
+  /** How to fix the problem. */
   readonly hint?: string;
   /** How to change the text so that the problem disappears; only where the hint leaves no choice. */
   readonly fix?: Fix;
@@ -20,7 +20,7 @@ export interface Problem {
 
 /** A change of a text. Its positions are those of the text before the change; its edits do not overlap. */
 export interface Fix {
-  /** What it does, in a few words: `write "params"`. */
+  /** The effect of the fix, in a few words: `write "params"`. */
   readonly title: string;
   readonly edits: TextEdit[];
 }

@@ -10,7 +10,7 @@ export interface ModelMessage {
   readonly content: string | readonly MessagePart[];
 }
 
-/** What a model is asked for; each has a default model of its own (D50). */
+/** The purpose of a request to a model; each has a default model of its own (D50). */
 export type ModelPurpose = 'job' | 'select' | 'extract' | 'ocr' | 'compile';
 
 /** A question to a language model. */
@@ -72,11 +72,11 @@ export interface ToolModels {
 /** A request for one provider: its model is chosen, and has no prefix any more. */
 export interface ProviderRequest extends Omit<ModelRequest, 'model' | 'purpose' | 'onText'> {
   readonly model: string;
-  /** Who asks: what is remembered of one tenant says nothing about others. */
+  /** The tenant that asks: facts remembered of one tenant say nothing about others. */
   readonly tenant_id: string;
 }
 
-/** What a provider answers, part by part. The last part is the end. */
+/** A part of the answer of a provider. The last part is the end. */
 export type AnswerPart =
   | { readonly type: 'text'; readonly text: string }
   /** Nothing yet, but the model is at work. */
@@ -92,7 +92,7 @@ export interface ModelProvider {
   stream(request: ProviderRequest, signal: AbortSignal): AsyncIterable<AnswerPart>;
 }
 
-/** What went wrong with a provider. */
+/** The kind of failure of a provider. */
 export type ModelErrorKind =
   | 'misconfigured'
   | 'bad_request'
@@ -137,7 +137,7 @@ export class ModelError extends Error {
     return error instanceof Error && error.name === 'ModelError';
   }
 
-  /** Whether the same request may succeed later. */
+  /** True when the same request may succeed later. */
   get isTemporary(): boolean {
     return TEMPORARY.has(this.kind);
   }

@@ -45,7 +45,7 @@ export interface ModelsOptions {
   readonly assertAnswers?: () => void;
   /** Requests in flight to one provider. Default {@link MODEL_LIMITS}. */
   readonly inFlight?: number;
-  /** Those of other models too, which then have their requests in flight together. Default: its own. */
+  /** Limiters that several `Models` share, so that their requests count together. Default: own ones. */
   readonly limiters?: ModelLimiters;
   /** Percentage of the requests in flight that every tenant is guaranteed. Default 10. */
   readonly tenantShare?: number;
@@ -202,7 +202,7 @@ export class Models implements ModelAccess {
   }
 }
 
-/** What has ended a request: the attempt, whose reason it is, or a limit of time, after which it may be repeated. */
+/** Returns why a request was stopped: by the attempt, for its reason, or by a time limit; then it may be repeated. */
 function stoppedBy({ reason }: AbortSignal, attempt: AbortSignal): Error {
   if (attempt.aborted) return ToolError.nonRetryable('the request to the model was stopped', attempt.reason);
   return new ModelError('timeout', errorMessage(reason));

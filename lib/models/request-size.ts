@@ -2,11 +2,11 @@ import { ToolError } from '../common/errors.js';
 import { MODEL_LIMITS } from '../common/limits.js';
 import type { ModelRequest } from './model.js';
 
-/** What a request consists of. */
+/** The size of the texts and of the images of a request. */
 interface RequestSize {
-  /** Of its texts and its schema, in characters. */
+  /** Length of the texts and of the schema, in characters. */
   readonly length: number;
-  /** Of its images. */
+  /** Bytes of the images. */
   readonly imageBytes: number;
 }
 

@@ -85,7 +85,7 @@ export class Catalog {
     return tool && bindRegistries(tool, this.#registries);
   }
 
-  /** Whether a name means the tool that comes with the package. */
+  /** Tells whether a name means the tool that comes with the package. */
   isBuiltin(name: string): boolean {
     const tool = this.#tools.get(name);
     return tool !== undefined && this.#builtin.has(tool);
@@ -208,7 +208,7 @@ export interface FunctionMetadata {
 
 /** A tool, as the catalog lists it (Tool metadata). */
 export interface ToolMetadata extends FunctionMetadata {
-  /** It is an own tool in place of the built-in one of that name (D58). */
+  /** True for an own tool in place of the built-in one of that name (D58). */
   readonly replaces_builtin?: true;
   /** The functions that an input may name, in alphabetical order; their inputs are further inputs of the task. */
   readonly functions?: readonly FunctionMetadata[];
@@ -282,7 +282,7 @@ function createPlaceholder(name: string): Tool {
   });
 }
 
-/** Whatever is written as `tool`, at any depth. */
+/** Yields all that is written as `tool`, at any depth. */
 function* toolNamesIn(value: unknown): Iterable<string> {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, part] of Object.entries(value)) {

@@ -24,8 +24,9 @@ export interface InputDeclaration {
   readonly maxLength?: number;
   readonly pattern?: string;
   /**
-   * What is written in a pipeline is checked when the pipeline is validated: a JSONata expression; and of built-in tools
-   * the numbers of pages, the types of columns, `provider/model`, the fields of a document, and the end of a period.
+   * The format of a value in a pipeline is checked when the pipeline is validated: a JSONata expression; and of
+   * built-in tools the numbers of pages, the types of columns, `provider/model`, the fields of a document, and the end
+   * of a period.
    */
   readonly format?: 'jsonata' | 'page-ranges' | 'column-types' | 'model' | 'fields' | 'period-end';
   readonly minItems?: number;
@@ -47,7 +48,7 @@ export interface InputDeclaration {
 export interface FormatProblem {
   /** Within the value. */
   readonly path: readonly (string | number)[];
-  /** What the value does, after its name: `holds "x"`. */
+  /** The predicate that follows the name of the value: `holds "x"`. */
   readonly message: string;
   readonly hint: string;
 }
@@ -106,8 +107,8 @@ export interface ToolContext {
   readonly files: FileAccess;
   /**
    * Sends an HTTP request (D51): to public addresses only, unless the service allows others, and follows up to five
-   * redirects. It ends with the attempt. Resolves with any status. Rejects with a ToolError that names the request,
-   * retryable when another attempt could reach the server.
+   * redirects. The request ends with the attempt. Resolves with any status. Rejects with a ToolError that names the
+   * request, retryable when another attempt could reach the server.
    */
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchedResponse>;
   /**
@@ -120,8 +121,8 @@ export interface ToolContext {
   /** Language models (D48). */
   readonly llm: ToolModels;
   /**
-   * Runs another pipeline inside this task (D49). It reads the session of this run, emits its events into this
-   * run's stream, stores values as if this attempt had stored them, and ends with the attempt. Rejects with a
+   * Runs another pipeline inside this task (D49). The pipeline reads the session of this run, emits its events into
+   * this run's stream, stores values as if this attempt had stored them, and ends with the attempt. Rejects with a
    * ToolError that describes an invalid call or pipeline, or the task that failed.
    */
   readonly runPipeline: (call: PipelineCall) => Promise<PipelineOutcome>;
@@ -163,7 +164,7 @@ export interface ArtifactContent {
   readonly name: string;
   /** A text is written as UTF-8. */
   readonly bytes: string | Uint8Array;
-  /** Such as `text/csv`. */
+  /** A media type such as `text/csv`. */
   readonly media_type: string;
 }
 
@@ -178,12 +179,12 @@ export interface WrittenArtifact {
   readonly size: number;
 }
 
-/** What a tool says of a request, besides its URL. */
+/** The options of a request of a tool, besides its URL. */
 export interface FetchOptions {
   /** Default: GET. */
   readonly method?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** A function makes it when the request is sent, which may have to wait. It counts as memory of the run. */
+  /** A function makes the body when the request is sent, which may have to wait. A body is memory of the run. */
   readonly body?: string | Uint8Array | (() => string | Promise<string>) | undefined;
   /** Maximum size of the response, as it was sent and as it is unpacked. Default: 10 MiB. */
   readonly maxBytes?: number | undefined;
@@ -222,7 +223,7 @@ export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly inputs: Readonly<Record<string, ToolInput>>;
-  /** Whether undeclared inputs are accepted. */
+  /** True when undeclared inputs are accepted. */
   readonly openInputs: boolean;
   /**
    * The JSON Schema of all inputs together, of which `inputs` is then only a description. It has none but the keywords
@@ -242,7 +243,7 @@ export interface Tool {
    * asks none. A run does not begin when that model, or the one that the input `model` names, is not configured (D50).
    */
   readonly usesModel?: (written: JsonObject) => ModelPurpose | undefined;
-  /** What the inputs with a `registry` may name. The catalog sets it. */
+  /** The entries that inputs with a `registry` may name. The catalog sets them. */
   readonly registries?: Registries;
   /** @param registries as in `registries`, for a tool with an input that has a `registry` */
   run(inputs: Record<string, unknown>, context: ToolContext, registries?: Registries): unknown;
@@ -263,11 +264,11 @@ export interface RegisteredSchema {
   readonly kind: 'schema';
   readonly name: string;
   readonly description: string;
-  /** What `load_schema` accepts as a source: names, or objects with `name`. */
+  /** The source that `load_schema` reads: names, or objects with `name`. */
   readonly fields: readonly Json[];
 }
 
-/** What a tool file may export, and a host may pass: they share the catalog. */
+/** The entry that a tool file may export, and a host may pass: tools and schemas share the catalog. */
 export type CatalogEntry = Tool | RegisteredSchema;
 
 /** The entries of a catalog that are no tools, by name. */
@@ -331,12 +332,12 @@ export type InputsOf<M extends InputDeclarations> = {
   readonly [K in keyof M as M[K] extends AlwaysPresent ? K : never]: ValueOf<M[K]> | OrNull<M[K]>;
 } & { readonly [K in keyof M as M[K] extends AlwaysPresent ? never : K]?: ValueOf<M[K]> };
 
-/** What authors declare of a tool, of a function and of a source alike: everything but what it does. */
+/** The part that authors declare of a tool, of a function and of a source alike: everything but the code. */
 export interface ToolDeclaration<M extends InputDeclarations> {
   readonly name: string;
   readonly description: string;
   readonly inputs: M;
-  /** Whether undeclared inputs are accepted, and given to the author's function too. Default: false. */
+  /** True when undeclared inputs are accepted, and given to the author's function too. Default: false. */
   readonly openInputs?: boolean;
   /** Default: `output`, of any type; of a source: `data`, an object. */
   readonly output?: OutputDeclaration;

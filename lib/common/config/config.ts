@@ -145,7 +145,7 @@ export function readProviderConfig(env: Environment): ProviderConfig {
   };
 }
 
-/** What tools may reach on the network (D51). */
+/** The addresses that tools may reach on the network (D51). */
 export interface NetworkConfig {
   /** Also private, loopback and link-local addresses. */
   readonly allowPrivate: boolean;

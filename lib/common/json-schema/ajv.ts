@@ -117,7 +117,7 @@ export function findSchemaError(schema: AnySchemaObject): string | undefined {
 }
 
 interface CompilerOptions extends CompileOptions {
-  /** Whether validators go on after the first error. */
+  /** True when validators go on after the first error. */
   readonly allErrors: boolean;
 }
 

@@ -50,7 +50,7 @@ export class BoundedSchema {
     const checkType = type === undefined ? undefined : this.#compileKeyword('type', schema);
     return (value, depth) => {
       if (!this.#budget.take(1 + checks.length)) return false;
-      // What follows from a wrong type would not help.
+      // Violations that follow from a wrong type would not help.
       if (checkType !== undefined && !checkType(value, depth)) return false;
       return this.#all(checks, value, depth);
     };

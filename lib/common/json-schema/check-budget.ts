@@ -31,7 +31,7 @@ export class CheckBudget {
     return this.#left >= 0;
   }
 
-  /** Whether more steps were asked for than are allowed. The outcome of the check is void then. */
+  /** True when more steps were asked for than are allowed. The outcome of the check is void then. */
   get isExceeded(): boolean {
     return this.#left < 0 || this.#leftForPatterns < 0;
   }

@@ -2,7 +2,7 @@ import { isObject } from '../json/json.js';
 import type { CheckBudget } from './check-budget.js';
 import { TYPE_TESTS } from './value-tests.js';
 
-/** What the value of a keyword must be. */
+/** The form that the value of a keyword must have. */
 type Form =
   | 'annotation'
   | 'any'

@@ -8,7 +8,7 @@ export interface Violation {
   readonly path: readonly (string | number)[];
   /** The keyword of JSON Schema that is not satisfied. */
   readonly keyword: string;
-  /** What the keyword requires: the type, the bound, the missing or unknown name. */
+  /** The type or the bound that the keyword requires, or the missing or unknown name. */
   readonly wanted: Json | undefined;
   /** The value at the path. */
   readonly value: unknown;

@@ -3,7 +3,7 @@ import type { Steps } from '../scheduling/steps.js';
 /** About as many characters are written at once, and a shorter text is written whole. */
 export const CHUNK_LENGTH = 64 * 1024;
 
-/** Whether a JSON value is short enough to be written at once. Looks at no more of it than that. */
+/** Tells whether a JSON value is short enough to be written at once. Looks at no more of it than that. */
 export function isShortJson(value: unknown): boolean {
   return subtractLength(value, CHUNK_LENGTH) >= 0;
 }
@@ -197,7 +197,7 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
 
-/** What a list or an object counts besides its text, so that no value is nested deeply enough to overflow the stack. */
+/** The cost of a list or an object besides its text, so that no value is nested deeply enough to overflow the stack. */
 const NESTING_LENGTH = 32;
 
 /** An object with more keys is longer than {@link SMALL_LENGTH}. */

@@ -147,7 +147,7 @@ function estimateOne(value: unknown): number {
 /** Deeper values are not measured. */
 export const MAX_JSON_DEPTH = 1000;
 
-/** What remains of a limit when the value is nested deeper than {@link MAX_JSON_DEPTH}. */
+/** The rest of a limit when the value is nested deeper than {@link MAX_JSON_DEPTH}. */
 export const TOO_DEEP = -Infinity;
 
 /**
@@ -176,7 +176,7 @@ export function subtractJsonLength(limit: number, value: Json, depth = 0): numbe
 /** A value with at most this many parts takes some milliseconds to copy. */
 export const SHORT_VALUE = 5000;
 
-/** Whether a value has too many parts to be copied at once. Looks at no more of them than that. */
+/** Tells whether a value has too many parts to be copied at once. Looks at no more of them than that. */
 export function isLongValue(value: unknown): boolean {
   return subtractParts(value, SHORT_VALUE) < 0;
 }
@@ -191,7 +191,7 @@ function subtractParts(value: unknown, left: number): number {
   return rest;
 }
 
-/** Whether the value is a frozen list of what its copy holds too: of scalars, and of what was copied before. */
+/** Tells whether the value is a frozen list with the members of its copy: scalars, and values copied before. */
 export function isEqualFrozenList(value: object, copy: Json): boolean {
   if (!Array.isArray(value) || !Array.isArray(copy) || !Object.isFrozen(value)) return false;
   return value.every((member, position) => member === copy[position]);
@@ -208,7 +208,7 @@ export function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Whether JSON would lose a member. */
+/** Tells whether JSON would lose a member. */
 export function hasSymbolKey(value: object): boolean {
   for (const symbol of Object.getOwnPropertySymbols(value)) {
     if (Object.prototype.propertyIsEnumerable.call(value, symbol)) return true;

@@ -7,7 +7,7 @@ export type Reclaim = (tenantId: string) => boolean;
 
 /**
  * The memory that requests, runs and responses may take together, in bytes (Limits). Tenants share it as any other
- * limit (D25). Whoever keeps memory that is not needed now, such as settled runs, frees it when others need it.
+ * limit (D25). Parts that keep memory not needed now, such as that of settled runs, free it when others need it.
  */
 export class MemoryPool {
   readonly totalBytes: number;
@@ -23,7 +23,7 @@ export class MemoryPool {
     return this.#limit.used;
   }
 
-  /** What the tenant that uses most uses. */
+  /** The bytes of the tenant that uses most. */
   get largestBytes(): number {
     return this.#limit.largest;
   }

@@ -1,8 +1,8 @@
 /** A limit that all tenants share, such as a number of slots or of bytes. */
 export interface Limit {
-  /** What all tenants may use together. */
+  /** The amount that all tenants may use together. */
   readonly total: number;
-  /** What each tenant may use even when the others have used up the total. Default: nothing. */
+  /** The amount that each tenant may use even when the others have used up the total. Default: nothing. */
   readonly guaranteed?: number;
 }
 
@@ -35,12 +35,12 @@ export class SharedLimit {
     this.#guaranteed = Math.min(guaranteed, total);
   }
 
-  /** What all tenants use together. */
+  /** The amount that all tenants use together. */
   get used(): number {
     return this.#used;
   }
 
-  /** What the tenant that uses most uses. */
+  /** The amount of the tenant that uses most. */
   get largest(): number {
     return findLargest(this.#usedByTenant.values(), (used) => used) ?? 0;
   }

@@ -17,9 +17,9 @@ export interface BoundedFetchOptions {
 
 /**
  * Creates the `fetch` for servers that the operator has configured: the guard of tools does not hold for them, and the
- * time limits are those of the caller, since that of Node.js would end every slow answer after 5 minutes. What a server
- * sends is bounded before anybody parses it. No redirect is followed: it would send the keys of the operator, which stand
- * in headers of many names, to an address that nobody has configured.
+ * time limits are those of the caller, since that of Node.js would end every slow answer after 5 minutes. An answer
+ * is bounded before anybody parses it. No redirect is followed: it would send the keys of the operator, which stand in
+ * headers of many names, to an address that nobody has configured.
  */
 export function createBoundedFetch(options: BoundedFetchOptions): typeof globalThis.fetch {
   let loaded: Promise<typeof globalThis.fetch> | undefined;

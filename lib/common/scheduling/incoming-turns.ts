@@ -11,8 +11,8 @@ const REST_MS = 14;
 /**
  * Shares the event loop between the answers of servers that tools and models ask. One packet may hold a thousand
  * messages, and many packets arrive in one turn. Whoever handles them asks after each whether the slice of this turn is
- * over, and then waits for a later slice. Those that wait take turns, tenant by tenant (D25), and have an eighth of the
- * time together: as much as the fastest models need, and no more than others can spare.
+ * over, and then waits for a later slice. The waiting ones take turns, tenant by tenant (D25), and have an eighth of
+ * the time together: as much as the fastest models need, and no more than others can spare.
  */
 class IncomingTurns {
   readonly #waiting = new FairQueue<() => void>();
@@ -40,7 +40,7 @@ class IncomingTurns {
 
   async #resumeWaiting(): Promise<void> {
     this.#slice.start();
-    // Whoever waits again meanwhile continues in the next slice.
+    // A handler that waits again meanwhile continues in the next slice.
     for (let count = this.#waiting.size; count > 0 && !this.isOver; count--) {
       this.#waiting.next()?.();
       // Lets what was resumed handle its next messages, so that their time counts.

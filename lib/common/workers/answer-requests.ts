@@ -4,7 +4,7 @@ import { errorMessage } from '../errors.js';
 import { MessageSocket } from './message-socket.js';
 import type { WorkerHead } from './protocol.js';
 
-/** What a program of a worker process may retain between requests. */
+/** The memory that a program of a worker process may retain between requests. */
 interface AnswerOptions {
   /** In MiB. A process that retains more is replaced. */
   readonly maxIdleMiB: number;
@@ -17,8 +17,8 @@ interface AnswerOptions {
  *     answerRequests((request: CheckRequest): CheckResponse => …, { maxIdleMiB: 128 });
  *
  * @param answer returns the response, which structured cloning must be able to copy; its fields that are long texts or
- *   bytes are fastest. What it throws reaches the caller of the pool as a `WorkerError`, so an expected failure is better
- *   a part of the response.
+ *   bytes are fastest. An error thrown by `answer` reaches the caller of the pool as a `WorkerError`, so an expected
+ *   failure is better a part of the response.
  */
 export function answerRequests<Response>(
   answer: (request: never) => Response | Promise<Response>,
@@ -31,7 +31,7 @@ export function answerRequests<Response>(
     socket,
     (_, request) => void respond(request as never),
   );
-  // Its close follows.
+  // The close of the socket follows, and ends the process.
   socket.on('error', () => undefined);
   socket.on('close', () => process.exit());
   // Ctrl-C and a service stop signal all processes, but a server that shuts down still finishes its runs.

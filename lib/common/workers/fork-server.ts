@@ -116,7 +116,7 @@ class ForkServerProcess {
       env: {},
       cwd: dirname(file),
       stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
-      // Whoever kills the server with its process group leaves the process that then ends the programs.
+      // A kill of the server with its process group spares the small process, which then ends the programs.
       detached: true,
     });
     this.#child.on('message', (event, socket) =>

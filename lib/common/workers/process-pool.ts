@@ -15,8 +15,8 @@ export interface ProcessPoolOptions extends Omit<WorkerOptions, 'launcher'> {
    */
   readonly maxProcesses: number;
   /**
-   * Whether a process that has answered a request of one tenant never gets one of another: for programs that run what
-   * callers wrote. Otherwise any process answers anybody.
+   * True when a process that has answered a request of one tenant never gets one of another: for programs that run code
+   * of callers. Otherwise any process answers anybody.
    */
   readonly isolateTenants: boolean;
 }
@@ -39,7 +39,7 @@ interface Work<Request extends object, Response> {
   readonly deliver: (response: Response) => Promise<void>;
   readonly reject: (error: unknown) => void;
   worker?: WorkerProcess<Request, Response> | undefined;
-  /** When its process had started; undefined if it never did. */
+  /** When the process of the request had started; undefined if it never did. */
   startedMs?: number;
 }
 
@@ -163,7 +163,7 @@ export class ProcessPool<Request extends object, Response> {
       work.startedMs = this.#options.clock.monotonicNow();
       work.options.onStart?.();
       const response = await worker.answer(await work.createRequest(), work.options.timeoutMs);
-      // Whoever aborts the request from now on has no process to kill.
+      // A caller that aborts the request from now on has no process to kill.
       work.worker = undefined;
       await work.deliver(response);
     } catch (error) {

@@ -1,6 +1,6 @@
 /** The head of a message of a worker process. Its body is the response; that of a request has no head. */
 export type WorkerHead =
-  /** It has loaded its program: the first message. */
+  /** The process has loaded its program: the first message. */
   | { readonly kind: 'ready' }
   | {
       readonly kind: 'response';

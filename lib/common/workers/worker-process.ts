@@ -5,7 +5,7 @@ import type { LaunchedProcess, Launcher, WorkerExit, WorkerProgram } from './lau
 import { MessageSocket } from './message-socket.js';
 import { WorkerError, type WorkerHead } from './protocol.js';
 
-/** What every process of a pool has in common. */
+/** The options that all processes of a pool have in common. */
 export interface WorkerOptions extends WorkerProgram {
   readonly launcher: Launcher;
   readonly clock: Clock;
@@ -52,7 +52,7 @@ export class WorkerProcess<Request extends object, Response> {
     );
   }
 
-  /** Whether the process can answer another request. */
+  /** True when the process can answer another request. */
   get isAlive(): boolean {
     return this.#failure === undefined && this.#socket?.destroyed !== true;
   }

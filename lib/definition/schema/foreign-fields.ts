@@ -9,7 +9,7 @@ import { guessKeys, joinTexts } from './value-hints.js';
  */
 type Hints = ReadonlyMap<string, ForeignHint>;
 
-/** What to do, or the name that the word has here. */
+/** Advice for the author, or the name that the word has here. */
 type ForeignHint = string | { readonly name: string };
 
 const NO_CONDITIONS =

@@ -6,13 +6,13 @@ import { PipelineDefinition, TaskDefinition } from './schema.js';
 /** The dialect that editors support best; the keywords used here mean the same in all later ones. */
 const DIALECT = 'http://json-schema.org/draft-07/schema#';
 
-/** What an editor should know of a tool. */
+/** The facts of a tool that an editor should know. */
 export interface ToolSchema {
   readonly name: string;
   readonly description: string;
   /** JSON Schema (draft-07) of the inputs as a task has them: any of them may be a template. */
   readonly inputs: JsonObject;
-  /** Whether a task must have inputs. */
+  /** True when a task must have inputs. */
   readonly needsInputs: boolean;
 }
 
@@ -73,7 +73,7 @@ function taskWithTools(tools: readonly ToolSchema[]): Record<string, unknown> {
   const tool = {
     ...properties.tool,
     enum: tools.map(({ name }) => name),
-    // An editor shows them beside the names.
+    // An editor shows the descriptions beside the names.
     enumDescriptions: tools.map(({ description }) => description),
   };
   return {

@@ -3,16 +3,16 @@ import type { FieldPlace, Hint } from '../hint.js';
 import type { Path } from '../problem.js';
 import type { DefinitionKind } from './root.js';
 
-/** Which fields a kind of definition has. */
+/** The fields that a kind of definition has. */
 export interface DefinitionFields {
   readonly kind: DefinitionKind;
-  /** The field that lists its parts: `tasks`. */
+  /** The field that lists the parts of the definition: `tasks`. */
   readonly parts: string;
   /** The fields allowed in the object at a path, for hints. */
   readonly fieldsAt: (path: Path) => readonly string[];
 }
 
-/** What is written where a field is missing: it makes the definition valid, and its author replaces it. */
+/** The value written where a field is missing: it makes the definition valid, and its author replaces it. */
 interface Filling {
   readonly hint: string;
   readonly value: Json;
@@ -44,7 +44,7 @@ export class MissingFields {
   readonly #definition: unknown;
   readonly #shape: DefinitionFields;
   #ids: ReadonlySet<unknown> | undefined;
-  /** No number below it is free. */
+  /** No number below this one is free. */
   #nextNumber = 1;
 
   constructor(definition: unknown, shape: DefinitionFields) {

@@ -145,7 +145,7 @@ export const WebhookDefinition = Type.Object(
   { additionalProperties: false, description: 'Lets a request from elsewhere start it.' },
 );
 
-/** What makes a server start a definition of its folder by itself (D70, D71); anything else ignores these fields. */
+/** The fields that make a server start a definition of its folder by itself (D70, D71); anything else ignores them. */
 export const startFields = {
   schedule: Type.Optional(
     Type.Unsafe<string | readonly string[]>({

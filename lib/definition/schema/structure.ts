@@ -9,11 +9,11 @@ import { hintForForeignField } from './foreign-fields.js';
 import { type DefinitionFields, MissingFields } from './missing-fields.js';
 import { hintForChoice, hintForWrongType } from './value-hints.js';
 
-/** What the structure check must know about pipelines or plans: the validator, and the words of its messages. */
+/** The shape of pipelines or plans, for the structure check: the validator, and the words of its messages. */
 export interface DefinitionShape extends DefinitionFields {
   /** Generated; stops when it has found more errors than are reported. */
   readonly validate: ValidateFunction;
-  /** The noun for one of its parts: `task`. */
+  /** The noun for one part of the definition: `task`. */
   readonly part: string;
   /** The fields that are lists of keys, each with a remark for an author who wrote a map there. */
   readonly keyLists: Readonly<Record<string, string>>;

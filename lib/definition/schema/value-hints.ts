@@ -3,10 +3,10 @@ import type { Path } from '../problem.js';
 import { type Hint, hintRename, hintReplace } from '../hint.js';
 import { nearest } from '../suggest.js';
 
-/** What is wrong with the type of a value. */
+/** A value of the wrong type, and the type that it must have. */
 interface WrongType {
   readonly path: Path;
-  /** The type of JSON Schema that it must have. */
+  /** The type of JSON Schema that the value must have. */
   readonly wanted: string;
   readonly value: unknown;
 }

@@ -1,7 +1,7 @@
 import { encodeSecret, MIN_SECRET_LENGTH } from './encodings.js';
 import { measureOverlap, SecretForm } from './secret-form.js';
 
-/** What stands in place of a secret. */
+/** Stands in place of a secret. */
 export const MASK = '***';
 
 /** Characters that are looked at together. */
@@ -12,7 +12,7 @@ const TABLE_SIZE = 8192;
 /** Longer steps would skip no more texts. */
 const MAX_STEP = 255;
 
-/** What stands where a message was cut: by this program, or by Node.js. */
+/** The mark where a message was cut: by this program, or by Node.js. */
 const CUT = /…|\.\.\./;
 const CUT_MARKS = /(…|\.\.\.)/;
 
@@ -30,9 +30,9 @@ const NUMERIC = /^[-+.\dEe]+$/;
  * Replaces secrets in texts by `***`, also in the encodings of {@link encodeSecret} (D61). Where secrets overlap, all of
  * them are replaced together.
  *
- * It finds all of them in one pass whose length does not depend on how many there are (the algorithm of Wu and Manber):
- * a table says how far from any three characters the next secret can begin at the earliest, so that most of a text is
- * skipped. A regular expression takes twenty times as long for a hundred secrets.
+ * All of them are found in one pass whose length does not depend on how many there are (the algorithm of Wu and
+ * Manber): a table says how far from any three characters the next secret can begin at the earliest, so that most of a
+ * text is skipped. A regular expression takes twenty times as long for a hundred secrets.
  */
 export class Masker {
   readonly #steps = new Uint8Array(TABLE_SIZE);

@@ -17,9 +17,9 @@ export interface SecretSource {
 
 /** How a pipeline uses a secret. */
 interface NeededSecret {
-  /** Ids of the tasks that read it. */
+  /** Ids of the tasks that read the secret. */
   readonly tasks: ReadonlySet<string>;
-  /** Every template that reads it has a fallback. */
+  /** True when every template that reads the secret has a fallback. */
   readonly isOptional: boolean;
 }
 
@@ -55,7 +55,7 @@ export class RunSecrets {
     return this.#values;
   }
 
-  /** What stands in place of the values for those who look at the run. */
+  /** The mask in place of each value, for those who look at the run. */
   get maskedValues(): Readonly<Record<string, string>> | undefined {
     return this.#values && Object.fromEntries(Object.keys(this.#values).map((name) => [name, MASK]));
   }
@@ -100,7 +100,7 @@ export class RunSecrets {
     return `there is no secret "${name}", which task "${task}" reads: ${advice}`;
   }
 
-  /** Nothing changes when it throws: a value can be read only when the masker knows it. */
+  /** Adds values. When an error is thrown, nothing has changed: a value can be read only when the masker knows it. */
   #use(added: readonly [string, string][]): void {
     const values: Record<string, string> = Object.assign(Object.create(null), this.#values);
     const digests = new Map(this.#digests);

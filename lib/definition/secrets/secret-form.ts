@@ -1,7 +1,7 @@
 /**
- * One form of a secret, which is compared with a text at one position after another. What was found equal is not looked at
- * again: all comparisons with a text take a time that is linear in its length, also when the text nearly is the secret, or
- * overlaps itself, everywhere (the algorithm of Main and Lorentz).
+ * One form of a secret, which is compared with a text at one position after another. Characters once found equal are
+ * not looked at again: all comparisons with a text take a time that is linear in its length, also when the text nearly
+ * is the secret, or overlaps itself, everywhere (the algorithm of Main and Lorentz).
  */
 export class SecretForm {
   readonly text: string;
@@ -18,7 +18,7 @@ export class SecretForm {
   }
 
   /**
-   * Whether the form stands in a text at a position, which in one search is after those before.
+   * Tells whether the form stands in a text at a position, which in one search is after those before.
    *
    * @param search another number for each text
    */

@@ -13,7 +13,7 @@ import type { SecretPlace } from './sources.js';
 /** Longest secrets file, in bytes. */
 const MAX_FILE_BYTES = 2 ** 20;
 
-/** Nobody but the owner may write it, and others may not read it; a group may, as mounted files have one. */
+/** Nobody but the owner may write the file, and others may not read it; a group may, as mounted files have one. */
 const FORBIDDEN_MODE = 0o027;
 
 /** The secrets of a file, by tenant (D61). */

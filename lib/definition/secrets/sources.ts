@@ -3,10 +3,10 @@ import { findSecretProblem } from './encodings.js';
 import { Masker } from './masker.js';
 import type { SecretSource } from './run-secrets.js';
 
-/** Whose process reads the secrets: that of whoever starts a run, or a server, whose environment its callers do not see. */
+/** The process that reads the secrets: that which starts a run, or a server, whose environment callers do not see. */
 export type SecretPlace = 'here' | 'server';
 
-/** What to do about a missing secret of an environment. */
+/** Says how to set a missing secret of an environment. */
 function adviseMissing(name: string, place: SecretPlace = 'here'): string {
   const advice = `set SECRET_${name} in the environment`;
   return place === 'here' ? advice : `${advice} of the server, and start it again`;

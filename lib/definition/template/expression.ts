@@ -41,11 +41,11 @@ export type TemplatePart = string | PlacedExpression;
 export interface TemplateProblem {
   /** A sentence for people. */
   readonly message: string;
-  /** How to fix it. */
+  /** How to fix the problem. */
   readonly hint?: string;
   /** Position in the text, from 0. */
   readonly offset: number;
-  /** Position of the `{{` of its template. */
+  /** Position of the `{{` of the template with the problem. */
   readonly start: number;
 }
 

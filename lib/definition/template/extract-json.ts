@@ -24,7 +24,7 @@ const OPENING = /[[{]/;
 const MAX_CANDIDATES = 1000;
 
 /**
- * Finds the first list or object at or after an opening bracket. What is inside of a broken one is not taken for the
+ * Finds the first list or object at or after an opening bracket. The inside of a broken one is not taken for the
  * whole, and no part of the text is read twice.
  */
 function findJson(text: string, first: number): Json[] | JsonObject | undefined {

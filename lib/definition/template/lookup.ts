@@ -163,7 +163,7 @@ function clearCache(): void {
   cachedLength = 0;
 }
 
-/** Iterates instead of recursing, because a text may contain any depth. What is frozen already is so with all members. */
+/** Iterates instead of recursing, because a text may contain any depth. A frozen value has frozen members. */
 function deepFreeze<T extends Json>(root: T): T {
   const pending: unknown[] = [root];
   while (pending.length > 0) {

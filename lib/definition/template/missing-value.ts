@@ -10,7 +10,7 @@ const MAX_COMPARED_KEYS = 10_000;
 
 /** Where an expression gets its value at run time, and the path from there. */
 export interface ValueSource {
-  /** Its name in the template language: `a.output`, `params`. */
+  /** The name of the source in the template language: `a.output`, `params`. */
   readonly label: string;
   readonly path: readonly Segment[];
   /** Explains why `read` returns undefined. */

@@ -26,9 +26,9 @@ export interface Renderer {
 
 /** A template within a value. It renders to the value of its expression, which keeps its type (D10). */
 export interface Operand extends Renderer {
-  /** The path that it reads, as text, for messages. */
+  /** The path that the template reads, as text, for messages. */
   readonly path: string;
-  /** Its value depends on the item of a fan-out. */
+  /** True when the value depends on the item of a fan-out. */
   readonly readsItem: boolean;
 }
 
@@ -55,7 +55,7 @@ export class ExpressionOperand implements Operand {
   }
 
   /**
-   * Returns the value. Its fallback replaces one that is missing or null, anywhere on the path (D11).
+   * Returns the value. The fallback of the expression replaces one that is missing or null, anywhere on the path (D11).
    *
    * @throws TemplateError when there is none (D13)
    */

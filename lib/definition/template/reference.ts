@@ -4,14 +4,14 @@ import { nearest, type Suggestions } from '../suggest.js';
 import { type Expression, formatPath, type Segment } from './expression.js';
 import { hintForForeignRoot } from './foreign-roots.js';
 
-/** What an expression reads (rule 8); checks and the order of tasks are based on it (rule 5). */
+/** The value that an expression reads (rule 8); checks and the order of tasks are based on it (rule 5). */
 export type Reference =
   | {
       readonly kind: 'task';
       readonly taskId: string;
       /** `.output` was left out (D11). */
       readonly omitted: boolean;
-      /** What was probably meant, when the first name is almost `output`: `a.output.rows`. */
+      /** The path that was probably meant, when the first name is almost `output`: `a.output.rows`. */
       readonly meant?: string;
     }
   | { readonly kind: 'input'; readonly key: string }

@@ -55,11 +55,11 @@ export class RenderMeter {
   #parsed = 0;
   /** Length of the texts that were read as JSON. */
   #jsonLength = 0;
-  /** What the lists and objects that become part of texts may still have as JSON. */
+  /** Length that the lists and objects that become part of texts may still have as JSON. */
   jsonTextLeft: number;
   /** Why a text was not read as JSON. */
   #refusal: string | undefined;
-  /** What all items of a fan-out use, whichever of them needed it first. */
+  /** Bytes that all items of a fan-out use, whichever item needed the value first. */
   #sharedMade = 0;
   #sharedParsed = 0;
 
@@ -134,7 +134,7 @@ export class RenderMeter {
     return value;
   }
 
-  /** Which limit is exceeded, for an error message; undefined when none is. */
+  /** Says which limit is exceeded, for an error message; undefined when none is. */
   get excess(): string | undefined {
     if (this.#refusal !== undefined) return this.#refusal;
     if (this.#made + this.#sharedMade > MAX_MADE_BYTES) {

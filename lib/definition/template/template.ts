@@ -19,7 +19,7 @@ import type { TemplateScope } from './scope.js';
 export interface LocatedText {
   /** Path of the list or the object that contains the text, which all of its texts share. */
   readonly container: Path;
-  /** Key of the text in it; undefined for a value that is a text. */
+  /** Key of the text in the container; undefined for a value that is a text. */
   readonly key: string | number | undefined;
   readonly text: string;
   readonly expressions: readonly PlacedExpression[];
@@ -29,7 +29,7 @@ type LocatedTemplateProblem = TemplateProblem & { readonly path: Path };
 
 /** A compiled JSON value with templates in its strings: compiled once, rendered often (D15). */
 export interface Template {
-  /** The different expressions in it, each once, in the order of the value. */
+  /** The different expressions in the value, each once, in the order of the value. */
   readonly operands: readonly ExpressionOperand[];
   /**
    * Replaces every template and returns the frozen value. Creates only the lists and objects that contain templates;

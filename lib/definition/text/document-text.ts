@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 
-/** What stands between the texts of two pages. */
+/** Stands between the texts of two pages. */
 const SEPARATOR = '\n\n';
 
 /**

@@ -8,7 +8,7 @@ export interface LocatedChange {
   readonly change: Change;
   /** From the root of the text to the value. */
   readonly path: Path;
-  /** What the diagnostic points at instead of the value: its key, or the template that opens here. */
+  /** The diagnostic points at the key instead of the value, or at the template that opens here. */
   readonly at: 'key' | number | undefined;
   /** From the root of the text to the definition, which the path of the change starts from. */
   readonly base: Path;
@@ -73,11 +73,11 @@ function readPath(root: unknown, path: Path): unknown {
   return value;
 }
 
-/** What may stand in a text of any kind without quotes or escapes. */
+/** Names that may stand in a text of any kind without quotes or escapes. */
 const SAFE_NAME = /^[A-Za-z_][\w.[\]-]*$/;
 /** Texts that YAML reads as another value. */
 const OTHER_VALUE = /^(?:true|false|null)$/i;
-/** What ends a name in a template, and a text without quotes. */
+/** Characters that end a name in a template, and a text without quotes. */
 const TEMPLATE_END = /[\s.[\]?}]/;
 const PLAIN_END = /[\s:,\]}]/;
 
@@ -109,7 +109,7 @@ function replaceValue(wanted: Json, path: Path, { text, value, locator }: Docume
   SCALAR.lastIndex = start;
   const written = SCALAR.exec(text)?.[0].trimEnd();
   if (written === undefined || !isWritten(written, readPath(value, path))) return undefined;
-  // Whatever refers to an anchor would change too.
+  // Aliases of an anchor would change too.
   if (PROPERTY.test(text.slice(Math.max(0, start - LONGEST_PROPERTY), start))) return undefined;
   const next = text.slice(start + written.length, start + written.length + 40);
   if (!/^[ \t]*(?:$|[\r\n,\]}]|\s#)/.test(next)) return undefined;
@@ -122,7 +122,7 @@ function replaceValue(wanted: Json, path: Path, { text, value, locator }: Docume
 const PROPERTY = /[&!]\S*[ \t]+$/;
 const LONGEST_PROPERTY = 200;
 
-/** Whether a scalar is the value as it is written; false where it has escapes. */
+/** Tells whether a scalar is the value as it is written; false where it has escapes. */
 function isWritten(written: string, value: unknown): boolean {
   if (value === null && written === '~') return true;
   if (value === null || typeof value === 'boolean') return written.toLowerCase() === String(value);
@@ -165,7 +165,7 @@ function addField(path: Path, value: Json, document: Document, place?: FieldPlac
   return insertBelow(end, `${indent}${written}`, field.title, document);
 }
 
-/** Removes the lines of a field that has them for itself. What is said in a comment stays: then there is no fix. */
+/** Removes the lines of a field that has them for itself. A comment must not be lost: beside one, there is no fix. */
 function removeField(path: Path, { text, locator }: Document): Fix | undefined {
   const located = locator.locate(path);
   const indent = located && indentAt(text, located.keyOffset, /^ *$/);
@@ -190,7 +190,7 @@ interface Field {
   readonly title: string;
 }
 
-/** What may stand between a value and the end of its line. */
+/** Blanks and a comment, which may stand between a value and the end of its line. */
 const LINE_REST = /[ \t]*(?:#[^\r\n]*)?(?=\r?\n|$)/y;
 
 /** Adds a line below the one on which a value ends. */
@@ -269,7 +269,7 @@ function addEntry(path: Path, value: Json, document: Document): Fix | undefined 
   });
 }
 
-/** Whether a text has the quotes of JSON, so that what is added needs them too. */
+/** Tells whether a text has the quotes of JSON, so that an added value needs them too. */
 function isJson(text: string): boolean {
   return /^\s*[{[]\s*"/.test(text);
 }

@@ -12,7 +12,7 @@ export interface JsonLoss {
   readonly lost: string;
 }
 
-/** What a JSON text contains. */
+/** The depth and the numbers of parts of a JSON text. */
 export interface JsonMeasure {
   readonly depth: number;
   /** Number of lists and objects. */

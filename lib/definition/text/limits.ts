@@ -21,7 +21,7 @@ export const MAX_SHARED_BYTES = MAX_DEFINITION_BYTES;
 /** The most lines that a fix changes: each is an edit in the answer. */
 export const MAX_FIXED_LINES = 2000;
 
-/** What a server does to parse one text. */
+/** The limits of a server that parses one text. */
 export const PARSING_LIMITS = {
   /** Texts up to this length, in characters, are parsed at once ({@link isParsedAtOnce}): the worst takes about 20 ms. */
   inlineLength: 8 * 1024,
@@ -31,14 +31,15 @@ export const PARSING_LIMITS = {
   memoryMiB: 256,
 } as const;
 
-/** Whether a text is short enough to be parsed at once. One with a tab may be parsed again without it, for its fix. */
+/** Tells whether a text is short enough to parse at once. One with a tab may be parsed again without it, for a fix. */
 export function isParsedAtOnce(text: string): boolean {
   return text.length * (text.includes('\t') ? 2 : 1) <= PARSING_LIMITS.inlineLength;
 }
 
 /**
- * Whether a text is nested deeper than a definition may be. Checked before the YAML parser runs, because it recurses:
- * megabytes of brackets would keep it busy for many seconds before its stack overflows. Linear in the length of the text.
+ * Tells whether a text is nested deeper than a definition may be. Runs before the YAML parser, because that recurses:
+ * megabytes of brackets would keep it busy for many seconds before its stack overflows. Linear in the length of the
+ * text.
  */
 export function isTooDeep(text: string): boolean {
   return LINE_OF_INDICATORS.test(text) || (mayBeTooDeep(text) && flowDepthExceedsLimit(text));

@@ -34,11 +34,11 @@ export function* parseJsonInSteps(
 interface Open {
   readonly value: Json[] | JsonObject;
   readonly isList: boolean;
-  /** Its members that were added; a key that is there twice counts twice. */
+  /** Number of members that were added; a key that is there twice counts twice. */
   members: number;
 }
 
-/** Finds where members end. Whether they are valid is left to JSON.parse. */
+/** Finds where members end. JSON.parse then checks that they are valid. */
 class LongJsonParser {
   readonly #pieces: readonly string[];
   readonly #stepLength: number;

@@ -22,7 +22,7 @@ import { describeExpansion, scanInSteps } from './scan-value.js';
 import { quoteFix, scanDocument } from './scan.js';
 import { indentWithSpaces } from './tabs.js';
 
-/** What a text says, as plain data that can be sent to another process. */
+/** The value and the problems of a text, as plain data that can be sent to another process. */
 export interface ParsedText {
   /** Undefined when the text cannot be read. */
   readonly value: unknown;
@@ -157,7 +157,7 @@ function quoteValue(text: string, line: number): Fix | undefined {
 
 const NO_BREAKS_HINT = 'the text has no line breaks: curl -d drops them, --data-binary keeps them';
 
-/** Whether a text looks like a file that lost its line breaks. In braces or brackets, it needs none. */
+/** Tells whether a text looks like a file that lost its line breaks. In braces or brackets, a text needs none. */
 function lacksLineBreaks(text: string): boolean {
   return text.length > 60 && !/^\s*[{[]|[\r\n]/.test(text) && text.split(': ', 3).length === 3;
 }

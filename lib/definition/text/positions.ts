@@ -14,13 +14,13 @@ export interface Positions {
 /** The numbers of one part. */
 const FIELDS = {
   offset: 0,
-  /** The offset of its key; that of the part itself when it has none. */
+  /** The offset of the key of a part; that of the part itself when it has none. */
   keyOffset: 1,
-  /** The part after it and its members. */
+  /** The next part after a part and its members. */
   end: 2,
-  /** The part whose members it has: itself, or what an alias refers to. */
+  /** The part whose members a part has: itself, or the one that an alias refers to. */
   owner: 3,
-  /** The offset at which it ends. */
+  /** The offset at which a part ends. */
   close: 4,
 } as const;
 const WIDTH = Object.keys(FIELDS).length;
@@ -70,11 +70,11 @@ function closeOf(node: unknown): number {
 /** Where a part stands in the text, as offsets. */
 interface Located {
   readonly offset: number;
-  /** Of its key; of the part itself when it has none. */
+  /** Offset of the key of the part; of the part itself when it has none. */
   readonly keyOffset: number;
-  /** Behind it. */
+  /** Offset behind the part. */
   readonly end: number;
-  /** Undefined when it has no members. */
+  /** Undefined for a part without members. */
   readonly first: LocatedMember | undefined;
   readonly last: LocatedMember | undefined;
 }

@@ -5,7 +5,7 @@ import type { Path, Problem, ProblemCode } from '../problem.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { MAX_NESTING } from './limits.js';
 
-/** What a value contains that a definition cannot. */
+/** The problems of a value as a definition, and the length that its repeated parts add. */
 interface ValueScan {
   readonly problems: readonly Problem[];
   /** How many characters longer the value is when each part is written out wherever it is used. */

@@ -26,7 +26,7 @@ const PLAIN_TAGS: ReadonlySet<string> = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
-/** What the parsed value no longer shows: duplicate keys, unquoted templates, values that JSON cannot hold (D7). */
+/** Findings that the parsed value does not show: duplicate keys, unquoted templates, values that JSON lacks (D7). */
 interface Scan {
   readonly problems: Problem[];
   readonly unquoted: Path[];
@@ -51,7 +51,7 @@ export function quoteFix(from: Position, written: string): Fix {
   return { title: 'put quotes around it', edits: [{ from, to, text: `"${written}"` }] };
 }
 
-/** What can be done about a problem. */
+/** The way to solve a problem. */
 interface Remedy {
   readonly hint?: string;
   /** The hint is to put quotes around the node, which a fix can do. */
@@ -74,7 +74,7 @@ class Scanner implements Scan {
     this.#positionAt = positionAt;
   }
 
-  /** Whether there are more problems than are reported. */
+  /** True when there are more problems than are reported. */
   get #isFull(): boolean {
     return this.problems.length > MAX_PROBLEMS;
   }

@@ -55,8 +55,8 @@ export function toSource(parsed: ParsedText, text: string): Source {
 }
 
 /**
- * Whether the text has the key at a path alone, without a colon: `2)` in `{x: f(1, 2)}`. Its value is null, and has the
- * position of the key.
+ * Tells whether the text has the key at a path alone, without a colon: `2)` in `{x: f(1, 2)}`. The value of such a key
+ * is null, and has the position of the key.
  */
 export function isKeyAlone(source: Source, path: Path): boolean {
   const [key, value] = [source.positionOf(path, 'key'), source.positionOf(path)];

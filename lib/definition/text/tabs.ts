@@ -4,11 +4,11 @@ import { MAX_FIXED_LINES } from './limits.js';
 /** A text whose indentation has spaces in place of tabs. */
 interface Reindented {
   readonly text: string;
-  /** One for each line that changes. */
+  /** An edit for each line that changes. */
   readonly edits: TextEdit[];
 }
 
-/** What the indentation of a line is, and with the dashes of the list entries that begin there. */
+/** The indentation of a line, alone and with the dashes of the list entries that begin there. */
 const INDENTATION = /^[ \t]*/;
 const INDENTATION_WITH_DASHES = /^[ \t]*(?:-[ \t]+)*/;
 

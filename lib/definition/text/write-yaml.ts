@@ -6,7 +6,7 @@ import type { Steps } from '../../common/scheduling/steps.js';
 /** Characters that are written in one step. */
 const STEP_LENGTH = 32 * 1024;
 
-/** What a line takes besides its characters, as a number of these. */
+/** The time that a line takes besides its characters, as a number of these. */
 const LINE_COST = 64;
 
 /** A longer text is tested and written in pieces of about so many characters. */
@@ -20,7 +20,7 @@ const CHARACTER_BYTES = 2;
 
 const INDENT = '  ';
 
-/** What would be indented further is written as JSON in one line: a value could become a hundred times as long by its indents. */
+/** A deeper value is written as JSON in one line: its indents could make it a hundred times as long. */
 const MAX_INDENT = 10 * INDENT.length;
 
 /** Longest list in one line, with its brackets, in characters. */
@@ -71,10 +71,10 @@ export function* writeYamlInSteps(
 class YamlWriter {
   readonly #hold: (bytes: number) => void;
   #text = '';
-  /** What follows the text, until there is enough of it to be added. */
+  /** Parts that follow the text, until there are enough of them to be added. */
   #parts: string[] = [];
   #partsLength = 0;
-  /** What was written in this step. */
+  /** Characters written in this step, with the cost of lines. */
   #stepLength = 0;
 
   constructor(hold: (bytes: number) => void) {
@@ -105,7 +105,7 @@ class YamlWriter {
     this.#partsLength = 0;
   }
 
-  /** Whether enough was written in this step; then the next one begins. */
+  /** Counts a line; returns true when enough was written in this step, and begins the next one. */
   #endStep(): boolean {
     this.#stepLength += LINE_COST;
     if (this.#stepLength < STEP_LENGTH) return false;
@@ -186,7 +186,7 @@ class YamlWriter {
     this.#write('\n');
   }
 
-  /** Whether a text may be a block of lines. */
+  /** Tells whether a text may be a block of lines. */
   *#isBlock(text: string): Steps<boolean> {
     if (!text.includes('\n') || !BLOCK.test(text)) return false;
     for (const piece of cutIntoPieces(text)) {

@@ -5,7 +5,7 @@ import { errorMessage } from '../../common/errors.js';
 // croner is loaded with the first schedule: most definitions have none, and a run must start fast.
 const require = createRequire(import.meta.url);
 
-/** What is wrong with a time of start or its time zone, and how to write it. */
+/** A problem of a time of start or its time zone, and how to write it. */
 export interface TimeProblem {
   readonly message: string;
   readonly hint: string;
@@ -41,7 +41,7 @@ export function findCronProblem(text: string): TimeProblem | undefined {
   }
 }
 
-/** Whether this machine knows a time zone, by its name in the IANA database. */
+/** Tells whether this machine knows a time zone, by its name in the IANA database. */
 export function isTimeZone(name: string): boolean {
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
@@ -108,7 +108,7 @@ class CronTimes {
     }
   }
 
-  /** Whether the clocks have shown this time shortly before. */
+  /** Tells whether the clocks have shown this time shortly before. */
   #isRepeated(time: number): boolean {
     const local = this.#local;
     return local !== undefined && SET_BACK_MS.some((ms) => local.format(time) === local.format(time - ms));

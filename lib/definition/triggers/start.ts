@@ -13,7 +13,7 @@ export interface Schedule {
   readonly timezone: string;
   readonly overlap: 'skip' | 'queue' | 'allow';
   readonly catchUp: boolean;
-  /** Its times start nothing, and are not missed. */
+  /** True when the times of the schedule start nothing, and are not missed. */
   readonly isPaused: boolean;
 }
 

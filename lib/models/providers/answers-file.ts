@@ -93,10 +93,10 @@ function isCount(value: unknown): boolean {
 }
 
 /**
- * Writes the answers of a provider to a file, from which `mock/recorded` gives them again. Those of `mock/echo` may be
- * replaced by hand; those of `mock/recorded` are not written, since they are in a file already. When the file is full, no
- * further answer is written, with a warning. A request fails whose answer cannot be written: before it is sent, if that is
- * known by then.
+ * Writes the answers of a provider to a file, from which `mock/recorded` gives them again. Answers of `mock/echo` may
+ * be replaced by hand; those of `mock/recorded` are not written, since they are in a file already. When the file is
+ * full, no further answer is written, with a warning. A request fails whose answer cannot be written: before it is
+ * sent, if that is known by then.
  */
 export function recordAnswers(provider: ModelProvider, file: string, log?: Log): ModelProvider {
   const recording = new AnswersFile(file, log);

@@ -16,9 +16,9 @@ export interface OutgoingQuestion {
 export const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
- * Sends one request and hands its answer on as it arrives. It takes the place of `fetch`, whose copies of requests and
- * streams take more time than the request itself; redirects, which would carry the key to another server, are refused.
- * What has arrived and is not read yet waits in the connection.
+ * Sends one request and hands its answer on as it arrives. An exchange takes the place of `fetch`, whose copies of
+ * requests and streams take more time than the request itself; redirects, which would carry the key to another server,
+ * are refused. Data that has arrived and is not read yet waits in the connection.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal | undefined;

@@ -101,7 +101,7 @@ class Recording {
     return place;
   }
 
-  /** Those written by hand: a fingerprint changes with every word of the system message. */
+  /** Finds answers written by hand: a fingerprint changes with every word of the system message. */
   #findByPrompt({ messages }: ProviderRequest): RecordedAnswer[] | undefined {
     const texts = messages.map(textOf);
     return [...this.#byPrompt].find(([prompt]) => texts.some((text) => text.includes(prompt)))?.[1];

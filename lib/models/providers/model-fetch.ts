@@ -23,7 +23,7 @@ export function createModelFetch(areLines: boolean): typeof globalThis.fetch {
   };
 }
 
-/** An error may repeat the request. It is parsed in one turn of the event loop, and only its beginning is shown. */
+/** Cuts an error: it may repeat the request, is parsed in one turn of the event loop, and only its start is shown. */
 async function cutBody({ status, statusText, headers, body }: Response): Promise<Response> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

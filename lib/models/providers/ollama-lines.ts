@@ -10,8 +10,8 @@ const NEWLINE = 0x0a;
 
 /**
  * Checks the lines of JSON in which Ollama answers, and passes them on: the AI SDK's provider leaves out errors and what
- * it cannot read, and takes an answer that was cut for a whole one. It also reads as fast as it can, so that each line
- * waits here until the slice of the event loop begins in which it is parsed.
+ * it cannot read, and takes an answer that was cut for a whole one. That provider also reads as fast as it can, so
+ * each line waits here until the slice of the event loop begins in which it is parsed.
  *
  * @param tenantId shares the event loop with other tenants
  */

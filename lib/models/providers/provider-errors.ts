@@ -7,7 +7,7 @@ import { ModelError, type ModelErrorKind } from '../model.js';
 /** The providers whose wire formats the AI SDK knows. */
 export type SdkProviderName = Exclude<ProviderName, 'mock'>;
 
-/** What a user sets when the key or the address of a provider is wrong. */
+/** The variables that a user sets when the key or the address of a provider is wrong. */
 const VARIABLES: Readonly<Record<SdkProviderName, { readonly key: string; readonly address: string }>> = {
   openai: { key: 'OPENAI_API_KEY', address: 'OPENAI_BASE_URL' },
   anthropic: { key: 'ANTHROPIC_API_KEY', address: 'ANTHROPIC_BASE_URL' },
@@ -16,8 +16,8 @@ const VARIABLES: Readonly<Record<SdkProviderName, { readonly key: string; readon
 };
 
 /**
- * Turns what the AI SDK throws into an error of ours. It is no cause of that: it holds the request and the answer, keys
- * and all.
+ * Turns the error that the AI SDK throws into one of ours. The thrown error is not kept as its cause: that would hold
+ * the request and the answer, keys and all.
  *
  * @param provider whose variables the error names as the cure
  * @param scrub takes the keys out of a text

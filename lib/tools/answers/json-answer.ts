@@ -7,7 +7,7 @@ import { withoutThoughts } from '../../models/thoughts.js';
 import type { ToolContext } from '../tool.js';
 import { assertComplete } from './free-answer.js';
 
-/** What an answer means to the tool that asked, or what is wrong with it, in sentences for the model. */
+/** The value that an answer has for the tool that asked, or its problems, in sentences for the model. */
 export type Reading<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] };

@@ -110,8 +110,8 @@ export const select = defineTool({
 });
 
 /**
- * Whether a language model is asked, given the inputs as they are written or resolved: only for whole pages, for a prompt,
- * and when it is wanted, so that a prompt alone needs no model.
+ * Tells whether a language model is asked, by the inputs as they are written or resolved: only for whole pages, for a
+ * prompt, and when a model is wanted, so that a prompt alone needs none.
  */
 function isByModel({ prompt, pages, granularity, by, model }: Readonly<Record<string, unknown>>): boolean {
   const isGiven = (value: unknown): boolean => value !== undefined && value !== null;

@@ -53,7 +53,7 @@ const NAMES: Readonly<Record<DocumentFormat, string>> = {
   image: 'an image (PNG, JPEG, GIF or WebP)',
 };
 
-/** What the first bytes of a file say that it is. */
+/** The kind of a file, as its first bytes say. */
 interface Kind {
   /** undefined: nothing that can be read. */
   readonly format?: DocumentFormat;
@@ -66,7 +66,7 @@ interface Kind {
 export interface NamedBytes {
   /** A path or a URL, as the caller wrote it. */
   readonly source: string;
-  /** Where the last redirect led; null for a file. Its ending counts more than that of `source`. */
+  /** The URL to which the last redirect led; null for a file. Its ending counts more than that of `source`. */
   readonly sourceUrl: string | null;
   readonly bytes: Buffer;
   /** Of an answer over HTTP. */
@@ -115,7 +115,7 @@ export function imageMime(bytes: Buffer): string {
   return findKind(bytes)?.mime ?? 'application/octet-stream';
 }
 
-/** Whether a document is separated by tabs, as its ending or its content type says. */
+/** Tells whether a document is separated by tabs, as its ending or its content type says. */
 export function isTabSeparated(document: NamedBytes): boolean {
   const { contentType } = document;
   return findExtension(document) === '.tsv' || contentType?.startsWith('text/tab-separated-values') === true;

@@ -5,7 +5,7 @@ import type { DocumentContent } from './document.js';
 
 /** A content as JSON, with the rasters of its pages in base64. */
 interface PackedContent {
-  /** Its pieces. */
+  /** The pieces of the JSON text. */
   readonly json: readonly string[];
   /** The characters of the JSON that are not rasters. */
   readonly textLength: number;

@@ -23,7 +23,7 @@ export interface DocumentPoolOptions {
   readonly parallelism: number;
   /** Percentage that each tenant may use even when others have used up the rest. */
   readonly tenantShare: number;
-  /** Whether tenants never share a process. */
+  /** True when tenants never share a process. */
   readonly isolateTenants: boolean;
   readonly clock: Clock;
   /** Starts the processes; default: this process does. */
@@ -44,7 +44,7 @@ const MAX_PROCESSES = 4;
 export class DocumentPool {
   /** How many documents are in memory at once while they are read. */
   readonly readLimiter: ConcurrencyLimiter;
-  /** Its responses are the content as JSON. */
+  /** The processes that parse; a response is the content as JSON. */
   readonly #pool: ProcessPool<ParseRequest, JsonResponse>;
   readonly #runSteps: RunSteps;
   readonly #limits: { readonly timeoutMs: number; readonly memoryMiB: number };

@@ -29,7 +29,7 @@ export interface DocumentPage {
   /** From 1. */
   readonly number: number;
   readonly text: string;
-  /** It has no text of its own: its content is an image, if any. */
+  /** True for a page without text of its own: its content is an image, if any. */
   readonly is_scanned: boolean;
   readonly sheet_name: string | null;
   /** HTML: type, heading, note_label; PDF: width and height in points, native_char_count. */
@@ -42,7 +42,7 @@ export interface DocumentPage {
 
 export type DocumentCell = string | number | boolean | null;
 
-/** What the parser of a format finds in a document. */
+/** The content that the parser of a format finds in a document. */
 export interface DocumentContent {
   /** The title that the document itself contains. */
   readonly title?: string;
@@ -71,7 +71,7 @@ export function textPage(number: number, text: string, metadata: JsonObject = {}
   } satisfies DocumentPage;
 }
 
-/** Whether a value is a document that was read before, or pages that were selected from one. */
+/** Tells whether a value is a document that was read before, or pages that were selected from one. */
 export function isDocument(value: unknown): value is JsonObject {
   if (!isObject(value) || !Array.isArray(value['pages'])) return false;
   return typeof value['source'] === 'string' || typeof value['parent_source'] === 'string';

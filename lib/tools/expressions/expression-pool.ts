@@ -51,7 +51,7 @@ const MIN_PROCESSES = 4;
  * process evaluates for one tenant only: evaluations of different tenants never share a heap.
  */
 export class ExpressionPool {
-  /** Its responses are the result as JSON. */
+  /** The processes that evaluate; a response is the result as JSON. */
   readonly #pool: ProcessPool<EvaluationRequest, JsonResponse>;
   readonly #runSteps: RunSteps;
 

@@ -12,8 +12,8 @@ interface Change {
 }
 
 /**
- * What JSONata lacks so that no evaluation can affect another. Functions are ordinary objects for it: without these
- * changes an expression can read the fields of a function, and replace them. package.json pins the version.
+ * Changes without which an evaluation could affect another. Functions are ordinary objects for JSONata: as it comes,
+ * an expression can read the fields of a function, and replace them. package.json pins the version.
  */
 const CHANGES: readonly Change[] = [
   {
@@ -38,7 +38,7 @@ const CHANGES: readonly Change[] = [
   },
 ];
 
-/** Its recursion is as deep as the list is long once it is synchronous. */
+/** Merging recurses as deep as the list is long, once JSONata is synchronous. */
 const MERGE_IN_LOOP: Change = {
   why: 'sorting merges in a loop',
   from: `var merge_iter = async function (result, left, right) {

@@ -2,7 +2,7 @@ import { type Context, createContext } from 'node:vm';
 import type { ExpressionLimits } from '../../common/limits.js';
 import { compileLibrary, type Library } from './library.js';
 
-/** What the host and the program in the context exchange: text only. */
+/** The values that the host and the program in the context exchange: text only. */
 interface Globals extends Context {
   /** JSON of the ExpressionLimits. */
   readonly limits: string;

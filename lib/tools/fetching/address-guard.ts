@@ -5,7 +5,7 @@ import { errorMessage, ToolError } from '../../common/errors.js';
 /** Finds the addresses of a name, as `lookup` of `node:dns/promises` does. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
-/** Which addresses tools may reach (D51). */
+/** The addresses that tools may reach (D51). */
 export interface AddressRules {
   /** Allows every address. Default: false. */
   readonly allowPrivate?: boolean | undefined;
@@ -95,7 +95,7 @@ const GLOBAL_UNICAST = { parts: [0x2000], bits: 3 } as const;
 /** A public address at which Azure has a service of each machine. */
 const AZURE_HOST = '168.63.129.16';
 
-/** Whether everybody on the internet reaches the same machine at this address. */
+/** Tells whether everybody on the internet reaches the same machine at this address. */
 function isPublic(text: string, ip: IpParser): boolean {
   let address: ReturnType<IpParser['parse']>;
   try {

@@ -98,7 +98,7 @@ function createDecoder(label: string): Pick<typeof utf8, 'decode'> {
 /** A longer text would hold the event loop. */
 const MAX_LENGTH_AT_ONCE = 64 * 1024;
 
-/** Each takes 56 bytes, whatever its text: of a long text, one is allowed for so many characters. */
+/** A list or an object takes 56 bytes, whatever its text: of a long text, one is allowed for so many characters. */
 const MAX_CONTAINERS_AT_ONCE = 200_000;
 const CHARACTERS_PER_CONTAINER = 16;
 

@@ -197,7 +197,7 @@ class Exchange {
   }
 }
 
-/** What went wrong before an answer came, by the codes of Node.js and undici. */
+/** Describes failures before an answer came, by the codes of Node.js and undici. */
 const FAILURES: ReadonlyMap<string, string> = new Map([
   ['EAI_AGAIN', 'the name of the host cannot be looked up now'],
   ['ECONNREFUSED', 'nothing answers at this address'],

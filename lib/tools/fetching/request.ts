@@ -95,7 +95,7 @@ const MAX_METHOD_LENGTH = 32;
 
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Z-]{1,32}$/;
 
-/** They would make a tunnel, or show the headers of proxies. */
+/** These methods would make a tunnel, or show the headers of proxies. */
 const REFUSED_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
 function readMethod(text: string): string {
@@ -195,8 +195,8 @@ const HARMLESS_HEADERS = new Set([
 ]);
 
 /**
- * What a redirect makes of a request; undefined when the response is none. A 303, and a 301 or 302 after POST, is fetched
- * with GET; another origin sees neither keys nor cookies.
+ * Returns the request that a redirect leads to; undefined when the response is none. A 303, and a 301 or 302 after
+ * POST, is fetched with GET; another origin sees neither keys nor cookies.
  *
  * @param location the header of that name
  * @throws ToolError, not retryable, when tools may not go there

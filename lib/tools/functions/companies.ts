@@ -6,7 +6,7 @@ import { defineFunction } from './function.js';
 interface Company {
   readonly name: string;
   readonly ticker: string;
-  /** Month and day on which its fiscal year ends, unless that is the end of the year. */
+  /** Month and day on which the fiscal year ends, unless that is the end of the year. */
   readonly yearEnd?: string;
 }
 

@@ -16,7 +16,7 @@ interface Check {
   readonly section: string;
   readonly description: string;
   readonly tolerance: number;
-  /** Undefined when an amount that it needs was not found. */
+  /** Returns undefined when an amount that the check needs was not found. */
   readonly compute: (amounts: Amounts, record: JsonObject) => number | undefined;
   readonly report: (amounts: Amounts) => number | undefined;
 }

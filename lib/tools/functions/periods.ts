@@ -44,7 +44,7 @@ function labelQuarter({ year, month }: CalendarDate): string {
   return `Q${Math.ceil(month / 3)} ${year}`;
 }
 
-/** What a label is made of, by the type of the period. */
+/** The functions that make a label, by the type of the period. */
 const LABELS: Readonly<Record<string, (date: CalendarDate) => string>> = {
   annual: ({ year }) => `FY ${year}`,
   quarterly: labelQuarter,

@@ -117,7 +117,7 @@ export class StepMeter {
   }
 }
 
-/** Whether a field has a value that was found. */
+/** Tells whether a field has a value that was found. */
 export function isFound(value: Json | undefined): value is Json {
   return value !== undefined && value !== null && value !== FIELD_NOT_FOUND && value !== '';
 }

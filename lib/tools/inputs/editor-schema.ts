@@ -18,7 +18,7 @@ const ABOUT_VALUES = ['type', 'enum', 'const', 'pattern', 'minLength', 'maxLengt
 
 /**
  * Describes the inputs of a tool for editors, as tasks have them: a template may stand in place of any value, at any
- * depth. Whatever can become valid when templates are resolved is accepted.
+ * depth. Any value that can become valid when templates are resolved is accepted.
  */
 export function createToolSchema(tool: Tool): ToolSchema {
   const { properties, required, additionalProperties } = tool.inputSchema ?? createInputSchema(tool);
@@ -62,7 +62,7 @@ function convertKeywords(schema: JsonObject): JsonObject {
 
 function isDropped(keyword: string, schema: JsonObject): boolean {
   switch (keyword) {
-    // They mean something else beside keywords that draft-07 lacks, or that are dropped.
+    // The two keywords mean something else beside others that draft-07 lacks, or that are dropped.
     case 'items':
       return 'prefixItems' in schema;
     case 'additionalProperties':

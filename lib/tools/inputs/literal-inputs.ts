@@ -193,7 +193,7 @@ class TemplateFinder {
     this.#resolved = verbatim.size === 0 ? inputs : withoutVerbatim(inputs, verbatim);
   }
 
-  /** Whether the value of a template may make the violation disappear. */
+  /** Tells whether the value of a template may make the violation disappear. */
   canResolve({ path, keyword, branch }: Violation): boolean {
     const value = this.#find(path);
     if (typeof value === 'string' && this.#contains(value)) return true;
@@ -210,7 +210,7 @@ class TemplateFinder {
     return value;
   }
 
-  /** Whether the value is or contains a template. */
+  /** Tells whether the value is or contains a template. */
   #contains(value: unknown): boolean {
     if (typeof value === 'string') return value.includes('{{');
     if (typeof value !== 'object' || value === null) return false;
@@ -231,7 +231,7 @@ function withoutVerbatim(inputs: JsonObject, verbatim: ReadonlySet<string>): Jso
 
 const MAX_SHOWN_LENGTH = 100;
 
-/** Finds what is wrong with the name of a language model as it is written (D50). Which ones a provider has, it alone knows. */
+/** Finds what is wrong with the name of a language model as it is written (D50). Only a provider knows its models. */
 function* findModelNameProblems(value: Json): Generator<FormatProblem> {
   if (typeof value !== 'string' || value.includes('{{')) return;
   const slash = value.indexOf('/');

@@ -62,7 +62,7 @@ function bind(tool: Tool, registries: Registries): Tool {
   return bound;
 }
 
-/** Another one when the tool, a function or a schema is another: the cache then forgets outputs (D65). */
+/** Returns another version when the tool, a function or a schema is another: the cache then forgets outputs (D65). */
 function versionOf(tool: Tool, { functions, schemas, sources }: Registries): string {
   const hash = createHash('sha256');
   for (const entry of [tool, ...functions.values(), ...sources.values()]) hash.update(identify(entry));

@@ -81,7 +81,7 @@ function defineParsed(value: Record<string, unknown>, label: string): Tool {
       openInputs: openInputs === true,
       ...(output !== undefined && { output }),
       ...(repeatable !== undefined && { repeatable }),
-      // Its text is that of the author's function, which the one below hides.
+      // The version is the text of the author's function, which the function below hides.
       version: typeof version === 'string' ? version : String(run),
       run: (...args): unknown => Reflect.apply(run, value, args),
     });

@@ -8,7 +8,7 @@ import { isHidden } from './hidden-values.js';
 
 interface AnyServerConfig {
   readonly name: string;
-  /** The values of variables in it, which nobody else may see (D61). Default: none. */
+  /** The values of variables in the configuration, which nobody else may see (D61). Default: none. */
   readonly hidden?: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export interface StdioServerConfig extends AnyServerConfig {
   readonly kind: 'stdio';
   readonly command: string;
   readonly args: readonly string[];
-  /** All that it sees of the environment. */
+  /** All that the server sees of the environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
 }
@@ -36,7 +36,7 @@ export type McpServerConfig = StdioServerConfig | HttpServerConfig;
 export interface McpConfigSource {
   /** As the user named it, for messages. */
   readonly file: string;
-  /** Its folder: relative paths begin there, and servers start there. */
+  /** The folder of the configuration: relative paths begin there, and servers start there. */
   readonly folder: string;
   /** Values of `${VAR}`, and PATH and HOME of the servers. */
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -27,7 +27,7 @@ export interface ConnectionOptions {
 /** The first tools of a server. */
 interface ToolList {
   readonly tools: RemoteTool[];
-  /** Whether it has more. */
+  /** True when the server has more. */
   readonly isCut: boolean;
 }
 
@@ -47,14 +47,14 @@ export class McpConnection {
   /** Aborts when the command ends. */
   readonly #end = new AbortController();
   #session: Promise<McpSession> | undefined;
-  /** The tools that it listed last; undefined before the first list. */
+  /** The tools that the server listed last; undefined before the first list. */
   #names: ReadonlySet<string> | undefined;
   #hasOtherTools = false;
-  /** Its tools, while they are listed. */
+  /** The tools of the server, while they are listed. */
   #listing: Promise<ToolList> | undefined;
   /** In a row, without a call that was answered in between. */
   #failures = 0;
-  /** Monotonic time before which it is not started again. */
+  /** Monotonic time before which the server is not started again. */
   #notBeforeMs = Number.NEGATIVE_INFINITY;
   #output: ServerOutput;
 
@@ -71,8 +71,8 @@ export class McpConnection {
   }
 
   /**
-   * Lists its tools: the first ones of too many, and `isCut`. Rejects with `bad_tool_file` when it cannot be started or
-   * does not answer in time.
+   * Lists the tools of the server: the first ones of too many, and `isCut`. Rejects with `bad_tool_file` when the
+   * server cannot be started or does not answer in time.
    */
   async list(): Promise<ToolList & { readonly serverVersion: string }> {
     try {
@@ -197,7 +197,7 @@ export class McpConnection {
         },
       });
       isOpen = true;
-      // It may be another version, with other tools.
+      // The server may be another version, with other tools.
       this.#listing = undefined;
       this.#hasOtherTools ||= this.#names !== undefined;
       return session;
@@ -208,7 +208,7 @@ export class McpConnection {
 
   #countFailure(): void {
     const { restartDelayMs, longestRestartDelayMs } = MCP_LIMITS;
-    // The first time it is started again at once.
+    // The first time the server is started again at once.
     const delayMs = this.#failures === 0 ? 0 : restartDelayMs * 2 ** Math.min(this.#failures - 1, 20);
     this.#failures++;
     this.#notBeforeMs = this.#options.clock.monotonicNow() + Math.min(delayMs, longestRestartDelayMs);
@@ -237,7 +237,7 @@ export class McpConnection {
         cursor = page.nextCursor;
       } while (cursor !== undefined && tools.length <= MCP_LIMITS.tools);
       const isCut = tools.length > MCP_LIMITS.tools;
-      // What lies beyond the limit is not in the catalog, but may be called by its name: it was when the catalog was made.
+      // A tool beyond the limit may still be called by its name: it was within when the catalog was made.
       this.#names = isCut ? undefined : new Set(tools.map(({ name }) => name));
       return { tools: tools.slice(0, MCP_LIMITS.tools), isCut };
     } catch (error) {
@@ -248,7 +248,7 @@ export class McpConnection {
     }
   }
 
-  /** Whoever may list tools sees their descriptions. The server knows them by their names. */
+  /** Masks descriptions, since all who list tools see them, but no names: the server knows its tools by these. */
   #maskTool(tool: RemoteTool): RemoteTool {
     return { ...this.#hidden.maskData(tool), name: tool.name };
   }

@@ -4,14 +4,14 @@ import { MIN_KEY_LENGTH } from '../../common/limits.js';
 import { findSecretProblem } from '../../definition/secrets/encodings.js';
 import { Masker } from '../../definition/secrets/masker.js';
 
-/** What is called so is secret also when it is shorter. */
+/** A value of such a name is secret also when it is shorter. */
 const SECRET_NAME = /key|token|secret|passw|credential|auth|cookie|signature|\bpat\b/i;
 
 /** Places and users are no secrets: masked, they would make the paths in the answers of a server useless. */
 const PLACE_NAME =
   /^(?:HOME|USER|LOGNAME|PWD|TMPDIR|SHELL|LANG|SYSTEMROOT)$|(?:^|_)(?:PATH|DIR|FOLDER|ROOT)$/i;
 
-/** Whether the value of a variable, or of a header, is hidden wherever it would be seen (D61). */
+/** Tells whether the value of a variable, or of a header, is hidden wherever it would be seen (D61). */
 export function isHidden(name: string, value: string): boolean {
   if (findSecretProblem(value) !== undefined) return false;
   if (SECRET_NAME.test(name)) return true;

@@ -112,7 +112,7 @@ class SchemaBounder {
     const boundOne = (inner: unknown): Json => this.bound(inner, depth + 1, references);
     const lossesBefore = this.#losses;
     switch (keyword) {
-      // Their meaning depends on keywords that are left out.
+      // The meaning of these two depends on keywords that are left out.
       case 'items':
         if (Array.isArray(operand) || 'additionalItems' in schema) return this.#lose(undefined);
         return boundOne(operand);
@@ -143,7 +143,7 @@ class SchemaBounder {
     }
   }
 
-  /** Whether a keyword without schemas in it is known, and can be checked in linear time. */
+  /** Tells whether a keyword without schemas in it is known, and can be checked in linear time. */
   #isSound(keyword: string, operand: unknown): boolean {
     const review = new SchemaReview(this.#budget);
     review.visitKeywords({ [keyword]: operand }, [keyword], []);

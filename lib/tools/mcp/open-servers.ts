@@ -14,7 +14,7 @@ export type McpServerEntry =
   | {
       readonly command: string;
       readonly args?: readonly string[];
-      /** All that it sees of the environment, besides PATH and HOME. */
+      /** All that the server sees of the environment, besides PATH and HOME. */
       readonly env?: Readonly<Record<string, string>>;
       /** Default: the folder of the file, or the working directory. */
       readonly cwd?: string;
@@ -33,7 +33,7 @@ export interface OpenMcpServersOptions {
 export interface OpenedMcpServers extends AsyncDisposable {
   /** `mcp.<server>.<tool>`, for {@link parsePipeline} or a catalog. */
   readonly tools: readonly Tool[];
-  /** What is wrong with single tools, which are missing, or whose inputs are not checked. */
+  /** Problems of single tools, which are missing, or whose inputs are not checked. */
   readonly warnings: readonly string[];
   /** Ends the servers. Call it when no run calls their tools any more; calls at work fail. */
   close(): Promise<void>;

@@ -80,7 +80,7 @@ function toSession(client: Client, transport: Transport): McpSession {
   };
 }
 
-/** Ends the session on the server. It forgets it anyway, sooner or later. */
+/** Ends the session on the server, which would forget it anyway, sooner or later. */
 async function endHttpSession(transport: StreamableHTTPClientTransport): Promise<void> {
   await Promise.race([
     transport.terminateSession().catch(() => undefined),
@@ -98,7 +98,7 @@ async function guard<T>(request: Promise<T>): Promise<T> {
   }
 }
 
-/** This file is bundled apart, so an error is known by its `kind`, not by its class. */
+/** Gives an error the `kind` by which others know it: this file is bundled apart, with classes of its own. */
 function toMcpError(error: unknown): Error {
   return Object.assign(new Error(errorMessage(error).replace(/^MCP error -?\d+: /, ''), { cause: error }), {
     kind: kindOf(error),
@@ -109,7 +109,7 @@ function toMcpError(error: unknown): Error {
 function kindOf(error: unknown): McpErrorKind {
   if (typeof error === 'object' && error !== null && 'kind' in error) return error.kind as McpErrorKind;
   if (error instanceof ProtocolError) return 'refused';
-  // What is written to a program that has ended.
+  // Node.js says so of a text that is written to a program that has ended.
   if (errorCode(error) === 'EPIPE') return 'closed';
   const isGone =
     error instanceof SdkError &&

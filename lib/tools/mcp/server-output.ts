@@ -5,7 +5,7 @@ const MAX_LINE_LENGTH = 200;
 /** After its error, Node.js writes its version, and npm where its log is. */
 const NAMES_ERROR = /error|cannot|fatal|not found|no such|usage/i;
 
-/** What a program that should speak MCP has said besides, and how it ended: it is shown when it cannot be used. */
+/** The other output of a program that should speak MCP, and its end: shown when the program cannot be used. */
 export class ServerOutput {
   readonly #mask: (text: string) => string;
   #lastLine = '';

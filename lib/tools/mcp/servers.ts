@@ -104,7 +104,7 @@ function createTool(
   };
 }
 
-/** Another one when the server says that it is another: the cache then forgets outputs (D65). */
+/** Returns another version when the server says that it is another: the cache then forgets outputs (D65). */
 function versionOf(...parts: unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

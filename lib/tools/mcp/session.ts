@@ -9,7 +9,7 @@ export interface RemoteTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** What a server answers to a call. */
+/** The answer of a server to a call. */
 export interface RemoteResult {
   readonly content: readonly RemoteContent[];
   readonly structuredContent?: unknown;
@@ -33,7 +33,7 @@ export interface RequestControl {
 export interface McpSession {
   /** Name and version, as the server gives them. */
   readonly serverVersion: string;
-  /** Lists one page of its tools. */
+  /** Lists one page of the tools of the server. */
   listTools(cursor: string | undefined, control: RequestControl): Promise<RemoteToolPage>;
   callTool(name: string, args: Record<string, unknown>, control: RequestControl): Promise<RemoteResult>;
   /** Ends the connection, and a server that was started for it. */
@@ -50,7 +50,7 @@ export interface RemoteToolPage {
 /** `closed`: the server is not there any more. `refused`: it answered with an error of the protocol. */
 export type McpErrorKind = 'closed' | 'refused' | 'other';
 
-/** What a connection needs, and reports. */
+/** The server of a session, its means, and the receivers of its reports. */
 export interface SessionOptions {
   readonly config: McpServerConfig;
   readonly version: string;
@@ -65,7 +65,7 @@ export interface SessionOptions {
   readonly onListChanged: () => void;
   /** Receives each line that a started server writes to standard error. */
   readonly onStderr: (line: string) => void;
-  /** Receives each line of its standard output that is no message of the protocol. */
+  /** Receives each line of the standard output of the server that is no message of the protocol. */
   readonly onStrayLine: (line: string) => void;
   /** Called when a started server has ended of its own accord, with how: `exit status 1`, `the signal SIGTERM`. */
   readonly onExit: (how: string) => void;

@@ -6,11 +6,11 @@ import type { RegisteredSchema } from '../tool.js';
 /** One field that a document is read for. */
 export interface SchemaField {
   readonly name: string;
-  /** What the value is, in words: `number`, `date`, `text in English`. */
+  /** Describes the value in words: `number`, `date`, `text in English`. */
   readonly type_hint: string | null;
   readonly required: boolean;
   readonly description: string | null;
-  /** Whether the value follows from those of other fields. */
+  /** True when the value follows from those of other fields. */
   readonly computed: boolean;
   readonly formula: string | null;
   readonly sign_convention: string | null;
@@ -23,7 +23,7 @@ export interface SchemaField {
 /** Stands for a field that was not found in a document. */
 export const FIELD_NOT_FOUND = '__not_found__';
 
-/** What the tool `load_schema` gives. */
+/** The output of the tool `load_schema`. */
 export interface Schema {
   readonly fields: readonly SchemaField[];
   /** The name of the file or of the registered schema; `dict` or `list` for a value. */

@@ -39,7 +39,7 @@ export class Bm25Index {
     this.#averageLength = Math.max(words / Math.max(lengths.length, 1), 1);
   }
 
-  /** What it takes of memory, about. */
+  /** Memory of the index, about. */
   get bytes(): number {
     return this.#postings.bytes + this.#pages.byteLength + this.#lengths.byteLength;
   }

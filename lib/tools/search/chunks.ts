@@ -6,7 +6,7 @@ import { pagesOf, type PassedPage } from '../documents/document.js';
 
 /** A part of a page that is found, or not found, as a whole. */
 export interface Chunk {
-  /** Position of its page in the document. */
+  /** Position of the page in the document. */
   readonly page: number;
   readonly text: string;
 }
@@ -88,7 +88,7 @@ function* cutPage(text: string, add: (chunk: string) => void): Steps<void> {
       continue;
     }
     if (block.isTable) {
-      // What came before may be its heading.
+      // The text before a table may be its heading.
       if (words > MAX_HEADING_WORDS) close();
       open += `${block.text}\n`;
       close();
@@ -115,7 +115,7 @@ function* cutPage(text: string, add: (chunk: string) => void): Steps<void> {
 /** Lines without an empty one between them. */
 interface Block {
   readonly text: string;
-  /** Half of its lines, and two at least, have bars or wide gaps. */
+  /** True when half of the lines, and two at least, have bars or wide gaps. */
   readonly isTable: boolean;
 }
 

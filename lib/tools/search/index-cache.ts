@@ -37,19 +37,19 @@ class CachedIndex {
     });
     this.index = make(() => begin());
     ofRun.set(document, this);
-    // Those who wait for it get the error; those who ask later have it made again.
+    // Queries that wait for the index get the error; later ones have it made again.
     this.index.catch(() => {
       begin();
       this.forget();
     });
   }
 
-  /** Whether the run would find it: another may have taken its place. */
+  /** True when the run would find this index: another may have taken its place. */
   get isPresent(): boolean {
     return this.#ofRun.get(this.#document) === this;
   }
 
-  /** Whether the attempt that made it has ended, and perhaps the index never will be. */
+  /** True when the attempt that makes the index has ended, so that perhaps nobody completes it. */
   get isAbandoned(): boolean {
     return this.#maker.aborted;
   }
@@ -105,7 +105,7 @@ export class IndexCache {
 
   #keep(cached: CachedIndex, bytes: number): void {
     this.#drop(cached);
-    // It was dropped while this query waited for it.
+    // The index was dropped while this query waited for it.
     if (!cached.isPresent) return;
     this.#kept.set(cached, bytes);
     this.#bytes += bytes;

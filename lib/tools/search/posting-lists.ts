@@ -27,7 +27,7 @@ export class PostingLists {
     return this.#wordCount;
   }
 
-  /** What it takes of memory, about. */
+  /** Memory of the lists, about. */
   get bytes(): number {
     return this.wordCount * WORD_BYTES + 2 * this.#wordLength + this.#chunks.length * POSTING_BYTES;
   }

@@ -8,7 +8,7 @@ import { choosePages } from './choose-pages.js';
 import type { Granularity, IndexCache } from './index-cache.js';
 import type { PageRange } from './page-ranges.js';
 
-/** Which pages of a document are wanted: `granularity: chunk` wins over `pages`, and `pages` over `prompt`. */
+/** The pages of a document that are wanted: `granularity: chunk` wins over `pages`, and `pages` over `prompt`. */
 export interface Selection {
   readonly pages: readonly PageRange[] | undefined;
   readonly prompt: string | undefined;

@@ -5,17 +5,17 @@ export interface Filing {
   readonly form: string;
   /** As `2024-11-01`. */
   readonly filing_date: string;
-  /** The end of the period that it reports; empty when it reports none. */
+  /** The end of the period that the filing reports; empty when it reports none. */
   readonly report_date: string;
   readonly accession_no: string;
   readonly url: string;
   readonly primary_document: string;
 }
 
-/** Which filings are asked for. */
+/** The filings that are asked for. */
 export interface FilingQuery {
   readonly year: number | undefined;
-  /** The end of the period that they report, as `2024-09-28`. */
+  /** The end of the period that the filings report, as `2024-09-28`. */
   readonly periodEnd: string | undefined;
   /** In capitals; empty: any. */
   readonly forms: readonly string[];

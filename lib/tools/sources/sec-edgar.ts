@@ -11,7 +11,7 @@ import { type Registrant, RegistrantIndex } from './registrants.js';
 import { defineSource } from './source.js';
 
 export interface SecEdgarOptions {
-  /** Who sends the requests, with a way to reach them: the SEC refuses others. Tasks fail without it. */
+  /** Names the sender of the requests, and how to reach them: the SEC refuses others. Tasks fail without it. */
   readonly userAgent?: string | undefined;
   /** The servers; default: those of the SEC. */
   readonly dataUrl?: string;
@@ -38,7 +38,7 @@ interface KeptIndex {
   readonly registrants: Promise<RegistrantIndex>;
   /** Monotonic time. */
   readonly expiresMs: number;
-  /** Of the attempt that reads it. */
+  /** The signal of the attempt that reads the index. */
   readonly signal: AbortSignal;
 }
 
@@ -89,7 +89,7 @@ export function createSecEdgar(options: SecEdgarOptions = {}): DataSource[] {
   return [source, alias('sec'), alias('edgar')];
 }
 
-/** The servers of the SEC. What it knows, it shares between runs: the index of companies is public. */
+/** Asks the servers of the SEC. All runs share its index of companies, which is public. */
 class Edgar {
   readonly #options: SecEdgarOptions;
   readonly #rateLimiter = new RateLimiter(SEC_LIMITS.requestsPerSecond);

@@ -10,7 +10,7 @@ import { defineSource } from './source.js';
 /** A response that the server may call unchanged. */
 interface CachedResponse {
   readonly response: FetchedResponse;
-  /** The headers that ask whether it has changed. */
+  /** The headers that ask whether the response has changed. */
   readonly conditions: Readonly<Record<string, string>>;
   readonly bytes: number;
 }

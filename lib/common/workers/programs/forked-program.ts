@@ -74,7 +74,7 @@ export class ForkedProgram {
     this.#sockets.stdin?.destroy();
     this.#resolveExit(exit);
     if (!('error' in exit)) return;
-    // It does nothing when the program has started before.
+    // The rejection does nothing when the program has started before.
     this.#reject(Object.assign(new Error(exit.error), exit.code !== undefined && { code: exit.code }));
   }
 

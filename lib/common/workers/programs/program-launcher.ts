@@ -5,10 +5,10 @@ import type { WorkerExit } from '../launcher.js';
 export interface Program {
   readonly command: string;
   readonly args: readonly string[];
-  /** All that it sees of the environment. */
+  /** All that the program sees of the environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** The time that it has to end by itself when Wavetrain has died without a word, and then after SIGTERM. */
+  /** The time that the program has to end by itself when Wavetrain has died without a word, and then after SIGTERM. */
   readonly graceMs: number;
 }
 
@@ -24,9 +24,9 @@ export interface StartedProgram {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when it has ended, or nobody will know how it ends. Its group has then been killed. */
+  /** Resolves when the program has ended, or nobody will know how it ends. Its group has then been killed. */
   readonly exited: Promise<WorkerExit>;
-  /** Resolves when it has ended, and so have its output streams, which somebody must read. */
+  /** Resolves when the program has ended, and so have its output streams, which somebody must read. */
   readonly closed: Promise<void>;
   /** Sends a signal to the program and to what it has started. Does nothing when it has ended. */
   signal(signal: ProgramSignal): void;

@@ -1,6 +1,6 @@
 /** `(1,234)` and `$ (1,234.5)`, as accountants write negative numbers. */
 const NEGATIVE = /^[$€£¥]?\s*\(\s*[$€£¥]?\s*(\d[\d,]*(?:\.\d+)?)\s*\)$/;
-/** What filings put into a cell of its own, before or after the number that it belongs to. */
+/** Signs that filings put into a cell of their own, before or after the number that they belong to. */
 const BEFORE_NUMBER = /^[$€£¥]$/;
 const AFTER_NUMBER = /^(?:\)|%|\)\s*%)$/;
 

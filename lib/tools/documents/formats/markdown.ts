@@ -13,14 +13,14 @@ interface Heading {
   readonly heading: string;
   /** Offset of the heading's line. */
   readonly start: number;
-  /** Offset of the text below it. */
+  /** Offset of the text below the heading. */
   readonly body: number;
 }
 
 /**
  * Splits a Markdown text into its sections; the title is the first heading of level 1, or else the first heading.
  * Scans lines only: a full parser would build a tree of all inline content, which is not needed, and block the event
- * loop longer on a large file. What it returns are copies, since a task may keep one heading of a large file.
+ * loop longer on a large file. The sections are copies, since a task may keep one heading of a large file.
  */
 export function parseMarkdown(text: string): DocumentContent {
   const headings = findHeadings(text);

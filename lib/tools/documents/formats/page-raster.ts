@@ -34,7 +34,7 @@ export function paintRaster(images: readonly PaintedImage[], view: PageView): Ra
   return raster;
 }
 
-/** Which part of a page its images cover, from 0 to 1; where they overlap, it counts twice. */
+/** The part of a page that its images cover, from 0 to 1; where images overlap, it counts twice. */
 export function coverage(images: readonly PaintedImage[], { width, height }: PageView): number {
   const area = images.reduce((sum, { matrix }) => sum + areaOf(matrix), 0);
   return Math.min(1, area / (width * height));
@@ -142,7 +142,7 @@ function addLine(sums: Uint32Array, line: Uint8Array, step: number): void {
   }
 }
 
-/** Reads a line of an image. What cannot be transparent has no `cover`. */
+/** Reads a line of an image. An image that cannot be transparent sets no `cover`. */
 function readLine(
   { kind, data, width, shade }: PaintedImage,
   y: number,

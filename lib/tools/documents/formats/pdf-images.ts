@@ -25,7 +25,7 @@ export interface PaintedImage extends Pixels {
   readonly shade: number;
 }
 
-/** What a page draws besides text. */
+/** The images and shapes that a page draws besides text. */
 export interface Painting {
   readonly images: readonly PaintedImage[];
   /** Images that cannot be decoded, or are too many. */
@@ -42,7 +42,7 @@ interface GraphicsState {
 
 const IDENTITY: Matrix = [1, 0, 0, 1, 0, 0];
 
-/** Collects the images that a page paints, at their places. What clips or hides them is not heeded. */
+/** Collects the images that a page paints, at their places. Clips, and shapes that hide an image, are not heeded. */
 export async function collectImages(page: PdfPage, { OPS, AnnotationMode }: Pdfjs): Promise<Painting> {
   const list = await page.getOperatorList({ annotationMode: AnnotationMode.DISABLE });
   const { argsArray: allArguments }: { argsArray: readonly unknown[] } = list;
@@ -52,7 +52,7 @@ export async function collectImages(page: PdfPage, { OPS, AnnotationMode }: Pdfj
   let largestUnit = 1;
   let state: GraphicsState = { matrix: IDENTITY, shade: 0 };
   const saved: GraphicsState[] = [];
-  // Whether each open group is a soft mask, or within one: its images are not visible.
+  // True for each open group that is a soft mask, or within one: its images are not visible.
   const groups: boolean[] = [];
   for (const [position, operator] of list.fnArray.entries()) {
     const values = toList(allArguments[position]);

@@ -38,7 +38,7 @@ export async function drawScan(page: PdfPage, read: DocumentPage, characters: nu
   };
 }
 
-/** What the rasters of the pages of a document may take. */
+/** Counts the rasters of the pages of a document, and their bytes, against the limits. */
 export class RasterBudget {
   readonly #source: string;
   #pages = 0;

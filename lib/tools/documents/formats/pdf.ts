@@ -13,7 +13,7 @@ import { drawScan, RasterBudget } from './pdf-scan.js';
 type PdfDocument = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
 type PdfPage = Awaited<ReturnType<PdfDocument['getPage']>>;
 
-/** What the library may do, and which images it leaves out. */
+/** Limits what the library may do, and says which images it leaves out. */
 const OPTIONS = {
   verbosity: 0,
   isEvalSupported: false,

@@ -9,7 +9,7 @@ interface ZipEntry {
   readonly method: number;
   readonly packedBytes: number;
   readonly bytes: number;
-  /** Offset of its local header. */
+  /** Offset of the local header of the file. */
   readonly offset: number;
 }
 

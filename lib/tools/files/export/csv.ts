@@ -67,7 +67,7 @@ function* arePlain(cell: string, delimiter: string): Steps<boolean> {
   return true;
 }
 
-/** What begins like this, a spreadsheet evaluates, and it may then send what is in the sheet elsewhere. */
+/** A spreadsheet evaluates a cell that begins like this, and may then send the contents of the sheet elsewhere. */
 const FORMULA = /^[=+\-@\t\r\n]/;
 const NUMBER = /^[+-]?(\d{1,3}([ ,.]\d{3})+|\d+)([.,]\d+)?([eE][+-]?\d+)?\s?%?$/;
 

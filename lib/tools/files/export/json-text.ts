@@ -10,7 +10,7 @@ interface OpenValue {
   readonly length: number;
   /** The line break and the indentation before each member. */
   readonly start: string;
-  /** What follows the last member. */
+  /** The text after the last member. */
   readonly end: string;
   written: number;
 }

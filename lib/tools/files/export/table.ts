@@ -8,7 +8,7 @@ import { toJsonTextInSteps } from './json-text.js';
 
 /** Rows of cells. A cell is a text, a number, a boolean or null; lists and objects in it are JSON text. */
 export interface Table {
-  /** Undefined when the data has no names for them. */
+  /** Undefined when the data has no names for the columns. */
   readonly columns: readonly string[] | undefined;
   readonly rows: readonly (readonly Cell[])[];
 }

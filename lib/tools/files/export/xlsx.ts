@@ -12,7 +12,7 @@ export interface NamedTable {
   readonly table: Table;
 }
 
-/** What the thread receives: a number `t` of milliseconds is a date, with or without a time. */
+/** A cell as the thread receives it: a number `t` of milliseconds is a date, with or without a time. */
 type SheetCell = Cell | { readonly t: number; readonly hasTime: boolean };
 
 /** Some rows of a sheet. */
@@ -91,7 +91,7 @@ async function writeInThread(tables: readonly NamedTable[], attempt: WorkingAtte
   }
 }
 
-/** What Node.js says in place of the id of a thread that has ended. */
+/** Node.js says this in place of the id of a thread that has ended. */
 const ENDED = -1;
 
 /** Sends the rows in parts: copying all of them at once would hold the event loop. */

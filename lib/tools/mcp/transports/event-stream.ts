@@ -11,7 +11,7 @@ const MAX_UNCOUNTED_LINES = 512;
 /** An event that has arrived. */
 export interface ArrivedEvent {
   readonly bytes: number;
-  /** Its first characters and its last ones. */
+  /** The first characters of the event and its last ones. */
   readonly shown: string;
 }
 
@@ -84,7 +84,7 @@ class EventMeasure {
     for (let position = start; position < chunk.length; position++) {
       const byte = chunk[position];
       const isReturn = byte === RETURN;
-      // Both together end one line.
+      // A return and a newline together end one line.
       const endsLine = isReturn || (byte === NEWLINE && !this.#isAfterReturn);
       if (!endsLine && byte !== NEWLINE) this.#lineBytes++;
       this.#isAfterReturn = isReturn;

@@ -44,17 +44,17 @@ export class StdioTransport implements Transport {
   readonly #programs: ProgramLauncher;
   readonly #budget: MessageBudget;
   #strayLines = 0;
-  /** What a message has too much of that is being left out, and its bytes since then. */
+  /** The limit that a message exceeds, so that it is being left out, and its bytes since then. */
   #exceeded: string | undefined;
   #skippedBytes = 0;
   #isClosing = false;
-  /** True when it has sent too much: whatever comes after that is not read. */
+  /** True when the server has sent too much: whatever comes after that is not read. */
   #isGivenUp = false;
   #starting: Promise<void> | undefined;
   #program: StartedProgram | undefined;
   #closed: Promise<void> | undefined;
 
-  /** @param programs starts it. Default: this process does */
+  /** @param programs starts the server. Default: this process does */
   constructor(config: StdioServerConfig, clock: Clock, reports: Reports, programs?: ProgramLauncher) {
     this.#config = config;
     this.#clock = clock;
@@ -128,7 +128,7 @@ export class StdioTransport implements Transport {
       await this.#write(serializeMessage(message));
     } catch (error) {
       if (!ENDED.includes(errorCode(error) ?? '')) throw error;
-      // Its end, which says more, is about to be noticed.
+      // The end of the program, which says more, is about to be noticed.
       await this.#inTime(this.#closed);
       throw new Error('the program has ended', { cause: error });
     }
@@ -149,7 +149,7 @@ export class StdioTransport implements Transport {
   async close(): Promise<void> {
     this.#isClosing = true;
     const isStarting = this.#program === undefined;
-    // One that takes longer to start is killed when it has.
+    // A program that takes longer to start is killed when it has.
     if (isStarting && !(await this.#inTime(this.#starting?.catch(() => undefined)))) return this.#kill();
     const program = this.#program;
     if (program === undefined) return;
@@ -161,7 +161,7 @@ export class StdioTransport implements Transport {
     await this.#closed;
   }
 
-  /** What the server has started in a session of its own outlives it, and may hold its output open for ever. */
+  /** Bounds the wait for output: a program that the server has started in a session of its own may hold it open. */
   #awaitLastOutput({ stdout, stderr }: StartedProgram): void {
     const timer = this.#clock.setTimeout(() => {
       stdout.destroy();
@@ -194,7 +194,7 @@ export class StdioTransport implements Transport {
     try {
       message = deserializeMessage(line);
     } catch (error) {
-      // Such as a line that a careless server prints.
+      // A careless server prints lines that are no messages.
       this.#reports.onStrayLine(line);
       if (++this.#strayLines === MAX_STRAY_LINES) this.#kill();
       this.onerror?.(error as Error);

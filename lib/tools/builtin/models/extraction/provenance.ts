@@ -13,7 +13,7 @@ export interface Provenance {
   readonly page: number;
   /** The words of the page; null when the model gave none. */
   readonly quote: string | null;
-  /** Whether these words are on the page. */
+  /** True when the words of the quote are on the page. */
   readonly verified: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface FoundFields {
   readonly provenance: Readonly<Record<string, Provenance>>;
 }
 
-/** What a model is asked for, and how its answer is read. */
+/** The form of the answer that a model is asked for, and how it is read. */
 interface AnswerShape {
   readonly schema: JsonObject;
   readonly instruction: string;

@@ -6,7 +6,7 @@ import { breakBlockTags } from './block-tags.js';
 
 /** A page that a model shall read, and where it is from. */
 export interface SourcePage {
-  /** The path or the URL of its document; `<inline>` for a text. */
+  /** The path or the URL of the document; `<inline>` for a text. */
   readonly source: string;
   readonly number: number;
   readonly sheet_name: string | null;
@@ -56,7 +56,7 @@ function toPages(value: Json, name: string): SourcePage[] {
   return [textOf(JSON.stringify(value))];
 }
 
-/** Whether a member of a list is a document, a page, a text, or a list of them. */
+/** Tells whether a member of a list is a document, a page, a text, or a list of them. */
 function isReadable(value: Json): boolean {
   if (typeof value === 'string') return true;
   return Array.isArray(value) ? value.every(isReadable) : isDocument(value) || isPage(value);
@@ -151,7 +151,7 @@ function* dividePage(page: SourcePage, maxChars: number): Generator<SourcePage> 
   }
 }
 
-/** Whether a code unit is the first half of a character. */
+/** Tells whether a code unit is the first half of a character. */
 function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
