@@ -19,7 +19,7 @@ export interface Peer {
 }
 
 /**
- * What every candidate does for a task, the floor and we too: resolve its two templates, call the no-op tool. So
+ * Does for a task what every candidate does, the floor and we too: resolves its two templates, calls the no-op tool. So
  * whatever is measured beyond the floor is what the candidate itself costs.
  */
 export async function work(task: Task, output: Outputs): Promise<Json> {

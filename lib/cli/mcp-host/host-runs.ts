@@ -24,7 +24,7 @@ export interface HostRunValues {
 /** A run that a host has started. */
 interface HostRun {
   readonly registry: RegistryApi;
-  /** Undefined until it has settled. */
+  /** Undefined until the run has settled. */
   record: RunRecord | undefined;
 }
 

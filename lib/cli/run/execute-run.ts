@@ -33,7 +33,7 @@ export interface DisplayedRun {
   readonly formatFailures: FormatFailures;
   /** The folder of this machine for the files of the run; undefined when they stay on a server. */
   readonly outputFolder: string | undefined;
-  /** It may pause at breakpoints. */
+  /** True when the run may pause at breakpoints. */
   readonly mayPause?: boolean | undefined;
   /** Keeps the run; undefined when this machine does not. */
   readonly history?: ShellHistory | undefined;

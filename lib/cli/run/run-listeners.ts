@@ -13,7 +13,9 @@ import { readInspectMode, type RunFlags } from './run-flags.js';
 
 type ListenerFlags = Pick<RunFlags, 'events' | 'record' | 'inspect' | 'json' | 'quiet'>;
 
-/** What receives the events of a run besides the display: the files of `--events` and `--record`, the page of `--inspect`. */
+/**
+ * The receivers of a run's events besides the display: the files of `--events` and `--record`, the page of `--inspect`.
+ */
 export class RunListeners {
   readonly #flags: ListenerFlags;
   readonly #context: CliContext;

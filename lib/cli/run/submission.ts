@@ -104,7 +104,10 @@ export function printReport(
 
 const SERVER_TOOLS_HINT = `the server has no such tool: GET /pipelines/tools lists its tools; ${PROGRAM} serve --tools FILE adds your own`;
 
-/** What a server says of `wavetrain tools` and `--tools` is true of its own process only. A similar name stays the hint. */
+/**
+ * Replaces a server's hint at `wavetrain tools` and `--tools`, which is true of its own process only. A similar name
+ * stays the hint.
+ */
 function hintAtServer(problem: Problem): Problem {
   const { code, hint } = problem;
   return code === 'unknown_tool' && hint?.includes('--tools') === true
