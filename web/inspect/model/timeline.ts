@@ -28,7 +28,7 @@ export interface TimelineEntry {
 /** Older recordings do not say which transition was taken. */
 type ReceivedEntry = Omit<InspectionEntry, 'transition'> & Partial<Pick<InspectionEntry, 'transition'>>;
 
-/** What of an entry is read when it is looked at. */
+/** The parts of an entry that are read when it is looked at. */
 export interface EntryDetail {
   readonly data: Json;
   readonly snapshot: Json;

@@ -15,7 +15,7 @@ export interface JsonSchema {
   readonly definitions?: Readonly<Record<string, JsonSchema>>;
 }
 
-/** What the server knows of the language: its schemas and its tools. */
+/** The language as the server knows it: its schemas and its tools. */
 export interface Vocabulary {
   readonly pipeline: JsonSchema;
   readonly plan: JsonSchema;
@@ -30,7 +30,7 @@ export interface InnerPath {
   readonly rest: readonly (string | number)[];
   /** Index of the sub-pipeline whose pipeline contains it. */
   readonly subPipeline: number | undefined;
-  /** It is beside the root key. */
+  /** True when the path is beside the root key. */
   readonly isRoot: boolean;
 }
 

@@ -12,11 +12,11 @@ type DefinitionKind = 'pipeline' | 'plan';
 interface CheckedText {
   readonly text: string;
   readonly kind: DefinitionKind;
-  /** What else says with which files it is checked. */
+  /** The values that say, besides the text, with which files the text is checked. */
   readonly place: JsonObject;
 }
 
-/** What the server has said of a text. */
+/** The server's verdict on a text. */
 export interface CheckState {
   /**
    * `idle`: nothing was asked yet. `checking`: it was asked. `unreachable`: it does not answer, and is asked again.
@@ -51,7 +51,7 @@ interface Report {
   readonly stats: PlanStatistics | null;
 }
 
-/** Those of the window, or of a spec. */
+/** The timers of the window, or of a spec. */
 export interface Timers {
   set(task: () => void, milliseconds: number): number;
   clear(timer: number): void;

@@ -102,7 +102,7 @@ export class Drafts {
     return draft === undefined || draft.tab === this.#tab ? undefined : draft;
   }
 
-  /** Forgets the draft: the text was saved elsewhere, or is given up. What another tab has kept since stays. */
+  /** Forgets the draft: the text was saved elsewhere, or is given up. A draft that another tab has kept since stays. */
   discard(): void {
     if (this.findOther() !== undefined) return;
     this.#store.removeItem(this.#name);

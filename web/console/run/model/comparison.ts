@@ -78,7 +78,7 @@ function listDifferences(
   return differences;
 }
 
-/** Whether the server has cut a value: what is left of it may be equal by chance. */
+/** True when the server has cut a value: what is left of it may be equal by chance. */
 function isCut({ cut }: TaskRecord, name: 'inputs' | 'output'): boolean {
   return cut.some((pointer) => pointer === `/${name}` || pointer.startsWith(`/${name}/`));
 }

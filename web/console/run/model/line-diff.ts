@@ -37,7 +37,7 @@ export function diffLines(before: string, after: string): readonly DiffHunk[] | 
   }));
 }
 
-/** Whether the last line has an end makes no difference. */
+/** Ends the last line, so that a missing end makes no difference. */
 function endLine(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
