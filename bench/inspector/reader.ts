@@ -134,7 +134,7 @@ export class Reader {
 
   /** Begins to count tasks. */
   async watchTasks(): Promise<void> {
-    // An empty page has not begun to keep them.
+    // An empty page has not begun to keep long tasks.
     await this.page.evaluate('globalThis.longTasks?.splice(0)');
     await this.#browser.startTracing(this.page, { categories: ['toplevel'] });
   }

@@ -5,7 +5,7 @@ import type { Pipeline, Task } from '../../lib/pipelines/pipeline.js';
 /** Output of a task by its id, as the peer kept it; undefined when there is none. */
 export type Outputs = (taskId: string) => Json | undefined;
 
-/** Runs the tasks once, each after its upstream, and gives what they put out. Only this is measured. */
+/** Runs the tasks once, each after its upstream, and gives what they put out. Only the run is measured. */
 export type RunOnce = () => Promise<Outputs>;
 
 /** Another library that runs tasks in the order of their dependencies. */

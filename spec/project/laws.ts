@@ -4,9 +4,9 @@
  */
 
 interface Room {
-  /** Rooms that it may import. */
+  /** Rooms that this room may import. */
   readonly may: readonly string[];
-  /** Rooms whose types it may import. */
+  /** Rooms whose types this room may import. */
   readonly types?: readonly string[];
   readonly reason: string;
 }
@@ -260,7 +260,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 
 interface Home {
   readonly rooms: readonly string[];
-  /** Rooms that may import its types. */
+  /** Rooms that may import the types of the package. */
   readonly types?: readonly string[];
   readonly reason: string;
 }
@@ -324,7 +324,7 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
 interface Surrounding {
   readonly what: string;
   readonly pattern: RegExp;
-  /** The files that may use it, each with the reason. */
+  /** The files that may use the surrounding, each with the reason. */
   readonly only: Readonly<Record<string, string>>;
 }
 

@@ -25,7 +25,7 @@ export interface DisplayedRun {
   readonly backend: RunBackend;
   /** Several sub-pipelines, and so several waves, may run at once (D45). */
   readonly hasParallelWaves: boolean;
-  /** The files that it was read from, which `--events` must not overwrite. */
+  /** The files that the run was read from, which `--events` must not overwrite. */
   readonly filesRead: readonly string[];
   readonly createView: () => RunView;
   /** Replaces the secrets that the run has used, in what tools print and throw outside of their tasks (D61). */

@@ -25,7 +25,7 @@ export class RunListeners {
   #isOver = false;
 
   /**
-   * Opens what the flags ask for, and nothing when one of it cannot be opened.
+   * Opens what the flags ask for, and nothing when a part of that cannot be opened.
    *
    * @param filesRead what the run was read from, which must not be overwritten
    * @throws UsageError when a file cannot be written, or for an unknown mode of `--inspect`

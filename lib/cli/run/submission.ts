@@ -33,7 +33,7 @@ interface SubmissionFlags extends DefinitionFlags, RunValueFlags {
 /** A run that a server has validated and that is ready to be sent to it. */
 export interface PreparedSubmission {
   readonly definition: DefinitionFile;
-  /** Sends it, at most once even if the request must be repeated (D36). */
+  /** Sends the run, at most once even if the request must be repeated (D36). */
   readonly submit: () => Promise<AcceptedRun>;
   /** Describes how the terminal displays the run. */
   readonly describe: () => Promise<Omit<DisplayedRun, 'backend' | 'filesRead' | 'outputFolder'>>;

@@ -159,7 +159,7 @@ export function describeCall(call: CallRecord & Partial<Pick<TaskRecord, 'items'
   return `${state}, ${describeItems(items)}${cachedItems}`;
 }
 
-/** ` in 0.2 s`; empty when it has not ended, or nobody has observed it. */
+/** ` in 0.2 s`; empty when the attempt has not ended, or nobody has observed its times. */
 export function describeTook({
   started_at: start,
   finished_at: end,
@@ -243,7 +243,7 @@ function describeError({ error, failures, kind }: RunRecord): string | null {
   return `${describeFailedTask(cause)}${item}: ${toSingleLine(error)}`;
 }
 
-/** Explains that work is stopped only in what is shown: no status says so. */
+/** Names the state, and says that work is stopped only in what is shown. */
 export function describeState(state: KeptState, format: Formatter = String): string {
   return state === 'running'
     ? `${format(state)} in another shell; what is at work is shown as stopped`

@@ -19,7 +19,7 @@ export interface TimelineEntry {
   /** Null when none was taken, or it is not known; older recordings do not say. */
   readonly transition: string | null;
   readonly status: ActorStatus;
-  /** The entry before it of the same actor. */
+  /** The entry before this one of the same actor. */
   previous: TimelineEntry | undefined;
   /** The whole entry as JSON; empty once the page has dropped it. */
   text: string;

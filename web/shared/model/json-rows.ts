@@ -8,7 +8,7 @@ export type JsonRow = ValueRow | MoreRow;
 
 interface ValueRow {
   readonly kind: 'value';
-  /** Unique in the tree: the keys that lead to it, as a JSON array. */
+  /** Unique in the tree: the keys that lead to the value, as a JSON array. */
   readonly id: string;
   /** From 1. */
   readonly level: number;

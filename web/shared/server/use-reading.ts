@@ -17,7 +17,7 @@ export interface ReadingOptions {
   readonly refreshMs?: number;
   /** Reads again only when this number has changed, or the last read has failed; undefined reads again always. */
   readonly round?: number;
-  /** Keeps the value that was read before under another name until there is one under this. */
+  /** Keeps the value that was read before under another name until there is one under the new name. */
   readonly keep?: boolean;
 }
 

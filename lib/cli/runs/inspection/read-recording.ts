@@ -19,7 +19,7 @@ export interface ReadRecording {
   readonly head: RecordingHead & { readonly failed_calls: readonly FailedCall[] };
   /** The entries as JSON, in order; their numbers grow. */
   readonly entries: readonly { readonly seq: number; readonly json: string }[];
-  /** Number of entries that its writer left out, or has dropped. */
+  /** Number of entries that the writer left out, or has dropped. */
   readonly dropped: number;
   /** True when the recording has the line of its end; without the line, nobody knows how many entries are missing. */
   readonly isWhole: boolean;

@@ -18,7 +18,7 @@ export interface Proposal {
 }
 
 interface Proposals {
-  /** Where what they replace begins. */
+  /** The place where the text begins that the proposals replace. */
   readonly from: number;
   readonly options: readonly Proposal[];
 }

@@ -12,7 +12,7 @@ export interface Outline {
   readonly parts: readonly OutlinePart[];
   readonly params: readonly string[];
   readonly inputs: readonly string[];
-  /** Keys of the blackboard that it names anywhere. */
+  /** Keys of the blackboard that the definition names anywhere. */
   readonly sessionKeys: readonly string[];
 }
 

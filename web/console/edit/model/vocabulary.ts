@@ -26,9 +26,9 @@ export interface Vocabulary {
 export interface InnerPath {
   readonly schema: JsonSchema | undefined;
   readonly kind: 'pipeline' | 'plan';
-  /** From the pipeline or the plan that contains it. */
+  /** The part of the path from the pipeline or the plan that contains its end. */
   readonly rest: readonly (string | number)[];
-  /** Index of the sub-pipeline whose pipeline contains it. */
+  /** Index of the sub-pipeline whose pipeline contains the end of the path. */
   readonly subPipeline: number | undefined;
   /** True when the path is beside the root key. */
   readonly isRoot: boolean;

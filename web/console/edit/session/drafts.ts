@@ -8,7 +8,7 @@ export interface KeptText {
 
 /** A text that was typed and not saved elsewhere. */
 interface Draft extends KeptText {
-  /** The tab that has written it. */
+  /** The tab that has written the draft. */
   readonly tab: string;
   /** In milliseconds since 1970. */
   readonly savedAt: number;

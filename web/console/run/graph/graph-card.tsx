@@ -28,7 +28,7 @@ interface GraphCardProps {
   readonly card: PlacedCard;
   readonly name: string;
   readonly tone: Tone;
-  /** How it stands, for those who do not see its color. */
+  /** The state in words, for readers who do not see the color of the card. */
   readonly status: string;
   readonly title: string;
   readonly isFanOut?: boolean;

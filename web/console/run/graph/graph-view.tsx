@@ -121,7 +121,10 @@ function describeReads({ edges }: PlanGraph): ReadonlyMap<string, string> {
 /** How a sub-pipeline stands. */
 interface Standing {
   readonly status: NonNullable<RunRecord['sub_pipelines']>[string];
-  /** How far its tasks have come; once no more of them run without all having succeeded, how each has ended. */
+  /**
+   * How far the tasks of the sub-pipeline have come; once no more of them run without all having succeeded, how each
+   * has ended.
+   */
   readonly tasks: string;
   /** In a word. */
   readonly word: string;

@@ -9,7 +9,7 @@ export const MOST_COMPARED = 2000;
 /** The tasks of a run that were read, by name. */
 export interface ReadTasks {
   readonly tasks: ReadonlyMap<string, TaskRecord>;
-  /** False when the run has more of them. */
+  /** False when the run has more tasks. */
   readonly isWhole: boolean;
 }
 

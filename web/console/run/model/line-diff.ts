@@ -8,7 +8,7 @@ export interface DiffLine {
 
 /** Lines that differ, in a row or nearly, with some before and after them that do not. */
 export interface DiffHunk {
-  /** The number of its first line in the earlier text and in the later one, from 1. */
+  /** The number of the first line in the earlier text and in the later one, from 1. */
   readonly before: number;
   readonly after: number;
   readonly lines: readonly DiffLine[];

@@ -9,9 +9,9 @@ type TaskStatus = TaskRecord['status'];
 export interface AttemptTime {
   readonly attempt: number;
   readonly start: number;
-  /** Null while it is under way. */
+  /** Null while the attempt is under way. */
   end: number | null;
-  /** Why it failed; null when it did not. */
+  /** Why the attempt failed; null when it did not. */
   error: string | null;
 }
 
