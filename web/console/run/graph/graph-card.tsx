@@ -28,7 +28,7 @@ interface GraphCardProps {
   readonly card: PlacedCard;
   readonly name: string;
   readonly tone: Tone;
-  /** The state in words, for readers who do not see the color of the card. */
+  /** The state in words, for readers who do not see the colour of the card. */
   readonly status: string;
   readonly title: string;
   readonly isFanOut?: boolean;
