@@ -172,7 +172,7 @@ function keepSdksApart(build) {
   }
 }
 
-/** Whether no input of the build is newer than what it has written. */
+/** True when no input of the build is newer than what it has written. */
 function isUpToDate() {
   if (!existsSync(lastOutput)) return false;
   const builtAt = statSync(lastOutput).mtimeMs;

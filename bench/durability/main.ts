@@ -122,7 +122,7 @@ async function measureGaps(): Promise<void> {
   });
 }
 
-/** Submits each in a turn of the event loop of its own, as requests come. */
+/** Submits each run in a turn of the event loop of its own, as requests come. */
 async function runTogether(registry: RunRegistry, pipeline: Pipeline, count: number): Promise<void> {
   const runs: Promise<void>[] = [];
   for (let time = 0; time < count; time++) {

@@ -15,7 +15,7 @@ import { defineTool } from '../../lib/tools/tool.js';
 import { noop } from '../shapes.js';
 
 const PROGRAM = fileURLToPath(new URL('../store-thread.cjs', import.meta.url));
-/** As a server keeps them by default. */
+/** The events that a server keeps by default. */
 const EVENTS = 10_000;
 
 /** Answers when it is opened; a process that ends before leaves its calls at work. */

@@ -6,7 +6,7 @@ import { READY, type IpcResponse } from './ipc.js';
 
 /** A child process; its standard output is discarded. */
 export class Child {
-  /** Its base URL; empty when it is no server. */
+  /** The base URL of the child; empty when the child is no server. */
   readonly url: string;
   readonly #process: ChildProcess;
   readonly #pending = new Map<number, (value: unknown) => void>();

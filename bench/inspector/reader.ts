@@ -1,6 +1,6 @@
 import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core';
 
-/** What the main thread of the page was busy with, in milliseconds. */
+/** The longest task of the page's main thread, in milliseconds. */
 export interface LongTasks {
   /** Processor time of the longest task: what it takes where nothing else runs. */
   readonly longest: number;
@@ -134,7 +134,7 @@ export class Reader {
 
   /** Begins to count tasks. */
   async watchTasks(): Promise<void> {
-    // An empty page has not begun to keep them.
+    // An empty page has not begun to keep long tasks.
     await this.page.evaluate('globalThis.longTasks?.splice(0)');
     await this.#browser.startTracing(this.page, { categories: ['toplevel'] });
   }

@@ -9,10 +9,10 @@ type AutoTask = (() => Promise<Json>) | [...string[], (results: Results) => Prom
 /**
  * `auto` of the async library: functions by name, each with the names of those whose results it gets.
  *
- * Less than we do: no state of a run or a task, no cancelling from outside; retries and timeouts are other functions
- * of the library to wrap a task in. More: a task starts as soon as its own upstream is through. Nothing can be built
- * before a run: each looks for cycles anew, in a time that grows with the square of the tasks. That is measured, since
- * no user can avoid it.
+ * Less than we do: no state of a run or a task, no cancelling from outside; retries and timeouts are other functions of
+ * the library to wrap a task in. More: a task starts as soon as its own upstream is through. Nothing can be built
+ * before a run: each looks for cycles anew, in a time that grows with the square of the tasks. The search is measured,
+ * since no user can avoid it.
  */
 export const asyncAuto: Peer = {
   name: 'async.auto',

@@ -6,15 +6,15 @@ import { type Peer, waveTasks, work } from './peer.js';
 
 const anything = z.any();
 
-/** What its users can switch off and nobody needs here. */
+/** Options that switch off what users of Mastra can do without and nobody needs here. */
 const LEAN = { validateInputs: false, emitStepEvents: false, shouldPersistSnapshot: () => false };
 
 /**
  * Mastra: sequences of `then` and `parallel`.
  *
- * More than we do: schemas between tasks, suspending and resuming, streams, tracing hooks, snapshots to a store. It is
- * all off or unused here, as far as it can be. Less: it does not find the waves, it is given them. Built and committed
- * outside of what is measured; every run needs a run object of its own, so making that is measured.
+ * More than we do: schemas between tasks, suspending and resuming, streams, tracing hooks, snapshots to a store. All of
+ * them are off or unused here, as far as Mastra allows. Less: Mastra does not find the waves, it is given them. Built
+ * and committed outside of what is measured; every run needs a run object of its own, so making that is measured.
  */
 export const mastra: Peer = {
   name: 'Mastra',

@@ -5,7 +5,7 @@ import type { Pipeline, Task } from '../../lib/pipelines/pipeline.js';
 /** Output of a task by its id, as the peer kept it; undefined when there is none. */
 export type Outputs = (taskId: string) => Json | undefined;
 
-/** Runs the tasks once, each after its upstream, and gives what they put out. Only this is measured. */
+/** Runs the tasks once, each after its upstream, and gives what they put out. Only the run is measured. */
 export type RunOnce = () => Promise<Outputs>;
 
 /** Another library that runs tasks in the order of their dependencies. */
@@ -19,7 +19,7 @@ export interface Peer {
 }
 
 /**
- * What every candidate does for a task, the floor and we too: resolve its two templates, call the no-op tool. So
+ * Does for a task what every candidate does, the floor and we too: resolves its two templates, calls the no-op tool. So
  * whatever is measured beyond the floor is what the candidate itself costs.
  */
 export async function work(task: Task, output: Outputs): Promise<Json> {

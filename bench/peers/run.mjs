@@ -35,7 +35,7 @@ console.log(
 );
 measure('few', 'p-graph', 'async', '@langchain/langgraph', '@mastra/core');
 // On Node 20 one AsyncLocalStorage in use makes every promise of its process slower, and what the slow ones leave
-// behind is collected in the time of the others. That flatters every ratio to the floor, ours too.
+// behind is collected in the time of the others. Both effects flatter every ratio to the floor, ours too.
 console.log('\nWithout LangGraph.js and Mastra, which slow down everything else in their process:\n');
 measure('many', 'p-graph', 'async');
 

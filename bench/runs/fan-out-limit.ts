@@ -26,7 +26,7 @@ export async function runWithLimit(pipeline: Pipeline, items: number, concurrenc
 const REQUESTS = 1000;
 const IN_FLIGHT = 64;
 
-/** In a thread of its own, so that its time is not counted. */
+/** Runs the server in a thread of its own, so that its time is not counted. */
 const SERVER = `
   const { createServer } = require('node:http');
   const { parentPort } = require('node:worker_threads');

@@ -16,7 +16,7 @@ const impatientClock: Clock = {
   },
 };
 
-/** Whether somebody views the run: from its first event on, only before its first event, or never. */
+/** The time for which somebody views the run: from its first event on, only before its first event, or never. */
 type Viewer = 'always' | 'left' | 'never';
 
 /** Runs a pipeline as a server does, whose runs can be inspected. Returns how many entries were recorded. */

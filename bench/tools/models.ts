@@ -14,7 +14,7 @@ import { compare, median } from '../measure.js';
 const REQUESTS = 1000;
 const IN_FLIGHT = 64;
 
-/** In a thread of its own, so that its time is not counted. Streams an answer of ten words. */
+/** Runs the server in a thread of its own, so that its time is not counted. Streams an answer of ten words. */
 const SERVER = `
   const { createServer } = require('node:http');
   const { parentPort } = require('node:worker_threads');

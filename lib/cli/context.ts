@@ -59,14 +59,14 @@ interface RunHistoryPlace {
   readonly bytesFolder: string | undefined;
 }
 
-/** What the history of runs needs to know of the machine and its user. */
+/** The facts about the machine and its user that the history of runs needs. */
 interface Host extends ProcessTable {
   /** Undefined on Windows. */
   readonly userId: number | undefined;
   readonly homeFolder: string;
 }
 
-/** What commands do with runs: they reach runs through the registry alone (law L2). */
+/** The methods of the registry that commands use: they reach runs through the registry alone (law L2). */
 export type RegistryApi = Pick<
   RunRegistry,
   | 'submit'
@@ -124,7 +124,7 @@ function systemHost(): Host {
       try {
         return process.kill(pid, 0);
       } catch (error) {
-        // It is there, and belongs to another user.
+        // The process is there, and belongs to another user.
         return errorCode(error) === 'EPERM';
       }
     },

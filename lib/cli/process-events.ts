@@ -30,7 +30,7 @@ export class StopSignals {
     for (const signal of SIGNALS) events.on(signal, this.#onSignal);
   }
 
-  /** Whether a signal has come. */
+  /** True once a signal has come. */
   get hasCome(): boolean {
     return this.#waiting.length < COUNTED;
   }

@@ -147,7 +147,7 @@ const TEXT_ARGUMENT = 'PROMPT';
 
 const MAX_SHOWN = 200;
 
-/** Whether an option is followed by its value. */
+/** True when an option is followed by its value. */
 function takesValue(option: string, page: HelpPage): boolean {
   const help = page.options.find(({ names }) => names.includes(option));
   return help?.description.startsWith('<') === true;

@@ -1,10 +1,10 @@
-/** What is compared with an undisturbed run. */
+/** The comparison of a run with an undisturbed one. */
 type Comparison =
-  /** Its record and its events are equal. */
+  /** The record and the events of the run are equal. */
   | 'equal'
-  /** It is equal, or has failed because a call was at work that must not be made twice. */
+  /** The run is equal, or has failed because a call was at work that must not be made twice. */
   | 'once'
-  /** It is cancelled while it is at work, and has settled. */
+  /** The run is cancelled while it is at work, and has settled. */
   | 'cancelled'
   | 'forced';
 

@@ -76,7 +76,7 @@ export class Server {
         if (url !== undefined) resolve(url);
       });
     });
-    // It may be killed before it listens.
+    // The server may be killed before it listens.
     this.#url = await Promise.race([listening, this.#exited.then(() => UNREACHABLE)]);
   }
 

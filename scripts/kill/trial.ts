@@ -38,7 +38,7 @@ interface TrialOptions {
   readonly folder: string;
   /** Returns a number from 0 to 1. */
   readonly random: () => number;
-  /** Whether the server is also killed after some time, and not only by its tools. */
+  /** True when the server is also killed after some time, and not only by its tools. */
   readonly isTimed: boolean;
   readonly print: (line: string) => void;
 }
@@ -154,12 +154,12 @@ export class Trial {
     const { status } = await this.#insist((server) =>
       server.request('POST', `/pipelines/runs/${id}/cancel`, sent),
     );
-    // It had ended, or was cancelled already when the answer did not come.
+    // The run had ended, or was cancelled already when the answer did not come.
     if (status !== 200 && status !== 400) throw new Error(`a cancel was answered with ${status}`);
     return status === 200;
   }
 
-  /** A run is accepted once, also when the answer did not come (D36). What was answered is not lost. */
+  /** A run is accepted once, also when the answer did not come (D36). An answered run is not lost. */
   async #submitSurely(kind: Kind, key: string): Promise<string> {
     const id = await this.#insist((server) => submit(server, kind, key));
     const again = await this.#insist((server) => submit(server, kind, key));
@@ -179,7 +179,7 @@ export class Trial {
     if (events.some(({ seq }, at) => seq !== at + 1)) figures.gaps++;
     figures.published_twice += countTwice(events, this.#expected.get(kind)?.events ?? []);
     if (comparison === 'cancelled' || comparison === 'forced') {
-      // It may have ended before it was cancelled.
+      // The run may have ended before it was cancelled.
       if (record['status'] === 'cancelled' || record['status'] === 'succeeded') return;
       figures.records_that_differ++;
       return this.#options.print(`${name} ${id} is ${JSON.stringify(record)}`);
@@ -234,7 +234,7 @@ async function submit(server: Server, { path, body }: Kind, key: string): Promis
   return answer.body['run_id'] as string;
 }
 
-/** One that is lost has settled as well. */
+/** A run that is lost has settled as well. */
 async function isSettled(server: Server, id: string): Promise<boolean> {
   const { status, body } = await server.request('GET', `/pipelines/runs/${id}`);
   return status === 404 || body['settled'] === true;
@@ -257,7 +257,7 @@ async function readOutcome(server: Server, id: string, tries = 100): Promise<Out
   };
 }
 
-/** Their times and their order may differ. */
+/** Leaves out times and the order, which may differ from run to run. */
 function describeEvents(events: readonly Event[]): string[] {
   return events
     .map((event) => JSON.stringify({ ...event, seq: 0, time: '', run_id: '', duration_ms: 0, delay_ms: 0 }))

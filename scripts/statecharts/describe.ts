@@ -13,7 +13,7 @@ export interface ChartDescription {
 }
 
 interface StateDescription extends Pick<ChartNode, 'id' | 'key' | 'kind' | 'lines'> {
-  /** Id of the state that contains it; undefined for the root. */
+  /** Id of the containing state; undefined for the root. */
   readonly parent: string | undefined;
 }
 

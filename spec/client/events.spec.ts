@@ -51,7 +51,7 @@ function breaking(plan: readonly Break[]): (response: ServerResponse, asked: Rec
     openStream(response);
     if (next === undefined) response.end(frames.slice(from).join('') + END);
     else if (next.kind === 'close') response.end(frames.slice(from, from + next.events).join(''));
-    // What is known already is sent once more.
+    // Events that are known already are sent once more.
     else if (next.kind === 'repeat')
       response.end(frames.slice(Math.max(0, from - 3), from + next.events).join(''));
     else {

@@ -5,9 +5,9 @@ export interface CompileCase {
   readonly prompt: string;
   /** Written by hand, with mistakes that models make. */
   readonly answers: readonly string[];
-  /** Tools that it must call. */
+  /** Tools that the definition must call. */
   readonly tools: readonly string[];
-  /** Answers that it takes; 0 when no definition is expected. */
+  /** Answers that the definition takes; 0 when no definition is expected. */
   readonly attempts: number;
 }
 

@@ -23,7 +23,7 @@ export interface TestLibraryOptions extends Pick<RegistryOptions, 'store' | 'adm
 
 /** Parses texts, and holds those that the spec wants to be hard. */
 class HeldParser {
-  /** What was parsed, or is being parsed. */
+  /** The texts that were parsed, or are being parsed. */
   texts: string[] = [];
   readonly #held = new Map<string, Deferred<void>>();
 
@@ -52,7 +52,7 @@ class HeldParser {
 /** Steps that are shorter than what a scheduler waits for. */
 const STEP_MS = 15_000;
 
-/** What one process has of the folder `pipelines`, with the tool `wait`, which the spec ends. */
+/** The folder `pipelines` as one process has it, with the tool `wait`, which the spec ends. */
 export class TestLibrary {
   readonly log: string[] = [];
   readonly controlled = new ControlledTool('wait');
@@ -145,7 +145,7 @@ export class TestLibrary {
 
   /** Looks at the folder so often that changes count. */
   async look(): Promise<void> {
-    // Its timers may look at it too; each look comes after the others.
+    // The timers of the library may look at the folder too; each look comes after the others.
     for (let times = 0; times < 3; times++) {
       this.clock.advance(2000);
       await this.library.lookAgain();

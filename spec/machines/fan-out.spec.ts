@@ -171,7 +171,7 @@ describe('fanOutLogic', () => {
 
   it('aborts each item once, and one in a turn when the event-loop slice is used up (D25)', () => {
     const run = fanOut(3, 3);
-    // Its items end later than they are aborted, as those with a nested run do.
+    // The items of this fan-out end later than they are aborted, as items with a nested run do.
     const slots = run.ports.pending.map(({ slot }) => slot);
     const aborted: number[] = [];
     run.ports.settle = (_, item = 0) => void aborted.push(item);

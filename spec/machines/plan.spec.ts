@@ -124,7 +124,7 @@ describe('planMachine', () => {
     plan.actor.send({ type: 'cancel' });
     expect(status(plan)).to.equal('cancelled');
     expect(plan.ports.cancelledIds).to.deep.equal(['s0']);
-    // What follows is stronger, and begins anew.
+    // The force that follows is stronger, and begins anew.
     plan.actor.send({ type: 'force' });
     while (plan.ports.deferred.length > 0) plan.ports.deferred.shift()?.();
     expect(plan.ports.cancelledIds).to.deep.equal(['s0', 's0', 's1', 's2']);

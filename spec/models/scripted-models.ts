@@ -1,7 +1,7 @@
 import type { ModelAnswer, ModelRequest, ToolModels } from '../../lib/models/model.js';
 import type { ModelAccess, ModelCaller } from '../../lib/models/models.js';
 
-/** What a spec lets a model do with a request: answer, fail, or what a function makes of it. */
+/** The reaction of a model to a request: an answer, a failure, or what a function makes of it. */
 type Scripted =
   | string
   | Partial<ModelAnswer>
@@ -19,7 +19,7 @@ export class ScriptedModels implements ModelAccess, ToolModels {
   }
 
   assertConfigured(): void {
-    // It is always there.
+    // A scripted model is always there.
   }
 
   /** @param caller undefined when a tool asks */

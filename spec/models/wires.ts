@@ -1,4 +1,4 @@
-/** What a provider answers in a spec. */
+/** The answer of a provider in a spec. */
 export interface WireAnswer {
   readonly texts: readonly string[];
   readonly isCutByLength?: boolean;

@@ -16,7 +16,7 @@ function withTasks(tasks: string, before = ''): string {
   return `${START}${before}  tasks:\n${LIST}${tasks}`;
 }
 
-/** What is wrong, the code of the problem, and the text that the fix must lead to. */
+/** The mistake, the code of the problem, and the text that the fix must lead to. */
 const CASES: readonly (readonly [name: string, code: string, text: string, part: string])[] = [
   [
     'a misspelt field of the pipeline',

@@ -13,7 +13,7 @@ interface Case {
   readonly params?: JsonObject;
   readonly session?: JsonObject;
   readonly goal?: string;
-  /** What the `inputs` of the last task were, or for a fan-out those of its items. */
+  /** The `inputs` of the last task, or for a fan-out those of its items. */
   readonly expected: Json;
   readonly warns?: readonly string[];
 }

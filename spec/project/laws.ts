@@ -4,9 +4,9 @@
  */
 
 interface Room {
-  /** Rooms that it may import. */
+  /** Rooms that this room may import. */
   readonly may: readonly string[];
-  /** Rooms whose types it may import. */
+  /** Rooms whose types this room may import. */
   readonly types?: readonly string[];
   readonly reason: string;
 }
@@ -269,7 +269,7 @@ export const RUN_ENTRY_POINTS: readonly string[] = [
 
 interface Home {
   readonly rooms: readonly string[];
-  /** Rooms that may import its types. */
+  /** Rooms that may import the types of the package. */
   readonly types?: readonly string[];
   readonly reason: string;
 }
@@ -333,7 +333,7 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
 interface Surrounding {
   readonly what: string;
   readonly pattern: RegExp;
-  /** The files that may use it, each with the reason. */
+  /** The files that may use the surrounding, each with the reason. */
   readonly only: Readonly<Record<string, string>>;
 }
 

@@ -109,7 +109,7 @@ describe('The layout', () => {
 
 interface Importers {
   readonly all: Set<string>;
-  /** Those that import it when they need it: `import('./file.js')`. */
+  /** The files that import a file when they need it: `import('./file.js')`. */
   readonly lazy: Set<string>;
 }
 

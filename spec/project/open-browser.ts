@@ -33,7 +33,7 @@ export async function openBrowser(context: Context): Promise<Browser> {
 /** How Chromium names the end of a request that the page itself gave up. */
 const ABANDONED = 'net::ERR_ABORTED';
 
-/** What a page asked for and complained of. */
+/** The requests of a page, and its complaints. */
 export interface Witness {
   /** Addresses, in the order of asking. */
   readonly requests: readonly string[];

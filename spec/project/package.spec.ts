@@ -41,7 +41,7 @@ describe('The published package', () => {
     // Npm also complains of what the configuration of this machine contains.
     const ofPackage = complaints.split('\n').filter((line) => line !== '' && !/Unknown .*config/.test(line));
     expect(ofPackage).to.deep.equal([]);
-    // The metrics need its interface, which is small.
+    // The metrics need the API of OpenTelemetry, which is small.
     expect(readdirSync(join(folder.path, 'node_modules', '@opentelemetry'))).to.deep.equal(['api']);
   });
 

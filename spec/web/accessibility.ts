@@ -11,7 +11,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** What axe-core finds in a page that is serious or critical, with the elements. */
+/** Finds what axe-core calls serious or critical in a page, with the elements. */
 export async function findViolations(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const violations = (await page.evaluate(

@@ -13,7 +13,7 @@ export class FakeRun {
   readonly id: string;
   record: RunRecord;
   origin: InspectionOrigin = 'live';
-  /** A request for values is answered with that of its path after the id of the run. */
+  /** The answers to requests for values, by the path after the id of the run. */
   readonly answers = new Map<string, unknown>();
   readonly #lines: string[] = [];
   readonly #streams = new Set<ServerResponse>();

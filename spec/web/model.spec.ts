@@ -21,7 +21,7 @@ function treeOf(timeline: RunTimeline, count = timeline.entries.length): ActorTr
   return tree;
 }
 
-/** What a tree shows, as text. */
+/** Lists the rows of a tree, as text. */
 function shown(tree: ActorTree): string[] {
   return listTreeRows(tree, UNFOLDED).map((row) =>
     row.kind === 'actor' ? `${row.id} ${row.node.entry?.state ?? '?'}` : `${row.label} ${row.count}`,

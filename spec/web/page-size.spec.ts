@@ -33,7 +33,7 @@ describe('The run console', () => {
     );
   });
 
-  /** The scripts that load with a script: what it imports when it begins, and what these do. */
+  /** The scripts that load with a script: those that it imports when it begins, and those that these import. */
   function listImported(name: string, known = new Set<string>()): string[] {
     if (known.has(name)) return [];
     known.add(name);

@@ -3,7 +3,7 @@ import type { ActorStatus, InspectionEntry } from '../../lib/runs/inspection/ent
 
 const START = Date.parse('2026-01-01T12:00:00.000Z');
 
-/** What an entry says besides its actor, its event and its state. */
+/** The parts of an entry besides its actor, its event and its state. */
 export interface EntryExtras {
   readonly source?: string | null;
   readonly data?: Json;
@@ -112,7 +112,7 @@ export function writePausedRun(items = 8): RunScript {
     source: 'run/wave',
     data: { wavesExecuted: 1, failed: [] },
     snapshot: context(1),
-    // That of `[pausesBeforeWave]`: another with the guard of a failure leads to the same state.
+    // The transition `[pausesBeforeWave]`: another with the guard of a failure leads to the same state.
     transition: 'run:7',
   });
 }

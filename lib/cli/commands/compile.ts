@@ -207,7 +207,7 @@ function indent(text: string): string {
   return text.replace(/^/gm, '  ');
 }
 
-/** What a compilation that has failed has taken, here or on a server. */
+/** Returns the effort of a compilation that has failed, here or on a server. */
 function effortOf(error: unknown): Partial<CompileEffort> {
   const { detail } = error as Partial<RequestError>;
   return detail ?? (error as CompileFailedError);

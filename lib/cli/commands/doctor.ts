@@ -67,9 +67,9 @@ export interface DoctorFinding {
   readonly name: string;
   /** `missing` is harmless in itself; `broken` keeps something from working. */
   readonly state: 'ok' | 'missing' | 'broken';
-  /** What was found. Never a secret. */
+  /** The text of the finding. Never a secret. */
   readonly found: string;
-  /** How to fix it. */
+  /** A way to fix the finding. */
   readonly advice?: string;
 }
 

@@ -96,7 +96,7 @@ export class McpCommand extends Command<CliContext> {
   }
 }
 
-/** What tools print goes elsewhere; the answers still go to standard output. */
+/** Keeps the answers on standard output, although what tools print goes elsewhere. */
 function keepWriting(stdout: Writable): Writable {
   const write = stdout.write.bind(stdout);
   return new Writable({

@@ -133,7 +133,7 @@ function inputRow(input: InputMetadata, columns: number): readonly [string, stri
   const need = input.required ? 'required' : 'optional';
   const choices = input.enum?.map((value) => JSON.stringify(value)).join(', ');
   const description = [
-    // Those of MCP servers may have none.
+    // Inputs of tools of MCP servers may have no description.
     ...(input.description === '' ? [] : [input.description.replace(/\.?$/, '.')]),
     ...(choices === undefined ? [] : [`One of ${choices}.`]),
     ...(input.default === null ? [] : [`Default ${JSON.stringify(input.default)}.`]),

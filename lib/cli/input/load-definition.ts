@@ -86,7 +86,7 @@ export async function loadDefinition(
   return checkDefinitionFile(file, { ...setup, secrets, complete });
 }
 
-/** What a definition is checked and run with. */
+/** The tools and folders that a definition is checked and run with. */
 interface DefinitionSetup {
   readonly catalog: Catalog;
   /** Where tools may read files: the definition's folder first, then the working directory (D51). */
@@ -225,7 +225,7 @@ export async function loadCatalog(
   const file = mcp.file ?? config.mcpFile;
   if (file === undefined) return own;
   if (!mayNameMcpTools(mcp.texts)) {
-    // What the user names on the command line is read, even where nothing needs it.
+    // A file that the user names on the command line is read, even where nothing needs it.
     if (mcp.file !== undefined) await readMcpConfig(mcp.file, context);
     return own;
   }

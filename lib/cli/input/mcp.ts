@@ -9,13 +9,13 @@ import { PROGRAM, readPackageJson } from '../package-info.js';
 import { toSingleLine } from '../render/text.js';
 import { readText } from './read-file.js';
 
-/** Which MCP servers a command needs, and where its problems are reported. */
+/** Names the MCP servers that a command needs, and the places where their problems are reported. */
 export interface McpChoice {
-  /** What `--mcp` names; undefined: SERVICE_MCP_FILE. */
+  /** The file that `--mcp` names; undefined: SERVICE_MCP_FILE. */
   readonly file?: string | undefined;
   /** The definitions of the command: only servers that they name are started. Undefined: all servers. */
   readonly texts?: readonly string[];
-  /** Whether the command goes on without the tools of a server that cannot be started, after a warning. */
+  /** True when the command goes on, after a warning, without the tools of a server that cannot be started. */
   readonly isOptional?: boolean;
   /** Percentage of the calls in flight to each server that every tenant is guaranteed. */
   readonly tenantShare?: number;
@@ -71,10 +71,10 @@ export async function readMcpConfig(file: string, context: CliContext): Promise<
   return parseMcpConfig(text, { file, folder: dirname(resolve(cwd, file)), env });
 }
 
-/** What a tool of an MCP server is called in a definition. */
+/** The name of a tool of an MCP server, anywhere in a definition. */
 const TOOL_OF_SERVER = /\bmcp\.([A-Za-z0-9_-]+)\./g;
 
-/** As it stands in a task; `mcp.` alone also begins addresses. */
+/** The name of a tool of an MCP server as it stands in a task; `mcp.` alone also begins addresses. */
 const TASK_OF_SERVER = /\btool['"]?:[ \t]*['"]?mcp\.([A-Za-z0-9_-]+)\./g;
 
 const MAX_NAMES = 20;
@@ -88,7 +88,7 @@ function misspeltServers(texts: readonly string[] = [], known: readonly string[]
 /** A definition in another file, which is read when the run calls it. */
 const CALLS_PIPELINES = /\brun_pipeline\b/;
 
-/** Whether some definition may name a tool of an MCP server. */
+/** True when some definition may name a tool of an MCP server. */
 export function mayNameMcpTools(texts: McpChoice['texts']): boolean {
   return texts === undefined || texts.some((text) => text.includes('mcp.') || CALLS_PIPELINES.test(text));
 }

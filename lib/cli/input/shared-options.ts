@@ -48,7 +48,7 @@ export abstract class HistoryCommand extends ServerCommand {
   store = Option.String('--store', { description: STORE_OPTION });
 }
 
-/** What an option of a rerun is that is not given. */
+/** The default of an option that a rerun is not given, as the help describes it. */
 export const AS_BEFORE = 'default: as in the earlier run';
 
 /** Base of the commands that give values to a run. */

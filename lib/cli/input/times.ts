@@ -37,6 +37,6 @@ export function readPointInTime(flag: string, text: string | undefined, now: num
 function parseTime(text: string): number | undefined {
   const [, day, time = 'T00:00'] = LOCAL.exec(text) ?? [];
   if (day === undefined) return parseIsoTime(text);
-  // Whether there is such a day and time does not depend on the zone.
+  // An impossible day or time is impossible in every zone, so UTC can tell.
   return parseIsoTime(`${day}${time}Z`) === undefined ? undefined : Date.parse(`${day}${time}`);
 }

@@ -24,7 +24,7 @@ export interface HostRunValues {
 /** A run that a host has started. */
 interface HostRun {
   readonly registry: RegistryApi;
-  /** Undefined until it has settled. */
+  /** Undefined until the run has settled. */
   record: RunRecord | undefined;
 }
 
@@ -40,7 +40,10 @@ export class HostRuns {
     this.#context = context;
   }
 
-  /** Runs a definition that was found valid. Resolves when it has settled; a cancelled call cancels it by force. */
+  /**
+   * Runs a definition that was found valid. Resolves when the run has settled; a cancelled call cancels the run by
+   * force.
+   */
   async run(loaded: LoadedDefinition, values: HostRunValues, call: HostCall): Promise<RunRecord> {
     const atWork = [...this.#runs.values()].filter(({ record }) => record === undefined).length;
     if (atWork + this.#starting >= MAX_AT_WORK)

@@ -48,7 +48,8 @@ export class RunProgressReport {
   #send(message: string, isTask: boolean): void {
     const nowMs = this.#now();
     if (!isTask && nowMs - this.#reportedMs < INTERVAL_MS) return;
-    // It only grows: the items of a task are together less than the task, which takes their place when it has settled.
+    // The progress only grows: the items of a task are together less than the task, which takes their place when it has
+    // settled.
     let progress = this.#settled;
     for (const { settled, total } of this.#items.values()) progress += settled / (total + 1);
     this.#reportedMs = nowMs;

@@ -14,10 +14,10 @@ export interface HostCall {
   readonly host: string | null;
 }
 
-/** What a call answers: data, which the host also gets as JSON text. */
+/** The answer to a call: data, which the host also gets as JSON text. */
 export interface HostAnswer {
   readonly value: JsonObject;
-  /** Whether the call has failed, as the model of the host shall know. */
+  /** True when the call has failed, as the model of the host shall know. */
   readonly isError?: boolean;
 }
 
@@ -26,11 +26,11 @@ export interface ServedTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** Its inputs, which are declared, checked and described like those of tools for tasks. */
+  /** The inputs of the tool, which are declared, checked and described like those of tools for tasks. */
   readonly declared: Tool;
-  /** Whether calling it changes nothing. */
+  /** True when a call changes nothing. */
   readonly readOnly: boolean;
-  /** Whether it asks or changes what is outside of this machine's files, such as a language model. */
+  /** True when a call asks or changes something outside of this machine's files, such as a language model. */
   readonly openWorld: boolean;
   /** Answers a call with valid inputs, defaults filled in. */
   readonly answer: (inputs: JsonObject, call: HostCall) => Promise<HostAnswer>;
@@ -48,7 +48,7 @@ export function serveTool<const M extends InputDeclarations>(
   return {
     ...shown,
     declared: defineTool({ name, description, inputs: declarations, run: () => null }),
-    // They are checked against the declarations before.
+    // The inputs are checked against the declarations before.
     answer: (inputs, call) => answer(inputs as InputsOf<M>, call),
   };
 }
@@ -69,8 +69,8 @@ export function toListedTool({ declared, answer: _, ...shown }: ServedTool): Lis
 }
 
 /**
- * Answers a call of a host. What fails is an answer too, since the model of the host can read nothing else: the error, and
- * its code if it has one. Never rejects.
+ * Answers a call of a host. A failure is an answer too, since the model of the host can read nothing else: the error,
+ * and its code if it has one. Never rejects.
  *
  * @param reportBug receives an error that nobody expects
  */

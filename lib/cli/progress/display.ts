@@ -197,7 +197,7 @@ function describeEvent(event: LiveEvent, style: Style): string {
   }
 }
 
-/** Whose outputs were in the cache (D65). */
+/** Says that outputs were in the cache (D65). */
 function formatCached({ cached, cached_items: items }: Pick<TaskEvent, 'cached' | 'cached_items'>): string {
   if (cached) return ', from the cache';
   return items === undefined ? '' : `, ${formatCount(items, 'item')} from the cache`;

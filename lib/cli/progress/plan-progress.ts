@@ -9,7 +9,7 @@ export interface RunningSubPipeline {
   readonly id: string;
   readonly startedAt: number;
   readonly progress: PipelineProgress;
-  /** Cancelled, but its current wave still finishes. */
+  /** True when the sub-pipeline is cancelled, but its current wave still finishes. */
   isDraining: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface SettledSubPipeline {
   /** Number of waves that settled. */
   readonly waves: number;
   readonly durationMs: number;
-  /** All its tasks reuse outputs of an earlier run (D35). */
+  /** True when all tasks of the sub-pipeline reuse outputs of an earlier run (D35). */
   readonly reused: boolean;
   readonly error: string | undefined;
 }

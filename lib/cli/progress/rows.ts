@@ -16,10 +16,10 @@ export type StyledText = readonly [style: keyof Omit<Style, 'marks'>, text: stri
 
 /** One line of the progress. When it is too long, its text and its name give way; marks, counts and times stay. */
 export interface Row {
-  /** Columns to the left of it. */
+  /** Columns to the left of the row. */
   readonly indent: number;
   readonly mark?: StyledText;
-  /** The id of a task or sub-pipeline. Those of the same indentation take the same columns. */
+  /** The id of a task or sub-pipeline. Names of the same indentation take the same columns. */
   readonly name?: StyledText;
   /** The length of the longest name of this indentation, also of those that are not shown: columns do not move. */
   readonly longestName?: number;

@@ -19,9 +19,9 @@ export interface SettledTask {
   readonly items: number | undefined;
   /** Items that failed and were collected (D67). */
   readonly failedItems: number;
-  /** Its output comes from an earlier run (D35). */
+  /** True when the output comes from an earlier run (D35). */
   readonly reused: boolean;
-  /** Undefined when it succeeded. */
+  /** Undefined when the task succeeded. */
   readonly error: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export class PipelineProgress {
   /** Undefined for a sub-pipeline of a run on a server, which does not return its definition. */
   readonly waveCount: number | undefined;
   settledWaveCount = 0;
-  /** Whether every succeeded task reuses an earlier output (D35); undefined before the first one has succeeded. */
+  /** True when every succeeded task reuses an earlier output (D35); undefined before the first one has succeeded. */
   allReused: boolean | undefined;
   /** Covers all task ids if the waves are known, so that columns do not move; otherwise those that have started. */
   longestIdLength: number;

@@ -6,11 +6,11 @@ import { valueLines } from './outputs.js';
 import type { Style, Terminal } from './terminal.js';
 import { escapeControlCharacters, toSingleLine, truncateToWidth, wrapLine } from './text.js';
 
-/** What is known of the calls that failed, beyond the record of their run (D59). */
+/** The calls that failed, as far as they are known beyond the record of their run (D59). */
 export interface FailureDetails {
-  /** Those of the first failures, by the names of {@link formatCall}. */
+  /** The first failed calls, by the names of {@link formatCall}. */
   readonly calls: ReadonlyMap<string, CallRecord>;
-  /** Why not all of them could be read. */
+  /** Why not all failed calls could be read. */
   readonly problem: string | undefined;
   /** Shows inputs and stacks whole. */
   readonly verbose: boolean;

@@ -11,7 +11,7 @@ export const TOOLS_FILE = 'tools.ts';
 /** The JSON Schema of pipelines that call these tools, for editors. */
 export const SCHEMA_FILE = 'pipeline.schema.json';
 
-/** What `init` can write: a pipeline with tools of its own, or one that needs no TypeScript. */
+/** The scaffolds that `init` can write: a pipeline with tools of its own, or one that needs no TypeScript. */
 export const TEMPLATES = ['tools', 'report'] as const;
 export type ScaffoldTemplate = (typeof TEMPLATES)[number];
 

@@ -103,7 +103,7 @@ function* resultLines(result: Result, formatter: OutputFormatter): Generator<str
   }
 }
 
-/** What was used of language models, as a part of the statistics. */
+/** Lists the usage of language models, as a part of the statistics. */
 function* usageLines(usage: readonly ModelUsage[]): Generator<string> {
   if (usage.length > 0) yield '  models:';
   for (const { model, requests, input_tokens: input, output_tokens: output, cost } of usage) {

@@ -47,7 +47,7 @@ export function formatElapsed({ started_at, finished_at }: RunRecord): string {
   return ` in ${formatDuration(Date.parse(finished_at) - Date.parse(started_at))}`;
 }
 
-/** What was used of language models: `mock/echo: 2 requests, 1,200 input tokens, 80 output tokens`. */
+/** Describes the usage of language models: `mock/echo: 2 requests, 1,200 input tokens, 80 output tokens`. */
 export function modelLines({ usage }: Pick<RunRecord, 'usage'>): string[] {
   return usage.map(({ model, requests, input_tokens: input, output_tokens: output, cost }) => {
     const tokens = `${formatCount(input, 'input token')}, ${formatCount(output, 'output token')}`;
@@ -244,7 +244,7 @@ export function keptRerunLines(words: readonly string[], isFailed: boolean, { st
   ];
 }
 
-/** What a cancelled run still waits for (rule 12): in a plan, the waves of all sub-pipelines that run. */
+/** Says what a cancelled run still waits for (rule 12): in a plan, the waves of all sub-pipelines that run. */
 export function describeDraining(record: RunRecord): string {
   return describeCurrentWaves(subPipelinesWith('cancelled', record).length > 1);
 }

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import picocolors from 'picocolors';
 import type { Environment } from '../../common/config/environment.js';
 
-/** What a stream can display. */
+/** The abilities of a stream that text is printed on. */
 export interface Terminal {
   /** False for files and pipes. */
   readonly interactive: boolean;

@@ -25,7 +25,7 @@ export interface DisplayedRun {
   readonly backend: RunBackend;
   /** Several sub-pipelines, and so several waves, may run at once (D45). */
   readonly hasParallelWaves: boolean;
-  /** The files that it was read from, which `--events` must not overwrite. */
+  /** The files that the run was read from, which `--events` must not overwrite. */
   readonly filesRead: readonly string[];
   readonly createView: () => RunView;
   /** Replaces the secrets that the run has used, in what tools print and throw outside of their tasks (D61). */
@@ -33,7 +33,7 @@ export interface DisplayedRun {
   readonly formatFailures: FormatFailures;
   /** The folder of this machine for the files of the run; undefined when they stay on a server. */
   readonly outputFolder: string | undefined;
-  /** It may pause at breakpoints. */
+  /** True when the run may pause at breakpoints. */
   readonly mayPause?: boolean | undefined;
   /** Keeps the run; undefined when this machine does not. */
   readonly history?: ShellHistory | undefined;

@@ -27,7 +27,7 @@ export interface RunEndFlags extends DisplayFlags {
   readonly partial?: boolean;
 }
 
-/** Whether inputs and stacks are shown whole (D59). */
+/** True when inputs and stacks are shown whole (D59). */
 export function wantsDetails({ verbose }: DisplayFlags, { env }: CliContext): boolean {
   return verbose || Boolean(env['WAVETRAIN_DEBUG']);
 }
@@ -76,7 +76,7 @@ function printSummary(
   const terminal = detectTerminal(context.stderr, context.env);
   const lines = [
     ...wrapLine(summaryLine(record, terminal.style), terminal),
-    // That of a run that succeeded is part of its statistics.
+    // The statistics of a run that succeeded name its models already.
     ...(isSuccess ? [] : modelLines(record)),
     ...(isSuccess
       ? failureLines(record.failures, terminal, '--events FILE writes all of them')

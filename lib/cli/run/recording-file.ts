@@ -122,7 +122,10 @@ const ROOM_FOR_ALL = 0.8;
 /** The actors that say how far a run is. */
 const LEADING: readonly string[] = ['plan', 'run'];
 
-/** They get an event for each task and each sub-run, of which there may be very many: only what changes their state counts. */
+/**
+ * The actors that get an event for each task and each sub-run, of which there may be very many: only what changes their
+ * state counts.
+ */
 const COLLECTING: readonly string[] = ['wave', 'sub-runs'];
 
 function showsOutcome({ src, status, from, state }: InspectionEntry): boolean {

@@ -6,13 +6,13 @@ import type { StopSignals } from '../process-events.js';
 import type { TaskReader } from './run-end.js';
 import type { WrittenFiles } from './written-files.js';
 
-/** What executes a run: the registry of this process, or a server. */
+/** Executes a run, by the registry of this process or on a server. */
 export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel' | 'items'>, TaskReader {
   /** Lets a paused run go on. Rejects with `run_not_paused`. */
   resume(runId: string, by: 'continue' | 'step'): Promise<void>;
   /** The record of a run of this process; undefined for one of a server. */
   readonly record?: ((runId: string) => RunRecord) | undefined;
-  /** What has failed in a run of this process, with its values; undefined for a run of a server. */
+  /** The calls that have failed in a run of this process, with their values; undefined for a run of a server. */
   readonly failedCalls?: RegistryApi['failedCalls'] | undefined;
   /** Starts the run. Resolves with the run id. */
   start(options: StartOptions): Promise<string>;

@@ -41,7 +41,7 @@ const MAX_PAGE_SIZE = 500;
 
 /**
  * Reads what a run leaves: the inputs of what failed, and the outputs that there are (D59). Call before the run is
- * forgotten. What cannot be read does not hide the failure: the details say why.
+ * forgotten. An unreadable part does not hide the failure: the details say why it is missing.
  */
 export async function readRunEnd(
   record: RunRecord,
@@ -74,7 +74,7 @@ async function readDetails(
   { verbose, json }: Wanted,
 ): Promise<FailureDetails> {
   const calls = new Map<string, CallRecord>();
-  // What is printed as JSON has each failure by itself.
+  // JSON lists each failure by itself.
   const shown = json ? causesFirst(failures) : groupFailures(failures, verbose).map(({ first }) => first);
   try {
     for (const failure of shown.slice(0, MAX_DETAILED)) {

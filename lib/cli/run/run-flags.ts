@@ -53,7 +53,7 @@ export interface RunValueFlags {
   readonly breakOnFailure?: boolean | undefined;
 }
 
-/** What those flags say. */
+/** The values of {@link RunValueFlags}, parsed. */
 export interface ParsedValues {
   readonly options: ExecutionOptions;
   readonly params: JsonObject | undefined;
@@ -73,7 +73,7 @@ export async function readRunValues(flags: RunValueFlags, context: CliContext): 
   return { options, params, planConcurrency, breakpoints: readBreakpoints(flags) };
 }
 
-/** Whether a run may pause. */
+/** True when a run may pause. */
 export function hasBreakpoints(flags: RunValueFlags): boolean {
   return readBreakpoints(flags) !== undefined;
 }

@@ -13,7 +13,9 @@ import { readInspectMode, type RunFlags } from './run-flags.js';
 
 type ListenerFlags = Pick<RunFlags, 'events' | 'record' | 'inspect' | 'json' | 'quiet'>;
 
-/** What receives the events of a run besides the display: the files of `--events` and `--record`, the page of `--inspect`. */
+/**
+ * The receivers of a run's events besides the display: the files of `--events` and `--record`, the page of `--inspect`.
+ */
 export class RunListeners {
   readonly #flags: ListenerFlags;
   readonly #context: CliContext;
@@ -23,7 +25,7 @@ export class RunListeners {
   #isOver = false;
 
   /**
-   * Opens what the flags ask for, and nothing when one of it cannot be opened.
+   * Opens what the flags ask for, and nothing when a part of that cannot be opened.
    *
    * @param filesRead what the run was read from, which must not be overwritten
    * @throws UsageError when a file cannot be written, or for an unknown mode of `--inspect`

@@ -33,7 +33,7 @@ interface SubmissionFlags extends DefinitionFlags, RunValueFlags {
 /** A run that a server has validated and that is ready to be sent to it. */
 export interface PreparedSubmission {
   readonly definition: DefinitionFile;
-  /** Sends it, at most once even if the request must be repeated (D36). */
+  /** Sends the run, at most once even if the request must be repeated (D36). */
   readonly submit: () => Promise<AcceptedRun>;
   /** Describes how the terminal displays the run. */
   readonly describe: () => Promise<Omit<DisplayedRun, 'backend' | 'filesRead' | 'outputFolder'>>;
@@ -104,7 +104,10 @@ export function printReport(
 
 const SERVER_TOOLS_HINT = `the server has no such tool: GET /pipelines/tools lists its tools; ${PROGRAM} serve --tools FILE adds your own`;
 
-/** What a server says of `wavetrain tools` and `--tools` is true of its own process only. A similar name stays the hint. */
+/**
+ * Replaces a server's hint at `wavetrain tools` and `--tools`, which is true of its own process only. A similar name
+ * stays the hint.
+ */
 function hintAtServer(problem: Problem): Problem {
   const { code, hint } = problem;
   return code === 'unknown_tool' && hint?.includes('--tools') === true

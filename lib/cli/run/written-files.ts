@@ -15,9 +15,9 @@ export interface WrittenFiles {
   readonly files: readonly WrittenFile[];
   /** The number of files, of which a record lists the first. */
   readonly total: number;
-  /** The command that gets them; undefined when they are on this machine. */
+  /** The command that gets the files; undefined when they are on this machine. */
   readonly command?: string;
-  /** Why they are not where they should be. */
+  /** Why the files are not where they should be. */
   readonly problem?: string;
 }
 

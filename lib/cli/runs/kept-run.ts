@@ -19,7 +19,7 @@ import { hasHistory, openRunFolders } from '../run/local/history.js';
 import { UsageError } from '../usage-errors.js';
 import { callServer, matchRunId, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
 
-/** What the record of a run does not say that has not settled: whether its shell is at work, or gone. */
+/** The state of a run that has not settled, which its record does not say: its shell is at work, or gone. */
 export type KeptState = 'running' | 'interrupted';
 
 /** A run of a server, or of the history of this folder. */
@@ -62,7 +62,7 @@ export async function withRun<T>(
 }
 
 /**
- * Whether the history is asked first: not where a server is named.
+ * Returns true when the history is asked first: not where a server is named.
  *
  * @throws UsageError when both are named
  */
@@ -87,7 +87,7 @@ export async function openHistory(flags: ServerFlags, context: CliContext): Prom
   );
 }
 
-/** Whether the shell of a run is at work or gone; undefined when the run has settled. */
+/** Says that the shell of a run is at work or gone; undefined when the run has settled. */
 export function stateOf(run: ShellRun, folders: RunFolders): KeptState | undefined {
   if (folders.summary(run.id) !== undefined) return undefined;
   const isGone = !folders.isAtWork(run);

@@ -90,7 +90,7 @@ export async function listRuns(flags: ListFlags, context: CliContext): Promise<E
 /** When the runs were submitted, in milliseconds since 1970; undefined for no bound. */
 interface Period {
   readonly since: number | undefined;
-  /** Earlier than this. */
+  /** The end of the period: the runs were submitted earlier. */
   readonly until: number | undefined;
 }
 
@@ -165,7 +165,7 @@ function summarizeUnsettled(id: string, folders: RunFolders): ListedRun | undefi
   const run = folders.read(id);
   if (run === undefined) return undefined;
   const state = stateOf(run, folders);
-  // Meanwhile, it may have settled.
+  // Meanwhile, the run may have settled.
   return state === undefined ? folders.summary(id) : summarize(run, state);
 }
 

@@ -11,7 +11,7 @@ import { toSingleLine } from '../render/text.js';
 import { withRun } from './kept-run.js';
 import type { RunIdFlags } from './server-client.js';
 
-/** As a file, it is standard output. */
+/** As a file, `-` is standard output. */
 const STDOUT = '-';
 
 /** Downloads what the actors of a run of a server have done so far. A file is replaced only by a whole recording. */

@@ -218,7 +218,7 @@ export function rerunReportLines({ reused, runs }: RerunReport): string[] {
   ];
 }
 
-/** One line, because after an early failure these are most tasks. */
+/** One line, because after an early failure most tasks have not run. */
 function notRunLines(names: readonly string[]): string[] {
   if (names.length === 0) return [];
   if (names.length === 1) return [`runs ${names.join()}: ${NOT_RUN}`];

@@ -8,7 +8,7 @@ import { readEnvFile } from '../input/flags.js';
 import { PROGRAM } from '../package-info.js';
 import { UsageError } from '../usage-errors.js';
 
-/** Which server to call. There is no flag for the API key, because other users can see command lines. */
+/** Names the server to call. There is no flag for the API key, because other users can see command lines. */
 export interface ServerFlags {
   readonly server: string | undefined;
   /** The folder of a history that is asked instead. */

@@ -160,7 +160,7 @@ function attemptLine(record: AttemptRecord): string {
   return `  ${attempt}  ${end === null ? 'under way' : `succeeded${took}`}`;
 }
 
-/** What the record says of values, under the names of its fields. */
+/** Returns the values of a record, under the names of its fields. */
 function valuesOf(record: TaskRecord | ItemRecord): Record<string, Json> {
   return {
     ...('value' in record && { item: record.value }),

@@ -159,7 +159,7 @@ export function describeCall(call: CallRecord & Partial<Pick<TaskRecord, 'items'
   return `${state}, ${describeItems(items)}${cachedItems}`;
 }
 
-/** ` in 0.2 s`; empty when it has not ended, or nobody has observed it. */
+/** ` in 0.2 s`; empty when the attempt has not ended, or nobody has observed its times. */
 export function describeTook({
   started_at: start,
   finished_at: end,
@@ -234,7 +234,7 @@ function listFields(
   ];
 }
 
-/** The error, with the task that failed. That of a plan names it already. */
+/** The error, with the task that failed. The error of a plan names the task already. */
 function describeError({ error, failures, kind }: RunRecord): string | null {
   if (error === null) return null;
   const cause = kind === 'plan' ? undefined : findCause(failures);
@@ -243,7 +243,7 @@ function describeError({ error, failures, kind }: RunRecord): string | null {
   return `${describeFailedTask(cause)}${item}: ${toSingleLine(error)}`;
 }
 
-/** What is stopped only where it is shown has no status of its own. */
+/** Names the state, and says that work is stopped only in what is shown. */
 export function describeState(state: KeptState, format: Formatter = String): string {
   return state === 'running'
     ? `${format(state)} in another shell; what is at work is shown as stopped`

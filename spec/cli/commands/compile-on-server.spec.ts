@@ -21,7 +21,7 @@ describe('compile --server', () => {
     return models;
   }
 
-  /** Without any model of its own. */
+  /** Runs the command without any model of its own. */
   function run(argv: readonly string[], options: InvokeOptions = {}): Promise<Invocation> {
     return invoke(['compile', 'ask', '--server', server.url, ...argv], { cwd: folder.path, ...options });
   }

@@ -8,7 +8,7 @@ import { invoke } from '../invoke.js';
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples');
 const TOOLS = join(EXAMPLES, '07-own-tool/tools.ts');
-/** Its functions are values of an input. */
+/** The functions of this file are values of an input. */
 const FUNCTIONS = join(EXAMPLES, '13-credit/tools.ts');
 
 describe('wavetrain schema pipeline', () => {
@@ -49,7 +49,7 @@ describe('wavetrain schema pipeline', () => {
     expect(files).not.to.deep.equal([]);
     for (const file of files) {
       const text = readFileSync(join(EXAMPLES, file), 'utf8');
-      // Its tools are defined in the program.
+      // The program of this example defines its tools.
       if (file.startsWith('09-library')) continue;
       if (detectKindOfText(text) === 'pipeline') expect(accepts(parse(text)), file).to.equal(true);
     }

@@ -13,7 +13,7 @@ export class Serve {
     this.ended = invoke(['serve', '--port', '0', ...flags], { env, stdout, processEvents: this.signals });
   }
 
-  /** Where it listens, once it does. */
+  /** The address of the command, once it listens. */
   async url(): Promise<string> {
     for (;;) {
       const found = /http:\/\/127\.0\.0\.1:\d+/.exec(this.stdout.text)?.[0];

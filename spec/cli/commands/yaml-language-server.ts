@@ -25,7 +25,7 @@ export interface Completion {
   readonly documentation?: string | { readonly value: string };
 }
 
-/** It loads nothing from the internet. */
+/** The language server loads nothing from the internet. */
 const SETTINGS = { schemaStore: { enable: false }, kubernetesCRDStore: { enable: false } };
 
 /** The language server that editors use for YAML, as a process, with a folder of files open. */

@@ -63,7 +63,7 @@ describe('A ForkServer', () => {
   it('has nothing of the environment of the server', async function () {
     if (process.platform !== 'linux') this.skip();
     const variables = readFileSync(`/proc/${await findPid()}/environ`, 'utf8').split('\0');
-    // Node.js itself adds those of its channel.
+    // Node.js itself adds the variables of its channel.
     expect(variables.filter((variable) => !variable.startsWith('NODE_CHANNEL_'))).to.deep.equal(['']);
   });
 
@@ -83,7 +83,7 @@ describe('A ForkServer', () => {
 
   it('that dies before it has forked a process fails its request, and never lets it wait', async () => {
     const pid = await findPid();
-    // Stopped, it forks nothing, however fast the machine is.
+    // A stopped fork server forks nothing, however fast the machine is.
     process.kill(pid, 'SIGSTOP');
     const asked = catchRejection(ask('pid'));
     process.kill(pid, 'SIGKILL');

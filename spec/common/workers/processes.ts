@@ -27,7 +27,7 @@ export async function listWorkers(parent: number | undefined, file: string): Pro
   return pids.sort((a, b) => isWrapped(a) - isWrapped(b) || a - b);
 }
 
-/** Whether a process of anybody is at work. A zombie has ended: its parent may not have reaped it. */
+/** True when a process of anybody is at work. A zombie has ended: its parent may not have reaped it. */
 export async function isAlive(pid: number): Promise<boolean> {
   const state = await execute('ps', ['-o', 'stat=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
   return state.stdout.trim() !== '' && !state.stdout.startsWith('Z');

@@ -1,4 +1,4 @@
-// What a worker process sends and receives, without long parts: the length and the kind of a frame, then its value.
+// The messages of a worker process, without long parts: the length and the kind of a frame, then its value.
 const { Socket } = require('node:net');
 const { deserialize, serialize } = require('node:v8');
 

@@ -24,7 +24,7 @@ interface Told {
   readonly runId: string;
   readonly outputs: Record<string, unknown>;
   readonly error: string | null;
-  /** All of it in one text: record, events, snapshot, tasks, items, failure and spans. */
+  /** Everything in one text: record, events, snapshot, tasks, items, failure and spans. */
   readonly text: string;
 }
 

@@ -109,7 +109,7 @@ describe('findJsonLoss (D7)', () => {
           runToEnd(findJsonLossInSteps(text, value, runToEnd(measureJsonInSteps(text)).members + wrong));
         }
       });
-    // With a wrong count it searches for the place.
+    // With a wrong count, the measured function searches for the place.
     for (const wrong of [0, 1]) {
       measure(one?.text ?? '', one?.value, 5, wrong);
       const expected = measure(one?.text ?? '', one?.value, 20, wrong);

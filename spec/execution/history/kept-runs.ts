@@ -175,7 +175,10 @@ export class KeptTestRun {
   }
 }
 
-/** What is equal in a run that was rebuilt and in one that was not disturbed: all but times and the order within a wave. */
+/**
+ * Describes what is equal in a run that was rebuilt and in one that was not disturbed: all but times and the order
+ * within a wave.
+ */
 export function describeRun({ record, events }: KeptTestRun): unknown {
   const { status, error, result, failures, progress, sub_pipelines, settled } = record;
   return {

@@ -19,7 +19,7 @@ const taskOf = (index: number): fc.Arbitrary<string> =>
     .map(({ reads, ms, fails, key, items, concurrency, collects, retries, nesting }) => {
       const value = reads === undefined ? index : `"{{t${reads}.output}}"`;
       const written = key === undefined ? '' : `, key: ${key}`;
-      // Whether a fan-out that fails reaches its last items depends on time; one that collects reaches all of them.
+      // Time decides whether a fan-out that fails reaches its last items; one that collects reaches all of them.
       const failing = items !== undefined && !collects ? Math.min(fails, retries) : fails;
       const item = items === undefined ? '' : ', item: "{{item}}"';
       const inputs = `{ms: ${ms}, fails: ${failing}, value: ${value}${written}${item}}`;
@@ -27,7 +27,7 @@ const taskOf = (index: number): fc.Arbitrary<string> =>
         {id: x, tool: script, retry: ${retries}, retry_delay: 0.002, inputs: {ms: ${ms}, fails: ${Math.min(fails, retries)}, value: "{{pipeline.inputs.v}}"${written}}},
         {id: y, tool: script, inputs: {value: "{{x.output}}"}}]}`;
       const inner = `{inputs: {v: ${items === undefined ? index : '"{{item}}"'}}, pipeline: ${pipeline}}`;
-      // Their templates are for the pipelines, not for the task.
+      // The templates are for the pipelines, not for the task.
       const inert = pipeline.replaceAll('{{', '\\\\{{');
       const two = `{fails: ${Math.min(fails, retries)}, pipelines: [${inert}, ${inert}]${item}}`;
       const fanOut =

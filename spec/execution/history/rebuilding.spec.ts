@@ -74,7 +74,7 @@ function describeCall(key: string, attempt: number, place = ''): string {
   return `${place} ${key}#${attempt}`;
 }
 
-/** What a disturbance does to a run in some turn. */
+/** Disturbs a run in some turn. */
 type Disturb = (run: AnyRun) => void;
 
 const CONTROLS: Readonly<Record<string, Disturb>> = {

@@ -24,7 +24,7 @@ const refuse = (): never => {
   throw new Error('refused');
 };
 
-/** What tools may log, and the message that events have. */
+/** Values that tools may log, and the message that events have. */
 const LOGGED: readonly (readonly [title: string, value: unknown, message: string])[] = [
   ['a text', 'hello', 'hello'],
   ['an empty text', '', ''],

@@ -45,7 +45,7 @@ describe('A forced cancel ends at once (D21)', () => {
     run.clock.advance(60_000);
     await settle();
     expect(sent).to.deep.equal([0]);
-    // Who comes later does not wait for those who have left.
+    // A call that comes later does not wait for calls that have left.
     const next = await startRun('{id: a, tool: waiting}', { tools: [tool], executor: { clock: run.clock } });
     expect(next.record().status).to.equal('succeeded');
   });

@@ -124,7 +124,7 @@ class ModelRun {
     return this.controlled.calls.filter((call) => !this.#answered.has(call) && !call.context.signal.aborted);
   }
 
-  /** Whatever tools may still do after their run: log, write, run a pipeline, return or fail. */
+  /** Does whatever tools may still do after their run: log, write, run a pipeline, return or fail. */
   async disturb(): Promise<void> {
     for (const [position, call] of this.controlled.calls.entries()) {
       const { log, blackboard, runPipeline } = call.context;
@@ -137,7 +137,7 @@ class ModelRun {
     await settle(2);
   }
 
-  /** What must not change any more. */
+  /** Returns what must not change any more. */
   get seen(): unknown {
     const { controlled, events, run } = this;
     return { record: toRunRecord(run), calls: controlled.calls.length, events: events.length };

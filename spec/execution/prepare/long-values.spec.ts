@@ -43,7 +43,7 @@ describe('The values of a run with more than 5000 parts', () => {
   it('are frozen in steps, of 1000 after the first 5000, and copied no more when the run is prepared', () => {
     const run = { pipeline, inputs: manyKeys(50_000) };
     const { frozen, count } = freeze(run);
-    // They are merged with the defaults in steps of 500 before.
+    // The inputs are merged with the defaults in steps of 500 before.
     expect(count).to.be.within(144, 146);
     const { inputs } = frozen;
     expect(inputs).to.deep.equal(run.inputs);

@@ -70,7 +70,9 @@ function check(value: unknown): CheckSteps<{ readonly ok: boolean }> {
   return checkInSteps({ value }, createCheckContext({ catalog }));
 }
 
-/** Large definitions, each with its steps. These are counted, so that their size need not make a slow machine wait. */
+/**
+ * Large definitions, each with its steps. The steps are counted, so that their size need not make a slow machine wait.
+ */
 const LONG: readonly (readonly [string, () => CheckSteps<{ readonly ok: boolean }>])[] = [
   ['2,000 tasks', () => check(pipelineOf(...times(2000, (i) => ({ id: `t${i}`, tool: 'mock' }))))],
   ['an input with 20,000 values', () => check(pipelineOf(taskWith(times(20_000, () => ({})))))],

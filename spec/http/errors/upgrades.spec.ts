@@ -11,7 +11,7 @@ function post(path: string, tool: string, headers: string): string {
   return `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** What is answered, in this order: the status and the beginning of the body of each response. */
+/** Lists the answers in their order: the status and the beginning of the body of each response. */
 function toAnswers(text: string): string[] {
   return text
     .split(/(?=HTTP\/1\.1 )/)

@@ -18,7 +18,7 @@ function openLog(options: Partial<LogOptions> = {}): {
   log: StreamLog;
   clock: ManualClock;
   lines: () => string[];
-  /** What was written, write by write. */
+  /** The texts of the log, write by write. */
   written: readonly string[];
 } {
   const written: string[] = [];

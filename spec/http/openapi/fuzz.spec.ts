@@ -15,7 +15,10 @@ import { SchemaArbitrary } from '../support/schema-arbitrary.js';
 /** For each operation; many more are sent by hand. */
 const REQUESTS = 100;
 
-/** These may wait for a tool or an event that never comes, so they are given up; every other request is awaited. */
+/**
+ * Requests of MAY_WAIT may wait for a tool or an event that never comes, so they are given up; every other request is
+ * awaited.
+ */
 const GIVE_UP_MS = 200;
 const MAY_WAIT = ['POST /pipelines/run', 'POST /plans/run', 'GET /pipelines/runs/{run_id}/events'];
 

@@ -14,7 +14,7 @@ const id = Type.String();
 const names = Type.Array(Type.String());
 const hint = Type.Optional(Type.String());
 
-/** The compiler proves it: each line that it must refuse says so. */
+/** The compiler proves the types: each line that it must refuse says so. */
 describe('schemaFor', () => {
   it('accepts a schema of the type, ignoring fields that are always undefined', () => {
     const schema = Type.Object({ id, names, hint });

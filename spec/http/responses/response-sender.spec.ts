@@ -16,7 +16,7 @@ const LONG = {
   outputs: { text: 'x'.repeat(8_000_000), list: Array.from({ length: 50_000 }, (_, index) => ({ index })) },
 };
 
-/** They concern the connection, not the response. */
+/** Headers that concern the connection, not the response. */
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']);
 
 /** A server that sends one result to every request; the tenant is the path. */

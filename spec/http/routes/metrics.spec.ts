@@ -7,7 +7,7 @@ import { parseSamples, under } from '../../telemetry/exposition.js';
 const ONE_TASK = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** What Prometheus sends. */
+/** The formats that Prometheus accepts. */
 const PROMETHEUS =
   'application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.4,*/*;q=0.1';
 

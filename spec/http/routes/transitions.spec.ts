@@ -5,7 +5,7 @@ import { ControlledServer } from '../support/controlled-server.js';
 
 type State = 'queued' | 'running' | 'draining' | 'succeeded' | 'failed' | 'cancelled';
 
-/** Brings a run into each state; each responses its id. */
+/** Brings a run into each state; each function returns the id of its run. */
 const REACH: Record<State, (fixture: ControlledServer) => Promise<string>> = {
   queued: async (fixture) => {
     await fixture.submit();

@@ -80,7 +80,7 @@ describe('The memory of request bodies that are under way (D25)', () => {
 
   it('counts by the declared length from the first byte, and further requests get 503', async () => {
     for (let count = 0; count < 20; count++) beginBody();
-    // Each takes three times its length while it arrives.
+    // Each body takes three times its length while it arrives.
     const responses = await untilRefused(15);
     expect(responses).to.have.length(15);
     const { status, headers, body } = parseRawResponse(responses[0] ?? '');

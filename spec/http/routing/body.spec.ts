@@ -42,7 +42,7 @@ describe('A request body (D32, D33, D38)', () => {
   });
 
   describe('that is not UTF-8', () => {
-    // Those of the same length as the replacement character, too.
+    // Some of the bytes have the length of the replacement character.
     for (const bytes of [[0xff], [0xc3], [0xf0, 0x9f, 0x98], [0xed, 0xa0, 0x80], [0xc0, 0x80]]) {
       it(`is refused: ${Buffer.from(bytes).toString('hex')}`, async () => {
         const text = (start: string, end: string): Buffer =>

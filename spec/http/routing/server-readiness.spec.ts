@@ -300,7 +300,7 @@ describe('A server with a store (D68)', () => {
     store.hold = written.promise;
     fixture.findCall(runId).resolve('done');
     await settle();
-    // It waits until the task is published.
+    // The cancel waits until the task is published.
     const cancelled = fixture.request<ErrorBody>('POST', `/pipelines/runs/${runId}/cancel`);
     for (let time = 0; time < 3; time++) await fixture.request('GET', '/health');
     opened.pop();

@@ -44,7 +44,7 @@ describe('The memory of bodies whose callers are not known yet (D71)', () => {
     };
     const body = new UnprovedBody(bodies, proof);
     const received = body.receive(request as unknown as IncomingMessage, () => readText(request));
-    // Most specs look at only some of them.
+    // Most specs look at only some of the returned values, and not at a rejection.
     received.catch(() => undefined);
     return { body, request, received };
   }

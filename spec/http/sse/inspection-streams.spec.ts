@@ -86,7 +86,7 @@ describe('The number of streams of GET /pipelines/runs/{run_id}/inspection', () 
     await runs.waitUntilIdle();
     await runs.complete(runId);
     const { log } = await runs.registry.inspection(runId);
-    // What happened unwatched is told by what has become of the actors, and by no event.
+    // The actors' states tell what happened unwatched, and no event does.
     const later = log.readAfter(3, 100).events.map(({ json }) => (JSON.parse(json) as InspectionEntry).event);
     expect(later).to.have.length(4);
     expect(new Set(later)).to.deep.equal(new Set(['@attached']));

@@ -34,7 +34,7 @@ export async function postBody(
 export class BodyServer {
   #server: TestServer | undefined;
 
-  /** Create it inside of `describe`. */
+  /** Create the server inside of `describe`. */
   constructor() {
     before(async () => {
       this.#server = await startTestServer({ env: { SERVICE_BODY_LIMIT: '2000000' } });

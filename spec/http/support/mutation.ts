@@ -5,12 +5,12 @@ type Kind = 'replace' | 'remove' | 'add' | 'rename';
 
 interface Mutation {
   readonly kind: Kind;
-  /** Which of the places in the value. */
+  /** Selects one of the places in the value. */
   readonly place: number;
   readonly garbage: unknown;
 }
 
-/** What nobody expects in that place. */
+/** Values that nobody expects in a request. */
 export const GARBAGE: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, 0, -1, -0, 1.5, 2 ** 53, 1e308, -1e308, 5e-324),
   fc.constantFrom(

@@ -120,7 +120,7 @@ export class ModelServer {
     this.forgotten.push(run);
   }
 
-  /** Gives a free place to the one that has waited longest; it may be done with it at once. */
+  /** Gives a free place to the run that has waited longest, which may be done with it at once. */
   fill(): void {
     for (let next = this.queuedRuns[0]; next !== undefined && !this.activeRun; next = this.queuedRuns[0])
       next.begin();

@@ -181,7 +181,7 @@ function overlap(a: Box, b: Box): boolean {
   return !isBeside && a.y + a.height > b.y && b.y + b.height > a.y;
 }
 
-/** Whether a point is on the border of a box, give or take what rounding moves it. */
+/** True when a point is on the border of a box, give or take what rounding moves it. */
 function touches(box: Box | undefined, point: Box | undefined): boolean {
   if (box === undefined || point === undefined) return false;
   const { x, y, width, height } = box;

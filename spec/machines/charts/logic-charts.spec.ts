@@ -293,7 +293,7 @@ function toList(targets: string | { readonly [state: string]: string | undefined
   return typeof targets === 'string' ? [targets] : Object.keys(targets);
 }
 
-/** Whether a transition is the declared one, whose event may end in `*`. */
+/** True when a transition is the declared one, whose event may end in `*`. */
 function matches(text: string, declared: string): boolean {
   const [before = '', after] = declared.split('*');
   return after === undefined ? text === declared : text.startsWith(before) && text.endsWith(after);

@@ -6,7 +6,7 @@ import { documents, read, requireBuild, ROOT } from '../files.js';
 import { type Finished, Shell } from './shell.js';
 
 const EXAMPLE = 'examples/09-library';
-/** Compiled here; another spec runs it. */
+/** The example is compiled here; another spec runs it. */
 const BLACKBOARD = 'examples/11-own-blackboard/main.ts';
 
 describe('The programs in the documents and in the library examples', () => {

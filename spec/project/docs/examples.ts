@@ -18,7 +18,7 @@ export interface Example {
   readonly kind: RunRecord['kind'];
   readonly folder: string;
   readonly expectation: Expectation;
-  /** The command in its first comment. */
+  /** The command in the first comment of the example. */
   readonly command: string;
 }
 

@@ -4,7 +4,7 @@ import { errorCode } from '../../../lib/common/errors.js';
 import type { Json } from '../../../lib/common/json/json.js';
 import { Reruns } from './reruns.js';
 
-/** What a task of a random pipeline is and reads; its id is its index. */
+/** A task of a random pipeline and what it reads; its id is its index. */
 interface RandomTask {
   readonly kind: 'echo' | 'each' | 'store' | 'session';
   readonly literal: number;

@@ -15,7 +15,7 @@ interface Case {
   readonly plan?: string;
   readonly inputs?: Record<string, unknown>;
   readonly broken: readonly string[];
-  /** Broken while it is rerun. */
+  /** The tasks that are still broken while the run is rerun. */
   readonly stillBroken?: readonly string[];
   readonly request?: (runs: KeptReruns) => RerunRequest;
   /** The calls of a further rerun with the next process, in which nothing is broken. */

@@ -131,7 +131,7 @@ export class KeptReruns {
     return id;
   }
 
-  /** What everybody can see of a run. */
+  /** Returns what everybody can see of a run. */
   async show(runId: string): Promise<unknown> {
     const { events } = this.registry.events(runId).readAfter(0, 10_000);
     const report = await this.registry.rerunReport(runId);
@@ -139,7 +139,7 @@ export class KeptReruns {
     return { record: this.registry.record(runId), report: { ...report, warnings: [] }, events };
   }
 
-  /** What is in the store after everything so far. */
+  /** Lists the runs in the store after everything so far. */
   async keptRuns(): Promise<string[]> {
     await this.store.idle();
     const ids: string[] = [];

@@ -12,7 +12,7 @@ describe('A server that is killed again and again by SIGKILL (D68)', () => {
 
   it('loses no run, repeats no outcome, and ends every run as one that nobody disturbed', async () => {
     const found: string[] = [];
-    // Its own tools kill it, when so many calls have begun or returned: however busy the machine is.
+    // The server's own tools kill it, when so many calls have begun or returned: however busy the machine is.
     const moments = [0.06, 0.31, 0.12, 0.5, 0.2, 0.4];
     let starts = 0;
     const random = (): number => moments[starts++ % moments.length] as number;

@@ -11,7 +11,7 @@ import type {
   StoredSubmission,
 } from '../../../lib/runs/store/run-store.js';
 
-/** What a disk would hold: documents as text, by run. */
+/** The content of a disk: documents as text, by run. */
 export interface Disk {
   readonly runs: Map<string, AddedRun>;
   readonly documents: Map<string, string[]>;

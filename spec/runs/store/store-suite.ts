@@ -4,7 +4,7 @@ import type { Fact } from '../../../lib/execution/history/fact.js';
 import type { SourcePart } from '../../../lib/runs/rerun/source-parts.js';
 import type { RunStore, StoredRun, StoredRunHead } from '../../../lib/runs/store/run-store.js';
 
-/** What a store keeps its runs on, for one spec. */
+/** The place where a store keeps its runs, for one spec. */
 export interface StorePlace {
   /** Opens the store: empty at first, later with what it kept. One at a time. */
   open(): Promise<RunStore>;

@@ -148,7 +148,7 @@ describe('A file of runs in trouble (D68)', () => {
   });
 
   it('has after a power cut all that was promised until then, and of each run the facts up to some moment', async function () {
-    // It opens a database many times, and others may be at work.
+    // The spec opens a database many times, and other specs may be at work.
     const FACTS = 20;
     const store = await open();
     const promised = new Map<string, number>();

@@ -12,7 +12,7 @@ import { type TestContext, type TestContextOptions, toolContext } from '../../su
 
 const PAGE = { is_scanned: false, sheet_name: null, metadata: {}, image_bytes: null, image_mime: null };
 
-/** What every document of one page has. */
+/** The fields that every document of one page has. */
 const WHOLE = { page_count: 1, is_scanned: false, source_url: null, metadata: {} };
 
 /** The tool that parses in this process. */

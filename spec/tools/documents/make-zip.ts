@@ -3,7 +3,7 @@ import { deflateRawSync, crc32 as zlibCrc32 } from 'node:zlib';
 interface ZipFile {
   readonly name: string;
   readonly content: string | Buffer;
-  /** What the directory says about its size; default: the truth. */
+  /** The size that the directory claims; default: the truth. */
   readonly claimedBytes?: number;
 }
 

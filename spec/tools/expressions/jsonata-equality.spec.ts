@@ -16,7 +16,7 @@ const INPUT = {
   name: 'n',
 };
 
-/** What both may answer differently, and a text of the refusals that JSONata does not have. */
+/** The functions that both may answer differently, and texts of the refusals that the package jsonata does not have. */
 const DIFFERS = /\$(random|shuffle|now|millis|eval)/;
 const REFUSED =
   /changes data only|is a function, not a value|contains a function|which JSON cannot represent/;

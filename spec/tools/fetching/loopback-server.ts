@@ -74,7 +74,7 @@ export function fetchCaller(caller: Partial<FetchCaller> = {}): FetchCaller & { 
   };
 }
 
-/** What a tool's context has as `fetch`, with this machine's own address allowed. */
+/** The `fetch` of a tool's context, with this machine's own address allowed. */
 export function loopbackFetch(caller: Partial<FetchCaller> = {}): ToolContext['fetch'] {
   const network = loopbackNetwork();
   return (url, options = {}) => network.fetch(url, options, fetchCaller(caller));

@@ -10,7 +10,7 @@ function toolWith(inputs: InputDeclarations, openInputs = false): Tool {
   return defineTool({ name: 'probe', description: 'a tool', inputs, openInputs, run: () => null });
 }
 
-/** Whether an editor marks nothing in the inputs of a task. */
+/** Returns a function that is true for inputs of a task in which an editor marks nothing. */
 function accepts(tool: Tool): (inputs: Json) => boolean {
   const validate = new Ajv({ strict: false }).compile(createToolSchema(tool).inputs);
   return (inputs) => validate(inputs);

@@ -7,7 +7,7 @@ import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { toolContext } from '../../support/tool-context.js';
 
-/** What `import … from 'wavetrain'` finds in these specs: the modules under test, at their own paths. */
+/** The module that `import … from 'wavetrain'` finds in these specs: the modules under test, at their own paths. */
 const ENTRY = `
 export { defineTool } from ${JSON.stringify(join(import.meta.dirname, '../../../lib/tools/tool.ts'))};
 export { ToolError } from ${JSON.stringify(join(import.meta.dirname, '../../../lib/common/errors.ts'))};

@@ -12,7 +12,7 @@ function toDocument(...texts: string[]): JsonObject {
   return { source: 's', format: 'text', pages };
 }
 
-/** Its index is made in many steps, with pauses. */
+/** The index of the long document is made in many steps, with pauses. */
 const LENGTH = 1_000_000;
 const LONG = toDocument('word '.repeat(LENGTH / 5));
 

@@ -132,7 +132,7 @@ describe('What a reader does with a run that is over, in a browser without netwo
     await page.keyboard.press('Enter');
     await expectText(dialog(), /Delete this run of greet\?.*events.*inputs and outputs.*cannot be undone/s);
     expect(await findViolations(page)).to.deep.equal([]);
-    // What is safe has the focus at first, and Escape deletes nothing.
+    // The safe button has the focus at first, and Escape deletes nothing.
     await expectText(page.locator('dialog :focus'), 'Keep it');
     await page.keyboard.press('Escape');
     await eventually(async () => (await dialog().count()) === 0);

@@ -37,7 +37,7 @@ const BROKEN = `pipeline:
 
 const WRITTEN = 'pipeline:\n  id: written\n  goal: g\n  tasks:\n    - {id: only, tool: mock}\n';
 
-/** What Chromium says of a status from 400 on, which the page expects. */
+/** The words of Chromium about a status from 400 on, which the page expects. */
 const EXPECTED_STATUS = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
 describe('The editor on a real server, in a browser without network', function () {

@@ -172,7 +172,7 @@ describe('The zoom of the graph of a run, in a browser without network', functio
     await page.keyboard.down('Control');
     await page.mouse.wheel(0, 120);
     await eventually(async () => (await scale()) < 0.9);
-    // What was under the pointer, 600 pixels from the start, is there again.
+    // The place that was under the pointer, 600 pixels from the start, is there again.
     expect(await scrolled()).to.be.closeTo(600 * (await scale()) - 200, 3);
     for (let turn = 0; turn < 20; turn++) await page.mouse.wheel(0, 120);
     await page.keyboard.up('Control');

@@ -101,7 +101,7 @@ describe('A page of the editor', () => {
     session.keepNow();
   }
 
-  /** What was typed on the first version, opened again after somebody has saved a second one. */
+  /** Types on the first version, and opens the page again after somebody has saved a second one. */
   async function reopenOnSecondVersion(): Promise<OpenPage> {
     const before = await open();
     type(before, 'mine');

@@ -4,7 +4,7 @@ import type { FeedState } from '../../../web/shared/server/feed.js';
 import { EventStreamParser } from '../../../web/shared/server/event-stream-parser.js';
 import { Server } from '../../../web/shared/server/server.js';
 
-/** What a feed has told. */
+/** The entries, states and waits that a feed has told. */
 interface Told {
   readonly entries: string[];
   readonly states: FeedState[];

@@ -55,7 +55,7 @@ describe('The zoom of a drawing', () => {
     expect(stepZoom(0.25, -1, least)).to.equal(0.25);
     expect(zoomByKey('-', 'auto', 0.35, least)).to.equal(0.25);
     expect(wheelZoom(0.26, 100, least)).to.equal(0.25);
-    // One that is smaller already stays as it is.
+    // A scale that is smaller already stays as it is.
     expect([stepZoom(0.1, -1, least), wheelZoom(0.1, 100, least)]).to.deep.equal([0.1, 0.1]);
   });
 

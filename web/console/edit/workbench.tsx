@@ -126,7 +126,7 @@ function useKeeping(session: EditSession): void {
     const look = (): void => session.lookForOther();
     window.addEventListener('pagehide', keep);
     window.addEventListener('storage', look);
-    // That the server is away, the checks of the text say.
+    // The checks of the text say that the server is away, so a failed look says nothing.
     const timer = window.setInterval(() => {
       if (!document.hidden) void session.lookAtFile().catch(() => undefined);
     }, LOOK_MS);
@@ -271,7 +271,7 @@ function Conflict({ session }: { readonly session: EditSession }) {
   const { title, about, label, take } = CONFLICTS[conflict.kind];
   const mine = { label: 'Your text', text: session.text };
   const theirs = { label, text: conflict.text };
-  // What is on the right takes the place of what is on the left.
+  // The text on the right takes the place of the text on the left.
   if (conflict.kind === 'exists') {
     return (
       <DiffDialog

@@ -20,7 +20,7 @@ const LIST = `/pipelines?limit=${MOST_FILES}`;
 
 /** The pipelines of the server's folder, with their schedules and their last runs. */
 export function LibraryPage({ server }: { readonly server: Server }) {
-  // What this page has changed is shown at once.
+  // Counts the changes that this page has made, so that they are shown at once.
   const [changes, setChanges] = useState(0);
   const { value, problem } = useReading(
     server.needsKey.value ? null : `${LIST} ${changes}`,
@@ -176,7 +176,7 @@ function Entry({ server, named, now, pausing }: NamedNow & { readonly server: Se
 
 const MOST_PROBLEMS = 5;
 
-/** What starts it besides people: its schedule and its webhook. */
+/** The schedule and the webhook of a pipeline, which start it besides people. */
 function Starts({ named: { schedule, webhook }, now, pausing }: NamedNow) {
   if (schedule === null && webhook === null) return null;
   return (

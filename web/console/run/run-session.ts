@@ -17,12 +17,12 @@ const TASKS_PAUSE_MS = 3000;
 /** Kinds of events that change the record of the run. */
 const RECORDED: ReadonlySet<string> = new Set(['run', 'sub_pipeline', 'wave', 'usage', 'finish', 'fail']);
 
-/** What the page of one run shows: its record, its tasks and its events. */
+/** The state of the page of one run: its record, its tasks and its events. */
 export class FollowedRun extends RunConnection {
   /** Undefined until it was read. */
   readonly graph = signal<DefinitionGraph | undefined>(undefined);
   readonly view = signal<View>({ tab: 'graph', selection: undefined });
-  /** Of its graphs, also when another tab was shown meanwhile. */
+  /** The zoom of the run's graphs, also when another tab was shown meanwhile. */
   readonly zoom = signal<Zoom>('auto');
   /** Counts the changes of tasks and events, which are no signals themselves. */
   readonly version = signal(0);

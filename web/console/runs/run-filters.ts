@@ -1,10 +1,12 @@
-/** Which runs the list shows. The address of the page has them, so that a link leads to the same list. */
+/**
+ * Selects the runs that the list shows. The address of the page has the filters, so that a link leads to the same list.
+ */
 export interface RunFilters {
   /** Empty for all. */
   readonly status: string;
   readonly pipeline: string;
   readonly tenant: string;
-  /** What has started the runs, such as `schedule`. */
+  /** The trigger that has started the runs, such as `schedule`. */
   readonly trigger: string;
   /** Such as `key:ci`, as the API takes it (D75). */
   readonly started_by: string;
@@ -51,7 +53,7 @@ export function writeFilters(filters: RunFilters): string {
 /** A period ends at a whole minute, so that the same list has the same address for a while. */
 const ROUNDING_MS = 60_000;
 
-/** Which of the runs that match are read. */
+/** Selects the part of the matching runs that is read. */
 export interface RunRange {
   readonly limit: number;
   /** The runs after those of an earlier page; undefined for the newest. */
@@ -83,12 +85,12 @@ export function listPath(filters: RunFilters, now: number, { limit, cursor }: Ru
   return `/pipelines/runs?${query}`;
 }
 
-/** Whether the list shows less than everything. */
+/** True when the list shows less than everything. */
 export function isFiltered({ period, ...filters }: RunFilters): boolean {
   return period !== 'any' || NAMES.some((name) => filters[name] !== '');
 }
 
-/** Whether a change is one of the text alone, of which each letter is no step back of its own. */
+/** True for a change of the text alone, of which each letter is no step back of its own. */
 export function isTyping(changed: Partial<RunFilters>): boolean {
   return Object.keys(changed).every((name) => name === 'text');
 }

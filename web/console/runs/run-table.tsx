@@ -156,7 +156,7 @@ function FailureLine({ run: { error, failed_task } }: { readonly run: RunSummary
   );
 }
 
-/** The row has one line for it. */
+/** Characters of an error: the row has one line for it. */
 const MOST_CHARACTERS = 300;
 
 function cut(text: string): string {

@@ -26,7 +26,7 @@ const MORE_RUNS = 90;
 /** The first page of the list is read again after so many milliseconds. */
 const REFRESH_MS = 2000;
 
-/** The runs of the server, newest first, with filters; it follows what happens. */
+/** The runs of the server, newest first, with filters; the list follows what happens. */
 export function RunsPage({ server }: { readonly server: Server }) {
   const [filters, setFilters] = useState(() => readFilters(window.location.search));
   const now = useNow();

@@ -17,7 +17,7 @@ interface FrameProps {
   readonly children: ComponentChildren;
 }
 
-/** What every page of the console has: its sections, and the form for a key where the server needs one. */
+/** The frame of every page of the console: its sections, and the form for a key where the server needs one. */
 export function PageFrame({ server, section, title, children }: FrameProps) {
   useEffect(() => {
     document.title = `${title} · Wavetrain`;

@@ -3,11 +3,11 @@ interface JsonFieldProps {
   readonly name: string;
   /** As it was typed. */
   readonly value: string;
-  /** What the value is for. */
+  /** The purpose of the value. */
   readonly about?: string;
   /** Shown while nothing is typed. */
   readonly example?: string;
-  /** What is wrong with the value; undefined for nothing. */
+  /** The trouble with the value; undefined for none. */
   readonly problem: string | undefined;
   readonly onChange: (text: string) => void;
 }

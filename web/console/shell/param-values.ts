@@ -13,8 +13,8 @@ type ParamType = NonNullable<ParamDeclaration['type']>;
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * Reads what was typed into a field. Nothing typed is no value, so that the default counts. What is not of the type stays
- * text: the server says what is wrong with it.
+ * Reads what was typed into a field. Nothing typed is no value, so that the default counts. Text that does not fit the
+ * type stays text: the server says what is wrong with it.
  */
 export function readParam(text: string, type: ParamType): Json | undefined {
   if (text === '') return undefined;

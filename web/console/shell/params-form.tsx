@@ -7,7 +7,7 @@ interface ParamsFormProps {
   readonly params: Readonly<Record<string, ParamDeclaration>>;
   /** Values by name; a param without one has its default. */
   readonly values: JsonObject;
-  /** What is wrong with the value of a param, by name. */
+  /** The trouble with the value of a param, by name. */
   readonly problems: Readonly<Record<string, string>>;
   readonly onChange: (values: JsonObject) => void;
   /** Distinguishes the fields of two forms on one page. */
@@ -98,7 +98,7 @@ function Control({ id, param, value, problem, onChange }: Omit<ParamProps, 'name
       </select>
     );
   }
-  // What was typed stays as it was typed, unless the value is another one meanwhile.
+  // Typed text stays as it was typed, unless the value is another one meanwhile.
   const text = typed.value === value ? typed.text : value === undefined ? '' : showParam(value, type);
   const onInput = ({ currentTarget }: { readonly currentTarget: { readonly value: string } }): void => {
     const read = readParam(currentTarget.value, type);

@@ -19,13 +19,13 @@ export interface ActorNode {
   shown: number;
 }
 
-/** What the tree calls the state of an actor: its state, or how it has ended. */
+/** Returns the label of an actor in the tree: its state, or how it has ended. */
 export function labelOf({ state, status }: Pick<TimelineEntry, 'state' | 'status'>): string {
   if (status === 'stopped') return 'stopped';
   return status === 'error' && state === '' ? 'error' : state;
 }
 
-/** Whether the actor, or one below it, exists at the moment that the tree shows. */
+/** True when the actor, or one below it, exists at the moment that the tree shows. */
 export function isShown(node: ActorNode): boolean {
   return node.entry !== undefined || node.shown > 0;
 }

@@ -1,6 +1,6 @@
 import type { FailedTask } from '../../../lib/common/errors.js';
 
-/** What a link leads to. */
+/** The moment of a run and the actor that a link leads to. */
 export interface Moment {
   /** The entry after which the run is shown; null for the last one. */
   readonly seq: number | null;

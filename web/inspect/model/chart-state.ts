@@ -1,7 +1,7 @@
 import type { ChartEdge, ChartNode, Statechart } from '../../../lib/runs/inspection/statechart.js';
 import type { TimelineEntry } from './timeline.js';
 
-/** What of a chart is lit at a moment. */
+/** The parts of a chart that are lit at a moment. */
 export interface LitChart {
   /** Ids of the active states, and of the states around them. */
   readonly active: ReadonlySet<string>;

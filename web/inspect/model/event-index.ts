@@ -1,6 +1,6 @@
 import { toneOf } from '../../shared/model/tones.js';
 
-/** What of an entry says where it belongs. */
+/** The parts of an entry that say where it belongs. */
 interface IndexedEntry {
   readonly seq: number;
   readonly actor: string;

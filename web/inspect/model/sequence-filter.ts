@@ -1,6 +1,6 @@
 import { itemsOf, type RunTimeline, type TimelineEntry } from './timeline.js';
 
-/** Which entries the sequence shows. */
+/** Selects the entries that the sequence shows. */
 export interface SequenceFilter {
   /** Part of the path of the actor or the sender, or the number of an item; empty for all. */
   readonly actor: string;

@@ -19,7 +19,7 @@ export interface TimelineEntry {
   /** Null when none was taken, or it is not known; older recordings do not say. */
   readonly transition: string | null;
   readonly status: ActorStatus;
-  /** The entry before it of the same actor. */
+  /** The entry before this one of the same actor. */
   previous: TimelineEntry | undefined;
   /** The whole entry as JSON; empty once the page has dropped it. */
   text: string;
@@ -28,7 +28,7 @@ export interface TimelineEntry {
 /** Older recordings do not say which transition was taken. */
 type ReceivedEntry = Omit<InspectionEntry, 'transition'> & Partial<Pick<InspectionEntry, 'transition'>>;
 
-/** What of an entry is read when it is looked at. */
+/** The parts of an entry that are read when it is looked at. */
 export interface EntryDetail {
   readonly data: Json;
   readonly snapshot: Json;

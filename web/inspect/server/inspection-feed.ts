@@ -2,7 +2,9 @@ import type { InspectionOrigin } from '../../../lib/runs/inspection/entry.js';
 import { Feed, type FeedListener, type Waiter } from '../../shared/server/feed.js';
 import { type Server, ServerError } from '../../shared/server/server.js';
 
-/** What a server can do besides showing the entries: that of a command, over one run or a recording, can do less. */
+/**
+ * An ability of a server besides showing the entries: the server of a command, over one run or a recording, has fewer.
+ */
 export type Offer = (typeof ALL_OFFERS)[number] | 'failures';
 
 const ALL_OFFERS = ['actions', 'values', 'recording', 'stately'] as const;
@@ -13,10 +15,10 @@ export interface InspectionListener extends FeedListener {
   onOrigin(origin: InspectionOrigin, offers: readonly Offer[]): void;
 }
 
-/** What a list of entries says of itself. */
+/** The facts that a list of entries states about itself. */
 interface InspectionSource {
   readonly origin: InspectionOrigin;
-  /** All of them when it says nothing. */
+  /** Default: all offers. */
   readonly offers?: readonly Offer[];
 }
 

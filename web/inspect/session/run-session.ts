@@ -16,7 +16,7 @@ import { InspectionFeed, type Offer } from '../server/inspection-feed.js';
 /** Actors whose changes of state change the record of the run. */
 const RECORDED = new Set(['run', 'plan', 'wave', 'sub-runs']);
 
-/** What the page of one run shows: its entries, the moment that the reader looks at, and the actor. */
+/** The state of the page of one run: its entries, the moment that the reader looks at, and the actor. */
 export class RunSession extends RunConnection {
   readonly timeline = new RunTimeline((dropped) => this.#drop(dropped));
   readonly tree = new ActorTree();
@@ -28,7 +28,7 @@ export class RunSession extends RunConnection {
   /** Number of entries that the server had dropped before they reached the page. */
   readonly missedCount = signal(0);
   readonly origin = signal<InspectionOrigin | undefined>(undefined);
-  /** What the server can do for the page; nothing until it has said so. */
+  /** The server's abilities for the page; none until the server has named them. */
   readonly offers = signal<readonly Offer[]>([]);
   readonly charts = signal<readonly Statechart[]>([]);
   readonly folding = signal<Folding>({ closed: new Set(), opened: new Set() });
@@ -121,7 +121,7 @@ export class RunSession extends RunConnection {
     this.version.value++;
   }
 
-  /** What happened in dropped entries stays in the tree. */
+  /** Keeps in the tree what happened in dropped entries. */
   #drop(dropped: readonly TimelineEntry[]): void {
     for (; this.#position < dropped.length; this.#position++) {
       this.tree.apply(dropped[this.#position] as TimelineEntry);

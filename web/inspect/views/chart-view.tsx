@@ -7,7 +7,7 @@ import type { PixelSize, ScaleLimits, Zoom } from '../../shared/model/zoom.js';
 import { useScale, ZoomButtons, zoomOnKey } from '../../shared/views/zoom.js';
 import type { RunSession } from '../session/run-session.js';
 
-/** Its labels must be readable. */
+/** The labels of a chart must be readable. */
 const LIMITS: ScaleLimits = { smallest: 0.45, largest: 1.2 };
 
 /** Around a drawing, for the lines of its outermost states. */

@@ -9,7 +9,7 @@ import { actorOfTask } from '../model/addresses.js';
 import type { RunSession } from '../session/run-session.js';
 import { PauseLines } from './pause-line.js';
 
-/** Which run it is and how it stands, with what can be done to it. */
+/** Names the run and says how it stands, with the buttons for it. */
 export function RunHeader({ session }: { readonly session: RunSession }) {
   const record = session.record.value;
   const [problem, setProblem] = useState('');

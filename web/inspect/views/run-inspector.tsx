@@ -63,7 +63,7 @@ function useAddress(session: RunSession): void {
   }, [hash]);
 }
 
-/** What the reader must know about where the page's data comes from, and whether it still comes. */
+/** Tells the reader where the page's data comes from, and whether it still comes. */
 function Notices({ session }: { readonly session: RunSession }) {
   void session.version.value;
   const missed = session.missedCount.value;

@@ -8,7 +8,7 @@ export type JsonRow = ValueRow | MoreRow;
 
 interface ValueRow {
   readonly kind: 'value';
-  /** Unique in the tree: the keys that lead to it, as a JSON array. */
+  /** Unique in the tree: the keys that lead to the value, as a JSON array. */
   readonly id: string;
   /** From 1. */
   readonly level: number;
@@ -33,14 +33,16 @@ interface MoreRow {
 /** Entries of an object that are shown at once; a button shows as many more. */
 export const JSON_PAGE = 100;
 
-/** What the reader has opened and closed. Values open by themselves at the top, and where something changed. */
+/**
+ * The values that the reader has opened and closed. Values open by themselves at the top, and where something changed.
+ */
 export interface JsonView {
   readonly toggled: ReadonlyMap<string, boolean>;
   /** Pages shown of long objects, by their id; else one. */
   readonly pages: ReadonlyMap<string, number>;
 }
 
-/** What a value is compared with; undefined compares nothing. */
+/** The value that another one is compared with; undefined compares nothing. */
 export interface Before {
   readonly value: Json | undefined;
 }
@@ -135,7 +137,7 @@ function beforeOf(before: Before | undefined, name: string): Before | undefined 
 
 type Container = JsonObject | Json[];
 
-/** Whether a value has values inside. */
+/** True when a value has values inside. */
 export function isContainer(value: Json | undefined): value is Container {
   return typeof value === 'object' && value !== null && value !== undefined;
 }
@@ -148,7 +150,7 @@ function childOf(value: Container, name: string): Json {
   return (value as JsonObject)[name] ?? null;
 }
 
-/** Whether two JSON values are equal; the order of keys makes no difference. */
+/** True when two JSON values are equal; the order of keys makes no difference. */
 export function isEqual(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b)) return false;

@@ -20,7 +20,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   settled: 'done',
 };
 
-/** What needs attention comes first. */
+/** States that need attention come first. */
 const ORDER: readonly Tone[] = ['failed', 'active', 'paused', 'waiting', 'done', 'stopped'];
 
 /** Returns the look of a state by its name; a state that is not listed is at work. */

@@ -8,7 +8,7 @@ export function nameKey(key: string): string {
   return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
-/** Whether a key can stand in a header. */
+/** True when a key can stand in a header. */
 export function isPossibleKey(key: string): boolean {
   return /^[\x21-\x7e]+$/.test(key);
 }

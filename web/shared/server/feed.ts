@@ -104,7 +104,7 @@ export class Feed {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     const parser = new EventStreamParser();
     for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
-      // What a closed connection still brings, the next one brings again.
+      // The next connection brings again what a closed one still brings.
       if (end.aborted) return false;
       for (const frame of parser.read(piece.value)) {
         if (frame.name === 'end') return this.afterPiece().then(() => true);

@@ -7,7 +7,7 @@ export interface PageScheduler extends Waiter {
   /** Returns whether the work of this frame may go on. */
   budget(): () => boolean;
   wait(milliseconds: number, signal?: AbortSignal): Promise<void>;
-  /** Calls back when the page is hidden or shown, and now if it is hidden. Returns what ends this. */
+  /** Calls back when the page is hidden or shown, and now if it is hidden. Returns a function that ends the calls. */
   watchHidden(onChange: (isHidden: boolean) => void): () => void;
   /** Hands the error of a promise that nobody waits for to `onError`. */
   report(promise: Promise<unknown>, onError: (error: unknown) => void): void;

@@ -8,7 +8,7 @@ interface PollingOptions {
   readonly read: (signal: AbortSignal) => Promise<boolean>;
   /** Time from the end of a read to the next one; 0 reads once. It doubles with each failure, up to 16 times. */
   readonly pauseMs: number;
-  /** Whether to read after a pause; else another pause follows. */
+  /** Returns true when a read is due after a pause; else another pause follows. */
   readonly isDue: () => boolean;
   readonly waiter: Waiter;
 }

@@ -21,7 +21,7 @@ const FEED_SAYS: ReadonlySet<number> = new Set([401, 404]);
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** What can be done with a run. */
+/** A request to change a run. */
 type RunAction = 'continue' | 'step' | 'cancel';
 
 /** A run that a page follows: its record, its entries as they come, and how the connection to the server stands. */
@@ -30,9 +30,9 @@ export abstract class RunConnection {
   readonly runId: string;
   readonly record = signal<RunRecord | undefined>(undefined);
   readonly feed = signal<FeedState>({ kind: 'connecting' });
-  /** What went wrong last and still does; empty for nothing. */
+  /** The last trouble that goes on; empty for none. */
   readonly problem = signal('');
-  /** What goes wrong, by the path that is read; the empty one stands for everything else. */
+  /** The troubles that go on, by the path that is read; the empty path stands for everything else. */
   readonly #problems = new Map<string, string>();
   protected readonly scheduler: PageScheduler;
   readonly #queue: EntryQueue;
@@ -165,7 +165,7 @@ export abstract class RunConnection {
         if (closed.aborted) return undefined;
         if (!(error instanceof ServerError)) throw error;
         const { status, message } = error;
-        // That the server does not answer, the feed says while there is one.
+        // The feed says that the server does not answer, while there is a feed.
         const isTold = FEED_SAYS.has(status) || (status === 0 && STREAMING.has(this.feed.value.kind));
         this.#tell(path, isTold ? '' : message);
         if (!isPassing(status)) return undefined;

@@ -5,7 +5,7 @@ import { KEY_ITEM, nameKey } from './api-key.js';
 export class ServerError extends Error {
   readonly status: number;
   readonly code: string;
-  /** What else the server has said, such as the problems of a definition. */
+  /** The rest of the server's answer, such as the problems of a definition. */
   readonly detail: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -36,7 +36,7 @@ export interface Owners {
 
 /** The server that the page came from. Sends the reader's key with each request. */
 export class Server {
-  /** Whether the server wants a key, or another one. */
+  /** True when the server wants a key, or another one. */
   readonly needsKey = signal(false);
   readonly #keys: KeyStore;
   readonly #fetch: typeof fetch;
@@ -142,12 +142,12 @@ function findDetail(text: string): { readonly code?: string; readonly message?: 
   }
 }
 
-/** Whether the same request may succeed later: the server is not there (0), busy, or in trouble. */
+/** True when the same request may succeed later: the server is not there (0), busy, or in trouble. */
 export function isPassing(status: number): boolean {
   return status === 0 || status === 408 || status === 429 || status >= 500;
 }
 
-/** What to tell the reader about anything thrown. */
+/** Returns the message for the reader about anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

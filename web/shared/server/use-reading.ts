@@ -3,7 +3,7 @@ import { BrowserScheduler } from './browser-scheduler.js';
 import { Polling } from './polling.js';
 import { messageOf } from './server.js';
 
-/** What was read last. */
+/** The result of the last reads. */
 interface Reading<T> {
   /** The last value that was read; undefined before the first one. */
   readonly value: T | undefined;
@@ -15,9 +15,9 @@ interface Reading<T> {
 export interface ReadingOptions {
   /** Milliseconds between two reads while the tab is visible: more when they fail. 0, the default, reads once. */
   readonly refreshMs?: number;
-  /** It is read again only when this has changed, or the last read has failed; undefined reads it again always. */
+  /** Reads again only when this number has changed, or the last read has failed; undefined reads again always. */
   readonly round?: number;
-  /** Keeps the value that was read before under another name until there is one under this. */
+  /** Keeps the value that was read before under another name until there is one under the new name. */
   readonly keep?: boolean;
 }
 
@@ -61,7 +61,7 @@ export function useReading<T>(
         (hasFailed || latestRound.current === undefined || latestRound.current !== readRound),
       waiter: new BrowserScheduler(),
     });
-    // Whoever comes back to the tab does not wait for the timer.
+    // A reader who comes back to the tab does not wait for the timer.
     const onVisible = (): void => {
       if (!document.hidden) polling.hurry();
     };

@@ -12,7 +12,7 @@ import {
 
 interface JsonTreeProps {
   readonly value: Json;
-  /** What the value is compared with, to mark what has changed. */
+  /** The earlier value, to mark what has changed. */
   readonly before?: Before | undefined;
   readonly label: string;
 }

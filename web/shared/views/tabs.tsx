@@ -8,7 +8,7 @@ interface TabsProps<T extends string> {
   readonly current: T;
   readonly titleOf: (tab: T) => ComponentChildren;
   readonly onSelect: (tab: T) => void;
-  /** What stands beside the tabs. */
+  /** The elements beside the tabs. */
   readonly children?: ComponentChildren;
 }
 

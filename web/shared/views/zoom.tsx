@@ -41,8 +41,8 @@ interface Place {
 const LINE_PIXELS = 16;
 
 /**
- * The scale of a drawing in the element `box`, which scrolls it, and what of it is visible. What is in the middle stays
- * there when the scale changes. The wheel with the Ctrl key, which is also what a pinch is, zooms around the pointer.
+ * The scale of a drawing in the element `box`, which scrolls it, and what of it is visible. The middle stays in its
+ * place when the scale changes. The wheel with the Ctrl key, which is also what a pinch is, zooms around the pointer.
  */
 export function useScale(drawing: PixelSize, zoom: Zoom, limits: ScaleLimits, onZoom: (zoom: Zoom) => void) {
   const box = useRef<HTMLDivElement>(null);
@@ -72,7 +72,7 @@ export function useScale(drawing: PixelSize, zoom: Zoom, limits: ScaleLimits, on
   /** The wheel may turn several times before the drawing follows. */
   const latest = useRef(zooming);
   latest.current = zooming;
-  /** What is to stay where it is. */
+  /** The place that is to stay where it is. */
   const fixed = useRef<Place | undefined>(undefined);
   useLayoutEffect(() => {
     const element = box.current;
@@ -109,7 +109,10 @@ function viewOf({ scrollLeft: left, scrollTop: top, clientWidth, clientHeight }:
   return { left, top, right: left + clientWidth, bottom: top + clientHeight };
 }
 
-/** What a drawing may take of an element: that may be lower now than it can be, because the drawing is small. */
+/**
+ * Returns the size that a drawing may take of an element, whose height may be lower now than it can be, because the
+ * drawing is small.
+ */
 function roomOf(element: HTMLElement): PixelSize {
   const style = window.getComputedStyle(element);
   const [left, right, top, bottom, most] = [

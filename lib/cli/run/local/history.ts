@@ -24,7 +24,7 @@ export interface HistoryFlags {
 }
 
 /**
- * Whether a new run is kept: not with `--no-store`, and in CI only where a flag names a folder.
+ * Returns true when a new run is kept: not with `--no-store`, and in CI only where a flag names a folder.
  *
  * @throws UsageError when both flags are given
  */
@@ -72,7 +72,7 @@ function findPlaceProblem(folder: string, { store }: HistoryFlags, { host }: Cli
   return isOpen || isOwnFolder(folder, host.userId) ? undefined : `${folder} is not a folder of this user`;
 }
 
-/** Whether there is a history that may be read. */
+/** True when there is a history that may be read. */
 export function hasHistory(flags: HistoryFlags, context: CliContext): boolean {
   const folder = findHistoryFolder(flags, context);
   return existsSync(folder) && findPlaceProblem(folder, flags, context) === undefined;
@@ -173,7 +173,7 @@ export class ShellHistory {
   }
 }
 
-/** What a rerun needs to know of the command line of a run. */
+/** The parts of a run's command line that a rerun needs to know. */
 export interface CommandLine {
   /** `-` for standard input. */
   readonly file: string;

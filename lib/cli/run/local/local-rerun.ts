@@ -30,7 +30,7 @@ import type { StartOptions } from '../run-backend.js';
 import { assertFlagsFit, readRunValues, type RunFlags, type RunValueFlags } from '../run-flags.js';
 import { describeLocalRun, listFilesRead, openLocalRegistry } from './local-run.js';
 
-/** Which run is repeated. */
+/** The run that is repeated, and its file. */
 export interface RerunTarget {
   /** Undefined for the newest run. */
   readonly runId: string | undefined;
@@ -165,7 +165,7 @@ function findEarlier({ runId, file }: LocalRerunFlags, folders: RunFolders, { cw
 
 type CompletedFlags = LocalRerunFlags & { readonly outputFolder: string; readonly cwd: string };
 
-/** What the flags do not name is as it was. */
+/** Takes the flags that are not given from the command line of the earlier run. */
 function withCommand(
   flags: LocalRerunFlags,
   { command: saved }: ShellRun,
@@ -207,7 +207,7 @@ async function readFileOrStored(
   return { ...stored, inputs, session };
 }
 
-/** Whether a definition is another one than it was. Both were checked, so that their fields are in the same order. */
+/** True when a definition is the same as before. Both were checked, so that their fields are in the same order. */
 function isSame(checked: CheckedDefinition, submission: StoredSubmission): boolean {
   const { definition, pipelines = {} } = submission;
   if (checked.kind === 'pipeline')

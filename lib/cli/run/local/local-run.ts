@@ -14,7 +14,7 @@ import { findLocalFiles } from '../written-files.js';
 /** In the working directory, for the files that tools write by name. */
 export const DEFAULT_OUTPUT_FOLDER = 'outputs';
 
-/** What runs pipelines and plans in this process. */
+/** The registry that runs pipelines and plans in this process, with its history and its folder of outputs. */
 interface LocalRegistry {
   readonly registry: RegistryApi;
   /** Undefined when runs are not kept. */
@@ -34,8 +34,8 @@ interface Places {
 }
 
 /**
- * Opens what runs a definition in this process: its secrets, its models, and the history that keeps its run. What is kept
- * is closed when the command ends.
+ * Opens a registry that runs a definition in this process, with its secrets, its models, and the history that keeps its
+ * run. The history is closed when the command ends.
  *
  * @param earlier runs of the history that the registry can restore, the oldest first
  */
@@ -120,7 +120,7 @@ function createBackend(registry: RegistryApi, start: Start, history: ShellHistor
     items: (runId, taskId, query) => registry.items(runId, taskId, query),
     writtenFiles: async (record) => findLocalFiles(record, registry),
     release: async (runId) => {
-      // What is kept stays, also when the run was stopped at once.
+      // A history keeps the run, also when it was stopped at once.
       if (history !== undefined) return registry.close(0);
       registry.forget(runId);
       await registry.cacheWritten();

@@ -21,7 +21,7 @@ interface InspectFlags extends ServerFlags {
   readonly open: boolean;
 }
 
-/** What looks like the id of a run, or a part of it, unless there is a file of that name. */
+/** The shape of the id of a run, or of a part of one. A file of that name comes first. */
 const RUN_ID = /^[0-9a-f][0-9a-f-]{3,35}$/i;
 
 /** Shows a recording or a run of the history, or prints where the server shows a run. */
@@ -44,7 +44,7 @@ export async function inspect(flags: InspectFlags, context: CliContext): Promise
   return EXIT.done;
 }
 
-/** What a run of the history has done so far, as a recording. */
+/** Reads what a run of the history has done so far, as a recording. */
 async function recordKept({ client, runId }: FoundRun): Promise<ReadRecording> {
   const { body } = await client.recording(runId);
   return readRecordingOf(`run ${runId}`, Readable.fromWeb(body ?? new Blob([]).stream()));
@@ -58,7 +58,7 @@ async function showRecording(
 ): Promise<ExitStatus> {
   const { serveShownRun } = await import('../../lazy/server.js');
   const { run: record, origin, failed_calls: failedCalls } = head;
-  // Those of the version that recorded it, which may have had other machines.
+  // A recording brings the charts of the version that wrote it, which may have had other machines.
   const statecharts = head.statecharts.length > 0 ? head.statecharts : await readStatecharts();
   const signals = new StopSignals(context.processEvents);
   const total = isWhole ? entries.length + dropped : (entries.at(-1)?.seq ?? 0) + 1;
@@ -98,7 +98,7 @@ async function showRecording(
   return EXIT.done;
 }
 
-/** What is at work has no end yet, so it is rebuilt as stopped. */
+/** Work of an unsettled run has no end yet, so it is rebuilt as stopped. */
 function describeStatus({ status }: RunRecord, state: FoundRun['state']): string {
   if (state === undefined) return status;
   return state === 'running'

@@ -14,14 +14,14 @@ import { PROGRAM, readPackageJson } from '../../package-info.js';
 import { toSingleLine } from '../../render/text.js';
 import { UsageError } from '../../usage-errors.js';
 
-/** What was read of a recording: everything, or what there is of one whose program was ended. */
+/** The content of a recording: everything, or what there is of one whose program was ended. */
 export interface ReadRecording {
   readonly head: RecordingHead & { readonly failed_calls: readonly FailedCall[] };
   /** The entries as JSON, in order; their numbers grow. */
   readonly entries: readonly { readonly seq: number; readonly json: string }[];
-  /** Number of entries that its writer left out, or has dropped. */
+  /** Number of entries that the writer left out, or has dropped. */
   readonly dropped: number;
-  /** It has the line of its end; without it, nobody knows how many entries are missing. */
+  /** True when the recording has the line of its end; without the line, nobody knows how many entries are missing. */
   readonly isWhole: boolean;
 }
 
@@ -206,12 +206,12 @@ const RUN_STATUSES: readonly unknown[] = ['queued', 'running', 'succeeded', 'fai
 /** How deep lists and objects are inside each other: values are cut at 20, and the definition of a chart is flatter. */
 const MAX_DEPTH = 100;
 
-/** They go to the terminal. */
+/** Checks the status, because it goes to the terminal. */
 function isRunStatus(status: unknown): boolean {
   return RUN_STATUSES.includes(status);
 }
 
-/** What a terminal and the page read of them. Older recordings have none. */
+/** Checks the parts of failed calls that a terminal and the page read. Older recordings have no failed calls. */
 function areFailedCalls(value: unknown): boolean {
   if (value === undefined) return true;
   return Array.isArray(value) && value.length <= INSPECTION_LIMITS.failedCalls && value.every(isFailedCall);

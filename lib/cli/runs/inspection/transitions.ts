@@ -31,7 +31,7 @@ function reasonOf({ snapshot, data }: InspectionEntry): string {
 /** The names under which `DEBUG` asks for the transitions of runs, as other programs of Node.js use it. */
 const NAMES: readonly string[] = ['*', 'wavetrain', 'wavetrain:*', 'wavetrain:run'];
 
-/** Whether the lines of {@link printTransitions} are wanted: `DEBUG=wavetrain:*`. */
+/** True when `DEBUG=wavetrain:*` asks for the lines of {@link printTransitions}. */
 export function wantsTransitions(env: Environment): boolean {
   const wanted = (env['DEBUG'] ?? '').split(/[\s,]+/);
   return NAMES.some((name) => wanted.includes(name));

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { requireBuild, ROOT } from '../../../project/files.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 
-/** Writes down for which item it was called; item 2 never ends while the file `hold` is there. */
+/** The tool writes down for which item it was called; item 2 never ends while the file `hold` is there. */
 const TOOLS = `import { appendFileSync, existsSync } from 'node:fs';
 import { defineTool } from 'wavetrain';
 

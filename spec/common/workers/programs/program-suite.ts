@@ -155,7 +155,7 @@ export function programSuite(launcher: () => ProgramLauncher): void {
     started.signal('SIGKILL');
     expect(await started.exited).to.deep.equal({ status: null, signal: 'SIGKILL' });
     while (await isAlive(other));
-    // Its number may be that of another program by now.
+    // The number of the process may be that of another program by now.
     started.signal('SIGKILL');
   });
 

@@ -28,7 +28,7 @@ describe('GET /pipelines/runs (D35)', () => {
 
   const list = (query = '') => fixture.request<RunPage & ErrorBody>('GET', `/pipelines/runs${query}`);
 
-  /** By their place in the order of submission. */
+  /** Lists the found runs by their place in the order of submission. */
   async function found(query: string): Promise<number[]> {
     const { status, body } = await list(query);
     expect(status, query).to.equal(200);

@@ -24,7 +24,7 @@ describe('Scanned pages of a PDF (D49)', () => {
     return (await parsePdf(makeScan(pages), 'a.pdf', true)).pages ?? [];
   }
 
-  /** What a raster shows, with the letters of its columns and rows. */
+  /** Shows a raster with the letters of its columns and rows. */
   async function draw(page: ScanPage, columns = 4, rows = 2): Promise<string[]> {
     const [{ image_bytes: bytes } = { image_bytes: null }] = await read(page);
     return bytes === null ? [] : show(bytes, columns, rows);

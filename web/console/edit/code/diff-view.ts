@@ -13,7 +13,7 @@ interface Compared {
 /** A longer difference is not looked for within the lines: it would be felt. */
 const SCAN_LIMIT = 500;
 
-/** Shows two texts beside each other, with what differs. Returns what takes it away. */
+/** Shows two texts beside each other, with what differs. Returns a function that takes the view away. */
 export function showDiff({ parent, before, after }: Compared): () => void {
   const shadow = openShadow(parent);
   const view = new MergeView({

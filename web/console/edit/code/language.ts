@@ -63,7 +63,7 @@ function complete(
   if (vocabulary === undefined || state.doc.length > MOST_ANALYSED) return null;
   const cursor = findCursor(state.sliceDoc(0), pos);
   const { from, options } = propose(cursor, outlineOf(state), vocabulary);
-  // Nobody asks for keys on a line that is empty, or for values where they type something else.
+  // A reader asks for no keys on an empty line, and for no values while something else is typed.
   const isWanted = explicit || from < pos || cursor.kind === 'value' || cursor.template !== undefined;
   if (!isWanted || options.length === 0) return null;
   return { from, options: options.map(toCompletion), validFor: /^[\w.-]*$/ };

@@ -6,11 +6,11 @@ import { divide, formatType, type InnerPath, PLAIN_NAME, schemaAt, type Vocabula
 /** Something that may be written at the cursor. */
 export interface Proposal {
   readonly label: string;
-  /** A few words beside it: its type. */
+  /** A few words beside the label: the type. */
   readonly detail?: string;
-  /** What it is for. */
+  /** The purpose of the proposal. */
   readonly info?: string;
-  /** What is written instead of the label; `¦` is where the cursor goes. */
+  /** The text to write instead of the label; `¦` is where the cursor goes. */
   readonly apply?: string;
   readonly kind: 'field' | 'tool' | 'value' | 'task' | 'name';
   /** A higher one comes first. */
@@ -18,7 +18,7 @@ export interface Proposal {
 }
 
 interface Proposals {
-  /** Where what they replace begins. */
+  /** The place where the text begins that the proposals replace. */
   readonly from: number;
   readonly options: readonly Proposal[];
 }
@@ -176,7 +176,7 @@ function quoted({ isQuoted, typed }: CursorPlace, paths: readonly Proposal[]): P
   });
 }
 
-/** What templates of a task can read. */
+/** Lists what templates of a task can read. */
 function templatePaths({ parts, params, inputs, sessionKeys }: Outline, own: number): Proposal[] {
   const { id: ownId, isFanOut } = parts[own] ?? { id: undefined, isFanOut: false };
   const paths: Proposal[] = [];

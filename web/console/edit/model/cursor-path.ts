@@ -3,13 +3,13 @@ export interface CursorPlace {
   /** The keys and indexes that lead to the map whose key is written, or to the value that is. */
   readonly path: readonly (string | number)[];
   readonly kind: 'key' | 'value';
-  /** What is written of the key or the value before the cursor, without an opening quote. */
+  /** The part of the key or the value before the cursor, without an opening quote. */
   readonly typed: string;
-  /** Where that begins. */
+  /** Where `typed` begins. */
   readonly from: number;
   /** The other keys of the map, when a key is written. */
   readonly siblings: readonly string[];
-  /** What is written of a template before the cursor: the text after its braces. */
+  /** The part of a template before the cursor: the text after its braces. */
   readonly template: string | undefined;
   /** A quote was opened before the value. */
   readonly isQuoted: boolean;
@@ -64,7 +64,7 @@ class Scanner {
   readonly #levels: Level[] = [];
   /** The lines of a block of text are deeper than this; -1 outside of one. */
   #blockColumn = -1;
-  /** What the last line has after its dashes, and its column. */
+  /** The text of the last line after its dashes, and its column. */
   content = '';
   column = 0;
 
@@ -109,7 +109,7 @@ class Scanner {
     return last !== undefined && !last.isList && last.column === this.column ? last.keys : [];
   }
 
-  /** Whether the cursor is in an entry of a list that has names, not maps. */
+  /** True when the cursor is in an entry of a list that has names, not maps. */
   isEntryOfNames(path: readonly (string | number)[]): boolean {
     const [list, entry] = path.slice(-2);
     return typeof entry === 'number' && typeof list === 'string' && NAME_LISTS.has(list);
@@ -135,7 +135,7 @@ class Scanner {
     while (this.#isLeft(column, false)) this.#levels.pop();
   }
 
-  /** Whether a line at a column is no longer in the last level. A list may have the column of the key before it. */
+  /** True when a line at a column is no longer in the last level. A list may have the column of the key before it. */
   #isLeft(column: number, isDash: boolean): boolean {
     const top = this.#levels.at(-1);
     if (top === undefined) return false;
@@ -218,7 +218,7 @@ function readFlow(text: string): Flow {
   return { path: isKey ? path.slice(0, -1) : path, isKey, start, keys: isKey ? top.keys : [] };
 }
 
-/** What is written of a template that is not closed before the cursor. */
+/** Returns the part of a template that is not closed before the cursor. */
 function openTemplate(before: string): string | undefined {
   const open = before.lastIndexOf('{{');
   if (open < 0 || before.indexOf('}}', open) >= 0) return undefined;

@@ -1,7 +1,7 @@
 import type { Graph } from '../../../../lib/pipelines/graph.js';
 import type { PlanStatistics } from '../../../../lib/plans/statistics.js';
 
-/** What is drawn of a definition: waves of boxes and what they depend on. */
+/** The drawing of a definition: waves of boxes and what they depend on. */
 export interface DrawnGraph {
   /** Of the definition. */
   readonly id: string;
@@ -30,8 +30,8 @@ export function drawPlan({ id, wave_ids, keys }: PlanStatistics): DrawnGraph {
 const WRITTEN_ID = /(?<![\w-])id["']?[ \t]*:[ \t]*["']?([\w.-]+)/g;
 
 /**
- * Whether a text that cannot be read is still that of a graph: it has the id of the definition, or at least half of its
- * tasks. A text that has neither is another one, which was pasted over it or put in its place.
+ * True when a text that cannot be read is still that of a graph: it has the id of the definition, or at least half of
+ * its tasks. A text that has neither is another one, which was pasted over it or put in its place.
  */
 export function isTextOf({ id, waves }: DrawnGraph, text: string): boolean {
   const ids = new Set(Array.from(text.matchAll(WRITTEN_ID), ([, written]) => written));

@@ -3,7 +3,7 @@ import { findCursor } from './cursor-path.js';
 import type { Outline } from './outline.js';
 import { divide, formatType, schemaAt, type Vocabulary } from './vocabulary.js';
 
-/** What is known of a field or a tool. */
+/** The facts about a field or a tool. */
 export interface Explanation {
   readonly from: number;
   readonly to: number;

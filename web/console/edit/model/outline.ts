@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../../lib/common/json/json.js';
 import type { ParamDeclaration } from '../../shell/param-values.js';
 import { child, namesIn, toJson, type YamlNode } from './yaml-tree.js';
 
-/** What a definition declares, as far as it is written. */
+/** The declarations of a definition, as far as they are written. */
 export interface Outline {
   readonly kind: 'pipeline' | 'plan';
   /** The map of the pipeline or the plan; undefined for an empty text. */
@@ -12,7 +12,7 @@ export interface Outline {
   readonly parts: readonly OutlinePart[];
   readonly params: readonly string[];
   readonly inputs: readonly string[];
-  /** Keys of the blackboard that it names anywhere. */
+  /** Keys of the blackboard that the definition names anywhere. */
   readonly sessionKeys: readonly string[];
 }
 

@@ -33,7 +33,7 @@ export interface Snippet {
   readonly text: string;
 }
 
-/** What tasks can do, each as a task to insert. Words in capitals are replaced by what the text has. */
+/** Tasks to insert, one for each use of a task. Words in capitals are replaced by what the text has. */
 export const SNIPPETS: readonly Snippet[] = [
   {
     title: 'Task',

@@ -15,7 +15,7 @@ export interface JsonSchema {
   readonly definitions?: Readonly<Record<string, JsonSchema>>;
 }
 
-/** What the server knows of the language: its schemas and its tools. */
+/** The language as the server knows it: its schemas and its tools. */
 export interface Vocabulary {
   readonly pipeline: JsonSchema;
   readonly plan: JsonSchema;
@@ -26,11 +26,11 @@ export interface Vocabulary {
 export interface InnerPath {
   readonly schema: JsonSchema | undefined;
   readonly kind: 'pipeline' | 'plan';
-  /** From the pipeline or the plan that contains it. */
+  /** The part of the path from the pipeline or the plan that contains its end. */
   readonly rest: readonly (string | number)[];
-  /** Index of the sub-pipeline whose pipeline contains it. */
+  /** Index of the sub-pipeline whose pipeline contains the end of the path. */
   readonly subPipeline: number | undefined;
-  /** It is beside the root key. */
+  /** True when the path is beside the root key. */
   readonly isRoot: boolean;
 }
 

@@ -12,15 +12,15 @@ type DefinitionKind = 'pipeline' | 'plan';
 interface CheckedText {
   readonly text: string;
   readonly kind: DefinitionKind;
-  /** What else says with which files it is checked. */
+  /** The values that say, besides the text, with which files the text is checked. */
   readonly place: JsonObject;
 }
 
-/** What the server has said of a text. */
+/** The server's verdict on a text. */
 export interface CheckState {
   /**
-   * `idle`: nothing was asked yet. `checking`: it was asked. `unreachable`: it does not answer, and is asked again.
-   * `refused`: it does not check this text, such as one that is too long.
+   * `idle`: nothing was asked yet. `checking`: the server was asked. `unreachable`: the server does not answer, and is
+   * asked again. `refused`: the server does not check this text, such as one that is too long.
    */
   readonly status: 'idle' | 'checking' | 'checked' | 'unreachable' | 'refused';
   /** The text that was checked last, which the positions of the problems and the fixes are of. */
@@ -31,7 +31,7 @@ export interface CheckState {
   readonly graph: DrawnGraph | undefined;
   /** The graph is that of the text as it was last sent to be checked. */
   readonly isGraphCurrent: boolean;
-  /** Why it is unreachable or refused. */
+  /** Why the server is unreachable, or has refused the text. */
   readonly reason: string;
 }
 
@@ -51,7 +51,7 @@ interface Report {
   readonly stats: PlanStatistics | null;
 }
 
-/** Those of the window, or of a spec. */
+/** The timers of the window, or of a spec. */
 export interface Timers {
   set(task: () => void, milliseconds: number): number;
   clear(timer: number): void;

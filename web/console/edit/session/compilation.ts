@@ -13,7 +13,7 @@ export interface CompilationProgress {
   readonly attempt: number;
 }
 
-/** What the server has answered at the end. */
+/** The server's last answer about a compilation. */
 export type CompilationResult =
   | {
       readonly kind: 'written';

@@ -8,7 +8,7 @@ export interface KeptText {
 
 /** A text that was typed and not saved elsewhere. */
 interface Draft extends KeptText {
-  /** The tab that has written it. */
+  /** The tab that has written the draft. */
   readonly tab: string;
   /** In milliseconds since 1970. */
   readonly savedAt: number;
@@ -102,7 +102,7 @@ export class Drafts {
     return draft === undefined || draft.tab === this.#tab ? undefined : draft;
   }
 
-  /** Forgets the draft: the text was saved elsewhere, or is given up. What another tab has kept since stays. */
+  /** Forgets the draft: the text was saved elsewhere, or is given up. A draft that another tab has kept since stays. */
   discard(): void {
     if (this.findOther() !== undefined) return;
     this.#store.removeItem(this.#name);

@@ -11,7 +11,7 @@ import { Drafts, type DraftStore, type KeptText } from './drafts.js';
 import { Files, type Folder, NO_FOLDER, type OpenedFile, withLineFeeds } from './files.js';
 import { draftIdOf, type Opened } from './opened.js';
 
-/** What holds the text while it is edited. */
+/** Holds the text while it is edited. */
 export interface TextEditor {
   readonly text: string;
   readonly outline: Outline;
@@ -37,7 +37,7 @@ type Conflict =
   /** There is no such file any more. */
   | { readonly kind: 'gone'; readonly text: '' };
 
-/** What the browser gives to a page. */
+/** The parts of the browser that a page uses. */
 interface Surroundings {
   readonly storage: DraftStore;
   /** Distinguishes this tab from others. */
@@ -62,12 +62,12 @@ export class EditSession {
   readonly files: Files;
   readonly checker: Checker;
   readonly folder = signal<Folder | undefined>(undefined);
-  /** What the run was submitted with, which another one starts from (D60). */
+  /** The submission of the run from which another run starts (D60). */
   readonly source = signal<EditableDefinition | undefined>(undefined);
   readonly conflict = signal<Conflict | undefined>(undefined);
   /** The reader is asked now which of the texts of the conflict to take, and has not put it off. */
   readonly isChoiceOpen = signal(false);
-  /** What went right or wrong last, and how it looks. */
+  /** The last success or trouble, and how it looks. */
   readonly notice = signal<{ readonly text: string; readonly tone?: 'bad' } | undefined>(undefined);
   /** The text comes from a draft that differs from what it was made from. */
   readonly isRestored = signal(false);
@@ -91,7 +91,7 @@ export class EditSession {
   #baseText = '';
   /** The version that the text was made from, which a save may replace: an older one than that of `#base` for an old draft. */
   #version: string | undefined;
-  /** It is known what is in the file, or that there is none. */
+  /** True once the page knows what is in the file, or that there is none. */
   #isRead = true;
   #editor: TextEditor | undefined;
   #timer = 0;
@@ -175,7 +175,7 @@ export class EditSession {
     try {
       this.folder.value = await this.files.list();
     } catch {
-      // Whoever does not see the folder can still write, check and run; that the server is away, the checks say.
+      // A reader who does not see the folder can still write, check and run; the checks say when the server is away.
       this.folder.value = NO_FOLDER;
     }
   }

@@ -18,7 +18,7 @@ export interface OpenedFile {
   readonly version: string;
 }
 
-/** What the server answers for its folder. */
+/** The server's answer about its folder. */
 export type Folder = NamedPage & {
   readonly enabled: boolean;
   readonly writable: boolean;

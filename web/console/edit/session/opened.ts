@@ -1,6 +1,6 @@
 import type { NamedPipeline } from '../../../../lib/library/named-pipeline.js';
 
-/** What the page was opened for, from its address. */
+/** The definition that the page was opened for, from its address. */
 export interface Opened {
   /** The id of a file of the server; empty for none. */
   readonly pipeline: string;

@@ -9,14 +9,14 @@ import {
 import type { EditSession } from '../session/edit-session.js';
 import { DiffDialog } from './diff-dialog.js';
 
-/** What the states of a compilation mean to a reader. */
+/** The states of a compilation, in words for the reader. */
 const STATES: Readonly<Record<string, string>> = {
   drafting: 'The model writes',
   validating: 'The server checks the answer',
   repairing: 'The model repairs what was wrong',
 };
 
-/** Has a language model write the definition. What it has written replaces nothing before the reader has compared it. */
+/** Has a language model write the definition. The model's text replaces nothing before the reader has compared it. */
 export function CompilePane({ session }: { readonly session: EditSession }) {
   const [prompt, setPrompt] = useState('');
   const [progress, setProgress] = useState<readonly CompilationProgress[]>([]);

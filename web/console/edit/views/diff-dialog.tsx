@@ -3,15 +3,15 @@ import { showDiff } from '../code/diff-view.js';
 
 interface DiffDialogProps {
   readonly title: string;
-  /** What the choice means. */
+  /** The meaning of the choice. */
   readonly about: string;
   readonly before: { readonly label: string; readonly text: string };
   readonly after: { readonly label: string; readonly text: string };
-  /** What leaves everything as it is. */
+  /** The button that leaves everything as it is. */
   readonly keep: string;
-  /** What takes the text on the right. */
+  /** The button that takes the text on the right. */
   readonly take: string;
-  /** What would be lost with it, so that it is not what is suggested; undefined for nothing. */
+  /** The loss that taking the text would bring, so that the other button is suggested; undefined for none. */
   readonly warning?: string | undefined;
   readonly onKeep: () => void;
   readonly onTake: () => void;

@@ -114,7 +114,7 @@ function Drawing({ session, graph, isCurrent, zoom, onZoom }: DrawingProps) {
   );
 }
 
-/** What a task or sub-pipeline depends on, and what depends on it. */
+/** Lists what a task or sub-pipeline depends on, and what depends on it. */
 function listNear({ edges }: DrawnGraph, id: string | undefined): ReadonlySet<string> {
   return new Set(edges.flatMap(({ from, to }) => (from === id ? [to] : to === id ? [from] : [])));
 }

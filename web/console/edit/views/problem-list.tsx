@@ -4,7 +4,7 @@ import type { EditSession } from '../session/edit-session.js';
 /** More are not listed: the first ones are fixed first. */
 const MOST_LISTED = 200;
 
-/** What is wrong with the text, each with its place, a hint, and a button that fixes it. */
+/** The problems of the text, each with its place, a hint, and a button that fixes it. */
 export function ProblemsPane({ session }: { readonly session: EditSession }) {
   const { problems } = session.checker.state.value;
   return (

@@ -8,7 +8,7 @@ import type { CheckState } from '../session/checker.js';
 import type { EditSession } from '../session/edit-session.js';
 import { RerunPart } from './rerun-part.js';
 
-/** What the reader has typed for a run. */
+/** The values that the reader has typed for a run. */
 export interface TypedValues {
   readonly params: JsonObject;
   /** As JSON; empty for none. */
@@ -22,7 +22,7 @@ interface RunPaneProps {
   readonly onChange: (values: TypedValues) => void;
 }
 
-/** What a run gets: params by a form, inputs and session values as JSON; and what starts it. */
+/** The values that a run gets: params by a form, inputs and session values as JSON; and the button that starts it. */
 export function RunPane({ session, values, onChange }: RunPaneProps) {
   const [problem, setProblem] = useState('');
   const [isStarting, setStarting] = useState(false);

@@ -13,7 +13,7 @@ interface ToolbarProps {
   readonly onRun: () => void;
 }
 
-/** What is open and where it is kept, and what can be done with it. */
+/** Names the open definition and where it is kept, and has the buttons for it. */
 export function Toolbar({ session, onRun }: ToolbarProps) {
   const { pipeline, run } = session.opened;
   const isFile = session.fileId.value !== '';

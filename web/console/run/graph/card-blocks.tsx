@@ -19,7 +19,7 @@ interface CardBlocksProps {
 
 /**
  * Many cards that are too small to be read: their places in the colours of their states, one path for each colour, so
- * that thousands cost little. Whoever points at one gets its card.
+ * that thousands cost little. A pointer on a place brings its card.
  */
 export function CardBlocks({
   boxes,

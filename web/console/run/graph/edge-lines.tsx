@@ -1,7 +1,7 @@
 import type { WaveLayout } from '../../../../lib/pipelines/drawing/wave-layout.js';
 import type { Graph } from '../../../../lib/pipelines/graph.js';
 
-/** What depends on what, and in a plan by which keys. */
+/** A dependency between two cards, in a plan with its keys. */
 export type LabelledEdge = Graph['edges'][number] & {
   /** Written beside the line. */
   readonly label?: string;

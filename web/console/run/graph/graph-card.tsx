@@ -5,15 +5,15 @@ import type { Tone } from '../../../shared/model/tones.js';
 /** How a card is linked with the one that the reader looks at. */
 export type Nearness = 'before' | 'after';
 
-/** What the graph says of a card that it has placed. */
+/** A card in its place, with what only the graph knows of it. */
 export interface PlacedCard {
-  /** Of its element. */
+  /** The id of the card's element. */
   readonly id: string;
   readonly placed: PlacedBox;
-  /** What it depends on, in words. */
+  /** The dependencies of the card, in words. */
   readonly links: string;
   readonly isSelected: boolean;
-  /** The one that the Tab key leads to. */
+  /** True for the card that the Tab key leads to. */
   readonly isActive: boolean;
   readonly near: Nearness | undefined;
   readonly onShow: () => void;
@@ -28,7 +28,7 @@ interface GraphCardProps {
   readonly card: PlacedCard;
   readonly name: string;
   readonly tone: Tone;
-  /** How it stands, for those who do not see its color. */
+  /** The state in words, for readers who do not see the colour of the card. */
   readonly status: string;
   readonly title: string;
   readonly isFanOut?: boolean;

@@ -32,14 +32,14 @@ function PlanView({ session, graph }: PlanViewProps) {
   const parts = useMemo(() => session.parts(), [session, graph]);
   const drawn = useMemo(() => toCardGraph(plan), [plan]);
   const reads = useMemo(() => describeReads(plan), [plan]);
-  /** What the reader has opened and folded, by sub-pipeline. */
+  /** The sub-pipelines that the reader has opened (true) or folded. */
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
   void session.version.value;
   const toggle = (id: string, isOpen: boolean): void => setToggled(new Map(toggled).set(id, isOpen));
   const standings = new Map(parts.map((part) => [part.subPipeline ?? '', standingOf(session, part)]));
   const show = (id: string): void => {
     toggle(id, true);
-    // Its tasks come into being only now.
+    // The tasks of the sub-pipeline come into being only now.
     window.requestAnimationFrame(() => {
       const header = document.getElementById(headerId(id));
       header?.focus({ preventScroll: true });
@@ -108,7 +108,7 @@ function toCardGraph({ waves, edges }: PlanGraph) {
 
 const MOST_NAMED = 10;
 
-/** What each sub-pipeline reads from which others, in words. */
+/** Says in words what each sub-pipeline reads from which others. */
 function describeReads({ edges }: PlanGraph): ReadonlyMap<string, string> {
   const reads = new Map<string, string[]>();
   for (const { from, to, keys } of edges) {
@@ -121,7 +121,10 @@ function describeReads({ edges }: PlanGraph): ReadonlyMap<string, string> {
 /** How a sub-pipeline stands. */
 interface Standing {
   readonly status: NonNullable<RunRecord['sub_pipelines']>[string];
-  /** How far its tasks have come; once no more of them run without all having succeeded, how each has ended. */
+  /**
+   * How far the tasks of the sub-pipeline have come; once no more of them run without all having succeeded, how each
+   * has ended.
+   */
   readonly tasks: string;
   /** In a word. */
   readonly word: string;
@@ -131,7 +134,7 @@ function standingOf(session: FollowedRun, { subPipeline = '', graph }: RunPart):
   const record = session.record.value;
   const isOver = record?.settled === true;
   const status = record?.sub_pipelines?.[subPipeline] ?? null;
-  // What has not begun when the run is over, will not.
+  // A sub-pipeline that has not begun when the run is over will not begin.
   const word = status ?? (isOver ? 'not run' : 'pending');
   const tasks = graph.waves.flat().map(({ id }) => session.tasks.get(`${subPipeline}/${id}`));
   const hasEnded = status === 'failed' || isOver;

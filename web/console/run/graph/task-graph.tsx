@@ -11,7 +11,7 @@ import { WaveCanvas } from './wave-canvas.js';
 interface TaskGraphProps {
   readonly session: FollowedRun;
   readonly part: RunPart;
-  /** It is all there is on the tab, and takes its height. */
+  /** True when the graph is all there is on the tab, and takes its height. */
   readonly isWhole?: boolean;
   /** Default true. */
   readonly hasZoomButtons?: boolean;

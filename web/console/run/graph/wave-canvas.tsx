@@ -35,18 +35,18 @@ const SMALLEST_CARDS = 0.5;
 
 const BOX = { width: SIZES.boxWidth, height: SIZES.boxHeight };
 
-/** What is drawn: a pipeline with its tasks, or a plan with its sub-pipelines. */
+/** The graph that is drawn: a pipeline with its tasks, or a plan with its sub-pipelines. */
 interface CardGraph extends WaveGraph {
   readonly edges: readonly LabelledEdge[];
 }
 
 interface WaveCanvasProps {
   readonly graph: CardGraph;
-  /** With it the ids of the elements of its cards begin. */
+  /** The beginning of the ids of the cards' elements. */
   readonly name: string;
   readonly label: string;
   readonly selected: string | undefined;
-  /** It is all there is on the tab, and takes its height. */
+  /** True when the graph is all there is on the tab, and takes its height. */
   readonly isWhole?: boolean;
   /** Of graphs that share a scale, one has the buttons; the keys zoom all of them. Default true. */
   readonly hasZoomButtons?: boolean;
@@ -97,7 +97,7 @@ export function WaveCanvas(props: WaveCanvasProps) {
     x + width + MARGIN > view.left / scale &&
     y - MARGIN < view.bottom / scale &&
     y + height + MARGIN > view.top / scale;
-  // Whoever comes by a link, or opens the panel beside it, sees the card.
+  // A reader who comes by a link, or opens the panel beside the graph, sees the card.
   useEffect(() => {
     scrollTo(
       box.current,
@@ -190,7 +190,7 @@ function changeOf(id: string, isOn: boolean): (current: string | undefined) => s
 
 const NOTHING: ReadonlyMap<string, Nearness> = new Map();
 
-/** What each task or sub-pipeline depends on, and what depends on it. */
+/** Knows what each task or sub-pipeline depends on, and what depends on it. */
 class Links {
   readonly #before = new Map<string, string[]>();
   readonly #after = new Map<string, string[]>();

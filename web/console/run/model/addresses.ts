@@ -20,7 +20,7 @@ export interface TaskSelection {
   readonly item?: number | undefined;
 }
 
-/** What the page of a run shows: its address says so, and leads there again. */
+/** The part of a run that its page shows: the address of the page says so, and leads there again. */
 export interface View {
   readonly tab: Tab;
   readonly selection: TaskSelection | undefined;

@@ -9,7 +9,7 @@ export const MOST_COMPARED = 2000;
 /** The tasks of a run that were read, by name. */
 export interface ReadTasks {
   readonly tasks: ReadonlyMap<string, TaskRecord>;
-  /** False when the run has more of them. */
+  /** False when the run has more tasks. */
   readonly isWhole: boolean;
 }
 
@@ -78,7 +78,7 @@ function listDifferences(
   return differences;
 }
 
-/** Whether the server has cut a value: what is left of it may be equal by chance. */
+/** True when the server has cut a value: what is left of it may be equal by chance. */
 function isCut({ cut }: TaskRecord, name: 'inputs' | 'output'): boolean {
   return cut.some((pointer) => pointer === `/${name}` || pointer.startsWith(`/${name}/`));
 }

@@ -14,7 +14,7 @@ const MOST_TEXT = 200_000;
 /** Tasks and items whose texts the page keeps. */
 const MOST_TEXTS = 200;
 
-/** Which events the list shows. */
+/** Selects the events that the list shows. */
 export interface EventFilter {
   /** Part of the name of the task, of the kind or of what the event says; empty for all. */
   readonly text: string;
@@ -88,7 +88,7 @@ export function nameOfEvent(event: LiveEvent): string {
   return parts.join('/');
 }
 
-/** What an event says, in a few words. */
+/** Describes an event in a few words. */
 export function describeEvent(event: LiveEvent): string {
   switch (event.kind) {
     case 'start':

@@ -6,7 +6,7 @@ const PER_PAGE = 100;
 
 /** The items of a fan-out that the page has read, in their order. */
 export interface ReadItems {
-  /** The status that they were asked by; empty for all. */
+  /** The status that the items were asked by; empty for all. */
   readonly status: string;
   readonly items: readonly ItemRecord[];
   /** Where the next page begins; null when there is none. */

@@ -8,7 +8,7 @@ export interface DiffLine {
 
 /** Lines that differ, in a row or nearly, with some before and after them that do not. */
 export interface DiffHunk {
-  /** The number of its first line in the earlier text and in the later one, from 1. */
+  /** The number of the first line in the earlier text and in the later one, from 1. */
   readonly before: number;
   readonly after: number;
   readonly lines: readonly DiffLine[];
@@ -37,7 +37,7 @@ export function diffLines(before: string, after: string): readonly DiffHunk[] | 
   }));
 }
 
-/** Whether the last line has an end makes no difference. */
+/** Ends the last line, so that a missing end makes no difference. */
 function endLine(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }

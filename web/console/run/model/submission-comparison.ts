@@ -7,11 +7,11 @@ import { type DiffHunk, diffLines } from './line-diff.js';
 
 /** How the definitions of two runs differ. */
 export type DefinitionDifference =
-  /** They do not. */
+  /** The definitions do not differ. */
   | { readonly kind: 'none' }
   /** The texts have other lines; with `isMeant` false, they mean the same. */
   | { readonly kind: 'lines'; readonly hunks: readonly DiffHunk[]; readonly isMeant: boolean }
-  /** They differ in more than can be shown, or are too long for a text. */
+  /** The definitions differ in more than can be shown, or are too long for a text. */
   | { readonly kind: 'large' };
 
 /** Values that a run was given, and those that the run had that it repeats. */
@@ -21,14 +21,14 @@ export interface ComparedValues {
   readonly after: JsonObject;
 }
 
-/** What two runs were submitted with. */
+/** The submissions of two runs, and their differences. */
 export interface ComparedSubmissions {
   readonly before: EditableDefinition;
   readonly after: EditableDefinition;
   readonly definition: DefinitionDifference;
   /** The names of the tasks of both whose definitions differ. */
   readonly redefined: ReadonlySet<string>;
-  /** Those that differ. */
+  /** The values that differ. */
   readonly values: readonly ComparedValues[];
 }
 

@@ -9,9 +9,9 @@ type TaskStatus = TaskRecord['status'];
 export interface AttemptTime {
   readonly attempt: number;
   readonly start: number;
-  /** Null while it is under way. */
+  /** Null while the attempt is under way. */
   end: number | null;
-  /** Why it failed; null when it did not. */
+  /** Why the attempt failed; null when it did not. */
   error: string | null;
 }
 
@@ -22,9 +22,12 @@ export interface ItemProgress {
   readonly failed: number;
 }
 
-/** What the page knows of a task: from the definition, from the record of the task, and from events since then. */
+/**
+ * The state of a task as the page knows it: from the definition, from the record of the task, and from events since
+ * then.
+ */
 export interface TaskState {
-  /** Its name in the run, as messages have it. */
+  /** The name of the task in the run, as messages have it. */
   readonly key: string;
   readonly subPipeline: string | undefined;
   readonly taskId: string;
@@ -109,8 +112,8 @@ export class TaskStates {
   }
 
   /**
-   * Takes an event in. Those of nested runs belong to the task that runs them, and change nothing of it. Of events before
-   * the definition is known, items are counted; the records that are read after it say the rest.
+   * Takes an event in. Events of nested runs belong to the task that runs them, and change nothing of it. Of events
+   * before the definition is known, items are counted; the records that are read after it say the rest.
    */
   addEvent(event: LiveEvent): void {
     if (!('task_id' in event) || event.within !== undefined) return;
@@ -150,7 +153,7 @@ export class TaskStates {
   }
 }
 
-/** Whether the next attempt of a task is still to begin. @param now milliseconds since 1970 */
+/** True when the next attempt of a task is still to begin. @param now milliseconds since 1970 */
 export function waitsForRetry({ retryAt }: TaskState, now: number): boolean {
   return retryAt !== null && retryAt > now;
 }

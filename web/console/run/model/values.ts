@@ -27,7 +27,7 @@ export function searchJson(value: Json, text: string): Json | undefined {
   return search(value);
 }
 
-/** What the reader has chosen for a rerun. */
+/** The choices of the reader for a rerun. */
 export interface RerunDraft {
   /** `failed`, the id of a task or a sub-pipeline, or empty for everything. */
   readonly from: string;

@@ -103,7 +103,7 @@ function useItems(session: FollowedRun, task: TaskSelection, status: string, isA
   useEffect(() => {
     const page = first.value;
     if (page === undefined) return;
-    // Those of another status stay until the first page of this one is there.
+    // Items of another status stay until the first page of this one is there.
     setRead((known) => addItemPage(known.status === status ? known : startItems(status), page));
   }, [first.value]);
   useEffect(() => setProblem(''), [status]);

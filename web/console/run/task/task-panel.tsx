@@ -27,7 +27,7 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
   void session.version.value;
   const status = session.tasks.get(formatSelection({ taskId, subPipeline }))?.status;
   const isOver = status !== undefined && status !== 'running' && status !== 'pending';
-  // Its state is part of the address, so that it is read again when it changes.
+  // The state of the task is part of the address, so that the task is read again when its state changes.
   const path = `${session.path(valuesPath(selection, isWhole ? { whole: 'true' } : {}))}#${status ?? ''}`;
   const { value: found, problem } = useJson<TaskRecord | ItemRecord>(session.server, path, {
     refreshMs: isOver ? 0 : REFRESH_MS,

@@ -11,7 +11,7 @@ const LONG = 1500;
 interface ValueViewProps {
   readonly title: string;
   readonly value: Json;
-  /** Of the file that it is saved as, without its end. */
+  /** The name, without its end, of the file that the value is saved as. */
   readonly name: string;
 }
 

@@ -41,7 +41,7 @@ export function DeleteDialog({ session, record, onClose }: DeleteDialogProps) {
       aria-labelledby="delete-title"
       aria-describedby="delete-about"
       onClose={onClose}
-      // What has begun cannot be called off any more.
+      // A deletion that has begun cannot be called off any more.
       onCancel={(event) => isDeleting && event.preventDefault()}
     >
       <h2 id="delete-title">

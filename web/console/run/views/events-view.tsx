@@ -7,7 +7,7 @@ import type { FollowedRun } from '../run-session.js';
 
 const ROW_HEIGHT = 22;
 
-/** What has happened in the run, in order; it follows what happens until it is paused. */
+/** The events of the run, in order; the list follows new ones until it is paused. */
 export function EventsView({ session }: { readonly session: FollowedRun }) {
   const version = session.version.value;
   const [filter, setFilter] = useState<EventFilter>({ text: '', kind: '' });

@@ -7,13 +7,13 @@ import { formatSelection, selectionOf } from '../model/addresses.js';
 /** Tasks of each list that are shown. */
 const MOST_LISTED = 12;
 
-/** What a rerun would do, or why it cannot be said. */
+/** The report on what a rerun would do, or why there is none. */
 interface PreviewState {
   readonly report: RerunReport | undefined;
   readonly problem: string;
 }
 
-/** What is typed is looked at after a pause of so many milliseconds. */
+/** Typed values are looked at after a pause of so many milliseconds. */
 const PAUSE_MS = 350;
 
 /** Asks the server what a rerun would do, each time that its request changes; with undefined there is none. */

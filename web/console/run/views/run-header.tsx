@@ -11,7 +11,7 @@ import { FileLink } from '../../../shared/views/file-link.js';
 import { DeleteDialog } from './delete-dialog.js';
 import { RerunDialog } from './rerun-dialog.js';
 
-/** Which run it is, how it stands, and what can be done with it. */
+/** Names the run, says how it stands, and has the buttons for it. */
 export function RunTitle({ session }: { readonly session: FollowedRun }) {
   const record = session.record.value;
   return (

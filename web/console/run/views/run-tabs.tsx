@@ -23,7 +23,7 @@ const TITLES: Readonly<Record<Tab, string>> = {
   compare: 'Compare',
 };
 
-/** What there is to see of the run as a whole, a tab each. */
+/** The views of the run as a whole, a tab each. */
 export function RunTabs({ session }: { readonly session: FollowedRun }) {
   const { tab } = session.view.value;
   const record = session.record.value;
@@ -72,7 +72,7 @@ function showTab(tab: Tab, session: FollowedRun): ComponentChildren {
   }
 }
 
-/** What a run that has succeeded has produced, as `wavetrain run` prints it: the outputs by task. */
+/** The outputs by task of a run that has succeeded, as `wavetrain run` prints them. */
 function OutputsView({ session }: { readonly session: FollowedRun }) {
   const { result } = session.record.value ?? {};
   if (!result) return null;
@@ -90,7 +90,7 @@ interface TitledOutputs {
   readonly outputs: JsonObject;
 }
 
-/** Those of a pipeline, or of each sub-pipeline of a plan. */
+/** Lists the outputs of a pipeline, or of each sub-pipeline of a plan. */
 function listOutputs(result: NonNullable<RunRecord['result']>): TitledOutputs[] {
   if (result.plan_id === undefined) return [{ title: 'Outputs', outputs: result.outputs }];
   return Object.entries(result.sub_results).map(([id, { outputs }]) => ({

@@ -12,7 +12,7 @@ const MORE_LINES = 500;
 /** A longer line is cut: what is saved has all of it. */
 const LONGEST_LINE = 2000;
 
-/** What two runs were given that is not the same: the lines of the definition, and values. */
+/** The differences between what two runs were given: the lines of the definition, and values. */
 export function SubmissionDifferences({ compared }: { readonly compared: ComparedSubmissions }) {
   const { definition, values } = compared;
   const differing = new Set<string>(values.map(({ name }) => name));

@@ -21,7 +21,7 @@ export function BlackboardTab({ session }: { readonly session: FollowedRun }) {
   const { value, problem } = useJson<Blackboard>(session.server, path, {
     keep: true,
     refreshMs: REFRESH_MS,
-    // What has settled may have stored something.
+    // A task that has settled may have stored something.
     round: session.settledCount.value,
   });
   if (value === undefined && problem !== '')
@@ -58,7 +58,7 @@ export function BlackboardTab({ session }: { readonly session: FollowedRun }) {
   );
 }
 
-/** What the run was submitted with. */
+/** The submission of the run. */
 export function DefinitionTab({ session }: { readonly session: FollowedRun }) {
   const { value, problem } = useJson<EditableDefinition>(session.server, session.path('/definition'));
   if (problem !== '') return <p class="empty">The definition cannot be read: {problem}</p>;
@@ -92,7 +92,7 @@ export function DefinitionTab({ session }: { readonly session: FollowedRun }) {
 interface ParamTableProps {
   /** The params of the definition, which the server has checked. */
   readonly declared: Readonly<Record<string, { readonly default?: Json }>>;
-  /** Those that were sent. */
+  /** The params that were sent. */
   readonly given: JsonObject;
 }
 
