@@ -45,7 +45,7 @@ export class RunInspection {
     void run.settled.then(() => this.#onSettled());
   }
 
-  /** Whether there is anything to show: recorded entries, or a run at work. */
+  /** True when there is anything to show: recorded entries, or a run at work. */
   get hasEntries(): boolean {
     return this.log.lastSeq > 0 || !this.#run.isSettled;
   }
@@ -95,7 +95,7 @@ export class RunInspection {
         this.#onFailure(thrown);
       }
     });
-    // It has ended and will settle soon.
+    // The run has ended and will settle soon.
     if (attached === undefined) return;
     const { root, detach } = attached;
     const settled = new SettledActors(run, this.#recordedUntil);

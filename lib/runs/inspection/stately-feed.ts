@@ -46,8 +46,8 @@ export type StatelyMessage =
  * before it is created.
  *
  * The package's own `createInspector` writes every context whole, which is quadratic for a wide run, and does so later
- * than the event, so these messages are written here: their values are cut, and each is of the moment of its event. What
- * the machines hold are ids, statuses and messages of errors, in which secrets are replaced already (D61).
+ * than the event, so these messages are written here: their values are cut, and each is of the moment of its event. The
+ * machines hold ids, statuses and messages of errors, in which secrets are replaced already (D61).
  */
 export class StatelyFeed {
   readonly #root: AnyActorRef;

@@ -4,7 +4,7 @@ import { cutText } from '../../common/text.js';
 /** A text keeps at most so many characters. */
 const MAX_TEXT_LENGTH = 1000;
 
-/** What is deeper inside a value is replaced. */
+/** Parts that are deeper inside a value are replaced. */
 const MAX_DEPTH = 8;
 
 /**

@@ -251,12 +251,12 @@ async function isWritable(path: string): Promise<boolean> {
 
 const LOCKED = /locked|busy/i;
 
-/** Whether another process has a file open. */
+/** Returns true when an error says that another process has a file open. */
 export function isLocked(error: unknown): boolean {
   return LOCKED.test(errorMessage(error));
 }
 
-/** What SQLite says, and what it means here. */
+/** The messages of SQLite, and their meaning here. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [LOCKED, 'another process has it open: stop that one, or name another file'],
   [/malformed|corrupt/i, 'it is broken: restore a copy of it, or name another file'],
