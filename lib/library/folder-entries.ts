@@ -22,7 +22,7 @@ export interface KnownFile {
   listed: ListedFile;
   read: ReadFile | undefined;
   good: (GoodVersion & { readonly id: string; readonly bytes: number }) | undefined;
-  /** It has to be read, perhaps again: it has changed, or a file that it names. */
+  /** True when the file has to be read, perhaps again, because it has changed, or a file that it names. */
   isOutdated: boolean;
   /** The bytes for which there was no room. */
   lackingBytes: number | undefined;

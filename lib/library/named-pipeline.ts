@@ -8,7 +8,7 @@ import type { RunSummary } from '../runs/record.js';
 import { ROOT_TENANT } from './list-files.js';
 import type { FolderEntry } from './folder-entries.js';
 
-/** What became of a time at which a schedule was due. */
+/** The outcome of a time at which a schedule was due. */
 export interface LastDue {
   readonly due_at: string;
   /** Null when it started none. */
@@ -26,7 +26,7 @@ export interface ShownSchedule {
   readonly timezone: string;
   readonly overlap: 'skip' | 'queue' | 'allow';
   readonly catch_up: boolean;
-  /** Its times start nothing, and are not missed. */
+  /** True when the times of the schedule start nothing, and are not missed. */
   readonly paused: boolean;
   /** The next three times, in ISO 8601; none while it is paused. */
   readonly next_runs: readonly string[];
@@ -57,7 +57,7 @@ export interface NamedPipeline {
   readonly inputs: Readonly<Record<string, Json>>;
   /** The file as it is now can run. */
   readonly ok: boolean;
-  /** It cannot, and an earlier version stays in use. */
+  /** True when the file as it is now cannot run, and an earlier version stays in use. */
   readonly stale: boolean;
   /** Of the file as it is now. */
   readonly problems: readonly Problem[];
@@ -72,13 +72,13 @@ export interface NamedPipeline {
   readonly last_runs: readonly LastRun[];
 }
 
-/** One page of them. */
+/** One page of named pipelines and plans. */
 export interface NamedPage {
   readonly pipelines: readonly NamedPipeline[];
   readonly next_cursor: string | null;
 }
 
-/** What starts an entry. */
+/** The schedule and the webhook that start an entry. */
 export interface ShownStart {
   /** Null when it has none. */
   readonly schedule: ShownSchedule | null;

@@ -34,7 +34,7 @@ export interface SavedText {
   readonly tenantId: string;
   /** Of the content. */
   readonly version: string;
-  /** What was found when its text was checked. */
+  /** The result of the check of the text. */
   readonly read: ReadFile;
 }
 

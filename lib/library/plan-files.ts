@@ -15,11 +15,11 @@ export interface TenantFiles {
   readonly find: (path: string) => ListedFile | undefined;
 }
 
-/** Which files a definition was checked with: a plan names others, or has them beside it. */
+/** The files with which a definition was checked: a plan names others, or has them beside it. */
 export interface UsedFiles {
   /** The signatures that they had, by path. */
   readonly signatures: ReadonlyMap<string, string>;
-  /** Some were not there. */
+  /** True when some files were not there. */
   readonly hasMissing: boolean;
   /** Of the tenant, when they were looked for. */
   readonly changes: number;
@@ -27,14 +27,14 @@ export interface UsedFiles {
   readonly bytes: number;
 }
 
-/** What a plan names, for its check. */
+/** The pipelines that a plan names, for its check. */
 interface PlanFiles {
   readonly used: UsedFiles;
   /** Undefined when they are too long together: then nothing is read. */
   readonly pipelines: ReadonlyMap<string, PipelineInput> | undefined;
 }
 
-/** What reads the files of a plan. */
+/** The means to read the files of a plan. */
 interface PlanReading {
   /** Does steps beside the runs. */
   readonly run: <T>(steps: Steps<T>) => Promise<T>;
@@ -102,7 +102,7 @@ export async function readPlanFiles(
   return { used, pipelines };
 }
 
-/** Whether a definition was checked with files that are the same now. */
+/** Returns true when a definition was checked with files that are the same now. */
 export function isUpToDate({ signatures, hasMissing, changes }: UsedFiles, files: TenantFiles): boolean {
   if (changes === files.changes) return true;
   return (
@@ -110,7 +110,7 @@ export function isUpToDate({ signatures, hasMissing, changes }: UsedFiles, files
   );
 }
 
-/** Whether a plan may be another one once a file of its tenant has changed, or is there or gone. */
+/** Returns true when a plan may be another one once a file of its tenant has changed, or is there or gone. */
 export function mayUse(planFile: string, { signatures, hasMissing }: UsedFiles, path: string): boolean {
   if (hasMissing && isWithin(path, dirname(planFile))) return true;
   // A file may take the place of one of its name that ends otherwise.

@@ -5,7 +5,7 @@ import type { KnownFile } from './folder-entries.js';
 import { LIBRARY_LIMITS } from './limits.js';
 import { findPlanFiles, type TenantFiles } from './plan-files.js';
 
-/** What the server has of the files of one tenant. */
+/** The files of one tenant, as the server has them in use. */
 interface FilesInUse {
   readonly files: TenantFiles;
   /** The last version without errors of a file of the tenant; undefined when there is none. */

@@ -110,7 +110,7 @@ export async function assertVersion(
   throw new FileChangedError(`${file} ${what}: look at what it has now before you save`, version);
 }
 
-/** What of a path is there, with all links followed. */
+/** Resolves with the part of a path that is there, with all links followed. */
 async function realFolder(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -47,7 +47,7 @@ export interface FailureGroup {
   readonly count: number;
 }
 
-/** What a report shows of a run; its lists are cut as {@link REPORT_LIMITS} says. */
+/** The data of a run that a report shows, with lists cut as {@link REPORT_LIMITS} says. */
 export interface ReportData {
   readonly run: ReportedRun;
   readonly tasks: readonly TaskRecord[];

@@ -5,7 +5,7 @@ import { isObject } from '../../common/json/json.js';
 import type { LastDue } from '../named-pipeline.js';
 import type { LibraryLog } from '../pipeline-folder.js';
 
-/** What is kept of a schedule for another process. */
+/** The state of a schedule, as it is kept for another process. */
 export interface KeptSchedule {
   readonly tenant_id: string;
   readonly id: string;

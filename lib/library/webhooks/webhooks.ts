@@ -23,8 +23,8 @@ export interface WebhookRequest {
 const MIN_SECRET_LENGTH = 16;
 
 /**
- * Lets requests without a key start what declares a `webhook` (D71). Whatever is wrong, the response is the same: it does not
- * say which pipelines, webhooks and secrets there are.
+ * Lets requests without a key start what declares a `webhook` (D71). The response is the same whatever is wrong: it
+ * does not say which pipelines, webhooks and secrets there are.
  */
 export class Webhooks {
   readonly #library: PipelineLibrary;
