@@ -79,7 +79,7 @@ class App extends Koa {
   }
 }
 
-/** What is known about a request, in `ctx.state`. */
+/** The facts that are known about a request so far, in `ctx.state`. */
 interface RequestState {
   readonly route?: string;
   readonly caller?: string | null;

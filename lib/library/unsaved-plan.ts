@@ -13,8 +13,9 @@ interface FilesInUse {
 }
 
 /**
- * The pipelines of a plan that was changed and is not saved: those of the files that it would name if it were, as the server
- * has them in use (D69), in steps. Nothing is read. They may be as long together as those of a plan in the folder.
+ * The pipelines of a plan that was changed and is not saved: those of the files that it would name if it were, as the
+ * server has them in use (D69), in steps. Nothing is read. The pipelines may be as long together as those of a plan in
+ * the folder.
  *
  * @param planFile the place of the plan, relative to the folder
  */

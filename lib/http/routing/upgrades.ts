@@ -31,7 +31,7 @@ export function handleUpgrades(server: Server, handle: UpgradeHandler): () => vo
       if (response !== undefined && !connection.destroyed) return void response.once('close', goOn);
       waiting.delete(connection);
       connection.off('error', ignoreError).off('drain', forwardDrain);
-      // Its connection is closed after the response before it.
+      // The response before this request has closed the connection.
       if (connection.destroyed || connection.writableEnded) return;
       // Node.js has set it for a connection on which nothing happens between two requests.
       connection.setTimeout(0);

@@ -12,7 +12,7 @@ export const RECHECK_MS = 1000;
 
 const MAX_POLLS = 5000;
 
-/** Whether the client already has this version of the record. */
+/** Returns true when the client already has this version of the record. */
 type IsKnown = (version: string) => boolean;
 
 interface PollServices extends Pick<HttpServices, 'clock' | 'shareOf'> {
@@ -101,7 +101,7 @@ class PolledRun {
   readonly #onEmpty: () => void;
   readonly #unsubscribe: () => void;
   readonly #polls = new Set<Poll>();
-  /** Those of them that also wait for a change. */
+  /** The polls that also wait for a change. */
   readonly #changePolls = new Set<Poll>();
   /** The version of the last check. A poll that waits for a change knows it, or came after it. */
   #version: string;
