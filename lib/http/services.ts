@@ -52,7 +52,7 @@ export interface HttpServices {
   readonly metrics: Metrics;
   /** The memory of requests, runs and responses together. */
   readonly memory: MemoryPool;
-  /** The part of it for bodies whose caller is not known yet. */
+  /** The part of the memory for bodies whose caller is not known yet. */
   readonly unprovedBodies: UnprovedBodies;
   /** Divides what the server can do at once between the tenants, by `SERVICE_TENANT_SHARE` (D25). */
   readonly shareOf: (total: number) => Limit;

@@ -26,9 +26,9 @@ export interface KnownFile {
   isOutdated: boolean;
   /** The bytes for which there was no room. */
   lackingBytes: number | undefined;
-  /** How often in a row it was not there: an editor may delete a file to write it again. */
+  /** How often in a row the file was not there: an editor may delete a file to write it again. */
   absences: number;
-  /** Changes whenever it is read. */
+  /** Changes whenever the file is read. */
   version: string;
 }
 

@@ -11,10 +11,10 @@ import type { FolderEntry } from './folder-entries.js';
 /** The outcome of a time at which a schedule was due. */
 export interface LastDue {
   readonly due_at: string;
-  /** Null when it started none. */
+  /** Null when no run was started. */
   readonly run_id: string | null;
   readonly outcome: 'started' | 'skipped' | 'queued' | 'missed' | 'failed';
-  /** Why it started none, or not in time. */
+  /** Why no run was started, or not in time. */
   readonly reason?: string;
   /** How many times were missed, this one included; 100 stands for all above. */
   readonly missed?: number;
@@ -28,13 +28,13 @@ export interface ShownSchedule {
   readonly catch_up: boolean;
   /** True when the times of the schedule start nothing, and are not missed. */
   readonly paused: boolean;
-  /** The next three times, in ISO 8601; none while it is paused. */
+  /** The next three times, in ISO 8601; none while the schedule is paused. */
   readonly next_runs: readonly string[];
-  /** Null before the first one since the schedule is known. */
+  /** Null before the first time since the schedule is known. */
   readonly last: LastDue | null;
 }
 
-/** The last of its runs. */
+/** One of the last runs of a named pipeline or plan. */
 export interface LastRun {
   readonly run_id: string;
   readonly status: RunStatus;
@@ -80,7 +80,7 @@ export interface NamedPage {
 
 /** The schedule and the webhook that start an entry. */
 export interface ShownStart {
-  /** Null when it has none. */
+  /** Null when the entry has no schedule. */
   readonly schedule: ShownSchedule | null;
   readonly isWebhookReady: boolean;
 }

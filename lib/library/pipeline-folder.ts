@@ -313,7 +313,7 @@ export class PipelineFolder {
       // The parser may be busy, or the server is shutting down: the next look tries it again.
       log.warn({ file }, `cannot check a file of SERVICE_PIPELINES: ${errorMessage(error)}`);
     }
-    // Otherwise it is gone, or has changed meanwhile and is read again.
+    // Otherwise the file is gone, or has changed meanwhile and is read again.
     if (this.#known.get(file) !== known) return;
     if (read === undefined || known.listed !== listed) this.holdRoom(file, tenantId);
     else this.#accept(known, read, isUpToDate(read.used, this.filesOf(tenantId)));

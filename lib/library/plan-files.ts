@@ -10,18 +10,18 @@ import { DEFINITION_EXTENSIONS, type ListedFile } from './list-files.js';
 
 /** The files of one tenant, as they count. */
 export interface TenantFiles {
-  /** Changes whenever one of them is added, changed or removed. */
+  /** Changes whenever a file is added, changed or removed. */
   readonly changes: number;
   readonly find: (path: string) => ListedFile | undefined;
 }
 
 /** The files with which a definition was checked: a plan names others, or has them beside it. */
 export interface UsedFiles {
-  /** The signatures that they had, by path. */
+  /** The signatures that the files had, by path. */
   readonly signatures: ReadonlyMap<string, string>;
   /** True when some files were not there. */
   readonly hasMissing: boolean;
-  /** Of the tenant, when they were looked for. */
+  /** The `changes` of the tenant's files when they were looked for. */
   readonly changes: number;
   /** The length of all texts that were checked, in bytes, each as often as it is used. */
   readonly bytes: number;
@@ -30,7 +30,7 @@ export interface UsedFiles {
 /** The pipelines that a plan names, for its check. */
 interface PlanFiles {
   readonly used: UsedFiles;
-  /** Undefined when they are too long together: then nothing is read. */
+  /** Undefined when the files are too long together: then nothing is read. */
   readonly pipelines: ReadonlyMap<string, PipelineInput> | undefined;
 }
 

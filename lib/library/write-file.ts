@@ -50,7 +50,7 @@ export async function readFileContent(path: string, name: string, limitBytes: nu
 interface Target {
   /** The folder, all symbolic links followed. */
   readonly root: string;
-  /** Relative to it, with `/`. */
+  /** Relative to the folder, with `/`. */
   readonly file: string;
   readonly text: string;
   /** Makes the name of the unfinished file unique. */

@@ -48,9 +48,9 @@ export interface RunRecord {
   readonly trigger: RunTrigger | null;
   /** The caller, or the part of Wavetrain, that has started the run or has asked for the rerun (D75). */
   readonly started_by: StartedBy;
-  /** The first 1,000 of its files, in the order of their names (D63). */
+  /** The first 1,000 files of the run, in the order of their names (D63). */
   readonly artifacts: readonly RunArtifact[];
-  /** The number of its files. */
+  /** The number of all files of the run. */
   readonly artifact_count: number;
   /** The use of language models by the run, by model. */
   readonly usage: readonly ModelUsage[];

@@ -116,7 +116,7 @@ export class RunRegistry extends RunViews {
     const hasFiles = this.executor.hasArtifacts(runId);
     try {
       const rerun = await this.stepRunner.run(prepareRerun(run, request, this.options.secrets), run.tenantId);
-      // Throws if what it needs was deleted meanwhile.
+      // Throws if the run, whose files the rerun needs, was deleted meanwhile.
       if (hasFiles) this.entry(runId);
       return await this.#submit(run.tenantId, submission, rerun);
     } finally {
@@ -171,7 +171,7 @@ export class RunRegistry extends RunViews {
   remove(runId: string): void {
     const { run } = this.entry(runId);
     assertSettled(run);
-    // Reruns that wait in the store may need its files.
+    // Reruns that wait in the store may need the files of the run.
     if (this.executor.hasArtifacts(runId)) this.#restoration?.assertNoneWaits(run.tenantId);
     this.forget(runId);
   }

@@ -52,7 +52,7 @@ export type StoredDefinition = Pick<StoredSubmission, 'kind' | 'definition' | 'p
 export interface RevivedValues extends Pick<StoredSubmission, 'inputs' | 'session' | 'tenant_id'> {
   /** No tool of the run is called again: some may not be there any more. */
   readonly hasSettled: boolean;
-  /** The version and the catalog of this process have checked it before. */
+  /** True when the version and the catalog of this process have checked the definition before. */
   readonly isChecked: boolean;
 }
 

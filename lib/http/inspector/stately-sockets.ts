@@ -63,7 +63,7 @@ export class StatelySockets {
     });
   }
 
-  /** Closes all of them. */
+  /** Closes all WebSockets. */
   close(): void {
     for (const socket of this.#open) {
       socket.close(GOING_AWAY, 'the server shuts down');

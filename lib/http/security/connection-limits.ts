@@ -75,7 +75,7 @@ function trackPipelined(connection: Connection): Set<ServerResponse> {
   return waiting;
 }
 
-/** Node.js does so only for the response whose turn it is. */
+/** Node.js itself closes only the response whose turn it is. */
 function close(response: ServerResponse): void {
   response.destroy();
   response.emit('close');

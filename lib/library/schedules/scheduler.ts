@@ -39,13 +39,13 @@ interface ActiveSchedule {
   readonly tenantId: string;
   readonly id: string;
   schedule: Schedule;
-  /** Changes with its times. */
+  /** Changes with the times of the schedule. */
   signature: string;
   times: ScheduleTimes;
   handledAt: number;
   nextDue: number | undefined;
   last: LastDue | null;
-  /** The last run that it has started. */
+  /** The last run that the schedule has started. */
   runId: string | null;
   /** The time whose run waits to be started: later times are skipped until it has. */
   waiting: number | null;
@@ -332,7 +332,7 @@ export class Scheduler {
     } catch (error) {
       const code = error instanceof WavetrainError ? error.code : 'internal';
       if (code === 'shutting_down' || code === 'not_ready') {
-        // The next process does it.
+        // The next process starts the run.
         if (active.waiting === null) active.handledAt = Math.min(active.handledAt, due - 1);
         return;
       }

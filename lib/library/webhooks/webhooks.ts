@@ -15,7 +15,7 @@ export interface WebhookRequest {
   readonly signature: WebhookSignature | undefined;
   /** An id of the delivery that nobody has signed. */
   readonly deliveryId: string | undefined;
-  /** The IP address that it came from. */
+  /** The IP address that the request came from. */
   readonly address: string;
 }
 
@@ -48,7 +48,7 @@ export class Webhooks {
     const { token, signature, address, id } = request;
     await this.#library.loaded;
     if (token !== undefined && isEqualInConstantTime(token, this.#find(request)?.secret)) return true;
-    // Nothing is computed for these: they do not count against signatures.
+    // Nothing is computed for such requests: they do not count against signatures.
     if (token !== undefined || signature?.isTimely(this.#clock.now()) !== true) throw pipelineNotFound(id);
     this.#failures.assertFew(address);
     return false;

@@ -121,7 +121,7 @@ const END_STATES = { finish: 'succeeded', fail: 'failed' } as const;
 /** The state into which an event brings an actor. */
 interface Change {
   readonly event: string;
-  /** Path of the actor that must have sent it; undefined for none. */
+  /** Path of the actor that must have sent the event; undefined for none. */
   readonly source?: string;
   readonly state: string;
   readonly status?: ActorStatus;

@@ -17,7 +17,7 @@ interface KnownActor {
   readonly src: string;
   /** The state after its last event; null before the first. */
   state: string | null;
-  /** Events that it has received and not handled yet, in this order. */
+  /** Events that the actor has received and not handled yet, in this order. */
   readonly received: Draft[];
   /** Of a machine: the transition that it has taken by the event that it handles. */
   transition: string | null;
@@ -28,7 +28,7 @@ interface Draft {
   readonly time: string;
   readonly event: EventObject;
   readonly source: string | null;
-  /** Set when it was handled, or never will be. */
+  /** Set when the event was handled, or never will be. */
   result?: Omit<InspectionEntry, 'seq'> | 'dropped';
   /** Set when the event has waited too long: others that came later were written before it. */
   isLate?: true;

@@ -13,7 +13,7 @@ export interface SettledActor {
   readonly path: string;
   readonly src: string;
   readonly snapshot: SettledSnapshot;
-  /** When it was at work, as far as that is known. */
+  /** When the actor was at work, as far as that is known. */
   readonly data: JsonObject;
 }
 

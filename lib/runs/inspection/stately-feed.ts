@@ -79,7 +79,7 @@ export class StatelyFeed {
     }
   }
 
-  /** True when it reports no further actor. */
+  /** True when the feed reports no further actor. */
   get isFull(): boolean {
     return this.#known.size >= MAX_ACTORS;
   }
@@ -91,7 +91,7 @@ export class StatelyFeed {
 
   #onInspection(inspected: InspectionEvent): void {
     if (this.#isClosed) return;
-    // XState declares less of it than there is.
+    // XState declares less of the actor than there is.
     const actor = inspected.actorRef as AnyActorRef;
     if (!this.#introduce(actor) || inspected.type === '@xstate.actor') return;
     if (inspected.type === '@xstate.event') {

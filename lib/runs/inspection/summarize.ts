@@ -85,7 +85,7 @@ class Summary {
   }
 }
 
-/** `Object.entries` would read all of them. */
+/** `Object.entries` would read all entries at once. */
 function* entriesOf(value: object): Generator<readonly [string, unknown]> {
   for (const key in value) {
     if (Object.hasOwn(value, key)) yield [key, (value as Record<string, unknown>)[key]];

@@ -13,10 +13,10 @@ const MAX_BATCH_LENGTH = 1024 * 1024;
 /** Runs, pieces and keys that are kept together. */
 export interface Batch {
   readonly added: readonly AddedRun[];
-  /** In order, those of each run as well. */
+  /** In order, the pieces of each run as well. */
   readonly pieces: readonly Piece[];
   readonly removed: readonly string[];
-  /** After those that are removed. */
+  /** To be added after the removed keys are gone. */
   readonly addedKeys: readonly ForgottenKey[];
   readonly removedKeys: readonly RemovedKey[];
 }
@@ -197,7 +197,7 @@ export class CommitQueue {
     for (const [writer, written] of progress) {
       writer.onKept(written);
       if (writer.isKept && this.#writers.get(writer.id) === writer) this.#writers.delete(writer.id);
-      // Lets it go on, so that the time that it takes counts.
+      // Lets the run go on, so that the time that it takes counts.
       await DONE;
       if (eventLoopBudget.exhausted()) await nextTurn();
     }

@@ -74,7 +74,7 @@ export class FolderStore implements RunStore {
     this.lastNumber = run.number;
     this.#own.set(run.id, run);
     try {
-      // Before its tools begin: the bytes that they return are files in it.
+      // The folder is there before the tools of the run begin: the bytes that they return are files in it.
       this.#makeFolder(run.id);
     } catch {
       // The first commit of the run fails as well, and says why.

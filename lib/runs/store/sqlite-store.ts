@@ -161,12 +161,12 @@ export class StoreThread {
   }[] = [];
   /** Resolves with the number of the last run. */
   readonly opened: Promise<unknown>;
-  /** Why it answers no more. */
+  /** Why the thread answers no more. */
   #fault: Error | undefined;
 
   constructor(program: string, data: { readonly file: string; readonly driver: string }) {
     this.#worker = new Worker(program, { workerData: data });
-    // Runs that wait for it keep the process alive themselves.
+    // Runs that wait for the thread keep the process alive themselves.
     this.#worker.unref();
     this.opened = this.#next();
     this.#worker.on('message', (answer: StoreAnswer) => {

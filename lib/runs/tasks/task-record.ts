@@ -8,7 +8,7 @@ export interface AttemptRecord {
   readonly attempt: number;
   readonly started_at: string | null;
   readonly finished_at: string | null;
-  /** Why it failed; null when it succeeded or is under way. */
+  /** Why the attempt failed; null when it succeeded or is under way. */
   readonly error: string | null;
 }
 

@@ -164,7 +164,7 @@ class PageOfRuns {
     this.#limit = limit;
   }
 
-  /** Another page follows it. */
+  /** True when another page follows. */
   get isComplete(): boolean {
     return this.nextCursor !== null;
   }

@@ -244,7 +244,7 @@ export abstract class RunViews {
     return this.entry(runId).run.getActorTree();
   }
 
-  /** Informs the Stately inspector about a run, until it is closed. Throws `run_not_found`. */
+  /** Informs the Stately inspector about a run, until the feed is closed. Throws `run_not_found`. */
   statelyFeed(runId: string, send: (message: StatelyMessage) => void): StatelyFeed {
     return new StatelyFeed(this.entry(runId).run, this.clock, send);
   }

@@ -61,7 +61,7 @@ export class LongPolls {
         clock.clearTimeout(timeout);
         disconnected.removeEventListener('abort', end);
         run.delete(poll);
-        // In slices: each of them makes a whole response.
+        // The requests go on in slices: each of them makes a whole response.
         void registry.fairYield(tenantId).then(resolve);
       };
       poll.end = end;
@@ -85,7 +85,7 @@ export class LongPolls {
 /** One waiting request. */
 class Poll {
   readonly isKnown: IsKnown | undefined;
-  /** To be called when it need not wait any more. */
+  /** To be called when the request need not wait any more. */
   end: () => void = () => undefined;
 
   constructor(isKnown: IsKnown | undefined) {

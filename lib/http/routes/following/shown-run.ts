@@ -296,7 +296,7 @@ function answerRecording(run: ShownRun, statecharts: readonly Json[]): Answer {
   return { status: 200, type: 'application/x-ndjson', headers, body: writeRecording(run, statecharts) };
 }
 
-/** The entries that there are when it begins. */
+/** Writes the entries that there are when the recording begins. */
 async function* writeRecording(
   { record, log, origin, describe, failedCalls }: ShownRun,
   statecharts: readonly Json[],
