@@ -44,7 +44,7 @@ export interface RunRecord {
   readonly sub_pipelines: SubPipelineStatuses | null;
   /** Id of the run that this one repeats; null when it is not a rerun (D35). */
   readonly rerun_of: string | null;
-  /** The schedule or webhook that has started the run (D70, D71); null for a request or a person, also of a rerun. */
+  /** The schedule or webhook that has started the run (D70, D71); null for a request, a person or any rerun. */
   readonly trigger: RunTrigger | null;
   /** The caller, or the part of Wavetrain, that has started the run or has asked for the rerun (D75). */
   readonly started_by: StartedBy;
