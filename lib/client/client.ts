@@ -72,7 +72,7 @@ export interface ClientOptions {
 const WAIT_SECONDS = 30;
 
 const ANY_TYPE = { accept: '*/*' };
-/** Minimum delay between two of those requests, for servers that respond at once. */
+/** Minimum delay between two requests that wait, for servers that respond at once. */
 const MIN_POLL_DELAY_MS = 250;
 
 /**

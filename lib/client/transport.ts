@@ -29,7 +29,7 @@ export class Transport {
     return this.#options.clock;
   }
 
-  /** Whether the server has answered before. */
+  /** True when the server has answered before. */
   get wasReached(): boolean {
     return this.#wasReached;
   }

@@ -79,7 +79,7 @@ class App extends Koa {
   }
 }
 
-/** What is known about a request, in `ctx.state`. */
+/** The facts that are known about a request so far, in `ctx.state`. */
 interface RequestState {
   readonly route?: string;
   readonly caller?: string | null;
@@ -150,7 +150,7 @@ function browserGuard({ guard }: HttpServices): Middleware {
     if (ctx.req.rawHeaders.length > 2 * MAX_HEADERS) {
       throw new WavetrainError('header_too_large', `the request has more than ${MAX_HEADERS} headers`);
     }
-    // A proxy in front of the server may have checked another one of them.
+    // A proxy in front of the server may have checked another Host header than is read here.
     if (countHeaders(ctx.req.rawHeaders, 'host') > 1) {
       throw new WavetrainError('invalid_request', 'the request has more than one Host header');
     }

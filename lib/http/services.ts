@@ -18,17 +18,17 @@ import type { ServerReadiness } from './routing/server-readiness.js';
 import type { UnprovedBodies } from './routing/unproved-bodies.js';
 import type { BrowserGuard } from './security/browser-guard.js';
 
-/** What a server with a folder of pipelines has. */
+/** The services of a server with a folder of pipelines. */
 export interface LibraryServices {
   readonly library: PipelineLibrary;
   readonly scheduler: Scheduler;
   readonly webhooks: Webhooks;
 }
 
-/** What a folder of pipelines has. */
+/** The numbers of pipelines and of schedules in a folder. */
 export interface LibraryCounts {
   readonly pipelines: number;
-  /** Those of the pipelines whose files have errors. */
+  /** The number of pipelines whose files have errors. */
   readonly broken: number;
   readonly schedules: number;
 }
@@ -37,7 +37,7 @@ export function countLibrary({ library, scheduler }: LibraryServices): LibraryCo
   return { ...library.counts, schedules: scheduler.count };
 }
 
-/** What the middleware and the routes depend on. */
+/** The services on which the middleware and the routes depend. */
 export interface HttpServices {
   readonly registry: RunRegistry;
   readonly catalog: Catalog;
@@ -52,13 +52,13 @@ export interface HttpServices {
   readonly metrics: Metrics;
   /** The memory of requests, runs and responses together. */
   readonly memory: MemoryPool;
-  /** The part of it for bodies whose caller is not known yet. */
+  /** The part of the memory for bodies whose caller is not known yet. */
   readonly unprovedBodies: UnprovedBodies;
   /** Divides what the server can do at once between the tenants, by `SERVICE_TENANT_SHARE` (D25). */
   readonly shareOf: (total: number) => Limit;
   /** Size limit of one request body. */
   readonly bodyLimitBytes: number;
-  /** Whether short responses are compared with their schemas. */
+  /** True when short responses are compared with their schemas. */
   readonly checkResponses: boolean;
   /** Compilations, which end with the server. */
   readonly work: InFlightRequests;

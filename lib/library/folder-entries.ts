@@ -22,13 +22,13 @@ export interface KnownFile {
   listed: ListedFile;
   read: ReadFile | undefined;
   good: (GoodVersion & { readonly id: string; readonly bytes: number }) | undefined;
-  /** It has to be read, perhaps again: it has changed, or a file that it names. */
+  /** True when the file has to be read, perhaps again, because it has changed, or a file that it names. */
   isOutdated: boolean;
   /** The bytes for which there was no room. */
   lackingBytes: number | undefined;
-  /** How often in a row it was not there: an editor may delete a file to write it again. */
+  /** How often in a row the file was not there: an editor may delete a file to write it again. */
   absences: number;
-  /** Changes whenever it is read. */
+  /** Changes whenever the file is read. */
   version: string;
 }
 

@@ -3,17 +3,17 @@ import { LIBRARY_LIMITS } from './limits.js';
 
 /** How much the tenants may have of something. */
 interface Allowance {
-  /** What one tenant may have. */
+  /** The most that one tenant may have. */
   readonly tenant: number;
-  /** What a tenant may have of it whatever the others have beyond their shares. */
+  /** The amount that a tenant may have whatever the others have beyond their shares. */
   readonly share: number;
   /** Limit of all shares together; the same limit applies to everything beyond the shares. */
   readonly all: number;
 }
 
 /**
- * What the tenants have of something. What fits does so in any order, so that a server that reads its folder again finds room
- * for all that was saved.
+ * The amounts that the tenants have of something. Amounts that fit together do so in any order, so that a server that
+ * reads its folder again finds room for all that was saved.
  */
 class Amounts {
   readonly #allowance: Allowance;
@@ -53,8 +53,8 @@ class Amounts {
 }
 
 /**
- * Shares the room of the folder between the tenants (D69). What is held keeps its place: only what is new, or has grown, may
- * find none.
+ * Shares the room of the folder between the tenants (D69). A file that holds room keeps it: only a file that is new, or
+ * has grown, may find none.
  */
 export class FolderRoom {
   readonly #held = new Map<string, { readonly tenantId: string; readonly bytes: number }>();
@@ -69,7 +69,7 @@ export class FolderRoom {
     all: LIBRARY_LIMITS.files / 2,
   });
 
-  /** What a file holds, in bytes; 0 for one that is not known. */
+  /** Returns the bytes that a file holds; 0 for a file that is not known. */
   heldBy(path: string): number {
     return this.#held.get(path)?.bytes ?? 0;
   }

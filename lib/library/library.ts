@@ -34,7 +34,7 @@ export interface LibraryOptions {
   readonly newId: () => string;
 }
 
-/** Which of the pipelines are asked for. */
+/** The pipelines that a request asks for. */
 export interface NamedQuery {
   /** Undefined: of all tenants. */
   readonly tenants: readonly string[] | undefined;
@@ -134,7 +134,7 @@ export class PipelineLibrary {
     return { shown: shown.slice(0, count), nextCursor: hasMore ? encodeCursor(toPlace(last)) : null };
   }
 
-  /** What is shown of one of them. */
+  /** Shows one entry as a page does. */
   async look(entry: FolderEntry, showStart: ShowStart): Promise<ShownEntry> {
     const [shown] = await this.#look([entry], showStart);
     return assertDefined(shown, 'the entry that was given');
@@ -269,7 +269,7 @@ function decodeCursor(cursor: string): Place {
       return place as unknown as Place;
     }
   } catch {
-    // It is none of ours.
+    // The text is no cursor of ours.
   }
   throw new WavetrainError('invalid_request', 'cursor must be the next_cursor of an earlier page');
 }

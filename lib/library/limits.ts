@@ -2,7 +2,7 @@
 export const LIBRARY_LIMITS = {
   /** How deep folders may be nested. */
   depth: 5,
-  /** Maximum number of files and folders in it, of any kind. */
+  /** Maximum number of files and folders in the folder, of any kind. */
   entries: 10_000,
   /** Maximum number of files with definitions. */
   files: 1000,

@@ -28,7 +28,7 @@ export interface ListedFile {
 export interface Listing {
   /** By `file`, in the order of their paths. */
   readonly files: ReadonlyMap<string, ListedFile>;
-  /** What is left out although it looks like a definition, with the reason. */
+  /** The files that are left out although they look like definitions, with the reasons. */
   readonly skipped: ReadonlyMap<string, string>;
 }
 
@@ -177,7 +177,7 @@ export async function inspectFile(
       isLink,
     };
   } catch (error) {
-    // It was removed meanwhile, or is a link that leads nowhere.
+    // The file was removed meanwhile, or is a link that leads nowhere.
     skip?.(describeErrno(error));
     return undefined;
   }

@@ -8,13 +8,13 @@ import type { RunSummary } from '../runs/record.js';
 import { ROOT_TENANT } from './list-files.js';
 import type { FolderEntry } from './folder-entries.js';
 
-/** What became of a time at which a schedule was due. */
+/** The outcome of a time at which a schedule was due. */
 export interface LastDue {
   readonly due_at: string;
-  /** Null when it started none. */
+  /** Null when no run was started. */
   readonly run_id: string | null;
   readonly outcome: 'started' | 'skipped' | 'queued' | 'missed' | 'failed';
-  /** Why it started none, or not in time. */
+  /** Why no run was started, or not in time. */
   readonly reason?: string;
   /** How many times were missed, this one included; 100 stands for all above. */
   readonly missed?: number;
@@ -26,15 +26,15 @@ export interface ShownSchedule {
   readonly timezone: string;
   readonly overlap: 'skip' | 'queue' | 'allow';
   readonly catch_up: boolean;
-  /** Its times start nothing, and are not missed. */
+  /** True when the times of the schedule start nothing, and are not missed. */
   readonly paused: boolean;
-  /** The next three times, in ISO 8601; none while it is paused. */
+  /** The next three times, in ISO 8601; none while the schedule is paused. */
   readonly next_runs: readonly string[];
-  /** Null before the first one since the schedule is known. */
+  /** Null before the first time since the schedule is known. */
   readonly last: LastDue | null;
 }
 
-/** The last of its runs. */
+/** One of the last runs of a named pipeline or plan. */
 export interface LastRun {
   readonly run_id: string;
   readonly status: RunStatus;
@@ -57,7 +57,7 @@ export interface NamedPipeline {
   readonly inputs: Readonly<Record<string, Json>>;
   /** The file as it is now can run. */
   readonly ok: boolean;
-  /** It cannot, and an earlier version stays in use. */
+  /** True when the file as it is now cannot run, and an earlier version stays in use. */
   readonly stale: boolean;
   /** Of the file as it is now. */
   readonly problems: readonly Problem[];
@@ -72,15 +72,15 @@ export interface NamedPipeline {
   readonly last_runs: readonly LastRun[];
 }
 
-/** One page of them. */
+/** One page of named pipelines and plans. */
 export interface NamedPage {
   readonly pipelines: readonly NamedPipeline[];
   readonly next_cursor: string | null;
 }
 
-/** What starts an entry. */
+/** The schedule and the webhook that start an entry. */
 export interface ShownStart {
-  /** Null when it has none. */
+  /** Null when the entry has no schedule. */
   readonly schedule: ShownSchedule | null;
   readonly isWebhookReady: boolean;
 }

@@ -34,7 +34,7 @@ export interface SavedText {
   readonly tenantId: string;
   /** Of the content. */
   readonly version: string;
-  /** What was found when its text was checked. */
+  /** The result of the check of the text. */
   readonly read: ReadFile;
 }
 
@@ -313,7 +313,7 @@ export class PipelineFolder {
       // The parser may be busy, or the server is shutting down: the next look tries it again.
       log.warn({ file }, `cannot check a file of SERVICE_PIPELINES: ${errorMessage(error)}`);
     }
-    // Otherwise it is gone, or has changed meanwhile and is read again.
+    // Otherwise the file is gone, or has changed meanwhile and is read again.
     if (this.#known.get(file) !== known) return;
     if (read === undefined || known.listed !== listed) this.holdRoom(file, tenantId);
     else this.#accept(known, read, isUpToDate(read.used, this.filesOf(tenantId)));

@@ -10,31 +10,31 @@ import { DEFINITION_EXTENSIONS, type ListedFile } from './list-files.js';
 
 /** The files of one tenant, as they count. */
 export interface TenantFiles {
-  /** Changes whenever one of them is added, changed or removed. */
+  /** Changes whenever a file is added, changed or removed. */
   readonly changes: number;
   readonly find: (path: string) => ListedFile | undefined;
 }
 
-/** Which files a definition was checked with: a plan names others, or has them beside it. */
+/** The files with which a definition was checked: a plan names others, or has them beside it. */
 export interface UsedFiles {
-  /** The signatures that they had, by path. */
+  /** The signatures that the files had, by path. */
   readonly signatures: ReadonlyMap<string, string>;
-  /** Some were not there. */
+  /** True when some files were not there. */
   readonly hasMissing: boolean;
-  /** Of the tenant, when they were looked for. */
+  /** The `changes` of the tenant's files when they were looked for. */
   readonly changes: number;
   /** The length of all texts that were checked, in bytes, each as often as it is used. */
   readonly bytes: number;
 }
 
-/** What a plan names, for its check. */
+/** The pipelines that a plan names, for its check. */
 interface PlanFiles {
   readonly used: UsedFiles;
-  /** Undefined when they are too long together: then nothing is read. */
+  /** Undefined when the files are too long together: then nothing is read. */
   readonly pipelines: ReadonlyMap<string, PipelineInput> | undefined;
 }
 
-/** What reads the files of a plan. */
+/** The means to read the files of a plan. */
 interface PlanReading {
   /** Does steps beside the runs. */
   readonly run: <T>(steps: Steps<T>) => Promise<T>;
@@ -102,7 +102,7 @@ export async function readPlanFiles(
   return { used, pipelines };
 }
 
-/** Whether a definition was checked with files that are the same now. */
+/** Returns true when a definition was checked with files that are the same now. */
 export function isUpToDate({ signatures, hasMissing, changes }: UsedFiles, files: TenantFiles): boolean {
   if (changes === files.changes) return true;
   return (
@@ -110,7 +110,7 @@ export function isUpToDate({ signatures, hasMissing, changes }: UsedFiles, files
   );
 }
 
-/** Whether a plan may be another one once a file of its tenant has changed, or is there or gone. */
+/** Returns true when a plan may be another one once a file of its tenant has changed, or is there or gone. */
 export function mayUse(planFile: string, { signatures, hasMissing }: UsedFiles, path: string): boolean {
   if (hasMissing && isWithin(path, dirname(planFile))) return true;
   // A file may take the place of one of its name that ends otherwise.

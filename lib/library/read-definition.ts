@@ -36,7 +36,7 @@ export type GoodVersion = {
     }
 );
 
-/** What a file has, now. */
+/** The definition and the problems that a file has now. */
 export interface ReadFile {
   readonly kind: DefinitionKind;
   /** The id in the file; undefined when none can be read there. */
@@ -44,9 +44,9 @@ export interface ReadFile {
   readonly problems: readonly Problem[];
   /** Undefined when there are errors among the problems. */
   readonly good: GoodVersion | undefined;
-  /** What the text says of a schedule and a webhook, valid or not; undefined when it cannot be parsed. */
+  /** The schedule and the webhook that the text declares, valid or not; undefined when it cannot be parsed. */
   readonly start: DeclaredStart | undefined;
-  /** What it was checked with. */
+  /** The files with which the text was checked. */
   readonly used: UsedFiles;
 }
 
@@ -57,7 +57,7 @@ export const RESERVED_IDS: ReadonlySet<string> = new Set(
   'runs tools run run_async validate graph compile schedules pipelines plans'.split(' '),
 );
 
-/** What reads and checks a file. */
+/** The means to read and check a file. */
 export interface FileReading {
   readonly catalog: Catalog;
   /** Does the steps of a check beside the runs. */
@@ -75,13 +75,13 @@ export async function readFolderFile(
     const text = await readFileText(listed, reading.limitBytes);
     return await checkDefinitionText(text, listed, files, reading);
   } catch (error) {
-    // What the server itself cannot do now says nothing about the file.
+    // A failure of the server itself says nothing about the file.
     if (!(error instanceof ToolError)) throw error;
     return withoutDefinition([fileProblem('unreadable_file', error.message)], 0);
   }
 }
 
-/** What a file of so many bytes has of which nothing was read. */
+/** Describes a file of so many bytes of which nothing was read. */
 export function withoutDefinition(problems: readonly Problem[], bytes: number): ReadFile {
   return {
     kind: 'pipeline',
@@ -121,7 +121,7 @@ export async function checkDefinitionText(
   };
 }
 
-/** What a definition says of when it is started; what it does not say is absent. */
+/** Picks the fields of a definition that say when it is started; fields that it does not have are absent. */
 export function pickStart(definition: DeclaredStart): DeclaredStart {
   const declared = START_FIELDS.filter((field) => definition[field] !== undefined);
   return Object.fromEntries(declared.map((field) => [field, definition[field]]));

@@ -25,7 +25,7 @@ export interface SaveRequest {
   readonly text: string;
   /** The version that is replaced; null creates a file. */
   readonly expected: string | null;
-  /** Whether the caller may start runs, as a new or changed schedule or webhook does. */
+  /** True when the caller may start runs, as a new or changed schedule or webhook does. */
   readonly mayRun: boolean;
   /** Aborts when the caller has left. */
   readonly signal?: AbortSignal | undefined;
@@ -59,11 +59,11 @@ interface SavingOptions {
   readonly newId: () => string;
 }
 
-/** What a tenant saves. */
+/** The saves of one tenant. */
 interface TenantSaves {
-  /** Those that are at work. */
+  /** The number of saves that are at work. */
   count: number;
-  /** The last one to write: they write one after another, so that no file is created or replaced twice. */
+  /** The last save to write: saves write one after another, so that no file is created or replaced twice. */
   writing: Promise<unknown>;
 }
 
@@ -97,8 +97,9 @@ export class FileSaving {
   }
 
   /**
-   * Writes into the file of a definition that its schedule is paused, or that it is not: a save of what the file has now. One
-   * with errors is refused with `invalid_request`, since its earlier version would stay in use; otherwise as {@link save}.
+   * Writes into the file of a definition that its schedule is paused, or that it is not: a save of what the file has
+   * now. A file with errors is refused with `invalid_request`, since its earlier version would stay in use; otherwise
+   * as {@link save}.
    */
   async pause(request: PauseRequest): Promise<SavedFile | undefined> {
     return this.#withPlace(request.tenantId, (saves) => this.#pause(request, saves));
@@ -228,7 +229,7 @@ export class FileSaving {
   }
 }
 
-/** Whether a text has a schedule or a webhook that the version in use has not. */
+/** Returns true when a text has a schedule or a webhook that the version in use has not. */
 function startsMore({ start, problems }: ReadFile, good: GoodVersion | undefined): boolean {
   // A parser that has more time, or is another one, may read it later.
   if (start === undefined) return problems.some(({ code }) => code === 'too_large');

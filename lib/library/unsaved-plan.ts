@@ -5,7 +5,7 @@ import type { KnownFile } from './folder-entries.js';
 import { LIBRARY_LIMITS } from './limits.js';
 import { findPlanFiles, type TenantFiles } from './plan-files.js';
 
-/** What the server has of the files of one tenant. */
+/** The files of one tenant, as the server has them in use. */
 interface FilesInUse {
   readonly files: TenantFiles;
   /** The last version without errors of a file of the tenant; undefined when there is none. */
@@ -13,8 +13,9 @@ interface FilesInUse {
 }
 
 /**
- * The pipelines of a plan that was changed and is not saved: those of the files that it would name if it were, as the server
- * has them in use (D69), in steps. Nothing is read. They may be as long together as those of a plan in the folder.
+ * The pipelines of a plan that was changed and is not saved: those of the files that it would name if it were, as the
+ * server has them in use (D69), in steps. Nothing is read. The pipelines may be as long together as those of a plan in
+ * the folder.
  *
  * @param planFile the place of the plan, relative to the folder
  */

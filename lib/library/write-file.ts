@@ -50,7 +50,7 @@ export async function readFileContent(path: string, name: string, limitBytes: nu
 interface Target {
   /** The folder, all symbolic links followed. */
   readonly root: string;
-  /** Relative to it, with `/`. */
+  /** Relative to the folder, with `/`. */
   readonly file: string;
   readonly text: string;
   /** Makes the name of the unfinished file unique. */
@@ -110,7 +110,7 @@ export async function assertVersion(
   throw new FileChangedError(`${file} ${what}: look at what it has now before you save`, version);
 }
 
-/** What of a path is there, with all links followed. */
+/** Resolves with the part of a path that is there, with all links followed. */
 async function realFolder(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -12,7 +12,7 @@ const MAX_LABEL_LETTERS = 32;
 const LABEL_LETTER = 7.3;
 const ROWS_PER_STEP = 50;
 
-/** What the bars mean, in words. */
+/** The meanings of the bars, in words. */
 export const BAR_NAMES: Readonly<Record<BarKind, string>> = {
   done: 'succeeded',
   error: 'failed',

@@ -1,7 +1,7 @@
 import type { TaskStatus } from '../../machines/types.js';
 import type { AttemptRecord } from '../runs/tasks/task-record.js';
 
-/** What a bar stands for: an attempt and how it ended, a wait before or between attempts, or an output that was there. */
+/** The meaning of a bar: an attempt with its end, a wait before or between attempts, or an output that was there. */
 export type BarKind = 'done' | 'error' | 'active' | 'stopped' | 'waiting' | 'reused' | 'cached';
 
 /** Times are in ms since 1970. */

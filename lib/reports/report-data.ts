@@ -47,18 +47,18 @@ export interface FailureGroup {
   readonly count: number;
 }
 
-/** What a report shows of a run; its lists are cut as {@link REPORT_LIMITS} says. */
+/** The data of a run that a report shows, with lists cut as {@link REPORT_LIMITS} says. */
 export interface ReportData {
   readonly run: ReportedRun;
   readonly tasks: readonly TaskRecord[];
   /** The first failed the run, if a task did. */
   readonly failures: readonly FailureGroup[];
-  /** Of those that are left out. */
+  /** The number of failures that are left out. */
   readonly moreFailures: number;
   /** Items of fan-outs: those that failed, then some of the others. */
   readonly items: readonly ItemRecord[];
   readonly events: readonly LiveEvent[];
-  /** The number of events that were before these. */
+  /** The number of events before `events`. */
   readonly earlierEvents: number;
   readonly graph: DefinitionGraph | undefined;
   readonly blackboard: BlackboardView | undefined;

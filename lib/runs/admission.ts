@@ -132,7 +132,7 @@ export class Admission {
   /** Starts the run, or queues it until a slot is free. @param isRestored an earlier process has accepted it */
   admit(entry: RunEntry, isRestored = false): void {
     const { tenantId } = entry.run;
-    // Whoever was accepted by an earlier process, with other limits, has a place in any case.
+    // A run that an earlier process has accepted, under other limits, has a place in any case.
     this.#places.acquire(tenantId);
     if (isRestored || !this.#incomplete.has(tenantId)) return this.#admit(entry);
     this.#heldBack.add(tenantId, entry);
@@ -147,7 +147,7 @@ export class Admission {
     this.#startOrQueue(entry);
   }
 
-  /** Gives a run with breakpoints part of their half, if there is room. One that has begun had a slot before. */
+  /** Gives a run with breakpoints part of their half, if there is room. A run that has begun had a slot before. */
   #admitPausable(entry: RunEntry): boolean {
     const { tenantId, hasBegun } = entry.run;
     if (!hasBegun && !this.#pausable.hasRoom(tenantId)) return false;

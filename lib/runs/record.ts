@@ -19,7 +19,7 @@ export interface RunRecord {
   readonly run_id: string;
   readonly kind: 'pipeline' | 'plan';
   readonly status: RunStatus;
-  /** It waits at a breakpoint until it is continued or cancelled; its status is `running`. */
+  /** True while the run waits at a breakpoint until it is continued or cancelled; its status is `running`. */
   readonly paused: boolean;
   /** Id of the pipeline or of the plan. */
   readonly pipeline_id: string;
@@ -44,17 +44,17 @@ export interface RunRecord {
   readonly sub_pipelines: SubPipelineStatuses | null;
   /** Id of the run that this one repeats; null when it is not a rerun (D35). */
   readonly rerun_of: string | null;
-  /** What of the folder of the server has started it (D70, D71); null when a request or a person has, also for a rerun. */
+  /** The schedule or webhook that has started the run (D70, D71); null for a request, a person or any rerun. */
   readonly trigger: RunTrigger | null;
-  /** Who has started it, or has asked for the rerun (D75). */
+  /** The caller, or the part of Wavetrain, that has started the run or has asked for the rerun (D75). */
   readonly started_by: StartedBy;
-  /** The first 1,000 of its files, in the order of their names (D63). */
+  /** The first 1,000 files of the run, in the order of their names (D63). */
   readonly artifacts: readonly RunArtifact[];
-  /** The number of its files. */
+  /** The number of all files of the run. */
   readonly artifact_count: number;
-  /** What it has used of language models, by model. */
+  /** The use of language models by the run, by model. */
   readonly usage: readonly ModelUsage[];
-  /** What that has cost, in US dollars: of the models whose prices are configured; only when there is one. */
+  /** The cost of that use, in US dollars: of the models whose prices are configured; absent when there is none. */
   readonly cost?: number;
 }
 
@@ -90,7 +90,7 @@ export function toRunRecord(run: BaseRun): RunRecord {
   });
 }
 
-/** A list as it is now. That of a settled run does not change any more, so all its records share it. */
+/** Returns a list as it is now. The list of a settled run never changes again, so all records of the run share it. */
 function snapshotOf<T>(list: readonly T[], { isSettled }: BaseRun): readonly T[] {
   return isSettled ? list : [...list];
 }

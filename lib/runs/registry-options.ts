@@ -35,7 +35,7 @@ export interface RegistryOptions extends LocalExecutorOptions {
   readonly pauseTimeoutMs?: number | undefined;
 }
 
-/** How one run is submitted. None of it changes what the run does, and what is left out costs it nothing. */
+/** How one run is submitted. No option changes what the run does, and an option that is left out costs it nothing. */
 export interface SubmissionOptions {
   /** Receives every event of the run, from the first on. */
   readonly onEvent?: ((event: LiveEvent) => void) | undefined;
@@ -48,9 +48,9 @@ export interface SubmissionOptions {
   readonly onInspection?: ((inspection: OpenInspection, record: RunRecord) => void) | undefined;
   /** Receives what `settled` returns before the run can start, so that the run cannot be evicted before. */
   readonly onAccepted?: ((settled: Promise<RunRecord>) => void) | undefined;
-  /** What starts the run, for its record (D28). Default: a request or a person. A rerun is always started by one. */
+  /** The schedule or webhook that starts the run, for its record (D28). None for a request, a person or a rerun. */
   readonly trigger?: RunTrigger | undefined;
-  /** Who starts the run, for its record (D75). Default: the library. */
+  /** The caller, or the part of Wavetrain, that starts the run, for its record (D75). Default: the library. */
   readonly startedBy?: StartedBy | undefined;
   /** Of `submitOnce`, which passes it to the submission. */
   readonly reservation?: Reservation | undefined;

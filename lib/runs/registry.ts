@@ -109,7 +109,7 @@ export class RunRegistry extends RunViews {
     const hasFiles = this.executor.hasArtifacts(runId);
     try {
       const rerun = await this.stepRunner.run(prepareRerun(run, request, this.options.secrets), run.tenantId);
-      // Throws if what it needs was deleted meanwhile.
+      // Throws if the run, whose files the rerun needs, was deleted meanwhile.
       if (hasFiles) this.entry(runId);
       return await this.#submit(run.tenantId, submission, rerun);
     } finally {
@@ -135,7 +135,7 @@ export class RunRegistry extends RunViews {
     const { run } = entry;
     this.#storeGuard.assertWorks();
     this.admission.startBegun(entry);
-    // Those who wait for a task that is being published go on before: so they do when the run is rebuilt.
+    // A task that is being published is kept first, and its dependents go on: so they do when the run is rebuilt.
     while (run.isPublishing) await this.#storeGuard.unlessFails(run.committed());
     assertNotLeft(run);
     const isRebuilding = run.rebuilding !== undefined;
@@ -164,7 +164,7 @@ export class RunRegistry extends RunViews {
   remove(runId: string): void {
     const { run } = this.entry(runId);
     assertSettled(run);
-    // Reruns that wait in the store may need its files.
+    // Reruns that wait in the store may need the files of the run.
     if (this.executor.hasArtifacts(runId)) this.#restoration?.assertNoneWaits(run.tenantId);
     this.forget(runId);
   }
@@ -313,7 +313,7 @@ export class RunRegistry extends RunViews {
         this.#idempotencyKeys.releaseKey(runId);
       },
       onQueueRestored: (tenantId) => this.admission.releaseHeld(tenantId),
-      // Some may have been deleted meanwhile.
+      // Some settled runs may have been deleted meanwhile.
       onSettledRestored: (settled) =>
         this.#retention.restore(settled.filter((entry) => this.runs.get(entry.run.id) === entry)),
     };
@@ -345,7 +345,7 @@ export class RunRegistry extends RunViews {
     const { run } = entry;
     const isKept = this.runs.has(run.id);
     if (isKept) this.runs.onChanged(entry);
-    // It goes on in the next process: whoever waits for it must not see an end.
+    // A run that is left goes on in the next process: whoever waits for it must not see an end.
     if (run.isLeft && isKept) return;
     entry.log.close();
     if (run.wasSettled) return;

@@ -145,7 +145,7 @@ export class Retention<R extends SettledRun> {
     }
   }
 
-  /** Evicts one run for a tenant that needs memory. What another tenant is guaranteed stays with it. */
+  /** Evicts one run for a tenant that needs memory. Another tenant keeps the memory that it is guaranteed. */
   #reclaim(tenantId: string): boolean {
     const largest = findLargest(this.#tenants.values(), (owner) => {
       const isProtected =

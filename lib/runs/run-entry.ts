@@ -20,7 +20,7 @@ export interface RunIdentity {
 /** Receives every event of every run. */
 export type RunEventListener = (event: LiveEvent, run: RunIdentity) => void;
 
-/** What the registry keeps of a run: the run itself and its event log. */
+/** A run as the registry keeps it: the run itself and its event log. */
 export class RunEntry {
   readonly run: AnyRun;
   readonly log: EventLog;
@@ -46,7 +46,7 @@ export class RunEntry {
     this.log.restore(pastEvents);
     run.journal.subscribe((event) => {
       const committed = run.committed();
-      // Whoever has read an event may ask for those after it, also from another process (D68).
+      // A client that has read an event may ask for those after it, also from another process (D68).
       if (committed === undefined) this.log.append(event);
       else void committed.then(() => this.log.append(event));
     });
@@ -84,7 +84,7 @@ export class RunEntry {
     run.journal.subscribe(onEvent);
   }
 
-  /** What inspectors share. Created when somebody looks: most runs have none. */
+  /** Returns the inspection that all viewers share, created when the first one looks: most runs have none. */
   inspection(clock: Clock): RunInspection {
     return (this.#inspection ??= new RunInspection(this.run, clock));
   }

@@ -52,7 +52,7 @@ export type StoredDefinition = Pick<StoredSubmission, 'kind' | 'definition' | 'p
 export interface RevivedValues extends Pick<StoredSubmission, 'inputs' | 'session' | 'tenant_id'> {
   /** No tool of the run is called again: some may not be there any more. */
   readonly hasSettled: boolean;
-  /** The version and the catalog of this process have checked it before. */
+  /** True when the version and the catalog of this process have checked the definition before. */
   readonly isChecked: boolean;
 }
 
@@ -215,7 +215,7 @@ function readOrigin({ trigger, started_by, definition }: StoredSubmission): RunO
   return { trigger, startedBy: { kind: trigger, name: typeof id === 'string' ? id : null } };
 }
 
-/** What is kept of a request, as JSON. */
+/** Returns the submission of a request as it is kept, as JSON. */
 function toSubmission(
   { kind, inputs: given, source }: RequestedRun,
   tenantId: string,
@@ -290,7 +290,7 @@ async function toRequestedRun(
     : { kind: 'pipeline', inputs: { ...inputs, pipeline: revived.pipeline } };
 }
 
-/** What a rerun can reuse, as it is kept; undefined for another run. */
+/** Returns the parts that a rerun can reuse, as they are kept; undefined for a run that is no rerun. */
 function toKeptSource(requested: RequestedRun, run: AnyRun, executor: LocalExecutor): KeptSource | undefined {
   const { source } = requested;
   if (source === undefined) return undefined;

@@ -2,7 +2,7 @@ import { Counter, type Registry } from 'prom-client';
 import { MAX_MODELS_IN_METRICS } from '../common/limits.js';
 import type { ModelUsage } from '../models/model.js';
 
-/** What was used of one model since the last read: adding to a plain number is much faster than to a Counter. */
+/** The use of one model since the last read: adding to a plain number is much faster than to a Counter. */
 interface Unread {
   readonly provider: string;
   readonly model: string;

@@ -59,7 +59,7 @@ const NO_CALLERS: readonly string[] = [];
 interface RunSpan {
   readonly span: Span;
   readonly pipeline: PipelineSpans;
-  /** Its status is final, though its wave may still be draining (D21). */
+  /** True when the status is final, though the wave may still be draining (D21). */
   hasFinalStatus: boolean;
 }
 

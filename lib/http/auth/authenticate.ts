@@ -7,8 +7,9 @@ import type { RunRegistry } from '../../runs/registry.js';
 import { isLoopback } from '../security/browser-guard.js';
 
 /**
- * What an API key permits: `read` shows runs; `run` starts, cancels, reruns and deletes them; `edit` saves files of the
- * folder of pipelines, those with a new schedule or webhook only with `run` (D72); `metrics` reads the metrics of the whole server.
+ * The permissions of an API key: `read` shows runs; `run` starts, cancels, reruns and deletes them; `edit` saves files
+ * of the folder of pipelines, those with a new schedule or webhook only with `run` (D72); `metrics` reads the metrics
+ * of the whole server.
  */
 export type KeyScope = 'read' | 'run' | 'edit' | 'metrics';
 
@@ -44,7 +45,7 @@ export interface Caller {
 /** The caller of every request when the server has no keys. */
 export const ANONYMOUS: Caller = { name: null, tenants: null, scopes: KEY_SCOPES };
 
-/** Who has started what a request starts (D75). */
+/** Names the caller in the record of a run that its request starts (D75). */
 export function toStartedBy({ name }: Caller): StartedBy {
   return name === null ? { kind: 'anonymous', name } : { kind: 'key', name };
 }

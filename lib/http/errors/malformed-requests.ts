@@ -41,7 +41,7 @@ export function handleMalformedRequests(server: Server): void {
     reject(socket, new WavetrainError('method_not_allowed', 'this server is not a proxy'));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    // Whoever has paused the parser has refused the request.
+    // A request whose parser was paused is refused already.
     if (error.code === PARSER_PAUSED) return;
     reject(socket, error instanceof WavetrainError ? error : toWavetrainError(error));
   });

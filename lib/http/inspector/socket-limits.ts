@@ -16,7 +16,7 @@ export class ReceivedLimit {
       this.#left -= chunk.length;
       if (this.#left >= 0) return;
       connection.destroy();
-      // The others that listen are given the chunk still. They find no frame in zeros, and read no further.
+      // The other listeners are given the chunk still. They find no frame in zeros, and read no further.
       chunk.fill(0);
     });
   }
@@ -29,7 +29,7 @@ export class ReceivedLimit {
 
 /**
  * Closes a WebSocket, and disconnects a page that does not answer soon: it would keep its place, and what it has not read.
- * One that still reads has time for that.
+ * A page that still reads has time for that.
  *
  * @param reason is cut to the 123 bytes that there may be
  */

@@ -39,7 +39,7 @@ export class StatelySockets {
   readonly #services: HttpServices;
   readonly #viewers: SharedLimit;
   readonly #open = new Set<WebSocket>();
-  /** Those whose caller is not known, the oldest first. */
+  /** The WebSockets whose caller is not known, the oldest first. */
   readonly #unknown = new Set<WebSocket>();
   #server: Promise<WebSocketServer> | undefined;
 
@@ -63,7 +63,7 @@ export class StatelySockets {
     });
   }
 
-  /** Closes all of them. */
+  /** Closes all WebSockets. */
   close(): void {
     for (const socket of this.#open) {
       socket.close(GOING_AWAY, 'the server shuts down');
@@ -190,7 +190,7 @@ export class StatelySockets {
       });
       socket.once('message', (data: Buffer) => {
         clock.clearTimeout(timer);
-        // Whoever sends more would only keep the server busy.
+        // A page that sends more would only keep the server busy.
         socket.once('message', () => socket.terminate());
         const key = readKey(String(data));
         if (key === undefined) refuse('the first message must be {"key": "…"}, or {}');

@@ -9,7 +9,7 @@ import { WavetrainError } from '../../common/errors.js';
 /** The page at `/docs`. */
 export interface DocsPage {
   readonly html: Buffer;
-  /** Its Content-Security-Policy: everything comes from this server, and only known inline scripts run. */
+  /** The Content-Security-Policy of the page: everything comes from this server, and only known inline scripts run. */
   readonly policy: string;
 }
 

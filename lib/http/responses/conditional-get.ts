@@ -28,7 +28,7 @@ export function returnIfModified(
 }
 
 /**
- * Whether an If-None-Match header names an ETag. The header is a list of ETags, strong or weak, or `*` for any.
+ * Says whether an If-None-Match header names an ETag. The header is a list of ETags, strong or weak, or `*` for any.
  *
  * Koa's `ctx.fresh` ignores the header when the request has `Cache-Control: no-cache`, and needs a response, which a
  * long poll does not have yet.

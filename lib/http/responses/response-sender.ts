@@ -10,7 +10,7 @@ import type { HttpServices } from '../services.js';
 import { CHUNK_LENGTH, isShortJson, JsonWriter } from '../../common/json/json-writer.js';
 import { SlowReaders } from './slow-readers.js';
 
-/** What a response of any length takes while it is sent: one chunk, as text and as bytes. */
+/** The memory that a response of any length takes while it is sent: one chunk, as text and as bytes. */
 const STREAM_BYTES = 2 * CHUNK_LENGTH;
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -18,7 +18,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 /**
  * Sends responses: short ones in one piece, long ones in chunks, each when the connection has accepted the one before.
  * So a response takes little memory besides its value however long it is, and holds the event loop for one chunk at a
- * time. What it takes counts for the tenant of the caller (D25).
+ * time. The memory that a response takes counts for the tenant of the caller (D25).
  */
 export class ResponseSender {
   readonly #services: HttpServices;

@@ -205,7 +205,7 @@ async function streamCompilation(
   }
 }
 
-/** What the response would have been, had the stream not begun. */
+/** Returns the response that there would have been, had the stream not begun. */
 function describeError(error: unknown, services: HttpServices): object {
   const { status, body } = errorResponse(error) ?? reportBug(error, services);
   return { status, ...body };

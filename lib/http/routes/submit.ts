@@ -23,7 +23,7 @@ interface Runnable<R extends TSchema, A extends TSchema> {
   readonly kind: DefinitionKind | 'named';
   /** Default: `/pipelines` or `/plans`. */
   readonly path?: Pick<Route, 'path' | 'reserved' | 'params'>;
-  /** What distinguishes requests besides their bodies. Default: the kind. */
+  /** Distinguishes requests besides their bodies. Default: by the kind. */
   readonly describe?: (request: StartRequest<unknown>) => string;
   readonly errors?: readonly HttpErrorCode[];
   readonly tag: string;
@@ -40,7 +40,7 @@ interface Runnable<R extends TSchema, A extends TSchema> {
   ) => ReadSubmission | Promise<ReadSubmission>;
 }
 
-/** What a request submits; its caller has started it. */
+/** The submission of a request, without the caller that has started it. */
 type ReadSubmission = Omit<Submission, 'startedBy'>;
 
 /** A request with the definition of a run and its values. */
@@ -257,7 +257,7 @@ async function toResult({ registry, readiness }: HttpServices, record: RunRecord
   return toErrorResult(runId, error, failed && describeFailedCall(failed));
 }
 
-/** What the response to a failed run says besides its failures (D59). */
+/** Returns the fields that the response to a failed run has besides its failures (D59). */
 function describeFailedCall({ run_id, inputs, cut }: CallRecord): Partial<ErrorBody['detail']> {
   const cutInputs = cut.filter((pointer) => pointer.startsWith('/inputs'));
   return {

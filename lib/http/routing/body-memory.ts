@@ -16,12 +16,12 @@ const UNCOUNTED_LENGTH = 1024;
 /** Memory that the texts and numbers in it take for each of its bytes; lists and objects take more. */
 const PARSED_FACTOR = 2;
 
-/** Who pays for the memory of a body. */
+/** Pays for the memory of a body. */
 export interface BodyPayer {
   readonly tenantId: string;
   /** The most that one body may take, in bytes. */
   readonly limitBytes: number;
-  /** What that limit is, for messages. */
+  /** The name of that limit in messages. */
   readonly limitName: string;
   /** @throws WavetrainError `memory_full` */
   reserve(bytes: number): void;
@@ -68,7 +68,7 @@ export class BodyMemory {
     return this.#payer.tenantId;
   }
 
-  /** Its bytes: those that are declared, or else those that have arrived. */
+  /** The bytes of the body: those that are declared, or else those that have arrived. */
   get length(): number {
     return this.#length;
   }

@@ -53,7 +53,7 @@ export function createBodyReader(limitBytes: number): BodyReader {
     });
     if (text === '') return NO_BODY;
     if (format === 'yaml') return { json: undefined, yaml: text };
-    // A check that is long takes a turn of checks too. That cannot lock: no check waits for a body.
+    // A check that is long takes a turn of checks too. The two cannot lock each other: no check waits for a body.
     if (text.length > LARGE_BODY_LENGTH) await memory.takeTurn(turns);
     return { json: await runInTurns(readJson(text, memory), memory.tenantId, 'bodies'), yaml: undefined };
   };

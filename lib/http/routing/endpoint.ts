@@ -66,7 +66,7 @@ export class Endpoint {
   async handle(ctx: Context, params: Record<string, string>): Promise<void> {
     if (!this.#route.isProbe) this.#services.readiness.assertRestored();
     const caller = this.#authenticate(ctx);
-    // Whoever sends a request that needs no key is not known before it is admitted.
+    // The sender of a request that needs no key is not known before the request is admitted.
     const tenantId = this.#route.admit === undefined ? resolveTenant(caller) : UNKNOWN_TENANT;
     ctx.state['tenantId'] = tenantId;
     if (!this.#route.isProbe) await this.#services.registry.fairYield(tenantId);
@@ -311,7 +311,7 @@ function describeMisplacedField(
 /** Watches the response, because the request emits no `close` once its body was read. */
 function abortOnDisconnect(ctx: Context): AbortSignal {
   const controller = new AbortController();
-  // It may have disconnected while its request waited for its turn.
+  // The client may have disconnected while its request waited for its turn.
   if (ctx.res.destroyed) controller.abort();
   ctx.res.once('close', () => {
     if (!ctx.res.writableFinished) controller.abort();

@@ -1,7 +1,7 @@
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
 
-/** What a server does for its clients besides runs: while the server shuts down nothing begins, and what has begun may end. */
+/** The work of a server for clients besides runs. While the server shuts down, none begins, but begun work may end. */
 export class InFlightRequests {
   readonly #clock: Clock;
   readonly #atWork = new Set<AbortController>();

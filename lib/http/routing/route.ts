@@ -27,7 +27,7 @@ export interface RouteRequest<P extends TObject, Q extends TObject, H extends TO
   endTurn(): void;
 }
 
-/** What is known of a request before its body was received. */
+/** The parts of a request that are known before its body was received. */
 export type RequestStart<P extends TObject, Q extends TObject, H extends TObject> = Pick<
   RouteRequest<P, Q, H, TSchema>,
   'params' | 'query' | 'headers' | 'address'
@@ -53,7 +53,7 @@ export interface TextChunks {
   close(): void;
 }
 
-/** What a handler returns. */
+/** The response that a handler returns. */
 export interface RouteResult {
   /** Default: the first status that the route documents. */
   readonly status?: number;

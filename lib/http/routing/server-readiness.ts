@@ -5,7 +5,7 @@ export const UNREADY_REASONS = ['shutting_down', 'store_failed', 'restoring'] as
 
 type UnreadyReason = (typeof UNREADY_REASONS)[number];
 
-/** Whether a server accepts runs, and what keeps it from that. */
+/** Says whether a server accepts runs, or why it does not. */
 export class ServerReadiness {
   readonly #reasons = new Set<UnreadyReason>();
 

@@ -21,7 +21,7 @@ export class UnprovedBodies {
   readonly memory: MemoryPool;
   readonly clock: Clock;
   readonly limitBytes: number;
-  /** Those that take memory and have not arrived completely, the oldest first. */
+  /** The bodies that take memory and have not arrived completely, the oldest first. */
   readonly #arriving = new Set<UnprovedBody>();
   #usedBytes = 0;
 

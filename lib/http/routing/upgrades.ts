@@ -31,9 +31,9 @@ export function handleUpgrades(server: Server, handle: UpgradeHandler): () => vo
       if (response !== undefined && !connection.destroyed) return void response.once('close', goOn);
       waiting.delete(connection);
       connection.off('error', ignoreError).off('drain', forwardDrain);
-      // Its connection is closed after the response before it.
+      // The response before this request has closed the connection.
       if (connection.destroyed || connection.writableEnded) return;
-      // Node.js has set it for a connection on which nothing happens between two requests.
+      // Node.js has set a timeout for a connection on which nothing happens between two requests.
       connection.setTimeout(0);
       if (isWebSocket) return handle(request, connection, head);
       // Node.js reads the request again, without what it has asked for.

@@ -56,7 +56,7 @@ export const RunId = Type.String({
 
 export const Count = Type.Integer({ minimum: 0 });
 
-/** What models have cost. */
+/** The cost of the use of models. */
 export const Cost = Type.Number({
   minimum: 0,
   description: 'In US dollars; only with models whose prices are configured.',

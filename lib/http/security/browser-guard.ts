@@ -130,7 +130,7 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** Whether a host, in lower case and without brackets, is reachable from this machine only. */
+/** Returns true when a host, in lower case and without brackets, is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true;
   const family = isIP(host);

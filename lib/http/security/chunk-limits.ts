@@ -41,7 +41,7 @@ export class ChunkLimitedRequest extends IncomingMessage {
     return super.push(chunk, encoding);
   }
 
-  /** Its text lacks what came after the last chunk that was allowed. */
+  /** True when the body was refused: its text lacks everything after the last chunk that was allowed. */
   get isRefused(): boolean {
     return this.#isRefused;
   }

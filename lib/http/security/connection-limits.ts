@@ -8,8 +8,8 @@ const MAX_CONNECTIONS = 10_000;
 
 /**
  * Memory to allow for each connection: its memory can belong to no tenant before the caller is known, so connections are
- * limited by number. The default of SERVICE_MEMORY allows MAX_CONNECTIONS. One that sends headers without end takes a
- * little more, 30 KiB as measured.
+ * limited by number. The default of SERVICE_MEMORY allows MAX_CONNECTIONS. A connection that sends headers without end
+ * takes a little more, 30 KiB as measured.
  */
 const CONNECTION_BYTES = 26 * 1024;
 
@@ -27,7 +27,7 @@ const MAX_PIPELINED = 3;
 const PIPELINED = Symbol('pipelined responses');
 
 interface Connection extends Socket {
-  /** Its responses that wait for one before. A field and not a WeakMap, which is slower to collect. */
+  /** The responses that wait for one before them. A field and not a WeakMap, which is slower to collect. */
   [PIPELINED]?: Set<ServerResponse>;
   /** Of Node.js, which does not document it. */
   parser?: { onIncoming?: unknown } | null;
@@ -36,7 +36,7 @@ interface Connection extends Socket {
 /**
  * Limits how many requests of one connection are handled at once: a client may send hundreds of them in one packet
  * without waiting for a response, and each takes memory until its response was sent. A connection with too many of them
- * is closed. Whoever uses a response gets its `close` event even when the connection is closed before its turn.
+ * is closed. Users of a response get its `close` event even when the connection is closed before its turn.
  */
 export function limitPipelining(handle: RequestListener): RequestListener {
   return (request, response) => {
@@ -75,7 +75,7 @@ function trackPipelined(connection: Connection): Set<ServerResponse> {
   return waiting;
 }
 
-/** Node.js does so only for the response whose turn it is. */
+/** Node.js itself closes only the response whose turn it is. */
 function close(response: ServerResponse): void {
   response.destroy();
   response.emit('close');

@@ -76,7 +76,7 @@ export class EventChannel {
   }
 }
 
-/** What all streams of a server share. */
+/** The services that all streams of a server share. */
 export interface StreamServices {
   readonly clock: Clock;
   readonly readers: SlowReaders;

@@ -35,7 +35,7 @@ function* comeCloser(times: ScheduleTimes, knownMs: number, untilMs: number): St
     const from = untilMs - spanMs;
     if (from <= knownMs) return knownMs;
     const next = times.next(from);
-    // That one is looked at again, and counts as the last if none follows.
+    // The next time is looked at again, and counts as the last if none follows.
     if (next !== undefined && next <= untilMs) return next - 1;
   }
 }

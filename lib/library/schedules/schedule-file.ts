@@ -5,18 +5,18 @@ import { isObject } from '../../common/json/json.js';
 import type { LastDue } from '../named-pipeline.js';
 import type { LibraryLog } from '../pipeline-folder.js';
 
-/** What is kept of a schedule for another process. */
+/** The state of a schedule, as it is kept for another process. */
 export interface KeptSchedule {
   readonly tenant_id: string;
   readonly id: string;
-  /** The schedule that it is about: of another one, other times were due. */
+  /** The schedule that this state is about: of another schedule, other times were due. */
   readonly schedule: string;
   /** Up to here, every time has been looked at: milliseconds since 1970, UTC. */
   readonly handled_at: number;
   readonly last: LastDue | null;
-  /** The last run that it has started. */
+  /** The last run that the schedule has started. */
   readonly run_id: string | null;
-  /** The time whose run waits for that one to settle. */
+  /** The time whose run waits for the last run to settle. */
   readonly waiting: number | null;
 }
 

@@ -39,17 +39,17 @@ interface ActiveSchedule {
   readonly tenantId: string;
   readonly id: string;
   schedule: Schedule;
-  /** Changes with its times. */
+  /** Changes with the times of the schedule. */
   signature: string;
   times: ScheduleTimes;
   handledAt: number;
   nextDue: number | undefined;
   last: LastDue | null;
-  /** The last run that it has started. */
+  /** The last run that the schedule has started. */
   runId: string | null;
   /** The time whose run waits to be started: later times are skipped until it has. */
   waiting: number | null;
-  /** Its times are being looked at. */
+  /** True while the times of the schedule are being looked at. */
   isBusy: boolean;
   /** The next times, until the first of them has come. */
   shown: readonly number[];
@@ -92,7 +92,7 @@ export class Scheduler {
     this.#isAtWork = true;
     library.onChange(() => void this.#follow());
     await this.#follow();
-    // Those that are not in the folder any more begin anew when they are again.
+    // A schedule that has left the folder begins anew when it returns.
     this.#kept.clear();
   }
 
@@ -175,7 +175,7 @@ export class Scheduler {
     }
     const times = new ScheduleTimes(schedule.isPaused ? [] : schedule.cron, schedule.timezone);
     if (active !== undefined) {
-      // What the new times would have been before now was never due.
+      // The times that the new schedule would have had before now were never due.
       const handledAt = Math.max(active.handledAt, now);
       Object.assign(active, {
         schedule,
@@ -263,7 +263,7 @@ export class Scheduler {
     const { times, handledAt, schedule } = active;
     const steps = findDueTimes(times, handledAt, now);
     const { latest, count, next } = await registry.stepRunner.run(steps, active.tenantId);
-    // It may have been changed or removed, or the server may be closing.
+    // The schedule may have been changed or removed, or the server may be closing.
     if (latest === undefined || active.times !== times || !this.#isCurrent(active)) return;
     active.handledAt = latest;
     active.nextDue = next;
@@ -301,7 +301,7 @@ export class Scheduler {
     );
   }
 
-  /** Its time goes on waiting while the last run is at work, or the queue of the server is full. */
+  /** The waiting time goes on waiting while the last run is at work, or the queue of the server is full. */
   async #startWaiting(active: ActiveSchedule): Promise<void> {
     const { waiting, runId, schedule } = active;
     if (waiting === null || !this.#isCurrent(active)) return;
@@ -332,7 +332,7 @@ export class Scheduler {
     } catch (error) {
       const code = error instanceof WavetrainError ? error.code : 'internal';
       if (code === 'shutting_down' || code === 'not_ready') {
-        // The next process does it.
+        // The next process starts the run.
         if (active.waiting === null) active.handledAt = Math.min(active.handledAt, due - 1);
         return;
       }

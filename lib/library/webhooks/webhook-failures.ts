@@ -8,9 +8,9 @@ const { failedBytes, failedHeadBytes, failedWindowMs, addresses } = UNPROVED_LIM
 const OTHERS = '';
 
 /**
- * What the requests to webhooks that were not accepted have cost (D71), by the address that they came from. Bytes and not
- * requests count: a small request costs no more than any other one without a key, and all senders behind a proxy have its
- * address, so that a stranger among them would lock out the others with a few.
+ * Counts the bytes of requests to webhooks that were not accepted (D71), by the address that they came from. Bytes and
+ * not requests count: a small request costs no more than any other one without a key, and all senders behind a proxy
+ * have its address, so that a stranger among them would lock out the others with a few.
  */
 export class WebhookFailures {
   readonly #clock: Clock;

@@ -15,7 +15,7 @@ export interface WebhookRequest {
   readonly signature: WebhookSignature | undefined;
   /** An id of the delivery that nobody has signed. */
   readonly deliveryId: string | undefined;
-  /** The IP address that it came from. */
+  /** The IP address that the request came from. */
   readonly address: string;
 }
 
@@ -23,8 +23,8 @@ export interface WebhookRequest {
 const MIN_SECRET_LENGTH = 16;
 
 /**
- * Lets requests without a key start what declares a `webhook` (D71). Whatever is wrong, the response is the same: it does not
- * say which pipelines, webhooks and secrets there are.
+ * Lets requests without a key start what declares a `webhook` (D71). The response is the same whatever is wrong: it
+ * does not say which pipelines, webhooks and secrets there are.
  */
 export class Webhooks {
   readonly #library: PipelineLibrary;
@@ -48,7 +48,7 @@ export class Webhooks {
     const { token, signature, address, id } = request;
     await this.#library.loaded;
     if (token !== undefined && isEqualInConstantTime(token, this.#find(request)?.secret)) return true;
-    // Nothing is computed for these: they do not count against signatures.
+    // Nothing is computed for such requests: they do not count against signatures.
     if (token !== undefined || signature?.isTimely(this.#clock.now()) !== true) throw pipelineNotFound(id);
     this.#failures.assertFew(address);
     return false;

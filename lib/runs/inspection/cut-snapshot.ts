@@ -5,14 +5,14 @@ import { errorMessage } from '../../common/errors.js';
 import { cutValue } from '../tasks/cut-value.js';
 import type { ActorStatus } from './entry.js';
 
-/** What an entry says of the state of an actor. */
+/** The state of an actor as an entry shows it. */
 export interface ActorView {
   readonly state: string;
   readonly status: ActorStatus;
   readonly snapshot: Json;
 }
 
-/** What snapshots of machines and of hand-written logics have in common. */
+/** The fields that snapshots of machines and of hand-written logics have in common. */
 interface ReadSnapshot {
   readonly status: ActorStatus;
   readonly value?: unknown;

@@ -1,8 +1,8 @@
 import type { Json } from '../../common/json/json.js';
 
 /**
- * What happened to one actor of a run: the event that it received, and its state before and after. The entries of a run are
- * in the order in which the events were sent, so that a cause comes before its effects.
+ * An event that one actor of a run has received, with the states of the actor before and after. The entries of a run
+ * are in the order in which the events were sent, so that a cause comes before its effects.
  */
 export interface InspectionEntry {
   /** Counts from 1. */
@@ -46,7 +46,7 @@ export const CREATED = '@created';
 export const ATTACHED = '@attached';
 export const RESUMED = '@resumed';
 
-/** What the actors of a run have done so far, in order. */
+/** A list of what the actors of a run have done so far, in order. */
 export interface InspectionList {
   readonly run_id: string;
   readonly entries: readonly InspectionEntry[];

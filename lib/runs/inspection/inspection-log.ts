@@ -8,7 +8,7 @@ export interface WrittenEntry {
   readonly seq: number;
   /** The InspectionEntry as JSON. */
   readonly json: string;
-  /** Memory that it takes, in bytes. */
+  /** Memory that the entry takes, in bytes. */
   readonly bytes: number;
 }
 

@@ -27,7 +27,7 @@ export class RunInspection {
   readonly #clock: Clock;
   #viewers = 0;
   #recorder: Recorder | undefined;
-  /** Set while it records. */
+  /** Set while the run is recorded. */
   #detach: (() => void) | undefined;
   /** Resolves when every actor that existed has an entry. */
   #attached: Promise<void> = Promise.resolve();
@@ -35,7 +35,7 @@ export class RunInspection {
   /** The run has settled while nobody recorded it; its end is being written. */
   #isConcluding = false;
   #hasFailed = false;
-  /** Until when it was recorded before; what has settled by then has its entries. */
+  /** Until when the run was recorded before; actors that had settled by then have their entries. */
   #recordedUntil: number | undefined;
 
   constructor(run: AnyRun, clock: Clock) {
@@ -45,7 +45,7 @@ export class RunInspection {
     void run.settled.then(() => this.#onSettled());
   }
 
-  /** Whether there is anything to show: recorded entries, or a run at work. */
+  /** True when there is anything to show: recorded entries, or a run at work. */
   get hasEntries(): boolean {
     return this.log.lastSeq > 0 || !this.#run.isSettled;
   }
@@ -95,7 +95,7 @@ export class RunInspection {
         this.#onFailure(thrown);
       }
     });
-    // It has ended and will settle soon.
+    // The run has ended and will settle soon.
     if (attached === undefined) return;
     const { root, detach } = attached;
     const settled = new SettledActors(run, this.#recordedUntil);

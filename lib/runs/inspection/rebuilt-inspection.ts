@@ -118,17 +118,17 @@ function* rebuild(
 /** The states of tasks and of items at their end. */
 const END_STATES = { finish: 'succeeded', fail: 'failed' } as const;
 
-/** What becomes of an actor by an event. */
+/** The state into which an event brings an actor. */
 interface Change {
   readonly event: string;
-  /** Path of the actor that must have sent it; undefined for none. */
+  /** Path of the actor that must have sent the event; undefined for none. */
   readonly source?: string;
   readonly state: string;
   readonly status?: ActorStatus;
   readonly data?: JsonObject;
 }
 
-/** What ends a run, and a wave or the sub-runs before it. */
+/** Returns the event that ends a run, with the path of the wave or of the sub-runs that have sent it. */
 function settledEvent(
   path: string,
   src: 'run' | 'plan',

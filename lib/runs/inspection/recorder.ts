@@ -7,7 +7,7 @@ import { ATTACHED, CREATED, type InspectionEntry } from './entry.js';
 import type { SettledActor, SettledActors } from './settled-actors.js';
 import { idOfFirstTransition, idOfLogicTransition, idOfTransition } from './transition-id.js';
 
-/** What XState calls the event that starts an actor, and the one that reports to a parent that an actor has crashed. */
+/** XState's names for the event that starts an actor, and for the one that tells a parent that an actor has crashed. */
 const START = 'xstate.init';
 const CRASH = /^xstate\.error\.actor\./;
 
@@ -17,7 +17,7 @@ interface KnownActor {
   readonly src: string;
   /** The state after its last event; null before the first. */
   state: string | null;
-  /** Events that it has received and not handled yet, in this order. */
+  /** Events that the actor has received and not handled yet, in this order. */
   readonly received: Draft[];
   /** Of a machine: the transition that it has taken by the event that it handles. */
   transition: string | null;
@@ -28,9 +28,9 @@ interface Draft {
   readonly time: string;
   readonly event: EventObject;
   readonly source: string | null;
-  /** Set when it was handled, or never will be. */
+  /** Set when the event was handled, or never will be. */
   result?: Omit<InspectionEntry, 'seq'> | 'dropped';
-  /** It took too long: others that came later were written before it. */
+  /** Set when the event has waited too long: others that came later were written before it. */
   isLate?: true;
 }
 
@@ -95,7 +95,7 @@ export class Recorder {
         this.#know(actor);
         if (++count % ACTORS_PER_STEP === 0) yield;
         for (const one of settled.below(actor, this.#pathOf(actor))) {
-          // What has settled meanwhile was recorded.
+          // An actor that has settled meanwhile was recorded.
           if (one !== undefined && !ended.has(one.path)) this.#writeSettled(one);
           if (one === undefined || ++count % ACTORS_PER_STEP === 0) yield;
         }

@@ -21,7 +21,7 @@ export interface RecordingHead {
   readonly recorded_at: string;
   /** The record of the run when the recording began; long values are cut. */
   readonly run: RunRecord;
-  /** What had failed by then, with its values. Older recordings have none. */
+  /** The tasks and items that had failed by then, with their values. Older recordings have none. */
   readonly failed_calls?: readonly FailedCall[];
   /** The charts of the machines, as that version draws them. */
   readonly statecharts: readonly Json[];
@@ -37,11 +37,11 @@ export interface RecordingEnd {
   readonly dropped: number;
   /** The record of the run at the end, if it had changed since the recording began. */
   readonly run?: RunRecord;
-  /** What had failed by the end; not there when `run` is not. */
+  /** The tasks and items that had failed by the end; absent when `run` is. */
   readonly failed_calls?: readonly FailedCall[];
 }
 
-/** Which of the tasks and items that have failed are part of a recording. */
+/** How many failed tasks and items are part of a recording, and how much of their values. */
 const FAILED_CALLS = {
   most: INSPECTION_LIMITS.failedCalls,
   valueLength: INSPECTION_LIMITS.failedValueLength,
@@ -101,7 +101,7 @@ const ENTRIES_PER_READ = 100;
 /** Writes recordings, whole or in parts. */
 export const recordingFormat = { failedCalls: FAILED_CALLS, createHead, formatHead, formatEnd, writeChunks };
 
-/** Its values are cut already. The stack is left out: it names files of the machine that ran the tool. */
+/** Leaves out the stack, which names files of the machine that ran the tool. The values of the call are cut already. */
 function shortenCall({ error, attempts, ...call }: FailedCall): object {
   const cut = (value: unknown): Json => cutValue(value as Json, FAILED_CALLS.valueLength, '', []);
   const { stack: _, ...shown } = error ?? {};

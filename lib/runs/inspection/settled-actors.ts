@@ -13,7 +13,7 @@ export interface SettledActor {
   readonly path: string;
   readonly src: string;
   readonly snapshot: SettledSnapshot;
-  /** When it was at work, as far as that is known. */
+  /** When the actor was at work, as far as that is known. */
   readonly data: JsonObject;
 }
 
@@ -59,7 +59,7 @@ export class SettledActors {
     }
   }
 
-  /** Lists what has settled of a run that has settled itself, the run last. What was stopped has not settled, and is listed too. */
+  /** Lists the actors of a settled run, the run last. Stopped actors are listed too, although they have not settled. */
   *ofSettledRun(rootName: string): Listed {
     const run = this.#run;
     this.#isOver = true;
@@ -114,7 +114,7 @@ export class SettledActors {
   }
 
   *#listItems(trace: TaskTrace, path: string): Listed {
-    // What has not settled then never will.
+    // Once the run or the task is over, an item that has not settled never will.
     const isOver = this.#isOver || trace.settledAt !== undefined;
     for (const { id, src, from, to } of itemActorsOf(trace.itemOutputs?.length ?? 0)) {
       const failed: number[] = [];
@@ -123,7 +123,7 @@ export class SettledActors {
       for (let item = from; item < to; item++) {
         if (this.#isPause()) yield undefined;
         const time = trace.itemSettledAt(item);
-        // One that is at work is enough to know that its chunk is.
+        // One item at work is enough to know that its chunk is at work.
         if (time === undefined && !isOver) break;
         if (time === undefined) continue;
         settled++;

@@ -24,7 +24,7 @@ export interface ChartNode {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** Actors that it invokes, and actions on entry and exit. */
+  /** Actors that the state invokes, and actions on entry and exit. */
   readonly lines: readonly string[];
 }
 

@@ -46,8 +46,8 @@ export type StatelyMessage =
  * before it is created.
  *
  * The package's own `createInspector` writes every context whole, which is quadratic for a wide run, and does so later
- * than the event, so these messages are written here: their values are cut, and each is of the moment of its event. What
- * the machines hold are ids, statuses and messages of errors, in which secrets are replaced already (D61).
+ * than the event, so these messages are written here: their values are cut, and each is of the moment of its event. The
+ * machines hold ids, statuses and messages of errors, in which secrets are replaced already (D61).
  */
 export class StatelyFeed {
   readonly #root: AnyActorRef;
@@ -79,7 +79,7 @@ export class StatelyFeed {
     }
   }
 
-  /** True when it reports no further actor. */
+  /** True when the feed reports no further actor. */
   get isFull(): boolean {
     return this.#known.size >= MAX_ACTORS;
   }
@@ -91,7 +91,7 @@ export class StatelyFeed {
 
   #onInspection(inspected: InspectionEvent): void {
     if (this.#isClosed) return;
-    // XState declares less of it than there is.
+    // XState declares less of the actor than there is.
     const actor = inspected.actorRef as AnyActorRef;
     if (!this.#introduce(actor) || inspected.type === '@xstate.actor') return;
     if (inspected.type === '@xstate.event') {

@@ -4,7 +4,7 @@ import { cutText } from '../../common/text.js';
 /** A text keeps at most so many characters. */
 const MAX_TEXT_LENGTH = 1000;
 
-/** What is deeper inside a value is replaced. */
+/** Parts that are deeper inside a value are replaced. */
 const MAX_DEPTH = 8;
 
 /**
@@ -85,7 +85,7 @@ class Summary {
   }
 }
 
-/** `Object.entries` would read all of them. */
+/** `Object.entries` would read all entries at once. */
 function* entriesOf(value: object): Generator<readonly [string, unknown]> {
   for (const key in value) {
     if (Object.hasOwn(value, key)) yield [key, (value as Record<string, unknown>)[key]];

@@ -6,7 +6,7 @@ import { subRunsChart } from '../../../machines/sub-runs.js';
 import { taskChart } from '../../../machines/task.js';
 import { waveChart } from '../../../machines/wave.js';
 
-/** By the `src` of their actors. Those that are not here are machines of XState. */
+/** The charts of the hand-written logics, by the `src` of their actors. All other actors are machines of XState. */
 const LOGIC_CHARTS: ReadonlyMap<string, LogicChart<string, string>> = new Map(
   Object.entries<LogicChart<string, string>>({
     'sub-runs': subRunsChart,

@@ -26,7 +26,7 @@ export type StateReason = 'has items that have not succeeded' | 'has failed' | '
 /** How the reason of a task begins that runs because of another one. */
 export type DependencyStart = 'depends on "';
 
-/** What is known of a rerun before it begins (D60). */
+/** The tasks that a rerun reuses and runs, as far as they are known before it begins (D60). */
 export interface RerunReport {
   /** The tasks whose earlier output is certainly used. */
   readonly reused: readonly RerunTask[];
@@ -41,7 +41,7 @@ export interface AcceptedRerun extends AcceptedRun {
   readonly rerun: RerunReport | null;
 }
 
-/** Whether a rerun runs any task, in steps. */
+/** Says, in steps, whether a rerun runs any task. */
 export function* hasRunningTask(prepared: AnyRun['prepared']): Steps<boolean> {
   const { runs } = yield* describeAllTasks(prepared, 1);
   return runs.length > 0;

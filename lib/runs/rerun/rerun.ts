@@ -20,7 +20,7 @@ import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import { describeDependency, describeRerun, hasRunningTask, type RerunReport } from './rerun-report.js';
 import { collectRerunSource } from './collect-rerun-source.js';
 
-/** What a rerun does differently from the run that it repeats (D60). */
+/** The differences between a rerun and the run that it repeats (D60). */
 export interface RerunChanges
   extends Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options'>,
     Pick<PlanInputs, 'plan_concurrency'> {
@@ -42,7 +42,7 @@ export interface RerunRequest extends RerunChanges {
   /**
    * `failed` runs what has not succeeded; the id of a task (of a plan: of a sub-pipeline) runs that one, everything that
    * depends on it, and everything that has not succeeded. Undefined runs everything, or with changes is like `failed`.
-   * Whatever was changed runs in any case.
+   * Everything that was changed runs in any case.
    */
   readonly from?: string | undefined;
 }
@@ -58,7 +58,7 @@ export type Rerun =
       readonly earlier: PlanInputs['plan'];
     };
 
-/** What a changed definition is checked with. */
+/** The values with which a changed definition is checked. */
 export interface RerunValues {
   readonly inputs: JsonObject;
   readonly session: JsonObject;
@@ -130,7 +130,7 @@ function assertChangesFit({ id, kind }: BaseRun, changes: RerunChanges): void {
   }
 }
 
-/** Whether a rerun brings anything but `from`. */
+/** Returns true when a rerun brings anything but `from`. */
 function hasChanges({ from: _, submitted_text: __, ...changes }: RerunRequest): boolean {
   return Object.values(changes).some((change) => change !== undefined);
 }
@@ -143,7 +143,7 @@ export function* mergeValues({ prepared }: AnyRun, { inputs, session }: RerunCha
   };
 }
 
-/** What reruns of pipelines and of plans take over, with the changes. */
+/** Merges the changes into the values that reruns of pipelines and of plans take over alike. */
 function* mergeCommon(
   run: AnyRun,
   request: RerunRequest,
@@ -244,7 +244,7 @@ interface RerunGraph {
 const FROM_FAILED: FromFailed = 'failed';
 const NAMED: NamedInRequest = 'is named in "from"';
 
-/** What a rerun starts from; undefined when everything runs again. */
+/** Returns the part from which a rerun starts; undefined when everything runs again. */
 function readFrom(request: RerunRequest): string | undefined {
   return request.from ?? (hasChanges(request) ? FROM_FAILED : undefined);
 }

@@ -8,8 +8,9 @@ import type { TaskOutcome } from '../../execution/results.js';
 import type { Write } from '../../execution/session/session-overrides.js';
 
 /**
- * What a rerun may reuse, as JSON, in parts (D68): all of it may be a gigabyte. They are kept with the rerun when it is
- * accepted, so that it can be rebuilt whatever has become of the run that it repeats, of the tools and of the secrets.
+ * A part of everything that a rerun may reuse, as JSON (D68): all parts may be a gigabyte. They are kept with the rerun
+ * when it is accepted, so that it can be rebuilt whatever has become of the run that it repeats, of the tools and of
+ * the secrets.
  */
 export type SourcePart =
   | EarlierPlan
@@ -36,14 +37,14 @@ export interface SourceBegins {
   /** Each reason with the tasks that run again because of it. */
   readonly forced: readonly (readonly [string, readonly string[]])[];
   readonly failed: readonly string[];
-  /** Those of them that were aborted; only when there are any. */
+  /** The failed tasks that were aborted; only when there are any. */
   readonly aborted?: readonly string[];
   readonly given_bytes: number;
   /** Undefined for a sub-pipeline that the earlier run did not have. */
   readonly given?: StoredGiven;
 }
 
-/** What the earlier run was given, as far as the rerun is given something else. */
+/** The definition and the values of the earlier run, as far as the rerun is given others. */
 export interface StoredGiven {
   /** Of a pipeline that is not part of a plan. */
   readonly definition?: JsonObject;

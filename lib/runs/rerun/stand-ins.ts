@@ -10,7 +10,7 @@ export class StandIns {
   readonly #executor: LocalExecutor;
   /** The runs that are not there. */
   readonly #missing = new Set<string>();
-  /** Those that are, or that are kept although they cannot go on. */
+  /** The runs that are there, or that are kept although they cannot go on. */
   readonly #kept = new Set<string>();
 
   constructor(executor: LocalExecutor) {

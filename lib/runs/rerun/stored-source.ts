@@ -24,14 +24,14 @@ interface ReadSource extends Growing<Omit<RerunSource, 'outcomes' | 'items' | 'c
   readonly changedKeys: Set<string>;
 }
 
-/** What a rerun may reuse, read from the parts that were kept of it (D68). */
+/** Everything that a rerun may reuse, read from the parts that were kept of it (D68). */
 export class StoredSource {
   readonly #runId: string;
   /** By sub-pipeline; a pipeline has the key undefined. */
   readonly #sources = new Map<string | undefined, ReadSource>();
   readonly #files: PublishedFile[] = [];
   #plan: EarlierPlan | undefined;
-  /** One for all sub-pipelines of a plan. */
+  /** One set for all sub-pipelines of a plan. */
   readonly #changedKeys = new Set<string>();
   #isComplete = false;
 
@@ -68,7 +68,7 @@ export class StoredSource {
     return this.#files;
   }
 
-  /** What the rerun is created with. @param kind of the rerun */
+  /** Returns the source with which the rerun is created. @param kind of the rerun */
   toRunSource(kind: 'pipeline' | 'plan'): RerunSource | PlanRerunSource {
     if (kind === 'pipeline') return this.#sources.get(undefined) ?? this.#begin(NOTHING);
     return { runId: this.#runId, subRuns: this.#sources as ReadonlyMap<string, RerunSource> };
@@ -125,7 +125,7 @@ export class StoredSource {
   }
 }
 
-/** What a process that ended soon has left. */
+/** The source of a rerun whose process ended before it could keep one. */
 const NOTHING: SourceBegins = { part: 'source', forced: [], failed: [], given_bytes: 0 };
 
 function findPrepared(prepared: AnyRun['prepared'], id: string | undefined): PreparedRun | undefined {

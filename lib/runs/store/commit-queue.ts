@@ -10,13 +10,13 @@ export type { Piece } from './run-writer.js';
 /** With more than that, in UTF-16 code units, what is left comes with the next batch: nobody waits long for one. */
 const MAX_BATCH_LENGTH = 1024 * 1024;
 
-/** What is kept together. */
+/** Runs, pieces and keys that are kept together. */
 export interface Batch {
   readonly added: readonly AddedRun[];
-  /** In order, those of each run as well. */
+  /** In order, the pieces of each run as well. */
   readonly pieces: readonly Piece[];
   readonly removed: readonly string[];
-  /** After those that are removed. */
+  /** To be added after the removed keys are gone. */
   readonly addedKeys: readonly ForgottenKey[];
   readonly removedKeys: readonly RemovedKey[];
 }
@@ -38,9 +38,9 @@ export class CommitQueue {
   readonly #keep: (batch: Batch) => Promise<void>;
   readonly #goesOn: boolean;
   readonly #failureListeners: ((error: Error) => void)[] = [];
-  /** Those of which not everything is kept. */
+  /** The writers of runs of which not everything is kept. */
   readonly #writers = new Map<string, RunWriter>();
-  /** Those that have something to write. */
+  /** The writers that have something to write. */
   readonly #ready = new FairQueue<RunWriter>();
   #added: AddedRun[] = [];
   #removed: string[] = [];
@@ -76,7 +76,7 @@ export class CommitQueue {
     this.#enqueue(writer);
   }
 
-  /** What the run has not written yet is not written any more. */
+  /** Removes the run, and drops everything that it has not written yet. */
   remove(runId: string): void {
     const writer = this.#writers.get(runId);
     this.#removed.push(runId);
@@ -146,7 +146,7 @@ export class CommitQueue {
         return this.#fail(toError(error));
       }
       await this.#onKept(progress);
-      // What goes on now belongs together again.
+      // The runs that go on now write into one batch again.
       await nextTurn();
     }
     this.#isFlushing = false;
@@ -192,12 +192,12 @@ export class CommitQueue {
     return pieces;
   }
 
-  /** Those that go on share the event loop with the other runs. */
+  /** Lets the runs go on whose entries are kept, in turns with the other runs. */
   async #onKept(progress: Progress): Promise<void> {
     for (const [writer, written] of progress) {
       writer.onKept(written);
       if (writer.isKept && this.#writers.get(writer.id) === writer) this.#writers.delete(writer.id);
-      // Lets it go on, so that the time that it takes counts.
+      // Lets the run go on, so that the time that it takes counts.
       await DONE;
       if (eventLoopBudget.exhausted()) await nextTurn();
     }

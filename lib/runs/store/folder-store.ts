@@ -55,7 +55,7 @@ export class FolderStore implements RunStore {
   readonly #queue: CommitQueue;
   /** The runs of this process. */
   readonly #own = new Map<string, StoredRun>();
-  /** Those of which the submission, the first document, was passed over: `run.json` has it. */
+  /** The runs of which the submission, the first document, was passed over: `run.json` has it. */
   readonly #begun = new Set<string>();
   /** Of the facts of each run. */
   readonly #bytes = new Map<string, number>();
@@ -74,10 +74,10 @@ export class FolderStore implements RunStore {
     this.lastNumber = run.number;
     this.#own.set(run.id, run);
     try {
-      // Before its tools begin: the bytes that they return are files in it.
+      // The folder is there before the tools of the run begin: the bytes that they return are files in it.
       this.#makeFolder(run.id);
     } catch {
-      // Its first commit fails as well, and says why.
+      // The first commit of the run fails as well, and says why.
     }
     this.#queue.add(run, source);
   }
@@ -100,7 +100,7 @@ export class FolderStore implements RunStore {
     return [];
   }
 
-  /** Deletes a run of this process. Those of others stay. */
+  /** Deletes a run of this process. The runs of other processes stay. */
   remove(runId: string): void {
     if (this.#own.has(runId)) this.#queue.remove(runId);
   }

@@ -6,7 +6,7 @@ import type Database from 'libsql';
 import { assertOurs } from './schema.js';
 import { cannotOpen, findDriver, isLocked } from './sqlite-store.js';
 
-/** What can be seen of a store from outside. */
+/** The facts of a store that can be seen from outside. */
 interface StoreFacts {
   /** Size of the file and of what is not written into it yet, in bytes; undefined when there is no file yet. */
   readonly bytes: number | undefined;
@@ -68,7 +68,7 @@ function countRuns(file: string, driver: string): number {
     return (database.prepare(count).get() as { runs: number }).runs;
   } finally {
     database.close();
-    // What a crash has left makes SQLite write it, and it would stay: of whoever asks, and not of the server.
+    // After a crash, SQLite writes the index, and it would stay: as a file of whoever asks, and not of the server.
     if (!hadIndex) rmSync(index, { force: true });
   }
 }

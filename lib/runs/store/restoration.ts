@@ -218,7 +218,7 @@ export class Restoration {
     this.goingOn++;
     this.kept++;
     registry.resume(entry);
-    // Its facts are in memory until they are replayed.
+    // The facts of the run are in memory until they are replayed.
     void Promise.resolve(restored.run.rebuilding).then(restored.release);
     this.#end(pending);
   }

@@ -51,8 +51,8 @@ interface FoundFolder {
 /**
  * The runs that the shell keeps in a folder of a project (D68), each in a folder of its own, so that shells do not wait for
  * each other. `run.json` says what was run; each line of `facts.jsonl` has the facts of one commit; `record.json` says how
- * it ended; the other files have the bytes that its tools have returned (D24). What cannot be read is left out: it is what a
- * crash has left.
+ * it ended; the other files have the bytes that its tools have returned (D24). Files and lines that cannot be read are
+ * left out: a crash has torn them.
  */
 export class RunFolders {
   readonly path: string;
@@ -77,7 +77,7 @@ export class RunFolders {
     return join(this.runs, id);
   }
 
-  /** Whether only this user can read and change the folder, and this process can write to it. */
+  /** Resolves to true when only this user can read and change the folder, and this process can write to it. */
   async isPrivate(): Promise<boolean> {
     let path = this.runs;
     if (existsSync(path) && !(await isInOwnFolders(path, path))) return false;
@@ -95,7 +95,7 @@ export class RunFolders {
     return listNames(this.runs).toSorted().toReversed();
   }
 
-  /** Whether there is such a run, of which a crash may have torn what it was given. */
+  /** Returns true when there is such a run, of which a crash may have torn what it was given. */
   has(id: string): boolean {
     return existsSync(join(this.folder(id), RUN_FILE));
   }
@@ -136,7 +136,7 @@ export class RunFolders {
     return facts;
   }
 
-  /** Whether a run has not settled, and its process is there. */
+  /** Returns true when a run has not settled, and its process is there. */
   isAtWork({ id, pid, createdAt }: ShellRun): boolean {
     // Processes in containers often have the same id.
     if (pid === this.pid || !this.#processes.isAlive(pid)) return false;
@@ -180,7 +180,7 @@ export class RunFolders {
     return repeated === undefined ? this.read(id)?.submission.rerun?.run_id : (repeated ?? undefined);
   }
 
-  /** Whether tools of a run have returned bytes. */
+  /** Returns true when tools of a run have returned bytes. */
   #hasFiles(id: string): boolean {
     return listNames(this.folder(id)).some((name) => !OWN_FILES.has(name));
   }

@@ -8,7 +8,7 @@ import type { SourcePart } from '../rerun/source-parts.js';
 import type { ForgottenKey, IdempotencyKey, KeyStore } from '../idempotency.js';
 import type { RunSummary } from '../record.js';
 
-/** What a run was accepted with, as JSON: enough to create it again. */
+/** The request with which a run was accepted, as JSON: enough to create the run again. */
 export interface StoredSubmission {
   readonly kind: 'pipeline' | 'plan';
   /** Of the pipeline or the plan. */
@@ -28,13 +28,13 @@ export interface StoredSubmission {
   /** The params and inputs that were submitted: the others have their defaults. */
   readonly submitted_keys: SubmittedKeys;
   readonly idempotency?: IdempotencyKey;
-  /** What has started the run; none for a request or a person, and earlier versions have kept none. */
+  /** The schedule or webhook that has started the run; none for a request or a person, or from an earlier version. */
   readonly trigger?: RunTrigger;
-  /** Who has started the run; earlier versions have kept none. */
+  /** The caller, or the part of Wavetrain, that has started the run; earlier versions have kept none. */
   readonly started_by?: StartedBy;
   /** The version and the catalog that have checked the definition; earlier versions have kept none. */
   readonly checked_by?: string;
-  /** The run that this one repeats in part (D35). What it may reuse of that is kept after the submission. */
+  /** The run that this one repeats in part (D35). The parts of it that may be reused are kept after the submission. */
   readonly rerun?: { readonly run_id: string };
 }
 
@@ -55,19 +55,19 @@ export interface StoredRun extends Pick<StoredRunHead, 'id' | 'number' | 'create
   readonly submission: StoredSubmission;
 }
 
-/** What a rerun may reuse: it is kept with the submission. */
+/** The parts that a rerun may reuse: they are kept with the submission. */
 export interface KeptSource {
   /** About as many as all parts take. */
   readonly bytes: number;
   readonly parts: Iterable<SourcePart>;
 }
 
-/** What is kept of a run, in order: of a rerun what it may reuse, then the facts. */
+/** An entry of a run, in the order in which they are kept: the parts that a rerun may reuse, then the facts. */
 export type StoredFact = SourcePart | Fact;
 
 /**
- * Keeps runs for another process (D68). What a run appends is kept in its order, and each fact as a whole or not at all;
- * what is promised of a run waits until it is kept.
+ * Keeps runs for another process (D68). Facts are kept in the order in which a run appends them, each as a whole or not
+ * at all; a promise about a run waits until its facts are kept.
  */
 export interface RunStore extends KeyStore {
   /** Where the runs are kept, for people: `wavetrain.db`. */

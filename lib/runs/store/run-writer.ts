@@ -14,7 +14,7 @@ const SETTLED = /\{"kind":"settled","at":\d+\}\]$/;
 /** So many characters at the end of a text say whether it is the last of a run that has settled. */
 export const SETTLED_LENGTH = 50;
 
-/** Whether a text of facts, or its end, is the last of a run that has settled. */
+/** Returns true when a text of facts, or its end, is the last of a run that has settled. */
 export function endsSettled(text: string): boolean {
   return SETTLED.test(text.slice(-SETTLED_LENGTH));
 }
@@ -35,30 +35,30 @@ export interface Piece {
   readonly goesOn: boolean;
 }
 
-/** What is to be written: a document, documents that are made one after the other, or facts. */
+/** An entry to be written: a document, documents that are made one after the other, or a fact. */
 type Entry = { readonly document: unknown } | { readonly documents: Iterator<unknown> } | Fact;
 
-/** Who waits until so many entries are kept. */
+/** A promise to those who wait until so many entries are kept. */
 interface Waiter {
   readonly entries: number;
   readonly kept: Deferred;
 }
 
 /**
- * What one run writes, in order. Its text is made only when it is kept, a piece at a time: until then, facts refer to values
- * that the run has in memory, and pays for.
+ * Writes the entries of one run in order. Their text is made only when it is kept, a piece at a time: until then, facts
+ * refer to values that the run has in memory, and pays for.
  */
 export class RunWriter {
   readonly id: string;
   readonly tenantId: string;
-  /** Whether it is in the queue of those that have something to write. */
+  /** True while the writer is in the queue of those that have something to write. */
   isQueued = false;
   #entries: Entry[] = [];
-  /** Those before it were written. */
+  /** The entries before this index were written. */
   #next = 0;
   /** The document of which pieces are written. */
   #document: JsonWriter | undefined;
-  /** What is left of its last chunks. */
+  /** The text that is left of the last chunks of the document. */
   #rest = '';
   #added = 0;
   #written = 0;
@@ -70,12 +70,12 @@ export class RunWriter {
     this.tenantId = tenantId;
   }
 
-  /** Whether everything so far is written. */
+  /** True when everything so far is written. */
   get isEmpty(): boolean {
     return this.#next === this.#entries.length && this.#document === undefined;
   }
 
-  /** Whether everything so far is kept. */
+  /** True when everything so far is kept. */
   get isKept(): boolean {
     return this.#kept === this.#added;
   }
@@ -89,7 +89,7 @@ export class RunWriter {
     this.#add({ document: submission });
   }
 
-  /** What a rerun may reuse: each part is a document, unless all of them are small. */
+  /** Adds the parts that a rerun may reuse: each is a document, unless all of them are small. */
   addSource({ bytes, parts }: KeptSource): void {
     if (bytes <= LARGE_BYTES) this.#add({ document: [...parts] });
     else this.#add({ documents: toDocuments(parts) });

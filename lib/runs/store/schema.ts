@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 
-/** What each version of the file adds to the one before. A file is never changed back. */
+/** The statements that each version of the file adds to those of the one before. A file is never changed back. */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE run (
      number INTEGER PRIMARY KEY,

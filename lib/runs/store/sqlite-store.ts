@@ -161,12 +161,12 @@ export class StoreThread {
   }[] = [];
   /** Resolves with the number of the last run. */
   readonly opened: Promise<unknown>;
-  /** Why it answers no more. */
+  /** Why the thread answers no more. */
   #fault: Error | undefined;
 
   constructor(program: string, data: { readonly file: string; readonly driver: string }) {
     this.#worker = new Worker(program, { workerData: data });
-    // Runs that wait for it keep the process alive themselves.
+    // Runs that wait for the thread keep the process alive themselves.
     this.#worker.unref();
     this.opened = this.#next();
     this.#worker.on('message', (answer: StoreAnswer) => {
@@ -251,12 +251,12 @@ async function isWritable(path: string): Promise<boolean> {
 
 const LOCKED = /locked|busy/i;
 
-/** Whether another process has a file open. */
+/** Returns true when an error says that another process has a file open. */
 export function isLocked(error: unknown): boolean {
   return LOCKED.test(errorMessage(error));
 }
 
-/** What SQLite says, and what it means here. */
+/** The messages of SQLite, and their meaning here. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [LOCKED, 'another process has it open: stop that one, or name another file'],
   [/malformed|corrupt/i, 'it is broken: restore a copy of it, or name another file'],

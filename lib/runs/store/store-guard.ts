@@ -5,7 +5,7 @@ import type { RunStore } from './run-store.js';
 export class StoreGuard {
   readonly #store: RunStore | undefined;
   #hasFailed = false;
-  /** What waits for the store: called when it fails. */
+  /** The rejections of the calls that wait for the store: called when it fails. */
   readonly #waiting = new Set<(error: WavetrainError) => void>();
 
   /** @param store undefined when runs end with their process */
@@ -33,7 +33,7 @@ export class StoreGuard {
     await new Promise<void>((resolve, reject) => {
       this.#waiting.add(reject);
       void promise.then(resolve).finally(() => this.#waiting.delete(reject));
-      // What has happened before the store failed is kept.
+      // A promise about facts that were kept before the store failed resolves first.
       if (this.#hasFailed) setImmediate(() => reject(this.#notReady()));
     });
   }

@@ -7,7 +7,7 @@ import type { StoredRunHead, StoredSubmission } from './run-store.js';
 import { endsSettled, SETTLED_LENGTH } from './run-writer.js';
 import { assertOurs, migrate } from './schema.js';
 
-/** What the thread is asked. */
+/** A request to the thread that has the file open. */
 export type StoreRequest =
   | { readonly kind: 'keep'; readonly batch: Batch }
   | { readonly kind: 'heads'; readonly after: number }
@@ -37,7 +37,7 @@ export interface PieceRow {
   readonly goes_on: 0 | 1;
 }
 
-/** What the thread answers, in the order of the requests; the first answer says that the file is open. */
+/** An answer of the thread. Answers come in the order of the requests; the first one says that the file is open. */
 export type StoreAnswer =
   | { readonly ok: true; readonly value?: unknown }
   | { readonly ok: false; readonly error: string; readonly code?: string };
@@ -181,7 +181,7 @@ function completeRow(database: Database.Database, row: RunRow): CompleteRow {
   return { ...row, tenantId: tenant, idempotency };
 }
 
-/** Whether the last fact of a run is that it has settled. */
+/** Returns true when the last fact of a run is that it has settled. */
 function readHasSettled(database: Database.Database, number: number): boolean {
   const select = prepare(
     database,
@@ -289,7 +289,7 @@ function deleteSlice(database: Database.Database): boolean {
       hasMore = row !== undefined;
       if (row === undefined) break;
       deletePieces(database, row.number, left);
-      // Its pieces may be as many as were left.
+      // The pieces of the run may have used up the slice.
       if (left.rows > 0 && left.bytes > 0) left.rows -= remove.run(row.number).changes;
     }
     giveBack(database, PAGES_PER_COMMIT);
@@ -338,7 +338,7 @@ class Cleaner {
     try {
       if (this.#database.open && deleteSlice(this.#database)) this.wake();
     } catch {
-      // Whoever keeps something next learns that the disk is full, or has failed.
+      // The next request to keep something learns that the disk is full, or has failed.
     }
   }
 }

@@ -31,7 +31,7 @@ export class RunFiles {
     this.#executor = executor;
   }
 
-  /** One page of them. It continues where the previous page ended, even if files were added. */
+  /** One page of the files. It continues where the previous page ended, even if files were added. */
   page({ limit = DEFAULT_LIMIT, cursor }: ArtifactQuery): ArtifactPage {
     const { artifacts } = this.#run;
     const next = cursor === undefined ? 0 : artifacts.findIndex(({ name }) => name > cursor);

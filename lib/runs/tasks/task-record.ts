@@ -8,20 +8,20 @@ export interface AttemptRecord {
   readonly attempt: number;
   readonly started_at: string | null;
   readonly finished_at: string | null;
-  /** Why it failed; null when it succeeded or is under way. */
+  /** Why the attempt failed; null when it succeeded or is under way. */
   readonly error: string | null;
 }
 
-/** What is the same for the call of a task and for that of an item (D59). */
+/** The fields that the calls of tasks and those of items have in common (D59). */
 export interface CallRecord {
   readonly run_id: string;
   /** Only in a run of a plan. */
   readonly sub_pipeline?: string;
   readonly task_id: string;
   readonly status: TaskStatus;
-  /** Its output comes from an earlier run: the tool was not called (D35). */
+  /** True when the output comes from an earlier run: the tool was not called (D35). */
   readonly reused: boolean;
-  /** Its output was in the cache: the tool was not called (D65). */
+  /** True when the output was in the cache: the tool was not called (D65). */
   readonly cached: boolean;
   readonly started_at: string | null;
   readonly finished_at: string | null;
@@ -63,7 +63,7 @@ export interface ItemRecord extends CallRecord {
 /** A task or an item that has failed. */
 export type FailedCall = TaskRecord | ItemRecord;
 
-/** Which of the tasks and items that have failed are listed. */
+/** How many failed tasks and items are listed, and how much of their values. */
 export interface FailedCallsQuery {
   readonly most: number;
   /** About as many characters of each value are shown; default: as on a page. */

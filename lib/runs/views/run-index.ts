@@ -79,7 +79,7 @@ export class RunIndex {
     if (changes !== undefined && --changes.runs === 0) this.#changesByTenant.delete(tenantId);
   }
 
-  /** Call when a run has settled. What changes while it has a slot is noticed anyway. */
+  /** Call when a run has settled. Changes of a run that has a slot are noticed anyway. */
   onChanged({ run }: RunEntry): void {
     this.#changes.count++;
     const changes = this.#changesByTenant.get(run.tenantId);

@@ -54,7 +54,7 @@ export type RunCounts = Readonly<Record<RunStatusFilter, number>>;
 /** A page ends early rather than being larger than this. */
 const MAX_PAGE_BYTES = 2 ** 20;
 
-/** What it costs to look at a run, to search it for a text, and to list it; and how much is done in one step. */
+/** The costs of looking at a run, of searching it for a text, and of listing it; and how much is done in one step. */
 const LOOK_COST = 1;
 const SEARCH_COST = 16;
 const COMPARISONS_PER_COST = 512;
@@ -123,7 +123,7 @@ class RunFilter {
       text === undefined || text === '' ? undefined : createTextFinder(text, LISTING_LIMITS.searchedLength);
   }
 
-  /** What it costs to search a run: a text of repeated letters is compared at each place of what is searched. */
+  /** Returns the cost of searching a run: a text of repeated letters is compared at each place of the searched text. */
   searchCost({ goal, status, failures }: BaseRun): number {
     if (this.#finds === undefined) return 0;
     const { text = '' } = this.#query;
@@ -132,7 +132,7 @@ class RunFilter {
     return SEARCH_COST + failures.length / FAILURES_PER_COST + comparisons / COMPARISONS_PER_COST;
   }
 
-  /** Whether a run passes all filters but that of its status. */
+  /** Returns true when a run passes all filters but that of its status. */
   accepts(run: BaseRun): boolean {
     const { pipeline_id, trigger, startedBy, createdAfterMs, createdBeforeMs } = this.#query;
     if (this.#tenants !== undefined && !this.#tenants.has(run.tenantId)) return false;
@@ -164,7 +164,7 @@ class PageOfRuns {
     this.#limit = limit;
   }
 
-  /** Another page follows it. */
+  /** True when another page follows. */
   get isComplete(): boolean {
     return this.nextCursor !== null;
   }

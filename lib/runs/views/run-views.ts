@@ -46,7 +46,7 @@ import {
   type WriteYaml,
 } from './submission-view.js';
 
-/** What can be seen of the runs of a registry. */
+/** The views of the runs of a registry. */
 export abstract class RunViews {
   protected readonly options: RegistryOptions;
   protected readonly clock: Clock;
@@ -139,7 +139,7 @@ export abstract class RunViews {
     return this.entry(runId).run.tenantId;
   }
 
-  /** Whether a run belongs to a pipeline or to a plan. Throws `run_not_found`. */
+  /** Says whether a run belongs to a pipeline or to a plan. Throws `run_not_found`. */
   kind(runId: string): AnyRun['kind'] {
     return this.entry(runId).run.kind;
   }
@@ -185,7 +185,7 @@ export abstract class RunViews {
     return this.#inspectInSteps(runId, (run) => createSteps(definitionOf(run)));
   }
 
-  /** What a run was submitted with, to be changed and run again (D59, D60). Rejects with `run_not_found` and `memory_full`. */
+  /** Shows how a run was submitted, to change and rerun it (D59, D60). Rejects with `run_not_found`, `memory_full`. */
   async definition(runId: string, writeYaml: WriteYaml): Promise<EditableDefinition> {
     return this.#inspectInSteps(runId, (run, hold) => showDefinition(run, writeYaml, hold));
   }
@@ -220,8 +220,8 @@ export abstract class RunViews {
   }
 
   /**
-   * What a rerun would reuse and what it would run, without running anything (D60). Rejects as `RunRegistry.rerun` does
-   * before a run exists, but for `queue_full`.
+   * Says what a rerun would reuse and what it would run, without running anything (D60). Rejects as `RunRegistry.rerun`
+   * does before a run exists, but for `queue_full`.
    */
   async previewRerun(runId: string, request: RerunRequest): Promise<RerunReport> {
     const { secrets } = this.options;
@@ -244,12 +244,12 @@ export abstract class RunViews {
     return this.entry(runId).run.getActorTree();
   }
 
-  /** Informs the Stately inspector about a run, until it is closed. Throws `run_not_found`. */
+  /** Informs the Stately inspector about a run, until the feed is closed. Throws `run_not_found`. */
   statelyFeed(runId: string, send: (message: StatelyMessage) => void): StatelyFeed {
     return new StatelyFeed(this.entry(runId).run, this.clock, send);
   }
 
-  /** What the actors of a run do, for an inspector (D35). Rejects with `run_not_found` and `memory_full`. */
+  /** Opens the inspection of the actors of a run (D35). Rejects with `run_not_found` and `memory_full`. */
   async inspection(runId: string): Promise<OpenInspection> {
     return this.entry(runId).openInspection(this.clock, this.options.memory);
   }

@@ -22,7 +22,7 @@ export type WriteYaml = (definition: JsonObject, hold: HoldMemory) => Steps<stri
 /** The checked definition of a run. */
 export type DefinitionOfRun = Pick<RunInputs, 'pipeline'> | Pick<PlanInputs, 'plan'>;
 
-/** What a run was submitted with, as a rerun takes it: of a plan, with its pipelines in it (D60). */
+/** The submission of a run, as a rerun takes it: of a plan, with its pipelines in it (D60). */
 export interface EditableDefinition {
   readonly kind: 'pipeline' | 'plan';
   readonly definition: JsonObject;
@@ -30,9 +30,9 @@ export interface EditableDefinition {
   readonly yaml: string | null;
   /** `submitted`: the text is the one that was sent, YAML or JSON, with its comments. */
   readonly yaml_source: 'submitted' | 'generated';
-  /** Those that were sent; the others have their defaults. Empty for a plan. */
+  /** The params that were sent; the others have their defaults. Empty for a plan. */
   readonly params: JsonObject;
-  /** Those that were sent. */
+  /** The inputs that were sent. */
   readonly inputs: JsonObject;
   readonly session: JsonObject;
   readonly options: ExecutionOptions;
@@ -57,7 +57,7 @@ export function definitionOf({ prepared }: AnyRun): DefinitionOfRun {
   return 'plan' in prepared ? { plan: prepared.plan } : { pipeline: prepared.pipeline };
 }
 
-/** What a run was submitted with, in steps. Values of secrets are masked (D61). */
+/** Shows the submission of a run, in steps. Values of secrets are masked (D61). */
 export function* showDefinition(
   run: AnyRun,
   writeYaml: WriteYaml,

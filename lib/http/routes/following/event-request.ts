@@ -3,7 +3,7 @@ import type { RunStatus } from '../../../../machines/types.js';
 import { WavetrainError } from '../../../common/errors.js';
 import type { RunRegistry } from '../../../runs/registry.js';
 
-/** What the routes that follow a run have in common: the parts of their requests. */
+/** The parts of requests that the routes that follow a run have in common. */
 export const JSON_MEDIA_TYPE = 'application/json';
 
 export const DEFAULT_EVENT_LIMIT = 1000;

@@ -76,14 +76,14 @@ function inspection({ registry }: HttpServices, streams: EventStreams): Route {
       }
       const view = await registry.inspection(runId);
       const { log } = view;
-      // Whatever comes of the response: a list, a stream, only its head, or nothing because the client has left.
+      // Closes the view after a list or a stream, after a head alone, and when the client has left before.
       const close = (): void => view.close();
       request.disconnected().addEventListener('abort', close);
       if (mediaType === JSON_MEDIA_TYPE) {
         return { text: formatList(runId, view, after, query.limit), onSent: close, runId };
       }
       if (log.isClosed && after >= log.lastSeq) return { status: 204, onSent: close, runId };
-      // Others may have opened theirs meanwhile.
+      // Other clients may have opened streams meanwhile.
       streams.assertCapacity(tenantId);
       const source = { runId, tenantId, log, status: () => findStatus(registry, runId) };
       return {

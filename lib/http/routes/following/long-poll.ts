@@ -12,7 +12,7 @@ export const RECHECK_MS = 1000;
 
 const MAX_POLLS = 5000;
 
-/** Whether the client already has this version of the record. */
+/** Returns true when the client already has this version of the record. */
 type IsKnown = (version: string) => boolean;
 
 interface PollServices extends Pick<HttpServices, 'clock' | 'shareOf'> {
@@ -61,7 +61,7 @@ export class LongPolls {
         clock.clearTimeout(timeout);
         disconnected.removeEventListener('abort', end);
         run.delete(poll);
-        // In slices: each of them makes a whole response.
+        // The requests go on in slices: each of them makes a whole response.
         void registry.fairYield(tenantId).then(resolve);
       };
       poll.end = end;
@@ -85,7 +85,7 @@ export class LongPolls {
 /** One waiting request. */
 class Poll {
   readonly isKnown: IsKnown | undefined;
-  /** To be called when it need not wait any more. */
+  /** To be called when the request need not wait any more. */
   end: () => void = () => undefined;
 
   constructor(isKnown: IsKnown | undefined) {
@@ -101,7 +101,7 @@ class PolledRun {
   readonly #onEmpty: () => void;
   readonly #unsubscribe: () => void;
   readonly #polls = new Set<Poll>();
-  /** Those of them that also wait for a change. */
+  /** The polls that also wait for a change. */
   readonly #changePolls = new Set<Poll>();
   /** The version of the last check. A poll that waits for a change knows it, or came after it. */
   #version: string;

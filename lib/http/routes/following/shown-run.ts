@@ -29,9 +29,9 @@ export interface ShownRun {
   readonly origin: InspectionOrigin;
   /** The tasks and items that have failed, with their values. */
   readonly failedCalls: (query: FailedCallsQuery) => Promise<readonly FailedCall[]>;
-  /** What a recording of it says of its making. */
+  /** Returns the version and the time with which a recording of the run begins. */
   readonly describe: () => Pick<RecordingHead, 'version' | 'recorded_at'>;
-  /** What can be done with a run that is at work. Undefined for a recording. */
+  /** The actions on a run that is at work. Undefined for a recording. */
   readonly live?: LiveRun | undefined;
 }
 
@@ -115,7 +115,7 @@ async function respond(
     }
     response.end();
   } catch {
-    // Its end is missing, which the reader notices.
+    // The end of the response is missing, which the reader notices.
     response.destroy();
   }
 }
@@ -153,7 +153,7 @@ async function findAnswer(pages: Pages, request: IncomingMessage, port: number):
 /** Maximum length of the body of a request, which says only how to cancel. */
 const MAX_BODY_BYTES = 1024;
 
-/** Whether a request asks to stop the tools in flight, too: `{"force": true}`. */
+/** Resolves with true when a request asks to stop the tools in flight, too: `{"force": true}`. */
 async function readForce(request: AsyncIterable<Buffer>): Promise<boolean> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -189,7 +189,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** What the page does with a run. */
+/** The actions of the page on a run. */
 const ACTION = /^\/(continue|step|cancel)$/;
 
 interface Query {
@@ -202,7 +202,7 @@ interface Query {
 /** Entries of one list. */
 const MAX_LISTED = 10_000;
 
-/** What there is to read of a run, by path. */
+/** The answers about a run, by path. */
 class Pages {
   readonly #options: ShownRunOptions;
 
@@ -296,7 +296,7 @@ function answerRecording(run: ShownRun, statecharts: readonly Json[]): Answer {
   return { status: 200, type: 'application/x-ndjson', headers, body: writeRecording(run, statecharts) };
 }
 
-/** The entries that there are when it begins. */
+/** Writes the entries that there are when the recording begins. */
 async function* writeRecording(
   { record, log, origin, describe, failedCalls }: ShownRun,
   statecharts: readonly Json[],

@@ -18,7 +18,7 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** What a page shows may stand in its address, which only its script reads. */
+/** The query of a page may say what the page shows; only its script reads that. */
 export const AnyQuery = Type.Object({});
 
 /** A page for browsers. Everybody may load it; what it shows comes from the other routes, with the key of its reader. */

@@ -86,7 +86,7 @@ function artifactNotFound(runId: string, name: string, reason = ''): WavetrainEr
   return new WavetrainError('artifact_not_found', `run ${runId} has no file "${name}"${reason}`);
 }
 
-/** Whatever a tool has written must not act in the browser as a page of this server. */
+/** A file that a tool has written must not act in the browser as a page of this server. */
 function downloadHeaders(name: string): Record<string, string> {
   const ascii = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
   const encoded = encodeURIComponent(name).replaceAll(

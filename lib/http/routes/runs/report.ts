@@ -82,7 +82,7 @@ async function openReport(
       const source = createSource(runId, caller, services, hold);
       const data = await readReportData(source);
       const parts = await runInTurns(writeHtmlReport(data, { version, now: clock.now() }), tenantId);
-      // What was read is not needed any more.
+      // The values that were read are not needed any more.
       free();
       hold(parts.reduce((sum, { length }) => sum + 2 * length, 0));
       return new ReportChunks(parts, () => {
@@ -99,7 +99,7 @@ async function openReport(
   }
 }
 
-/** Reads the run from the registry, as the caller may see it. What is read takes memory of the tenant of the run. */
+/** Reads the run from the registry, as the caller may see it. Values that are read take memory of the run's tenant. */
 function createSource(
   runId: string,
   caller: Caller,
@@ -113,7 +113,7 @@ function createSource(
     return value;
   };
   return {
-    // Its memory is that of the run.
+    // The record takes no memory besides that of the run.
     record: async () => registry.record(runId),
     tasks: async (query) => {
       const { tasks, next_cursor } = await held(registry.tasks(runId, query));
