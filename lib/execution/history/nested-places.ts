@@ -30,7 +30,7 @@ export class NestedPlaces {
   readonly #begun = new Map<string, NestedPlace>();
   /** The places of an attempt, by its prefix. */
   readonly #byAttempt = new Map<string, Set<string>>();
-  /** The prefixes of the attempts inside a place that have such places. */
+  /** The prefixes of the attempts inside a place that have run pipelines. */
   readonly #attemptsIn = new Map<string, Set<string>>();
 
   get(place: string): NestedPlace | undefined {

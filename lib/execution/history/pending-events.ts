@@ -34,7 +34,7 @@ export class PendingEvents {
     node?.inner.delete(item === -1 ? task : `${task}[${item}]`);
   }
 
-  /** In the order in which they were written. */
+  /** Returns the events in the order in which they were written. */
   list(): readonly LiveEvent[] {
     if (!this.#hasNested) return this.#root.events;
     const events: LiveEvent[] = [];
