@@ -70,7 +70,7 @@ export class RunHistory {
     void this.#replay.over.then(() => facts.release());
   }
 
-  /** Notes a divergence, so that the next process does not wait; that of a nested pipeline is noted when it runs again. */
+  /** Notes a divergence, so that the next process does not wait; for a nested pipeline, its next run notes it. */
   #onDivergence(fact: Fact, nested: string | undefined): void {
     const { id, facts } = this.past;
     const lost = nested === undefined ? 'it' : `the pipeline ${nested}`;

@@ -24,7 +24,7 @@ export interface InvocationListener {
    * Called when an attempt has failed, and another one will follow.
    *
    * @param attempt from 1
-   * @param due when the next one is, in milliseconds since 1970
+   * @param due when the next attempt is due, in milliseconds since 1970
    */
   onRetry(item: number | undefined, error: string, attempt: number, due: number): void;
   /** Called when the delay before an attempt is over. */
@@ -51,7 +51,7 @@ export interface InvocationListener {
   onFailure(item: number | undefined, error: string, attempts: number, thrown?: unknown): FailedResult;
 }
 
-/** What an invocation calls. */
+/** The task whose tool an invocation calls, and the inputs of the call. */
 export interface ToolCall {
   readonly task: Task;
   /** Index of the item; undefined for a task that calls its tool once. */
@@ -72,7 +72,7 @@ export class Invocation {
   #onAttemptEnd: ((error?: string) => void) | undefined;
   #settled = false;
   #isAborted = false;
-  /** The attempt has ended, and the invocation settles or is retried when its nested runs have ended. */
+  /** True when the attempt has ended, and the invocation settles or is retried when its nested runs have ended. */
   #isEnding = false;
   readonly #services: InvocationServices;
   readonly #call: ToolCall;
@@ -93,7 +93,7 @@ export class Invocation {
     this.#startAttempt();
   }
 
-  /** Goes on with what another process has begun. */
+  /** Goes on with an invocation that another process has begun. */
   resume({ attempts, due, delayMs }: CallProgress): void {
     this.#services.invocations++;
     this.#attempts = attempts;
@@ -250,7 +250,7 @@ export class Invocation {
     else this.#fail(`${message}; it is not tried again: ${refusal}`, error);
   }
 
-  /** What a durable run writes of a retry is kept on the disk: it takes memory, which tenants share. Returns why it cannot. */
+  /** Takes memory for what a durable run keeps of a retry on the disk, which tenants share. Returns why it cannot. */
   #reserveRetry(message: string): string | undefined {
     if (this.#services.history === undefined) return undefined;
     try {
@@ -261,7 +261,7 @@ export class Invocation {
     }
   }
 
-  /** Without the secrets of the run, which whoever follows it would see. */
+  /** Describes an error without the secrets of the run, which everybody who follows the run would see. */
   #describe(error: unknown): string {
     return messageWithCauses(error, this.#services.prepared.secrets.masker?.mask);
   }

@@ -20,10 +20,10 @@ interface StagedFile {
   artifact: RunArtifact;
   /** Where the file is once it is published. */
   readonly path: string;
-  /** Where it is before; undefined when nothing has been written, and when it is published. */
+  /** Where the file is before; undefined when nothing has been written, and when the file is published. */
   stagedPath: string | undefined;
   isPublished: boolean;
-  /** Memory that was taken for it; undefined while it does not count, because nothing has been written. */
+  /** Memory that was taken for the file; undefined while it does not count, because nothing has been written. */
   reservedBytes: number | undefined;
 }
 
@@ -115,7 +115,7 @@ export class StagedFiles {
   }
 
   async #publish(bytes: readonly Artifact[], written: readonly Promise<unknown>[]): Promise<void> {
-    // A tool need not have awaited them.
+    // A tool need not have awaited the files that it has written.
     await Promise.all(written);
     for (const { path, bytes: content } of bytes) {
       const file = this.#files.get(path);

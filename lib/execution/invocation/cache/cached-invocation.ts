@@ -69,7 +69,7 @@ export class CachedInvocation {
     return cached === undefined || masker === undefined ? cached : this.#runSteps(maskOutput(cached, masker));
   }
 
-  /** Does what is short at once. */
+  /** Does short work at once, and leaves longer work to the step runner. */
   async #runSteps<T>(steps: Steps<T>): Promise<T> {
     const { prepared, dependencies } = this.#services;
     const first = steps.next();

@@ -57,7 +57,7 @@ export class DiskCache implements CacheFolder {
       await rm(file, { force: true });
       return undefined;
     }
-    // Another process may have removed it meanwhile; what was read counts.
+    // Another process may have removed the file meanwhile; what was read counts.
     await this.#touch(file).catch(() => undefined);
     return this.#freeze(entry.cached, key.tenantId);
   }
@@ -115,7 +115,7 @@ export class DiskCache implements CacheFolder {
     }
   }
 
-  /** Resolves when the folder is tidied, if that is under way. For those who look at it. */
+  /** Resolves when the folder is tidied, if that is under way. For callers who look at the folder. */
   async swept(): Promise<void> {
     await this.#sweeping;
   }
@@ -126,7 +126,7 @@ export class DiskCache implements CacheFolder {
     });
   }
 
-  /** What cannot be removed now is tried again the next time. */
+  /** Removes old files. A file that cannot be removed now is tried again the next time. */
   async #removeOld(): Promise<void> {
     const [failure] = await removeOldFiles(this.#path, this.#clock.now() - MAX_AGE_MS, this.#maxBytes);
     if (failure === undefined || this.#hasWarned) return;

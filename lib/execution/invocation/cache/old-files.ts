@@ -31,7 +31,7 @@ export async function removeOldFiles(folder: string, oldest: number, maxBytes: n
   };
   const files: CacheFile[] = [];
   for (const group of (await attempt(readdir(folder, { withFileTypes: true }))) ?? []) {
-    // Neither is true of a link.
+    // A link is neither a directory nor a file here, so that it is left alone.
     if (!group.isDirectory() || !isCacheGroup(group.name)) continue;
     const path = join(folder, group.name);
     for (const entry of (await attempt(readdir(path, { withFileTypes: true }))) ?? []) {
