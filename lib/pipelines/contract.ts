@@ -6,11 +6,11 @@ import { isPipelineCall } from './rules/pipeline-calls.js';
 import { hasUnknownStoreKey, readStore } from './rules/stores.js';
 
 /**
- * What a pipeline requires and what it stores. A plan's declarations are compared with it (D46). A task that runs a
- * nested pipeline counts as doing what that pipeline does.
+ * The requirements of a pipeline, and the keys that it stores. A plan's declarations are compared with them (D46). A
+ * task that runs a nested pipeline counts as doing what that pipeline does.
  */
 export interface Contract {
-  /** Inputs that it declares or reads. */
+  /** Inputs that the pipeline declares or reads. */
   readonly inputs: ReadonlySet<string>;
   /** Params without a default. */
   readonly requiredParams: readonly string[];
@@ -45,7 +45,7 @@ export interface ModelNeed {
 interface SecretUse {
   /** Ids of the tasks that read it, or that run a pipeline which does. */
   readonly tasks: Set<string>;
-  /** Every template that reads it has a fallback. */
+  /** True when every template that reads the secret has a fallback. */
   isOptional: boolean;
 }
 
@@ -157,7 +157,7 @@ function collectModels(tasks: readonly DraftTask[], nested: NestedContracts): re
   for (const { id, usesModel, literalInputs } of tasks) {
     const { model } = literalInputs;
     const purpose = usesModel?.(literalInputs);
-    // What another template gives is known when the task runs.
+    // The value of another template is known when the task runs.
     const isKnown =
       model === undefined || model === null || (typeof model === 'string' && !model.includes('{{'));
     const param = typeof model === 'string' ? ONLY_A_PARAM.exec(model)?.[1] : undefined;

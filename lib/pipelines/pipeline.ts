@@ -23,7 +23,7 @@ export interface Pipeline {
   /** Task ids by wave, in declared order within a wave (rule 1). */
   readonly waves: readonly (readonly string[])[];
   readonly statistics: Statistics;
-  /** What a plan that runs it must know about it. */
+  /** The keys, inputs and params that a plan which runs the pipeline must know. */
   readonly contract: Contract;
   readonly warnings: readonly Problem[];
   /** The compiled templates of its tasks; a run at work holds them. */

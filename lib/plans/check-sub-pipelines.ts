@@ -21,7 +21,7 @@ export interface PlanCheckContext extends KeyContext {
   /** Names of the secrets that there are; undefined when unknown (D61). */
   readonly secrets: CheckContext['secrets'];
   readonly isChecked: CheckContext['isChecked'];
-  /** Whether every pipeline is required, as for a run (D55). */
+  /** True when every pipeline is required, as for a run (D55). */
   readonly complete: boolean;
   /** Bounds the checks of params in all pipelines (D4). */
   readonly paramBudget: CheckBudget;

@@ -16,7 +16,7 @@ export interface DraftSubPipeline {
   /** Keys of the plan's inputs that are passed to it. */
   readonly inputs: readonly LocatedKey[];
   readonly file: string | undefined;
-  /** Its pipeline, when it is written in the plan. */
+  /** The pipeline of the sub-pipeline, when it is written in the plan. */
   readonly inline: { readonly value: unknown } | undefined;
 }
 

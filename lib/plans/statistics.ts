@@ -2,7 +2,7 @@ import { getOrThrow } from '../definition/assert.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 
-/** What `validate` prints about a valid plan. */
+/** The facts that `validate` prints about a valid plan. */
 export interface PlanStatistics {
   readonly id: string;
   /** Empty when the plan has none. */

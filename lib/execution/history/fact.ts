@@ -117,7 +117,7 @@ export interface Begun extends Placed {
   readonly kind: 'begun';
 }
 
-/** A pipeline inside a task was created. What happened at this place before belongs to another call. */
+/** A pipeline inside a task was created. Earlier facts of this place belong to another call. */
 export interface NestedBegun extends Placed {
   readonly kind: 'nested';
   /** The fingerprint of the pipeline and of what it was given. */

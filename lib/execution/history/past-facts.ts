@@ -10,7 +10,7 @@ import { toKey } from './replay.js';
 /** So many facts are looked through in less than a millisecond. */
 const FACTS_PER_STEP = 500;
 
-/** What has happened in a run before, in order: there may be a million facts. */
+/** The facts of a run in earlier processes, in order: there may be a million. */
 export class PastFacts implements PastEvents {
   #events: LiveEvent[] = [];
   #pendingEvents = new PendingEvents();

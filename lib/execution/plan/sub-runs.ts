@@ -130,7 +130,7 @@ export class SubRuns implements PlanPorts {
         budget.exhausted() ? nextSlice(budget) : undefined,
       );
       this.blackboard = json as Record<string, Json>;
-      // Others may write to a blackboard that the caller provided, so the copy shares nothing with the outputs.
+      // Other writers may use a blackboard that the caller provided, so the copy shares nothing with the outputs.
       if (!ownsBlackboard) this.#budget.reserve(sizeBytes);
       return { ok: true };
     } catch (thrown) {

@@ -308,7 +308,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     if (isSubmitted === true && replay === undefined) run?.note(fact);
   }
 
-  /** Stops the run at once, with its tools. One with a history is left as it is, for another process (D68). */
+  /** Stops the run at once, with its tools. A run with a history is left as it is, for another process (D68). */
   stop(): void {
     this.#isStopped = true;
     if (this.#history?.isSubmitted === true) this.#leave(this.#history.run);

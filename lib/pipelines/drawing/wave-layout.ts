@@ -3,7 +3,7 @@ import type { Steps } from '../../common/scheduling/steps.js';
 /** Waves of boxes, and the edges between them: a pipeline or a plan. */
 export interface WaveGraph {
   readonly waves: readonly (readonly { readonly id: string }[])[];
-  /** Those that name no box are left out. */
+  /** Edges that name no box are left out. */
   readonly edges: readonly { readonly from: string; readonly to: string }[];
 }
 
@@ -28,14 +28,14 @@ export interface PlacedBox {
   readonly id: string;
   /** Index of its wave, from 0. */
   readonly wave: number;
-  /** Its place in that wave, as the graph lists it. */
+  /** The place of the box in that wave, as the graph lists it. */
   readonly index: number;
   readonly x: number;
   readonly y: number;
 }
 
 export interface PlacedEdge {
-  /** Its place in the list of the graph. */
+  /** The place of the edge in the list of the graph. */
   readonly index: number;
   /** The data of an SVG path. */
   readonly path: string;
@@ -110,7 +110,7 @@ interface Cell {
   column: number;
   row: number;
   x: number;
-  /** Of its middle. */
+  /** The height of the box's middle. */
   y: number;
 }
 
@@ -142,7 +142,7 @@ class Layout {
   readonly #pitchX: number;
   readonly #pitchY: number;
   readonly #bands: Band[] = [];
-  /** By wave, in which band it is, and in which column of that it begins. */
+  /** The band that each wave is in, and the column of that band in which the wave begins. */
   readonly #places: { readonly band: number; readonly column: number }[] = [];
   readonly waves: PlacedWave[] = [];
   width = 0;
@@ -284,7 +284,7 @@ class Layout {
     return this.#routeThrough(from, to, this.#bands[source.band]?.columns ?? [], first, last);
   }
 
-  /** From column to column, between the boxes of those in the middle. */
+  /** Leads an edge from column to column, between the boxes of the columns in the middle. */
   #routeThrough(
     from: Cell,
     to: Cell,
@@ -333,7 +333,7 @@ class Layout {
     return first + nearest * this.#pitchY;
   }
 
-  /** Out of the band, along the space above the target's, and into that: for an edge to another band. */
+  /** Leads an edge to another band: out of its own, along the space above the target's, and into that. */
   #routeAround(from: Cell, to: Cell, top: number): Omit<PlacedEdge, 'index'> {
     const { boxWidth, columnGap } = this.#options;
     const shift = laneOf(from);
