@@ -28,7 +28,7 @@ export interface CheckContext {
   readonly session: KeyLookup;
   /** Names of secrets; undefined when nobody knows before the run (D61). */
   readonly secrets: KeyLookup | undefined;
-  /** As in the options. */
+  /** The same as in {@link CheckOptions}. */
   readonly isChecked: boolean;
   /** Number of pipelines around this one, each in a task of the next. */
   readonly depth: number;

@@ -13,7 +13,7 @@ export interface DraftSubPipeline {
   readonly path: Path;
   readonly reads: readonly LocatedKey[];
   readonly stores: readonly LocatedKey[];
-  /** Keys of the plan's inputs that are passed to it. */
+  /** Keys of the plan's inputs that are passed to the sub-pipeline. */
   readonly inputs: readonly LocatedKey[];
   readonly file: string | undefined;
   /** The pipeline of the sub-pipeline, when it is written in the plan. */

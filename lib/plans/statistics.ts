@@ -26,7 +26,7 @@ export interface PlanStatistics {
 /** One key of the blackboard within a plan. */
 export interface KeyUse {
   readonly key: string;
-  /** Null when no sub-pipeline stores it and the session of the run provides it. */
+  /** Null when no sub-pipeline stores the key and the session of the run provides it. */
   readonly stored_by: string | null;
   readonly read_by: readonly string[];
 }

@@ -27,7 +27,7 @@ export type RunFact =
   | (Timed & { readonly kind: 'restored' })
   /** A process has left the run as it is, because it was asked to end: it did not crash. */
   | (Timed & { readonly kind: 'left' })
-  /** Nobody waited for the facts of pipelines from this one on, counted from 0: the run went on without them. */
+  /** Nobody waited for the facts of pipelines from number `from` on, from 0: the run went on without them. */
   | (Timed & { readonly kind: 'diverged'; readonly from: number });
 
 /** A fact of the run of one pipeline. */
@@ -45,7 +45,7 @@ interface OfCall extends OfTask {
   readonly item: number;
 }
 
-/** An attempt, or the call that it was the last one of, ended at the time of the fact. */
+/** A fact whose time is the end of an attempt, or of the call whose last attempt it was. */
 interface OfAttempt extends OfCall {
   /** How long before, in milliseconds, the attempt had begun; undefined in facts of earlier versions. */
   readonly ms?: number;
@@ -148,7 +148,7 @@ export type PlacedFact =
   | SliceUsedUp
   | SliceContinued;
 
-/** Facts of one call: they are replayed to whoever makes it again. */
+/** Facts of one call, which are replayed when the call is made again. */
 export type CallFact = CallSettled | RetryWaits | RetryDue;
 
 /**

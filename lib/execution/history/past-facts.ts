@@ -37,7 +37,7 @@ export class PastFacts implements PastEvents {
   #crashes = 0;
   /** The crashes before the run last came further. */
   #overcomeCrashes = 0;
-  /** A process has begun the run, or has gone on with it, and has not left it. */
+  /** True when a process has begun the run, or has gone on with it, and has not left it. */
   #isAtWork = false;
 
   static of(facts: Iterable<Fact>): PastFacts {

@@ -26,7 +26,7 @@ export class PendingEvents {
     node.events.push(event);
   }
 
-  /** The attempt of the fact has ended. */
+  /** Drops the events of the attempt of the fact, which has ended. */
   endAttempt({ place, task, item }: CallFact): void {
     if (!this.#hasNested) return;
     let node: Node | undefined = this.#root;

@@ -12,7 +12,7 @@ const SHORT_DIVERGENCE_MS = 500;
 
 /** Waits for the facts of one call, one task or the run. */
 interface Expectation {
-  /** Receives the next of its facts. */
+  /** Receives the next fact of the call, the task or the run. */
   onFact(fact: Fact): void;
   /** Called when no fact is left: what has no outcome happens now. */
   onEnd(): void;
@@ -35,8 +35,8 @@ interface ReplayOptions {
 }
 
 /**
- * Rebuilds a run: hands each fact to whoever waits for it, in the order in which the facts were noted. As the machines
- * are given the same as before in the same order, they come to the same state.
+ * Rebuilds a run: hands each fact to the expectation of its key, in the order in which the facts were noted. As the
+ * machines are given the same as before in the same order, they come to the same state.
  */
 export class Replay {
   #facts: Fact[];

@@ -16,7 +16,7 @@ export interface NameOwner {
 export class ArtifactNames {
   /** The names in lower case: some file systems do not distinguish case. */
   readonly #taken = new Set<string>();
-  /** By name, the next number to try: counting from the first one would take longer with every file. */
+  /** The next number to try, by name: counting from the first one would take longer with every file. */
   readonly #next = new Map<string, number>();
   readonly #ordinals = new Map<object, ReadonlyMap<string, TaskName>>();
 

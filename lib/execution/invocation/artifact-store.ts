@@ -182,7 +182,7 @@ export interface PublishedFile {
 /** The files of one run, with those of its nested runs and sub-pipelines. */
 export class ArtifactFolder {
   readonly names = new ArtifactNames();
-  /** Set in a run that another process may go on with. */
+  /** Reports published files; set in a run that another process may go on with. */
   onPublished: ((files: readonly PublishedFile[]) => void) | undefined;
   readonly #path: string;
   readonly #store: ArtifactStore;
@@ -192,7 +192,7 @@ export class ArtifactFolder {
   #sorted: readonly RunArtifact[] | undefined;
   /** The files by task, and by task and item; undefined when the map is to be made. */
   #bySource: ReadonlyMap<string, readonly PublishedFile[]> | undefined;
-  /** By path, the removal of a file that another one may replace. */
+  /** The removals of files that other files may replace, by path. */
   readonly #removals = new Map<string, Promise<void>>();
   readonly #atWork = new Set<Promise<unknown>>();
   #sources: ArtifactFolder[] = [];

@@ -166,7 +166,7 @@ interface OpenCopy {
   /** Filled member by member. */
   readonly copy: object;
   readonly depth: number;
-  /** The list or object that contains it. */
+  /** The list or object that contains this one. */
   readonly outer: OpenCopy | undefined;
   /** Number of members that were copied. */
   position: number;

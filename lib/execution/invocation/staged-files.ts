@@ -20,7 +20,7 @@ interface StagedFile {
   artifact: RunArtifact;
   /** Where the file is once it is published. */
   readonly path: string;
-  /** Where the file is before; undefined when nothing has been written, and when the file is published. */
+  /** Where the file is before it is published; undefined before it is written, and once it is published. */
   stagedPath: string | undefined;
   isPublished: boolean;
   /** Memory that was taken for the file; undefined while it does not count, because nothing has been written. */
@@ -38,7 +38,7 @@ export class StagedFiles {
   /** The files of the attempt that runs this pipeline: what succeeds here is removed when it fails. */
   readonly #outer: StagedFiles | undefined;
   readonly #budget: EventLoopBudget;
-  /** By path. */
+  /** The files of the attempt, by path. */
   readonly #files = new Map<string, StagedFile>();
   readonly #atWork = new Set<Promise<unknown>>();
   #isClosed = false;

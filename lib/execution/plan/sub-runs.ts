@@ -120,7 +120,7 @@ export class SubRuns implements PlanPorts {
     return undefined;
   }
 
-  /** Never rejects, whatever the blackboard does. */
+  /** Reads all values for the result of the plan. Never rejects, whatever the blackboard does. */
   async #readBlackboard(): Promise<TaskResult> {
     const { blackboard, ownsBlackboard, tenantId, secrets } = this.#prepared;
     try {

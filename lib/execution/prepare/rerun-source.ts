@@ -16,9 +16,9 @@ export interface RunDefinition {
 
 /** The items of one fan-out that have succeeded. */
 export interface ItemOutcomes {
-  /** By item; empty where an item has not succeeded. */
+  /** The outputs by item; empty where an item has not succeeded. */
   readonly outputs: readonly (Json | undefined)[];
-  /** By item; undefined when no item has written anything. */
+  /** The writes by item; undefined when no item has written anything. */
   readonly writes: readonly (readonly Write[] | undefined)[] | undefined;
   /** Approximate memory of all outputs and writes, in bytes. */
   readonly sizeBytes: number;
@@ -48,15 +48,15 @@ export interface RerunSource {
   readonly given: RunDefinition | undefined;
   /** Memory of the values of the earlier run, if the rerun was given others, in bytes. */
   readonly givenBytes: number;
-  /** By task id: why a task runs again in any case, as the end of a sentence. */
+  /** Why a task runs again in any case, as the end of a sentence, by task id. */
   readonly forced: ReadonlyMap<string, string>;
   /** The tasks that failed, or items of which did. */
   readonly failed: ReadonlySet<string>;
   /** The failed tasks that have failed only because the run was cancelled by force (D21). */
   readonly aborted: ReadonlySet<string>;
-  /** By task id, of the tasks that had succeeded and are not forced to run again. */
+  /** The outcomes of the tasks that had succeeded and are not forced to run again, by task id. */
   readonly outcomes: ReadonlyMap<string, TaskOutcome>;
-  /** By task id, of the fan-outs of which only some items had succeeded. */
+  /** The outcomes of the fan-outs of which only some items had succeeded, by task id. */
   readonly items: ReadonlyMap<string, ItemOutcomes>;
   /** The keys of the blackboard that the rerun has written otherwise than the earlier run: one set for all of a plan. */
   readonly changedKeys: Set<string>;

@@ -40,7 +40,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   finishedAt: number | null = null;
   /** True from when somebody resumes a paused run until the run goes on: its templates may have to be compiled before. */
   isResuming = false;
-  /** Null when a request or a person has started it, also for a rerun. Set before anybody can see the run. */
+  /** Null when a request or a person has started the run, also for a rerun. Set before anybody can see the run. */
   trigger: RunTrigger | null = null;
   /** Set before anybody can see the run. */
   startedBy: StartedBy = { kind: 'library', name: null };
@@ -59,16 +59,16 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   abstract readonly goal: string;
   /** The error of a failed run: that of the task that failed first (D16); null otherwise. */
   abstract readonly error: string | null;
-  /** In the order in which they happened. */
+  /** The failures of tasks, in the order in which they happened. */
   abstract readonly failures: readonly TaskFailure[];
   abstract readonly progress: RunProgress;
   /** True while the run waits at a breakpoint; for a plan, while one of its sub-pipelines does. */
   abstract readonly isPaused: boolean;
   /** True when the run has breakpoints. */
   abstract readonly mayPause: boolean;
-  /** In declaration order; null for a pipeline. */
+  /** The statuses of the sub-pipelines, in declaration order; null for a pipeline. */
   abstract readonly subPipelines: SubPipelineStatuses | null;
-  /** Set only when succeeded. */
+  /** The outcome of a run that has succeeded; null otherwise. */
   abstract readonly result: RunOutcome | PlanOutcome | null;
   /** The files of the run, in the order of their names. */
   abstract readonly artifacts: readonly RunArtifact[];
@@ -322,7 +322,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     const isAtWork = this.startedAt !== null || this.#restored !== undefined;
     if (isAtWork && this.finishedAt === null) history.note({ kind: 'left' });
     history.close();
-    // The end of its tools is no event of the run: it goes on.
+    // The end of the run's tools is no event: the run goes on in another process.
     if (this.finishedAt === null) this.journal.close();
   }
 

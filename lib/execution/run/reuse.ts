@@ -255,7 +255,7 @@ export class Reuse {
     return this.#definitions;
   }
 
-  /** By key, the tasks that wrote it. */
+  /** Returns the tasks that wrote each key, by key. */
   #getWriters(): ReadonlyMap<string, readonly string[]> {
     if (this.#writers !== undefined) return this.#writers;
     const writers = new Map<string, string[]>();

@@ -34,11 +34,11 @@ export class RunWork implements RunPorts {
    * undefined until the task has succeeded.
    */
   readonly outputs: Record<string, Json> = {};
-  /** In the order in which they happened: a failed run reports the first (D16). */
+  /** The failures of tasks, in the order in which they happened: a failed run reports the first (D16). */
   readonly failures: TaskFailure[] = [];
   /** Number of tasks that have settled. */
   tasksSettled = 0;
-  /** Why no task can begin: every task fails with it. */
+  /** Why no task can begin: every task fails with this error. */
   startError: string | undefined;
   /** Set in a rerun. */
   readonly reuse: Reuse | undefined;

@@ -35,10 +35,10 @@ const MAX_STACK_READS = 100;
 /** Measured memory of a failed attempt, and of an error, without their texts. */
 const RECORD_BYTES = 256;
 
-/** In place of a time in a run that nobody has observed. */
+/** Stands for a time in a run that nobody has observed. */
 export const UNKNOWN_TIME = 1;
 
-/** In place of the time at which a call began that was not made. */
+/** Stands for the time at which a call began that was not made. */
 const CACHED = -1;
 
 /** The only call of a task that is no fan-out. */
@@ -65,11 +65,11 @@ export class TaskTrace {
   itemOutputs: readonly Json[] | undefined;
   /** The items of a reused outcome whose errors were collected. */
   reusedFailures: readonly TaskFailure[] | undefined;
-  /** In a rerun, what the items of a fan-out need not do again; of one that failed, some may not have been reached. */
+  /** In a rerun, the items of a fan-out that need not run again; of one that failed, some may not have been reached. */
   reusable: ReusableItems | undefined;
   /** The writes of the items that have succeeded; set when a fan-out has failed. */
   itemWrites: readonly (readonly Write[])[] | undefined;
-  /** By item, when its last attempt began, and then when it settled; 0 before that. */
+  /** The times by item: when its last attempt began, and then when the item settled; 0 before that. */
   #itemTimes: Float64Array | undefined;
   #failed: Map<number, FailedAttempts> | undefined;
   /** Key of the call whose failure was the first that was not collected. */

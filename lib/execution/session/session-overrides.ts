@@ -25,7 +25,7 @@ interface Change {
  */
 export class SessionOverrides {
   readonly #submitted: JsonObject;
-  /** By key, the oldest first; only the last one of each version. */
+  /** The changes by key, the oldest first; only the last one of each version. */
   readonly #changes = new Map<string, Change[]>();
   /** The overrides that these began as, and their version at that time. */
   readonly #origin: SessionOverrides | undefined;

@@ -9,7 +9,7 @@ export type GraphTone = 'failed' | 'active' | 'waiting' | 'done' | 'stopped';
 /** A task or a sub-pipeline. */
 export interface SvgBox {
   readonly id: string;
-  /** Below the id, such as the name of its tool. */
+  /** The text below the id, such as the name of the task's tool. */
   readonly detail: string;
   /** Drawn as a stack: a fan-out. */
   readonly isStack: boolean;
@@ -35,7 +35,7 @@ export interface SvgGraph {
 }
 
 interface SvgOptions {
-  /** With its own style sheet and background; otherwise the page around it has {@link GRAPH_STYLE}. Default true. */
+  /** Adds a style sheet and a background; otherwise the page around the SVG has {@link GRAPH_STYLE}. Default true. */
   readonly isAlone?: boolean | undefined;
   /** Columns of boxes side by side; further waves continue below. */
   readonly maxColumns?: number | undefined;

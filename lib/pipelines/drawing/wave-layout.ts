@@ -11,12 +11,12 @@ export interface WaveGraph {
 export interface LayoutOptions {
   readonly boxWidth: number;
   readonly boxHeight: number;
-  /** Between two columns: here the edges bend. */
+  /** The space between two columns, in which the edges bend. */
   readonly columnGap: number;
   readonly rowGap: number;
-  /** Above the first box of each wave, for its name. */
+  /** The space above the first box of each wave, for the name of the wave. */
   readonly headerHeight: number;
-  /** Around everything. */
+  /** The space around everything. */
   readonly margin: number;
   /** A wave with more boxes gets several columns. Default: from the size of the largest wave. */
   readonly maxRows?: number | undefined;
@@ -26,7 +26,7 @@ export interface LayoutOptions {
 
 export interface PlacedBox {
   readonly id: string;
-  /** Index of its wave, from 0. */
+  /** Index of the box's wave, from 0. */
   readonly wave: number;
   /** The place of the box in that wave, as the graph lists it. */
   readonly index: number;
@@ -104,9 +104,9 @@ interface Cell {
   readonly index: number;
   readonly before: Cell[];
   readonly after: Cell[];
-  /** In its wave, in rows from the middle; decides the order. */
+  /** The place in the wave, in rows from the middle; decides the order. */
   position: number;
-  /** In its wave. */
+  /** The column in the wave. */
   column: number;
   row: number;
   x: number;
@@ -123,7 +123,7 @@ interface Group {
 
 /** One column of boxes of a band. */
 interface Column {
-  /** Top of its first box. */
+  /** Top of the column's first box. */
   readonly top: number;
   readonly count: number;
 }

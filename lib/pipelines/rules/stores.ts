@@ -13,7 +13,7 @@ interface Store {
 }
 
 export interface StoringTask extends Store {
-  /** Index of its wave. */
+  /** Index of the task's wave. */
   readonly wave: number;
 }
 

@@ -59,7 +59,7 @@ export class CachedInvocation {
     else this.#reuse(found);
   }
 
-  /** Never rejects. */
+  /** Resolves with the output of an equal invocation, if there is one. Never rejects. */
   async #find(): Promise<CachedOutput | undefined> {
     const { tenantId, secrets } = this.#services.prepared;
     const { task, inputs } = this.#call;
@@ -123,7 +123,7 @@ export class CachedInvocation {
   }
 }
 
-/** The run that kept an output may have had other secrets (D61). In steps: outputs may be long. */
+/** Masks an output, because the run that kept it may have had other secrets (D61). In steps: outputs may be long. */
 function* maskOutput({ output, writes, sizeBytes }: CachedOutput, masker: Masker): Steps<CachedOutput> {
   const { json } = yield* copyToJsonInSteps(output, masker);
   const masked: Write[] = [];

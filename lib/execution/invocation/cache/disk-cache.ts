@@ -62,7 +62,7 @@ export class DiskCache implements CacheFolder {
     return this.#freeze(entry.cached, key.tenantId);
   }
 
-  /** Other tasks read outputs, and must not change them. */
+  /** Freezes an output, because other tasks read it, and must not change it. */
   async #freeze(cached: CachedOutput, tenantId: string): Promise<CachedOutput> {
     const { json } = await this.#runSteps(copyToJsonInSteps(cached), tenantId);
     return json as unknown as CachedOutput;
@@ -104,7 +104,7 @@ export class DiskCache implements CacheFolder {
     if (++this.#written % FILES_PER_SWEEP === 1) this.#sweep();
   }
 
-  /** Many outputs may be written at once, whose chunks share the time of their tenants. */
+  /** Writes an output in chunks, because many may be written at once, and share the time of their tenants. */
   async #writeChunks(file: string, writer: JsonWriter, tenantId: string): Promise<void> {
     const next = (): Promise<Buffer> => this.#runSteps(nextChunk(writer), tenantId);
     const handle = await open(file, 'wx', 0o600);

@@ -20,7 +20,7 @@ interface CacheFile {
  */
 export async function removeOldFiles(folder: string, oldest: number, maxBytes: number): Promise<unknown[]> {
   const failures: unknown[] = [];
-  /** Another process may remove files at the same time. */
+  /** Does an action on a file that may be gone, because another process may remove files at the same time. */
   const attempt = async <T>(action: Promise<T>): Promise<T | undefined> => {
     try {
       return await action;
