@@ -33,8 +33,8 @@ export interface CompilePromptOptions {
  * nothing of it.
  *
  * Rejects with a CompileFailedError when no answer was valid; `invalid_options` for an empty or too long request or a
- * wrong number of repairs; `provider_misconfigured` or `provider_failed` when the model does not answer, which no repair
- * could help.
+ * wrong number of repairs; `provider_misconfigured` or `provider_failed` when the model does not answer, which no
+ * repair could help.
  *
  * @param prompt what the pipeline shall do, in plain words; at most 20,000 characters
  */
