@@ -13,7 +13,7 @@ export type CompiledDefinition =
   | { readonly kind: 'pipeline'; readonly pipeline: PipelineDefinition }
   | { readonly kind: 'plan'; readonly plan: PlanDefinition };
 
-/** What the validator says of an answer. */
+/** The verdict of the validator on an answer. */
 export type CheckedAnswer =
   | { readonly ok: true; readonly definition: CompiledDefinition; readonly problems: readonly Problem[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
@@ -33,7 +33,7 @@ export function* checkAnswer(yaml: string, catalog: Catalog): CheckSteps<Checked
   return { ok: true, definition: { kind: 'plan', plan: root.definition as PlanDefinition }, problems };
 }
 
-/** Warnings that, in a model's answer, usually mean a mistake; it is asked once to fix them. */
+/** Warnings that, in a model's answer, usually mean a mistake; the model is asked once to fix them. */
 const PROBABLE_MISTAKES: ReadonlySet<ProblemCode> = new Set([
   'output_omitted',
   'stray_dollar',

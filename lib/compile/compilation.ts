@@ -35,7 +35,7 @@ interface CompilationOptions {
   readonly report: (event: CompileEvent) => void;
 }
 
-/** What a model has answered. */
+/** The text of an answer, and why the model ended it. */
 interface Answer {
   readonly text: string;
   readonly finish: FinishReason;
@@ -51,7 +51,7 @@ type Failure =
 export class Compilation implements CompilePorts {
   readonly #options: CompilationOptions;
   readonly #history: RepairStep[] = [];
-  /** What the last answer was rejected for. */
+  /** The problems for which the last answer was rejected. */
   #problems: readonly Problem[] = [];
   #attempts = 0;
   #usage = NO_TOKENS;
@@ -85,7 +85,7 @@ export class Compilation implements CompilePorts {
     void this.#check();
   }
 
-  /** The result, after the machine has ended. @throws what has ended it */
+  /** Returns the result, after the machine has ended. @throws the error that has ended the compilation */
   conclude(): CompileResult {
     if (this.#result === undefined) throw this.#describeFailure();
     this.#options.signal.throwIfAborted();
@@ -119,7 +119,7 @@ export class Compilation implements CompilePorts {
   /**
    * Asks the model. Never rejects, whatever fails.
    *
-   * @param createMessages creates what follows the request
+   * @param createMessages creates the messages that follow the request
    */
   async #ask(state: CompileProgress['state'], createMessages: () => readonly ModelMessage[]): Promise<void> {
     try {

@@ -32,9 +32,9 @@ export interface CompilePromptOptions {
  * Has a language model write a pipeline or a plan, and checks it with the validator, which says what to repair. Runs
  * nothing of it.
  *
- * Rejects with a CompileFailedError when no answer was valid; `invalid_options` for an empty or too long request or a wrong
- * number of repairs; `provider_misconfigured` or `provider_failed` when the model does not answer, which no repair could
- * help.
+ * Rejects with a CompileFailedError when no answer was valid; `invalid_options` for an empty or too long request or a
+ * wrong number of repairs; `provider_misconfigured` or `provider_failed` when the model does not answer, which no
+ * repair could help.
  *
  * @param prompt what the pipeline shall do, in plain words; at most 20,000 characters
  */

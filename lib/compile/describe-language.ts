@@ -1,7 +1,7 @@
 import { PlanDefinition, SubPipelineDefinition } from '../definition/schema/plan-schema.js';
 import { ParamDefinition, PipelineDefinition, TaskDefinition } from '../definition/schema/schema.js';
 
-/** What is read of the schema of a field. */
+/** The part of a field's schema that the description uses. */
 interface FieldSchema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -9,7 +9,7 @@ interface FieldSchema {
   readonly description?: string;
 }
 
-/** Of one object of a definition. */
+/** The schema of one object of a definition. */
 interface ObjectSchema {
   readonly properties: Readonly<Record<string, unknown>>;
   readonly required?: readonly string[] | undefined;

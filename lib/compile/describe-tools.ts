@@ -2,7 +2,7 @@ import { COMPILE_LIMITS } from '../common/limits.js';
 import { ellipsize } from '../common/text.js';
 import type { Catalog, FunctionMetadata, InputMetadata, ToolMetadata } from '../tools/catalog.js';
 
-/** They do nothing: a model that was offered them would take them for whatever has no tool. */
+/** Tools that do nothing: a model that was offered them would take them for whatever has no tool. */
 const NOT_OFFERED: ReadonlySet<string> = new Set(['mock', 'fail']);
 
 /** Longest description of a tool or of an input, in characters: those of other servers' tools may be pages long. */
@@ -43,7 +43,7 @@ function rankTools(tools: readonly ToolMetadata[], request: string): number[] {
     .map(({ index }) => index);
 }
 
-/** Chooses as many of the first texts as there is room for. One that is too long alone does not hide those after it. */
+/** Chooses as many of the first texts as there is room for. A text that is too long alone hides none of the next. */
 function fill(
   room: number,
   ranking: readonly number[],

@@ -1,6 +1,6 @@
 import { withoutThoughts } from '../models/thoughts.js';
 
-/** What a model has answered: a definition, or why it cannot write one. */
+/** The definition in a model's answer, or the reason why the model cannot write one. */
 export type ReadAnswer = { readonly yaml: string } | { readonly cannot: string };
 
 /** `# cannot: the reason`, as the prompt asks for it. */
@@ -99,7 +99,7 @@ function findInProse(text: string): string | undefined {
     .join('\n');
 }
 
-/** What may stand at the margin of a definition: a key that is misplaced there is for the validator to report. */
+/** Lines that may stand at the margin of a definition: the validator reports a key that is misplaced there. */
 const KEY_OR_COMMENT = /^(?:["']?[a-z_]+["']?[ \t]*:(?:\s|$)|#)/;
 const KEY_ITEM_OR_COMMENT = /^(?:["']?[a-z_]+["']?[ \t]*:(?:\s|$)|#|-(?:\s|$))/;
 

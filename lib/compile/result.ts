@@ -2,10 +2,10 @@ import { WavetrainError } from '../common/errors.js';
 import type { TokenCounts } from '../models/model.js';
 import type { CompiledDefinition } from './check-answer.js';
 
-/** What a compilation is doing: asking for the first answer, checking an answer, or asking for its repair. */
+/** The step of a compilation: asking for the first answer, checking an answer, or asking for its repair. */
 export interface CompileProgress {
   readonly state: 'drafting' | 'validating' | 'repairing';
-  /** Of the answer, from 1. */
+  /** The number of the answer, from 1. */
   readonly attempt: number;
 }
 
@@ -13,17 +13,17 @@ export interface CompileProgress {
 export interface RepairStep {
   /** The definition in the answer, to whose lines the error refers. */
   readonly yaml: string;
-  /** Its errors, or the warnings if there are none, one per line. */
+  /** The errors of the definition, or its warnings if there are no errors, one per line. */
   readonly error: string;
 }
 
-/** What a compilation has taken. */
+/** The requests, the repairs and the tokens that a compilation has taken. */
 export interface CompileEffort {
   /** Requests to the model, also one that failed. */
   readonly attempts: number;
   /** The answers that were sent back before the result, in their order: as many as there were repairs. */
   readonly repair_history: readonly RepairStep[];
-  /** Of the answers that ended. */
+  /** The tokens of the answers that ended. */
   readonly usage: TokenCounts;
   /** `provider/model`. */
   readonly model: string;
@@ -34,7 +34,7 @@ export type CompileResult = CompiledDefinition &
   CompileEffort & {
     /** The definition as the model wrote it, without what was around it. */
     readonly yaml_text: string;
-    /** What the validator warns of, and why the model was not asked to fix it, as sentences. */
+    /** The warnings of the validator, and why the model was not asked to fix them, as sentences. */
     readonly warnings: readonly string[];
   };
 

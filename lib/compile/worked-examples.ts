@@ -4,7 +4,7 @@ export interface WorkedExample {
   readonly yaml: string;
 }
 
-/** What the prompt shows: a chain, a fan-out, the session, a plan. */
+/** The examples in the prompt: a chain, a fan-out, the session, a plan. */
 export const WORKED_EXAMPLES: readonly WorkedExample[] = [
   {
     request: 'Read a contract and say in three sentences which duties we have.',

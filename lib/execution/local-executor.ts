@@ -71,7 +71,7 @@ export interface LocalExecutorOptions {
    * Default: the folder of each run, as for bytes.
    */
   readonly outputFolder?: string;
-  /** Keeps these files when their run is forgotten, and after `close`. Default: false. */
+  /** Keeps the files of a run when it is forgotten, and after `close`. Default: false. */
   readonly keepArtifacts?: boolean;
   /** Folder of the files of runs that go on in another process (D68), instead of one in `artifactFolder`. */
   readonly storedArtifactFolder?: string | undefined;
@@ -99,12 +99,12 @@ export type AnyRun = PipelineRun | PlanRun;
 
 /** Runs pipelines and plans in this process, each run as an XState actor. */
 export class LocalExecutor implements Executor {
-  /** What submitted runs read and write, by tenant (D57). */
+  /** The values that submitted runs read and write, by tenant (D57). */
   readonly blackboard: Blackboard;
   /** Does long work beside the runs. */
   readonly stepRunner: StepRunner;
   readonly #runs = new LinkedMap<string, AnyRun>();
-  /** Undefined: runs of a registry have one each. */
+  /** Undefined when runs of a registry have a blackboard each. */
   readonly #providedBlackboard: Blackboard | undefined;
   /** Undefined when there are none (D61). */
   readonly secrets: SecretSource | undefined;
@@ -165,7 +165,8 @@ export class LocalExecutor implements Executor {
    * @param rerunSource an earlier run whose outcomes the run reuses
    * @param blackboard default: the one of the options, or else one of its own
    * @param kept where facts of the run are kept, and what it was; default: nothing is kept
-   * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, `secret_missing`, or `queue_full` without memory for it
+   * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, `secret_missing`, or `queue_full`
+   * without memory for the run
    */
   createRun(
     inputs: RunInputs & WithSubmittedKeys,
@@ -202,7 +203,7 @@ export class LocalExecutor implements Executor {
     return run;
   }
 
-  /** Whoever looks at a settled run calls no tool, so secrets may be missing. Those that there are, are masked. */
+  /** Lets secrets be missing for a settled run, which calls no tool. The secrets that there are, are masked. */
   #secretsFor(kept: KeptRun | undefined): SecretSource | undefined {
     return hasSettled(kept) ? withPlaceholders(this.secrets) : this.secrets;
   }
@@ -226,7 +227,7 @@ export class LocalExecutor implements Executor {
   #assertModels({ pipeline, params }: Pick<PreparedRun, 'pipeline' | 'params'>): void {
     for (const { purpose, model, param } of pipeline.contract.models) {
       const named = param === undefined ? model : params[param];
-      // What is no text fails the task, which checks the type of its input.
+      // A value that is no text fails the task, which checks the type of its input.
       if (param === undefined || (typeof named === 'string' && named !== ''))
         this.#dependencies.models.assertConfigured(purpose, named as string | undefined);
     }
@@ -241,7 +242,7 @@ export class LocalExecutor implements Executor {
     const { runOutputLimitBytes, memory, artifacts } = this.#dependencies;
     const budget = new MemoryBudget(runOutputLimitBytes, memory, tenantId);
     const sizeBytes = preparedBytes + (filesOf === undefined ? 0 : artifacts.bytesOf(filesOf));
-    // Before anything is admitted: that may evict the run which has them.
+    // Before anything is admitted, which may evict the run that has the files.
     if (filesOf !== undefined) artifacts.reuse(filesOf, id, budget);
     if (budget.admit(sizeBytes)) {
       budget.isGranted = isGranted;
@@ -313,7 +314,7 @@ export class LocalExecutor implements Executor {
     return run;
   }
 
-  /** Whether the run has files: bytes that tools have returned (D24), or what they have written (D63); or may reuse some. */
+  /** Returns true when the run has files, with bytes that tools returned (D24) or wrote (D63), or may reuse some. */
   hasArtifacts(runId: string): boolean {
     return this.#dependencies.artifacts.hasFiles(runId);
   }

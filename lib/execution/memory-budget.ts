@@ -16,11 +16,11 @@ export class MemoryBudget {
   readonly #pool: MemoryPool | undefined;
   readonly #tenantId: string;
   #usedBytes = 0;
-  /** What the run may use before it must ask the pool. */
+  /** The memory that the run may use before it must ask the pool. */
   #availableBytes: number;
   protected isClosed = false;
   #reclaim: () => boolean = NOTHING_TO_RECLAIM;
-  /** Set while a run is rebuilt: what it had taken in another process, it takes again, whether or not it is there (D68). */
+  /** Set while a run is rebuilt: it takes the memory that it had in another process, even if none is left (D68). */
   isGranted = false;
 
   /** @param limitBytes of what the run makes, when there is no pool */

@@ -4,17 +4,17 @@ import type { Json } from '../common/json/json.js';
 import type { TaskEvent } from './events/event.js';
 import type { Write } from './session/session-overrides.js';
 
-/** What a succeeded task publishes. */
+/** The output and the writes that a succeeded task publishes. */
 export interface TaskOutcome {
   readonly output: Json;
   readonly writes: readonly Write[];
   /** The items of a fan-out whose errors were collected (D67); left out when there are none. */
   readonly collected?: readonly TaskFailure[];
-  /** Approximate memory of all of it, in bytes. */
+  /** Approximate memory of the outcome, in bytes. */
   readonly sizeBytes: number;
 }
 
-/** What a succeeded run produced. */
+/** The outputs and the counts of a succeeded run. */
 export interface RunOutcome {
   /** Task id to output. */
   readonly outputs: Record<string, Json>;
@@ -28,7 +28,7 @@ export interface RunResult extends RunOutcome {
   readonly events: readonly TaskEvent[] | null;
 }
 
-/** What a succeeded plan produced (D47). */
+/** The results, the values and the counts of a succeeded plan (D47). */
 export interface PlanOutcome {
   readonly plan_id: string;
   /** Sub-pipeline id to result, in declaration order. */
@@ -70,7 +70,7 @@ export interface RunArtifact {
   readonly sub_pipeline?: string;
   /** The task of the run, also when it ran a pipeline that wrote the file. */
   readonly task_id: string;
-  /** Of a fan-out. */
+  /** The item of a fan-out. */
   readonly item?: number;
   readonly media_type: string;
   /** In bytes. */

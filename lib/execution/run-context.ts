@@ -19,7 +19,7 @@ import type { StepRunner } from './prepare/step-runner.js';
 import type { Session } from './session/session.js';
 import type { SessionOverrides, Write } from './session/session-overrides.js';
 
-/** What all runs of an executor depend on. */
+/** The services and limits that all runs of an executor depend on. */
 export interface RunDependencies {
   readonly clock: Clock;
   /** Returns a number from 0 to 1. */
@@ -49,16 +49,16 @@ export interface RunDependencies {
 export interface DeclaredStores {
   readonly subPipeline: string;
   readonly keys: ReadonlySet<string>;
-  /** Finds who else lists a key, which a templated store may therefore not write (D55). */
+  /** Finds another sub-pipeline that lists a key, which a templated store may therefore not write (D55). */
   readonly plan: { findOtherUser(key: string, subPipelineId: string): string | undefined };
 }
 
-/** What a sub-run or nested run shares with the run that contains it. */
+/** The services and values that a sub-run or nested run shares with the run that contains it. */
 export interface ParentRunContext {
   /** The actor that the plan's machine created; undefined for a nested run, which creates its own. */
   readonly actor: RunActor | undefined;
   readonly journal: Journal;
-  /** As of the services of the run. */
+  /** The `keyPath` of the run's services. */
   readonly keyPath: string;
   /** Undefined when nothing of the run is kept for another process (D68). */
   readonly history: PlacedHistory | undefined;
@@ -79,7 +79,7 @@ export interface ParentRunContext {
   readonly callingAttempt: CallingAttempt | undefined;
 }
 
-/** What the invocations of one run share. */
+/** The services that the invocations of one run share. */
 export interface InvocationServices {
   readonly prepared: PreparedRun;
   readonly dependencies: RunDependencies;
@@ -120,7 +120,7 @@ export interface CallingAttempt {
   /** From 1. */
   readonly attempt: number;
   readonly isOver: boolean;
-  /** Its files, and those of its nested runs. */
+  /** The files of the attempt, and those of its nested runs. */
   readonly stagedFiles: StagedFiles;
   /** Stops a nested run by force when the attempt ends, or at once when it is over; its invocation settles after it. */
   addNestedRun(run: StoppableRun): void;

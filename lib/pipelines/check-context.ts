@@ -6,7 +6,7 @@ export interface CheckOptions extends RunValues {
   readonly catalog: Catalog;
   /** Names of the secrets that there are (D61): a warning names those that are missing. Default: unknown. */
   readonly secrets?: KeyLookup | undefined;
-  /** It has passed these checks before, with this catalog: they are left out, and so are its warnings. Default: false. */
+  /** Leaves out checks and warnings: the definition passed the checks before, with this catalog. Default: false. */
   readonly isChecked?: boolean | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface KeyLookup {
   has(key: string): boolean;
 }
 
-/** What the check of a definition depends on, besides the definition. */
+/** The tools, keys and limits that the check of a definition depends on, besides the definition. */
 export interface CheckContext {
   readonly catalog: Catalog;
   /** Keys of the run's inputs (D5); undefined when they are unknown before the run. */
@@ -28,7 +28,7 @@ export interface CheckContext {
   readonly session: KeyLookup;
   /** Names of secrets; undefined when nobody knows before the run (D61). */
   readonly secrets: KeyLookup | undefined;
-  /** As in the options. */
+  /** The same as in {@link CheckOptions}. */
   readonly isChecked: boolean;
   /** Number of pipelines around this one, each in a task of the next. */
   readonly depth: number;

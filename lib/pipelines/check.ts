@@ -31,7 +31,7 @@ import { checkTasks } from './rules/tasks.js';
 import { checkTemplateKeys } from './rules/template-keys.js';
 import { computeWaves, type Layering } from './waves.js';
 
-/** The fields of what is in a field. */
+/** The fields of the parts that stand in a field. */
 const PART_FIELDS: Readonly<Record<string, readonly string[]>> = {
   tasks: TASK_FIELDS,
   params: PARAM_FIELDS,

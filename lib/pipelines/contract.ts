@@ -6,23 +6,23 @@ import { isPipelineCall } from './rules/pipeline-calls.js';
 import { hasUnknownStoreKey, readStore } from './rules/stores.js';
 
 /**
- * What a pipeline requires and what it stores. A plan's declarations are compared with it (D46). A task that runs a
- * nested pipeline counts as doing what that pipeline does.
+ * The requirements of a pipeline, and the keys that it stores. A plan's declarations are compared with them (D46). A
+ * task that runs a nested pipeline counts as doing what that pipeline does.
  */
 export interface Contract {
-  /** Inputs that it declares or reads. */
+  /** Inputs that the pipeline declares or reads. */
   readonly inputs: ReadonlySet<string>;
   /** Params without a default. */
   readonly requiredParams: readonly string[];
-  /** Session keys that its templates read. */
+  /** Session keys that templates of the pipeline read. */
   readonly reads: ReadonlyMap<string, SessionRead>;
   /** A task may read any key: it uses a custom tool, or runs a pipeline that is unknown before the run. */
   readonly readsUnknownKey: boolean;
-  /** The secrets that its tasks read, by name (D61). */
+  /** The secrets that tasks read, by name (D61). */
   readonly secrets: ReadonlyMap<string, SecretUse>;
-  /** The language models that its tasks ask, as far as they are known: each once (D50). */
+  /** The language models that tasks ask, as far as the models are known: each once (D50). */
   readonly models: readonly ModelNeed[];
-  /** Literal keys that its `store` tasks write, each with the first task that writes it. */
+  /** Literal keys that `store` tasks write, each with the first task that writes the key. */
   readonly stores: ReadonlyMap<string, string>;
   /** Tasks whose `store` has a template as its key, or that run a pipeline written in place which has such a task. */
   readonly templatedStores: ReadonlySet<string>;
@@ -43,9 +43,9 @@ export interface ModelNeed {
 
 /** How a pipeline uses a secret. */
 interface SecretUse {
-  /** Ids of the tasks that read it, or that run a pipeline which does. */
+  /** Ids of the tasks that read the secret, or that run a pipeline which does. */
   readonly tasks: Set<string>;
-  /** Every template that reads it has a fallback. */
+  /** True when every template that reads the secret has a fallback. */
   isOptional: boolean;
 }
 
@@ -54,7 +54,7 @@ interface SessionRead {
   readonly task: string;
   /** A `??` fallback, or the call of a nested pipeline, may provide the value. */
   readonly hasFallback: boolean;
-  /** A nested pipeline reads it, which sees the whole blackboard: the `reads` of the enclosing pipeline do not apply. */
+  /** True when a nested pipeline reads the key: it sees the whole blackboard, whatever the enclosing one `reads`. */
   readonly isNested: boolean;
 }
 
@@ -157,7 +157,7 @@ function collectModels(tasks: readonly DraftTask[], nested: NestedContracts): re
   for (const { id, usesModel, literalInputs } of tasks) {
     const { model } = literalInputs;
     const purpose = usesModel?.(literalInputs);
-    // What another template gives is known when the task runs.
+    // The value of another template is known when the task runs.
     const isKnown =
       model === undefined || model === null || (typeof model === 'string' && !model.includes('{{'));
     const param = typeof model === 'string' ? ONLY_A_PARAM.exec(model)?.[1] : undefined;

@@ -21,18 +21,18 @@ import type { Tool } from '../tools/tool.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
 import type { Upstream } from './waves.js';
 
-/** A reference of a template, and its path in the definition. Those of one text share their path. */
+/** A reference of a template, and its path in the definition. The references of one text share their path. */
 export interface LocatedReference {
   /** The same object for equal templates of the definition. */
   readonly reference: Reference;
   /** The text between the braces, for messages. */
   readonly source: string;
-  /** It has a `??` fallback. */
+  /** True when the template has a `??` fallback. */
   readonly hasFallback: boolean;
-  /** A `$` stands directly before its template. */
+  /** True when a `$` stands directly before the template. */
   readonly afterDollar: boolean;
   readonly path: Path;
-  /** Where its template opens in the text at the path. */
+  /** Where the template opens in the text at the path. */
   readonly at: number;
 }
 
@@ -42,14 +42,14 @@ export interface DraftTask {
   readonly tool: string | undefined;
   /** The tool when it is a built-in one; undefined for own tools, also those that replace a built-in one (D58). */
   readonly builtin: string | undefined;
-  /** As of its tool. */
+  /** The `usesModel` of the task's tool. */
   readonly usesModel: Tool['usesModel'];
   readonly path: Path;
-  /** Its fields as they are declared. */
+  /** The fields of the task as they are declared. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly inputs: Template;
   readonly literalInputs: JsonObject;
-  /** It has `parallel_over`, of any type. */
+  /** True when the task has `parallel_over`, of any type. */
   readonly fansOut: boolean;
   readonly parallelOver: Template | undefined;
   readonly parallelOverText: string | undefined;

@@ -23,14 +23,14 @@ export interface Pipeline {
   /** Task ids by wave, in declared order within a wave (rule 1). */
   readonly waves: readonly (readonly string[])[];
   readonly statistics: Statistics;
-  /** What a plan that runs it must know about it. */
+  /** The keys, inputs and params that a plan which runs the pipeline must know. */
   readonly contract: Contract;
   readonly warnings: readonly Problem[];
-  /** The compiled templates of its tasks; a run at work holds them. */
+  /** The compiled templates of the tasks; a run at work holds them. */
   readonly templates: DroppableTemplates;
   /** Estimated memory with the compiled templates, in bytes. */
   readonly sizeBytes: number;
-  /** Checks a pipeline that one of its tasks will run, with the same tools. */
+  /** Checks a pipeline that a task of this one will run, with the same tools. */
   readonly checkNestedPipeline: CheckNestedPipeline;
 }
 
@@ -55,9 +55,9 @@ export interface Task {
   readonly timeoutMs: number | undefined;
   /** How long outputs may be reused for equal inputs; undefined when they may not (D65). */
   readonly cacheMs: number | undefined;
-  /** Index of its wave, from 0. */
+  /** Index of the task's wave, from 0. */
   readonly wave: number;
-  /** Ids of the tasks that run before it, because of templates or `await` (rules 5 and 6). */
+  /** Ids of the tasks that run before this one, because of templates or `await` (rules 5 and 6). */
   readonly upstream: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 
-/** What `validate` prints about a valid pipeline (Command-line interface). */
+/** The facts that `validate` prints about a valid pipeline (Command-line interface). */
 export interface Statistics {
   readonly id: string;
   readonly goal: string;

@@ -21,7 +21,7 @@ export interface PlanCheckContext extends KeyContext {
   /** Names of the secrets that there are; undefined when unknown (D61). */
   readonly secrets: CheckContext['secrets'];
   readonly isChecked: CheckContext['isChecked'];
-  /** Whether every pipeline is required, as for a run (D55). */
+  /** True when every pipeline is required, as for a run (D55). */
   readonly complete: boolean;
   /** Bounds the checks of params in all pipelines (D4). */
   readonly paramBudget: CheckBudget;
@@ -30,10 +30,10 @@ export interface PlanCheckContext extends KeyContext {
 /** The result of checking the pipeline of one sub-pipeline. */
 export interface SubPipelineCheck {
   readonly subPipeline: DraftSubPipeline;
-  /** Undefined when it is missing or not valid. */
+  /** Undefined when the pipeline is missing or not valid. */
   readonly pipeline: Pipeline | undefined;
   readonly file: string | undefined;
-  /** To be located in the plan. */
+  /** Problems that are still to be located in the plan. */
   readonly diagnostics: readonly Diagnostic[];
   /** Problems of the pipeline, each located in the plan, in its file, or in the pipelines submitted with the plan. */
   readonly problems: readonly Problem[];

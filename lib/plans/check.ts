@@ -170,7 +170,7 @@ function* checkContracts(
   }
 }
 
-/** Finds what was submitted with the plan and is not used. */
+/** Finds pipelines and inputs that were submitted with the plan and are not used. */
 function* findUnused(
   { inputKeys, subPipelines }: PlanDraft,
   { pipelines }: PlanCheckContext,

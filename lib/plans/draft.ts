@@ -13,10 +13,10 @@ export interface DraftSubPipeline {
   readonly path: Path;
   readonly reads: readonly LocatedKey[];
   readonly stores: readonly LocatedKey[];
-  /** Keys of the plan's inputs that are passed to it. */
+  /** Keys of the plan's inputs that are passed to the sub-pipeline. */
   readonly inputs: readonly LocatedKey[];
   readonly file: string | undefined;
-  /** Its pipeline, when it is written in the plan. */
+  /** The pipeline of the sub-pipeline, when it is written in the plan. */
   readonly inline: { readonly value: unknown } | undefined;
 }
 

@@ -57,7 +57,7 @@ export function* createPlanGraphInSteps({ definition, statistics, subPipelines }
 /** Keys of a plan that are looked at in one step. */
 const KEYS_PER_STEP = 1000;
 
-/** What a run executes, as data to draw: a pipeline, or a plan with the pipelines in it by sub-pipeline id. */
+/** The definition of a run as data to draw: a pipeline, or a plan with the pipelines in it by sub-pipeline id. */
 export type DefinitionGraph =
   | { readonly kind: 'pipeline'; readonly graph: Graph }
   | {

@@ -88,7 +88,7 @@ async function readNamed(id: string, file: string, folder: PlanFolder): Promise<
   }
 }
 
-/** In the order in which they are tried. */
+/** The endings of sibling files, in the order in which they are tried. */
 const EXTENSIONS = ['yaml', 'yml', 'json'];
 
 async function readSibling(id: string, folder: PlanFolder): Promise<PipelineInput> {

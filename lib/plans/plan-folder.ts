@@ -9,7 +9,7 @@ import { describeReadError, readDefinitionFile } from '../pipelines/load.js';
 export type PlanFileResult =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'absent' }
-  /** It is the plan itself. */
+  /** The file is the plan itself. */
   | { readonly kind: 'plan' }
   | { readonly kind: 'unreadable'; readonly message: string };
 
@@ -105,7 +105,7 @@ async function resolveLinks(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);
   } catch {
-    // Reading from it reports the error.
+    // Reading from the path reports the error.
     return undefined;
   }
 }

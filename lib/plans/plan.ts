@@ -24,9 +24,9 @@ export interface SubPipeline {
   readonly pipeline: Pipeline;
   readonly reads: readonly string[];
   readonly stores: readonly string[];
-  /** Keys of the plan's inputs that are passed to it. */
+  /** Keys of the plan's inputs that are passed to the sub-pipeline. */
   readonly inputs: readonly string[];
-  /** Sub-pipelines that run before it, because they store what it reads (Plan, rule 1). */
+  /** Sub-pipelines that run before this one, because they store what it reads (Plan, rule 1). */
   readonly needs: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export interface SubPipeline {
 export type PipelineInput =
   | {
       readonly text: string;
-      /** The path that messages show, relative to the plan; undefined when it is not a file. */
+      /** The path that messages show, relative to the plan; undefined when the text is not from a file. */
       readonly file?: string;
     }
   | { readonly value: unknown }

@@ -2,7 +2,7 @@ import { getOrThrow } from '../definition/assert.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 
-/** What `validate` prints about a valid plan. */
+/** The facts that `validate` prints about a valid plan. */
 export interface PlanStatistics {
   readonly id: string;
   /** Empty when the plan has none. */
@@ -26,7 +26,7 @@ export interface PlanStatistics {
 /** One key of the blackboard within a plan. */
 export interface KeyUse {
   readonly key: string;
-  /** Null when no sub-pipeline stores it and the session of the run provides it. */
+  /** Null when no sub-pipeline stores the key and the session of the run provides it. */
   readonly stored_by: string | null;
   readonly read_by: readonly string[];
 }

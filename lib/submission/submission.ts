@@ -45,14 +45,14 @@ export interface PlanSource extends SourceOptions {
   readonly kind: 'plan';
   /** The pipelines that are sent beside the plan, by sub-pipeline id. */
   readonly pipelines?: ReadonlyMap<string, PipelineInput> | undefined;
-  /** Finds others, such as those in the folder of the server (D69). */
+  /** Finds other pipelines, such as those in the folder of the server (D69). */
   readonly findPipelines?: ((plan: Source) => Steps<ReadonlyMap<string, PipelineInput>>) | undefined;
 }
 
 interface SourceOptions {
-  /** Its text, or its value. */
+  /** The text of the definition, or its value. */
   readonly definition: DefinitionInput;
-  /** This version has checked it before, in another process and with the same tools. Default: false. */
+  /** True when this version checked the definition before, in another process with the same tools. Default: false. */
   readonly isChecked?: boolean | undefined;
   /** Adds the hints that only the receiver of the definition can give, such as the address for another kind. */
   readonly addHints?: ((problems: readonly Problem[]) => readonly Problem[]) | undefined;

@@ -13,7 +13,7 @@ type Registry = Pick<
   'submit' | 'submitPlan' | 'submitOnce' | 'rerun' | 'previewRerun' | 'rerunValues' | 'tenantId'
 >;
 
-/** Checks what is submitted and hands it to the registry, whatever starts the run (D73). */
+/** Checks a submission and hands it to the registry, whatever starts the run (D73). */
 export class Submitter {
   readonly #registry: Registry;
   readonly #checker: DefinitionChecker;
@@ -36,7 +36,7 @@ export class Submitter {
   /**
    * Submits a run unless the key was used before, as `submitOnce` of the registry does (D36).
    *
-   * @param read returns what is submitted, if the key was not used before
+   * @param read returns the submission; called if the key was not used before
    */
   submitOnce(
     tenantId: string,

@@ -39,7 +39,7 @@ export interface TaskEvent extends LocatedEvent {
   readonly reused?: true;
   /** The tool was not called: the output of an equal invocation was in the cache (D65). */
   readonly cached?: true;
-  /** Number of items of which the same is true; set on finish and fail of a fan-out, if there are any. */
+  /** Number of items whose outputs were in the cache; set on finish and fail of a fan-out, if there are any. */
   readonly cached_items?: number;
 }
 
@@ -47,7 +47,7 @@ export interface TaskEvent extends LocatedEvent {
 interface RunStatusEvent extends EventStamp {
   readonly kind: 'run';
   readonly status: RunStatus;
-  /** True when it waits at a breakpoint. */
+  /** True when the run waits at a breakpoint. */
   readonly paused?: true;
   readonly error?: string;
   /** The task that failed the run (D59). */
@@ -59,7 +59,7 @@ export interface SubPipelineEvent extends EventStamp {
   readonly kind: 'sub_pipeline';
   readonly sub_pipeline: string;
   readonly status: RunStatus;
-  /** True when it waits at a breakpoint. */
+  /** True when the sub-pipeline waits at a breakpoint. */
   readonly paused?: true;
   readonly error?: string;
   /** The task that failed the sub-pipeline. */

@@ -27,11 +27,11 @@ export interface EventHistory {
 
 /** The events that another process has written. */
 export interface PastEvents {
-  /** Number of the last one; 0 when there is none. */
+  /** Number of the last event; 0 when there is none. */
   readonly lastSeq: number;
-  /** Those that the journal collects or sums up. */
+  /** The events that the journal collects or sums up. */
   readonly countedEvents: readonly CountedEvent[];
-  /** Those that are written again while the run is rebuilt. */
+  /** The events that are written again while the run is rebuilt. */
   readonly pendingEvents: readonly LiveEvent[];
 }
 
@@ -104,7 +104,7 @@ export class Journal {
     if (pendingEvents.length > 0) this.#written = new WrittenEvents(pendingEvents);
   }
 
-  /** Whether another process has written the event, so that it must not be written again. */
+  /** Returns true when another process has written the event, so that it must not be written again. */
   #wasWritten(entry: JournalEntry): boolean {
     if (this.#written === undefined) return false;
     const wasWritten = this.#written.take(entry);
@@ -117,12 +117,12 @@ export class Journal {
     else this.#collect(event);
   }
 
-  /** What the run has used of language models, by model in the order of their first answers. */
+  /** The run's use of language models, by model in the order of their first answers. */
   get usage(): readonly ModelUsage[] {
     return this.#usage === undefined ? NO_USAGE : [...this.#usage.values()];
   }
 
-  /** What that has cost, in US dollars; undefined when no price is configured for it. */
+  /** The cost of the language models, in US dollars; undefined when no price is configured for them. */
   get cost(): number | undefined {
     return this.#usage === undefined
       ? undefined
@@ -243,7 +243,7 @@ export class NestedJournal extends Journal {
   }
 }
 
-/** What the events of a run itself say about it. */
+/** The state of a run that its own events report. */
 interface RunState {
   readonly machineStatus: RunStatus;
   readonly isPaused: boolean;

@@ -1,9 +1,9 @@
 import type { LiveEvent } from './event.js';
 
-/** What makes an event another one than the others of its run. */
+/** The fields that tell an event from the others of its run. */
 type Distinct = Partial<Record<(typeof FIELDS)[number] | 'within', unknown>>;
 
-/** Neither its times, its number nor its texts: those of a call that is made again may differ. */
+/** Times, numbers and texts are left out: those of a call that is made again may differ. */
 const FIELDS = [
   'kind',
   'task_id',
@@ -16,7 +16,7 @@ const FIELDS = [
   'sub_pipeline',
 ] as const;
 
-/** What only calls of tools write: a call that is made again writes it again, and one that has settled does not. */
+/** Events that only calls of tools write: a call that is made again writes them again, and a settled one does not. */
 export const WRITTEN_BY_CALLS: ReadonlySet<unknown> = new Set<LiveEvent['kind']>([
   'log',
   'text',
@@ -30,7 +30,7 @@ export const WRITTEN_BY_CALLS: ReadonlySet<unknown> = new Set<LiveEvent['kind']>
  */
 export class WrittenEvents {
   readonly #events: readonly LiveEvent[];
-  /** Those before it were taken, or were passed over. */
+  /** The index of the next event: those before it were taken, or were passed over. */
   #next = 0;
   /** How often events that were passed over were written, by what they say. */
   readonly #passed = new Map<string, number>();
@@ -44,11 +44,11 @@ export class WrittenEvents {
     return this.#next === this.#events.length && this.#passed.size === 0;
   }
 
-  /** Returns true when the event was written: each of them once. */
+  /** Returns true when the event was written before; once for each event. */
   take(entry: Distinct): boolean {
     if (WRITTEN_BY_CALLS.has(entry.kind)) return false;
     const next = this.#events[this.#next];
-    // Most are: to describe each of a hundred thousand would take longer than all else.
+    // Most events are the next one: to describe each of a hundred thousand would take longer than all else.
     if (next !== undefined && isSame(next, entry)) {
       this.#next++;
       return true;

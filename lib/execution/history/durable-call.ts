@@ -26,7 +26,7 @@ import {
 import { callKey } from './replay.js';
 import { MAX_CRASHES, type PlacedHistory, type Unplaced } from './run-history.js';
 
-/** What counts calls and the memory of their outputs, and keeps the calling task from trying again. */
+/** The services that count calls and the memory of their outputs, and keep the calling task from trying again. */
 type CountingServices = Pick<
   InvocationServices,
   'budget' | 'countCalls' | 'invocations' | 'journal' | 'parent'
@@ -55,7 +55,7 @@ class DurableCall implements CachingListener {
   #isSettled = false;
   /** When the last attempt began, in milliseconds since 1970; undefined when that is not known. */
   #startedAt: number | undefined;
-  /** What waits for the slot after a delay. */
+  /** Called when the call has its slot again after a delay. */
   #onSlot: (() => void) | undefined;
   #hasSlot = true;
 
@@ -119,7 +119,7 @@ class DurableCall implements CachingListener {
     }
   }
 
-  /** The last attempt begins and ends when it did. */
+  /** Lets the last attempt begin and end at the times at which it did before. */
   #replayAttempt({ at, attempts, ms }: CallSettled | RetryWaits): void {
     const { timeline } = this.#history.run;
     if (ms !== undefined) timeline.replayExactly(at - ms);
@@ -159,7 +159,7 @@ class DurableCall implements CachingListener {
     this.#begin();
   }
 
-  /** Nothing is known of what follows. */
+  /** Goes on with the call after its last fact, when nothing is known of what follows. */
   #goOn(): void {
     if (this.#abort !== undefined || this.#isSettled) return;
     if (this.#isAborted) return this.#settleStopped();
@@ -197,7 +197,7 @@ class DurableCall implements CachingListener {
     this.#slot.settle(this.onFailure(this.#item, problem, attempts, ToolError.nonRetryable(problem)));
   }
 
-  /** It was stopped while it was at work, or waited for an attempt. */
+  /** Settles a call that was stopped while it was at work, or waited for an attempt. */
   #settleStopped(): void {
     this.#isSettled = true;
     const { attempts, due } = this.#progress ?? { attempts: 0, due: undefined };
@@ -219,18 +219,18 @@ class DurableCall implements CachingListener {
     this.#abort = this.#next(this.#call, this);
   }
 
-  /** That of the submitted run: what is on the disk stays there when a pipeline inside a task has ended. */
+  /** The memory of the submitted run: what is on the disk stays there when a pipeline inside a task has ended. */
   get #runBudget(): MemoryBudget {
     return this.#services.journal.budget;
   }
 
   /** The memory of a pipeline inside a task is given back when it has ended, but not what it has returned on the disk. */
   #payForValue(bytes: number): void {
-    // When none is left, no further call begins.
+    // When no memory is left, no further call begins.
     if (this.#services.budget !== this.#runBudget) this.#runBudget.tryReserve(bytes);
   }
 
-  /** While facts are replayed, the one that says how the call ended follows. */
+  /** Stops the call. While facts are replayed, it only notes so: the fact that says how the call ended follows. */
   #stop(): void {
     if (this.#abort !== undefined) return this.#abort();
     this.#isAborted = true;

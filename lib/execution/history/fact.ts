@@ -5,8 +5,8 @@ import type { ErrorRecord } from '../invocation/thrown-error.js';
 import type { Write } from '../session/session-overrides.js';
 
 /**
- * What has happened in a run, in this order, so that the run can be rebuilt and go on (D68). Only what comes from outside
- * is a fact: what tools answered, what waited, what was cancelled. The machines do the rest again.
+ * An occurrence in a run, kept in order with the others, so that the run can be rebuilt and go on (D68). Only what
+ * comes from outside is a fact: what tools answered, what waited, what was cancelled. The machines do the rest again.
  */
 export type Fact = RunFact | PlacedFact;
 
@@ -15,7 +15,7 @@ interface Timed {
   readonly at: number;
 }
 
-/** What concerns the run as a whole. */
+/** A fact that concerns the run as a whole. */
 export type RunFact =
   | (Timed & { readonly kind: 'cancel'; readonly force: boolean })
   | (Timed & { readonly kind: 'resume'; readonly by: 'continue' | 'step' })
@@ -27,10 +27,10 @@ export type RunFact =
   | (Timed & { readonly kind: 'restored' })
   /** A process has left the run as it is, because it was asked to end: it did not crash. */
   | (Timed & { readonly kind: 'left' })
-  /** Nobody waited for the facts of pipelines from this one on, counted from 0: the run went on without them. */
+  /** Nobody waited for the facts of pipelines from number `from` on, from 0: the run went on without them. */
   | (Timed & { readonly kind: 'diverged'; readonly from: number });
 
-/** What happened in the run of one pipeline. */
+/** A fact of the run of one pipeline. */
 interface Placed extends Timed {
   /** Empty for the submitted pipeline; a sub-pipeline, or the attempt that runs a pipeline: `extract/each[3]#1.0`. */
   readonly place: string;
@@ -45,7 +45,7 @@ interface OfCall extends OfTask {
   readonly item: number;
 }
 
-/** An attempt, or the call that it was the last one of, ended at the time of the fact. */
+/** A fact whose time is the end of an attempt, or of the call whose last attempt it was. */
 interface OfAttempt extends OfCall {
   /** How long before, in milliseconds, the attempt had begun; undefined in facts of earlier versions. */
   readonly ms?: number;
@@ -66,10 +66,10 @@ export type CallSettled = OfAttempt &
     | {
         readonly kind: 'failed';
         readonly error: string;
-        /** 0 when its inputs were refused. */
+        /** 0 when the inputs of the call were refused. */
         readonly attempts: number;
         readonly record?: ErrorRecord;
-        /** Whoever runs its pipeline must not try again either. */
+        /** Set when the task that runs the pipeline of this call must not try again either. */
         readonly permanent?: true;
       }
   );
@@ -80,7 +80,7 @@ export interface RetryWaits extends OfAttempt {
   /** The number of the attempt that failed. */
   readonly attempts: number;
   readonly error: string;
-  /** When the next one is due, in milliseconds since 1970, by the clock. */
+  /** When the next attempt is due, in milliseconds since 1970, by the clock. */
   readonly due: number;
 }
 
@@ -117,10 +117,10 @@ export interface Begun extends Placed {
   readonly kind: 'begun';
 }
 
-/** A pipeline inside a task was created. What happened at this place before belongs to another call. */
+/** A pipeline inside a task was created. Earlier facts of this place belong to another call. */
 export interface NestedBegun extends Placed {
   readonly kind: 'nested';
-  /** Of the pipeline and what it was given. */
+  /** The fingerprint of the pipeline and of what it was given. */
   readonly fingerprint: string;
 }
 
@@ -130,7 +130,7 @@ export interface SliceUsedUp extends Placed {
   readonly count: number;
 }
 
-/** What the machines had deferred as the `count`-th went on. */
+/** The work that the machines had deferred as the `count`-th went on. */
 export interface SliceContinued extends Placed {
   readonly kind: 'continued';
   readonly count: number;
@@ -148,7 +148,7 @@ export type PlacedFact =
   | SliceUsedUp
   | SliceContinued;
 
-/** Facts of one call: they are replayed to whoever makes it again. */
+/** Facts of one call, which are replayed when the call is made again. */
 export type CallFact = CallSettled | RetryWaits | RetryDue;
 
 /**
@@ -157,15 +157,15 @@ export type CallFact = CallSettled | RetryWaits | RetryDue;
  */
 export const CALL_BYTES = 400;
 
-/** The same of a pipeline inside a task, besides its calls. */
+/** Memory of what is on the disk of a pipeline inside a task, besides its calls. */
 export const NESTED_BYTES = 1024;
 
-/** The same of a retry. */
+/** Returns the memory of what is on the disk of a retry. */
 export function measureRetry(error: string): number {
   return 512 + 2 * error.length;
 }
 
-/** What a pipeline inside a task has taken of its run for a fact. */
+/** Returns the memory that a pipeline inside a task has taken of its run for a fact. */
 export function measureNestedFact(fact: Fact): number {
   switch (fact.kind) {
     case 'succeeded':
@@ -185,8 +185,8 @@ export function measureNestedFact(fact: Fact): number {
 export interface CallProgress {
   /** Attempts that have failed. */
   readonly attempts: number;
-  /** When the next one is due, in milliseconds since 1970; undefined when it was due already. */
+  /** When the next attempt is due, in milliseconds since 1970; undefined when it was due already. */
   readonly due: number | undefined;
-  /** The whole delay before it, in milliseconds: the clock may have been set back since. */
+  /** The whole delay before the next attempt, in milliseconds: the clock may have been set back since. */
   readonly delayMs: number;
 }

@@ -21,7 +21,7 @@ export function* enclosingPlaces(place: string): Iterable<string> {
 /** A pipeline inside an attempt that was at work. */
 interface NestedPlace {
   readonly fingerprint: string;
-  /** How many facts of the run there were before it. */
+  /** How many facts of the run there were before the pipeline began. */
   readonly position: number;
 }
 
@@ -30,7 +30,7 @@ export class NestedPlaces {
   readonly #begun = new Map<string, NestedPlace>();
   /** The places of an attempt, by its prefix. */
   readonly #byAttempt = new Map<string, Set<string>>();
-  /** The prefixes of the attempts inside a place that have such places. */
+  /** The prefixes of the attempts inside a place that have run pipelines. */
   readonly #attemptsIn = new Map<string, Set<string>>();
 
   get(place: string): NestedPlace | undefined {
@@ -42,7 +42,7 @@ export class NestedPlaces {
     return this.#byAttempt.get(prefix) ?? NONE;
   }
 
-  /** A pipeline has begun: what was at this place before belongs to another call. */
+  /** Adds a pipeline that has begun: the facts of this place before belong to another call. */
   begin({ place, fingerprint }: NestedBegun, position: number): void {
     this.end(place);
     this.#begun.set(place, { fingerprint, position });
@@ -51,7 +51,7 @@ export class NestedPlaces {
     addTo(this.#attemptsIn, place.slice(0, Math.max(0, place.lastIndexOf('/'))), prefix);
   }
 
-  /** The attempt has ended, with the pipelines that it has run. */
+  /** Ends an attempt, with the pipelines that it has run. */
   endAttempt(prefix: string): void {
     for (const place of this.#byAttempt.get(prefix) ?? NONE) this.end(place);
   }

@@ -10,15 +10,15 @@ import { toKey } from './replay.js';
 /** So many facts are looked through in less than a millisecond. */
 const FACTS_PER_STEP = 500;
 
-/** What has happened in a run before, in order: there may be a million facts. */
+/** The facts of a run in earlier processes, in order: there may be a million. */
 export class PastFacts implements PastEvents {
   #events: LiveEvent[] = [];
   #pendingEvents = new PendingEvents();
   #countedEvents: CountedEvent[] = [];
   readonly #files: PublishedFile[] = [];
-  /** Those that are replayed. */
+  /** The facts that are replayed. */
   #facts: Fact[] = [];
-  /** How many facts there were before each of them. */
+  /** How many facts there were before each fact that is replayed. */
   #positions: number[] = [];
   #length = 0;
   /** The pipelines inside attempts that have not ended: the last one that began at each place. */
@@ -35,9 +35,9 @@ export class PastFacts implements PastEvents {
   #latestAt: number | undefined;
   #settledAt: number | undefined;
   #crashes = 0;
-  /** Those before the run has come further. */
+  /** The crashes before the run last came further. */
   #overcomeCrashes = 0;
-  /** A process has begun the run, or has gone on with it, and has not left it. */
+  /** True when a process has begun the run, or has gone on with it, and has not left it. */
   #isAtWork = false;
 
   static of(facts: Iterable<Fact>): PastFacts {
@@ -97,7 +97,7 @@ export class PastFacts implements PastEvents {
         break;
       case 'called': {
         const key = toKey(fact);
-        // In the first process that it was at work in.
+        // The fact of the first process in which the attempt was at work counts.
         if (this.#called.get(key)?.attempt !== fact.attempt) this.#called.set(key, fact);
         return;
       }
@@ -134,7 +134,7 @@ export class PastFacts implements PastEvents {
     if (isCounted(event)) this.#countedEvents.push(event);
   }
 
-  /** The run went on without what pipelines had done from a position on. What it was asked for as a whole stays. */
+  /** Forgets what pipelines had done from a position on. Requests to the run as a whole stay. */
   #forgetFrom(from: number): void {
     const positions = this.#positions;
     const stays = (fact: Fact, at: number): boolean => (positions[at] ?? 0) < from || !('place' in fact);
@@ -166,7 +166,7 @@ export class PastFacts implements PastEvents {
     return this.#settledAt;
   }
 
-  /** Whether the submitted run has left the queue. */
+  /** True when the submitted run has left the queue. */
   get hasBegun(): boolean {
     return this.#begunAt !== undefined;
   }
@@ -176,7 +176,7 @@ export class PastFacts implements PastEvents {
     return this.#begunAt;
   }
 
-  /** Whether somebody has cancelled the run. */
+  /** True when somebody has cancelled the run. */
   get isCancelled(): boolean {
     return this.#isCancelled;
   }
@@ -191,7 +191,7 @@ export class PastFacts implements PastEvents {
     return this.#crashes + (this.wasCrash ? 1 : 0);
   }
 
-  /** Whether the process that was at work last has crashed. */
+  /** True when the process that was at work last has crashed. */
   get wasCrash(): boolean {
     return this.#isAtWork && this.settledAt === undefined;
   }
@@ -241,7 +241,7 @@ export class PastFacts implements PastEvents {
     return this.#exhausted;
   }
 
-  /** What the machines are given again. What happened inside an attempt is over with it, and its outcome is a fact. */
+  /** The facts that the machines are given again: none from inside ended attempts, whose outcomes are facts. */
   get needed(): readonly Fact[] {
     return this.#hasNested ? this.#facts.filter((fact, at) => this.#isNeeded(fact, at)) : this.#facts;
   }

@@ -26,7 +26,7 @@ export class PendingEvents {
     node.events.push(event);
   }
 
-  /** The attempt of the fact has ended. */
+  /** Drops the events of the attempt of the fact, which has ended. */
   endAttempt({ place, task, item }: CallFact): void {
     if (!this.#hasNested) return;
     let node: Node | undefined = this.#root;
@@ -34,7 +34,7 @@ export class PendingEvents {
     node?.inner.delete(item === -1 ? task : `${task}[${item}]`);
   }
 
-  /** In the order in which they were written. */
+  /** Returns the events in the order in which they were written. */
   list(): readonly LiveEvent[] {
     if (!this.#hasNested) return this.#root.events;
     const events: LiveEvent[] = [];

@@ -7,12 +7,12 @@ import { enclosingPlaces, outermostNested } from './nested-places.js';
 /** Nobody has waited for the next fact for so long: the run comes to another state than it had. */
 const DIVERGENCE_MS = 10_000;
 
-/** Shorter for settled runs: they call no tools, and the server is not ready until they are rebuilt. And after the first time. */
+/** The limit after the first divergence, and for settled runs: they call no tools, and the server waits for them. */
 const SHORT_DIVERGENCE_MS = 500;
 
 /** Waits for the facts of one call, one task or the run. */
 interface Expectation {
-  /** Receives the next of its facts. */
+  /** Receives the next fact of the call, the task or the run. */
   onFact(fact: Fact): void;
   /** Called when no fact is left: what has no outcome happens now. */
   onEnd(): void;
@@ -24,19 +24,19 @@ interface ReplayOptions {
   readonly clock: Clock;
   /** Receives the time of each fact before it is handed over. */
   onFact(at: number): void;
-  /** Called when the last one was handed over, before anything goes on. */
+  /** Called when the last fact was handed over, before anything goes on. */
   onLastFact(): void;
   /**
    * Called when nobody waits for a fact: the run goes on without it and those after it.
    *
-   * @param nested the pipeline inside an attempt that it belongs to: only what that one had done is left out
+   * @param nested the pipeline inside an attempt that the fact belongs to: only what that pipeline had done is left out
    */
   onDivergence(fact: Fact, nested: string | undefined): void;
 }
 
 /**
- * Rebuilds a run: hands each fact to whoever waits for it, in the order in which the facts were noted. As the machines
- * are given the same as before in the same order, they come to the same state.
+ * Rebuilds a run: hands each fact to the expectation of its key, in the order in which the facts were noted. As the
+ * machines are given the same as before in the same order, they come to the same state.
  */
 export class Replay {
   #facts: Fact[];
@@ -70,12 +70,12 @@ export class Replay {
     return this.#isOver;
   }
 
-  /** Whether everything goes on that had no outcome. */
+  /** True when everything goes on that had no outcome. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Whether no fact is left: what happens now has not happened before. */
+  /** True when no fact is left: what happens now has not happened before. */
   get isAtEnd(): boolean {
     return this.#next >= this.#facts.length;
   }
@@ -113,12 +113,12 @@ export class Replay {
     return false;
   }
 
-  /** Call when its last fact has come. */
+  /** Call when the last fact of this key has come. */
   settle(key: string): void {
     this.#expectations.delete(key);
   }
 
-  /** Not at once: whoever expects something is in the middle of a transition. */
+  /** Hands facts over, but not at once: the caller, which expects some, is in the middle of a transition. */
   #schedule(): void {
     if (this.#isScheduled || this.#isStopped) return;
     this.#isScheduled = true;
@@ -144,7 +144,7 @@ export class Replay {
     if (!this.#isStopped) await this.#end();
   }
 
-  /** The one who waits for the fact may come in a later turn of the event loop, or when a tool has called a pipeline. */
+  /** Waits for an expectation: it may come in a later turn of the event loop, or when a tool has called a pipeline. */
   #waitForNext(fact: Fact): void {
     this.#isScheduled = false;
     const at = this.#next;
@@ -162,7 +162,7 @@ export class Replay {
     const nested = 'place' in fact ? outermostNested(fact.place) : undefined;
     this.#options.onDivergence(fact, nested);
     if (nested === undefined) {
-      // What the run was asked for as a whole, such as its cancellation, is promised.
+      // A request to the run as a whole, such as its cancellation, is promised.
       this.#facts = this.#facts.slice(this.#next + 1).filter((other) => !('place' in other));
       this.#next = 0;
     } else this.#dropped.add(nested);
@@ -184,7 +184,7 @@ export class Replay {
   }
 }
 
-/** Names who waits for a fact. */
+/** Returns the key under which a call, a task or the run expects the fact. */
 export function toKey(fact: Fact): string {
   switch (fact.kind) {
     case 'succeeded':
@@ -205,7 +205,7 @@ export function toKey(fact: Fact): string {
     case 'resume':
       return RUN_KEY;
     default:
-      // The others are not replayed.
+      // Facts of other kinds are not replayed.
       return fact.kind;
   }
 }

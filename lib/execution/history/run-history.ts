@@ -23,7 +23,7 @@ export interface FactLog {
   committed(): Promise<void>;
 }
 
-/** What a run was accepted as, and what has happened since. */
+/** The acceptance of a run, and the facts since then. */
 export interface RunPast {
   readonly id: string;
   /** Milliseconds since 1970, UTC. */
@@ -70,7 +70,7 @@ export class RunHistory {
     void this.#replay.over.then(() => facts.release());
   }
 
-  /** Notes it, so that the next process does not wait either; a nested pipeline notes it when its tool runs it again. */
+  /** Notes a divergence, so that the next process does not wait; for a nested pipeline, its next run notes it. */
   #onDivergence(fact: Fact, nested: string | undefined): void {
     const { id, facts } = this.past;
     const lost = nested === undefined ? 'it' : `the pipeline ${nested}`;
@@ -79,20 +79,20 @@ export class RunHistory {
     else facts.nested.end(nested);
   }
 
-  /** Notes that this process goes on with the run. Resolves when that is kept: it may be the last that this process does. */
+  /** Notes that this process goes on with the run. Resolves when the fact is kept: this process may do no more. */
   noteRestored(): Promise<void> {
     this.note({ kind: 'restored' });
     return this.committed();
   }
 
-  /** Why nothing of the run is called any more; undefined when that is not so. */
+  /** Why nothing of the run is called any more; undefined while the run is not given up. */
   get givenUp(): string | undefined {
     const { crashesInVain } = this.past.facts;
     if (crashesInVain < MAX_CRASHES_IN_VAIN) return undefined;
     return `the process ended ${crashesInVain} times while the run was at work: nothing of it is called any more`;
   }
 
-  /** The run has settled in another process: no tool of it is called again, even when it comes to another state. */
+  /** True when the run settled in another process: none of its tools is called again, even if its state differs now. */
   get hasSettled(): boolean {
     return this.past.facts.settledAt !== undefined;
   }
@@ -144,7 +144,7 @@ export class RunHistory {
     });
   }
 
-  /** Whether a task is being published. */
+  /** True while a task is being published. */
   get isPublishing(): boolean {
     return this.#publishing > 0;
   }
@@ -174,7 +174,7 @@ class ReplayedTimeline extends Timeline {
     this.#replayed = at;
   }
 
-  /** Call before something is replayed whose time is known: this was the last time that was read. */
+  /** Call before something is replayed whose time is known: the timeline takes it for the last time that was read. */
   replayExactly(at: number): void {
     this.#replayed = at;
     this.latest = at;
@@ -199,14 +199,14 @@ class SliceHistory {
   #checks = 0;
   #deferred = 0;
 
-  /** @param exhausted how often they had asked whether the slice is used up when it was */
+  /** @param exhausted how often the machines had asked whether the slice is used up when it was */
   constructor(history: RunHistory, place: string, exhausted: ReadonlyMap<number, number> | undefined) {
     this.#history = history;
     this.#place = place;
     this.#exhausted = exhausted;
   }
 
-  /** Whether the slice is used up: as it was, while facts are replayed. */
+  /** Returns true when the slice is used up or, while facts are replayed, when it was at this check. */
   isExhausted(budget: EventLoopBudget): boolean {
     const count = ++this.#checks;
     if (this.#history.replay !== undefined) return this.#exhausted?.has(count) === true;
@@ -258,13 +258,13 @@ export class PlacedHistory {
     return this.run.note({ ...fact, place: this.place }, at);
   }
 
-  /** Of a sub-pipeline of the plan. */
+  /** Creates the history of a sub-pipeline of the plan. */
   ofSubPipeline(id: string): PlacedHistory {
     return new PlacedHistory(this.run, id, this.#slices);
   }
 
   /**
-   * Of a pipeline that an attempt runs.
+   * Creates the history of a pipeline that an attempt runs.
    *
    * @param call number of the pipelines that the attempt has run before
    * @param fingerprint of the pipeline and what it is given: facts of another one are dropped
@@ -297,7 +297,7 @@ export class PlacedHistory {
     return this.replay?.isAtEnd === false ? undefined : this.run.givenUp;
   }
 
-  /** Whether a pipeline was at work inside an attempt. @param attempt from 1 */
+  /** Returns true when a pipeline was at work inside an attempt. @param attempt from 1 */
   hasNested(task: string, item: number | undefined, attempt: number): boolean {
     for (const _ of this.#nestedPlaces(task, item, attempt)) return true;
     return false;

@@ -4,7 +4,7 @@ import { warnListenerRemoved } from '../../common/warnings.js';
 /** One attempt, for traces and metrics. */
 export interface AttemptInfo {
   readonly runId: string;
-  /** The location of its run within another run. */
+  /** The location of the attempt's run within another run. */
   readonly location: EventLocation;
   readonly taskId: string;
   readonly tool: string;
@@ -15,8 +15,8 @@ export interface AttemptInfo {
 }
 
 /**
- * Called as every attempt begins; calls the returned function when it ends, with the error if it failed. Must be fast.
- * An observer that throws is removed with a warning.
+ * Called as every attempt begins; the function that it returns is called when the attempt ends, with the error if the
+ * attempt failed. Must be fast. An observer that throws is removed with a warning.
  */
 export type AttemptObserver = (attempt: AttemptInfo) => (error?: string) => void;
 

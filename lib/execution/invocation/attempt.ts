@@ -34,7 +34,7 @@ export class Attempt implements ToolContext, CallingAttempt {
   readonly calls: number;
   /** An error that fails the attempt even when the tool catches it. */
   permanentError: ToolError | undefined;
-  /** Its time limit, if it has one. */
+  /** The time limit of the attempt, if it has one. */
   timeout: AttemptTimeout | undefined;
   #writes: Write[] | undefined;
   #writtenBytes = 0;
@@ -50,7 +50,7 @@ export class Attempt implements ToolContext, CallingAttempt {
   readonly #services: InvocationServices;
   readonly #openModels: () => InvocationModels;
 
-  /** @param openModels those that all attempts of the invocation share */
+  /** @param openModels opens the models that all attempts of the invocation share */
   constructor(
     services: InvocationServices,
     taskId: string,
@@ -68,13 +68,13 @@ export class Attempt implements ToolContext, CallingAttempt {
     this.calls = calls;
   }
 
-  // Made when it is read: most tools never do.
+  // The key is made when it is read: most tools never read it.
   get invocation_key(): string {
     const item = this.item_index === null ? '' : `[${this.item_index}]`;
     return `${this.run_id}/${this.#services.keyPath}${this.task_id}${item}`;
   }
 
-  // Created when first read: most tools never do, and a controller costs more than the rest of an attempt.
+  // The controller is created when the signal is first read: it costs more than the rest of an attempt.
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     return this.#controller.signal;
@@ -125,7 +125,7 @@ export class Attempt implements ToolContext, CallingAttempt {
     return {
       generate: (request) => {
         const answer = this.#generate(request);
-        // As for nested runs: a tool that has failed meanwhile awaits it no more.
+        // As for nested runs: a tool that has failed meanwhile does not await its answer any more.
         answer.catch(() => undefined);
         return answer;
       },
@@ -160,7 +160,7 @@ export class Attempt implements ToolContext, CallingAttempt {
     }
   }
 
-  /** The end of the attempt has returned what it held. */
+  /** Returns held memory, unless the end of the attempt has returned it already. */
   #releaseMemory(bytes: number): void {
     if (this.#isOver) return;
     this.#services.budget.release(bytes);

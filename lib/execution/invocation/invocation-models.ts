@@ -9,7 +9,7 @@ import type { ModelAccess, ModelCaller } from '../../models/models.js';
  */
 export class InvocationModels implements ModelAccess {
   readonly #models: ModelAccess;
-  /** Sent by all attempts together, with those that were repeated. */
+  /** The requests of all attempts together, with those that were repeated. */
   #requests = 0;
   readonly #own = new DistinctCount();
   readonly #nested = new DistinctCount();
@@ -46,7 +46,7 @@ export class InvocationModels implements ModelAccess {
   }
 }
 
-/** Counts those that come one after another. */
+/** Counts objects; one that comes several times in a row counts once. */
 class DistinctCount {
   #last: object | undefined;
   #count = 0;

@@ -23,7 +23,7 @@ export class Invocation {
   #onAttemptEnd: ((error?: string) => void) | undefined;
   #settled = false;
   #isAborted = false;
-  /** The attempt has ended, and the invocation settles or is retried when its nested runs have ended. */
+  /** True when the attempt has ended, and the invocation settles or is retried when its nested runs have ended. */
   #isEnding = false;
   readonly #services: InvocationServices;
   readonly #call: Call;
@@ -200,7 +200,7 @@ export class Invocation {
     else this.#fail(`${message}; it is not tried again: ${refusal}`, error);
   }
 
-  /** What a durable run writes of a retry is kept on the disk: it takes memory, which tenants share. Returns why it cannot. */
+  /** Takes memory for what a durable run keeps of a retry on the disk, which tenants share. Returns why it cannot. */
   #reserveRetry(message: string): string | undefined {
     if (this.#services.history === undefined) return undefined;
     try {
@@ -211,7 +211,7 @@ export class Invocation {
     }
   }
 
-  /** Without the secrets of the run, which whoever follows it would see. */
+  /** Describes an error without the secrets of the run, which everybody who follows the run would see. */
   #describe(error: unknown): string {
     return messageWithCauses(error, this.#services.prepared.secrets.masker?.mask);
   }

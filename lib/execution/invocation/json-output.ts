@@ -18,9 +18,9 @@ import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import type { Masker } from '../../definition/secrets/masker.js';
 
 /**
- * The output of a tool as JSON (D24). What a tool returns is copied into plain, frozen JSON before anyone else sees it,
- * so that no tool can change what another one reads. A value that JSON cannot hold fails the task with a message that
- * names it; nothing is cut or dropped silently.
+ * The output of a tool as JSON (D24). A value that a tool returns is copied into plain, frozen JSON before anyone else
+ * sees it, so that no tool can change what another one reads. A value that JSON cannot hold fails the task with a
+ * message that names it; nothing is cut or dropped silently.
  */
 export type JsonOutput =
   | {
@@ -120,7 +120,7 @@ function describeCopyError(error: unknown, masker: Masker | undefined): string {
 
 /** Names what JSON cannot hold; the message is the end of a sentence. */
 class NotJsonError extends Error {
-  /** It is about the value as a whole, such as its size, and about no part of it. */
+  /** True when the error is about the value as a whole, such as its size, and about no part of it. */
   readonly isOfWhole: boolean;
 
   constructor(message: string, isOfWhole = false) {
@@ -148,7 +148,7 @@ interface MeasuredCopy {
   readonly jsonBytes: number;
   readonly height: number;
   readonly sizeBytes: number;
-  /** What was masked in it. */
+  /** The masker that the copy was made with. */
   readonly masker: Masker | undefined;
 }
 
@@ -166,11 +166,11 @@ interface OpenCopy {
   /** Filled member by member. */
   readonly copy: object;
   readonly depth: number;
-  /** The list or object that contains it. */
+  /** The list or object that contains this one. */
   readonly outer: OpenCopy | undefined;
   /** Number of members that were copied. */
   position: number;
-  /** What was measured before it. */
+  /** The measures of all that was copied before this list or object. */
   readonly jsonBytes: number;
   readonly sizeBytes: number;
   readonly maxDepth: number;
@@ -263,7 +263,7 @@ class JsonCopier {
     return masker.mask(text);
   }
 
-  /** Returns the copy of a value. That of a list or an object has no members yet. */
+  /** Returns the copy of a value. The copy of a list or an object has no members yet. */
   #copyValue(value: unknown, depth: number): Json {
     switch (typeof value) {
       case 'string':
@@ -302,7 +302,7 @@ class JsonCopier {
   #findCopy(value: object, depth: number): Json | undefined {
     const found = Object.isFrozen(value) ? measuredCopies.get(value) : undefined;
     const { masker } = this.#options;
-    // In another run, it may have been copied with what are secrets in this one.
+    // In another run, the value may have been copied with what are secrets in this one.
     const measured = masker === undefined || found?.masker === masker ? found : undefined;
     this.#enterDepth(depth + (measured?.height ?? 0));
     if (measured === undefined) return undefined;
@@ -316,7 +316,7 @@ class JsonCopier {
     if (depth > this.#maxDepth) this.#maxDepth = depth;
   }
 
-  /** What a list has besides its elements, as a match of a RegExp has, is no part of its copy. */
+  /** Begins a copy. Properties that a list has besides its elements, as a match of a RegExp has, are no part of it. */
   #openCopy(value: object, depth: number): Json {
     const isList = Array.isArray(value);
     if (!isList && hasSymbolKey(value))

@@ -15,14 +15,14 @@ export interface ErrorCause {
 export interface ErrorRecord extends ErrorCause {
   /** The cause of the error, then the cause of that one. */
   readonly causes: readonly ErrorCause[];
-  /** Where a tool of one's own threw it, and where its causes were thrown. Only for callers that may run the tools. */
+  /** Where a tool of one's own threw the error, and where its causes arose. Only for callers that may run the tools. */
   readonly stack?: string;
 }
 
 /** An error may be its own cause. */
 const MAX_CAUSES = 8;
 
-/** Of an error that stands for several, such as one for each address of a host. */
+/** Parts that are described of an error that stands for several, such as one for each address of a host. */
 const MAX_PARTS = 3;
 
 const MAX_STACK_LENGTH = 4000;
@@ -55,7 +55,7 @@ export class RecordedError extends Error {
     this.#record = record;
   }
 
-  /** What was described; undefined for anything else. Asks a proxy of a tool nothing: it might throw. */
+  /** Returns the description of such an error; undefined for anything else. Asks a proxy nothing: it might throw. */
   static read(thrown: unknown): ErrorRecord | undefined {
     return typeof thrown === 'object' && thrown !== null && #record in thrown ? thrown.#record : undefined;
   }
@@ -140,7 +140,7 @@ export const DEPENDENCIES: readonly string[] =
   xstate yaml`.split(/\s+/);
 const CALL_IN_DEPENDENCY = new RegExp(`[\\\\/]node_modules[\\\\/](${DEPENDENCIES.join('|')})[\\\\/]`);
 
-/** Undefined when nothing of it is code of one's own. */
+/** Joins the stacks of errors; undefined when no call in them is in code of one's own. */
 function joinStacks(errors: readonly unknown[], mask: Mask): string | undefined {
   const stacks = errors.map((error) => ownStack(error, mask)).filter((stack) => stack !== undefined);
   if (stacks.length === 0) return undefined;

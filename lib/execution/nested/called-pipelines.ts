@@ -17,10 +17,10 @@ const MAX_LISTED_PROBLEMS = 3;
 
 /** The check of a pipeline, for the next call of it. */
 interface CachedCheck {
-  /** Names of its inputs, which the check depends on, as JSON. */
+  /** Names of the pipeline's inputs, which the check depends on, as JSON. */
   readonly inputKeys: string;
   readonly check: Promise<CheckResult>;
-  /** Whose memory is taken for the cache; undefined while it is being checked. */
+  /** The pipeline, whose memory is taken for the cache; undefined while it is being checked. */
   pipeline: Pipeline | undefined;
 }
 

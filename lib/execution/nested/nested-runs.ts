@@ -43,7 +43,7 @@ interface NestedRun extends StoppableRun {
   readonly failures: readonly TaskFailure[];
   readonly error: string | null;
   readonly result: PipelineOutcome | null;
-  /** What its tasks stored, in order. */
+  /** The values that the tasks of the run stored, in order. */
   readonly writes: readonly Write[];
   begin(): Promise<void>;
 }
@@ -138,7 +138,7 @@ export class NestedRuns {
     const { prepared, inputBytes } = await this.#prepare(pipeline, call, session);
     const isKept = this.#services.history !== undefined;
     const fingerprint = isKept ? await this.#createFingerprint(prepared) : '';
-    // Others may have begun while this one was prepared.
+    // Other nested runs may have begun while this one was prepared.
     if (this.#eventLoopBudget.exhausted()) await nextSlice(this.#eventLoopBudget);
     this.#assertCanBegin(attempt);
     if (isKept) this.#services.journal.budget.reserve(NESTED_BYTES);
@@ -207,12 +207,12 @@ export class NestedRuns {
     }
   }
 
-  /** The same in every attempt: what the pipeline does for one, another one need not do again. */
+  /** Creates the same path for every attempt: what the pipeline does for one, another one need not do again. */
   #createKeyPath({ task_id: task, item_index: item }: CallingAttempt, count: number): string {
     return `${this.#services.keyPath}${task}${item === null ? '' : `[${item}]`}.${count}/`;
   }
 
-  /** What happened when another process ran this pipeline for the same attempt (D68). */
+  /** Opens the history of this pipeline, which another process may have run for the same attempt (D68). */
   #openHistory(
     fingerprint: string,
     { task_id: task, item_index: item, attempt: number }: CallingAttempt,
@@ -221,7 +221,7 @@ export class NestedRuns {
     return this.#services.history?.ofNested({ task, item, number }, count, fingerprint);
   }
 
-  /** Of a pipeline and what it is given. Values may be long, and the same one given many times. */
+  /** Hashes a pipeline and what it is given. Values may be long, and the same one given many times. */
   async #createFingerprint({ pipeline, params, inputs }: PreparedRun): Promise<string> {
     const hash = createHash('sha256');
     const writer = new JsonWriter([pipeline.definition, params, inputs]);

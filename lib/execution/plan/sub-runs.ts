@@ -27,7 +27,7 @@ export class SubRuns implements PlanPorts {
   readonly eventLoopBudget: EventLoopBudget;
   /** Resolves when the plan has ended, after its last sub-pipeline; undefined until that has. */
   concluded: Promise<void> | undefined;
-  /** For work that no machine decides about, whose slices are no facts. */
+  /** The budget for work that no machine decides about, whose slices are no facts. */
   readonly #liveBudget: EventLoopBudget;
   /** The runs that have begun, by sub-pipeline id. */
   readonly begun = new Map<string, PipelineRun>();
@@ -45,7 +45,7 @@ export class SubRuns implements PlanPorts {
   /** The submitted session values that no sub-pipeline has stored over. */
   readonly #overrides: SessionOverrides;
   #blackboardError: string | undefined;
-  /** Who stores and reads each key; made when the first task writes a key that its sub-pipeline does not declare. */
+  /** The stores and reads of each key; made when the first task writes a key that its sub-pipeline does not declare. */
   #keyUses: Map<string, KeyUse> | undefined;
 
   /** @param writePlanStatus writes the event of a new status of the plan, before those of its sub-pipelines */
@@ -120,7 +120,7 @@ export class SubRuns implements PlanPorts {
     return undefined;
   }
 
-  /** Never rejects, whatever the blackboard does. */
+  /** Reads all values for the result of the plan. Never rejects, whatever the blackboard does. */
   async #readBlackboard(): Promise<TaskResult> {
     const { blackboard, ownsBlackboard, tenantId, secrets } = this.#prepared;
     try {
@@ -130,7 +130,7 @@ export class SubRuns implements PlanPorts {
         budget.exhausted() ? nextSlice(budget) : undefined,
       );
       this.blackboard = json as Record<string, Json>;
-      // Others may write to a blackboard that the caller provided, so the copy shares nothing with the outputs.
+      // Other writers may use a blackboard that the caller provided, so the copy shares nothing with the outputs.
       if (!ownsBlackboard) this.#budget.reserve(sizeBytes);
       return { ok: true };
     } catch (thrown) {

@@ -102,7 +102,7 @@ function assertKnown(
   throw invalid(`${owner} no ${what} ${quote(id)}${hint}`);
 }
 
-/** A name of a caller, who may have sent anything. */
+/** Quotes a name from a caller, who may have sent anything. */
 function quote(name: string): string {
   return `"${cutText(name, MAX_QUOTED_LENGTH)}"`;
 }

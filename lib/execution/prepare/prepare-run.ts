@@ -19,7 +19,7 @@ import { type RunDefinition, measureSource, type RerunSource } from './rerun-sou
 /** Checked run inputs: every parameter has a value, inputs are merged, options are read. */
 export interface PreparedRun extends RunDefinition {
   readonly id: string;
-  /** Those of the submitted run, which its sub-pipelines and nested runs share. */
+  /** The secrets of the submitted run, which its sub-pipelines and nested runs share. */
   readonly secrets: RunSecrets;
   readonly tenantId: string;
   readonly options: Options;
@@ -52,7 +52,7 @@ export interface WithSubmittedKeys {
   readonly submittedKeys?: SubmittedKeys;
   /** The values that `prepareRun` would resolve and copy. */
   readonly frozenValues?: FrozenRunValues | undefined;
-  /** The same of the sub-pipelines of a plan, by id. */
+  /** The frozen values of the sub-pipelines of a plan, by id. */
   readonly frozenSubRuns?: ReadonlyMap<string, FrozenRunValues>;
 }
 
@@ -75,7 +75,7 @@ export const RUN_BYTES = 12 * 1024;
  * Checks the inputs of a run.
  *
  * @param id of the run, or of the submitted run that contains it
- * @param secrets where its secrets come from, or those of the run that contains it
+ * @param secrets where the secrets of the run come from, or the secrets of the run that contains it
  * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options` or `secret_missing`
  */
 export function prepareRun(
@@ -174,7 +174,7 @@ export function* mergeInputs(
   defaults: Record<string, unknown>,
   submitted: JsonObject,
 ): Steps<Record<string, unknown>> {
-  // Values that were merged and frozen in steps may be many. What is undefined is dropped when they are copied.
+  // Values that were merged and frozen in steps may be many. Undefined values are dropped when they are copied.
   const overrides = (key: string): boolean => Object.hasOwn(submitted, key) && submitted[key] !== undefined;
   if (Object.isFrozen(submitted) && Object.keys(defaults).every(overrides)) return submitted;
   return isEmpty(submitted) ? defaults : yield* mergeObjects(defaults, submitted);
@@ -250,7 +250,7 @@ function invalidInputs(name: string, cause: unknown): WavetrainError {
 type RunValues = Pick<RunInputs, 'params' | 'inputs' | 'session'> &
   Partial<Pick<RunInputs, 'pipeline'> & Pick<PlanInputs, 'plan'>>;
 
-/** Whether a run has values with so many parts that `prepareRun` would hold the event loop. */
+/** Returns true when a run has values with so many parts that `prepareRun` would hold the event loop. */
 export function hasLongValues(run: RunValues): boolean {
   const { params, inputs, session } = run;
   return isLongValue(params) || isLongValue(inputs) || isLongValue(session) || isLongValue(listDefaults(run));
@@ -321,7 +321,7 @@ export function readTenantId({ tenant_id: tenantId }: Pick<RunInputs, 'tenant_id
   return tenantId ?? 'default';
 }
 
-/** What the goal of a pipeline can read: nothing that only a run has. */
+/** The values that the goal of a pipeline can read: none that only a run has. */
 class GoalScope implements TemplateScope {
   readonly params: JsonObject;
   readonly inputs: JsonObject;

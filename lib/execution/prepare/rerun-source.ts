@@ -3,24 +3,24 @@ import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { TaskOutcome } from '../results.js';
 import type { Write } from '../session/session-overrides.js';
 
-/** What the tasks of a run can read besides outputs. */
+/** The values that the tasks of a run can read besides outputs. */
 export interface RunDefinition {
   readonly pipeline: Pipeline;
   readonly params: JsonObject;
   readonly inputs: JsonObject;
   readonly session: JsonObject;
   readonly goal: string;
-  /** Of the secrets that its tasks read, by name, to be compared; undefined when they read none (D61). */
+  /** Digests of the secrets that the tasks read, by name, to be compared; undefined when they read none (D61). */
   readonly secretDigests: ReadonlyMap<string, string> | undefined;
 }
 
 /** The items of one fan-out that have succeeded. */
 export interface ItemOutcomes {
-  /** By item; empty where an item has not succeeded. */
+  /** The outputs by item; empty where an item has not succeeded. */
   readonly outputs: readonly (Json | undefined)[];
-  /** By item; undefined when no item has written anything. */
+  /** The writes by item; undefined when no item has written anything. */
   readonly writes: readonly (readonly Write[] | undefined)[] | undefined;
-  /** Approximate memory of all of them, in bytes. */
+  /** Approximate memory of all outputs and writes, in bytes. */
   readonly sizeBytes: number;
 }
 
@@ -44,19 +44,19 @@ export function toItemOutcomes({
 /** An earlier run whose outcomes a rerun reuses (D35, D60). */
 export interface RerunSource {
   readonly runId: string;
-  /** What the earlier run was given; undefined for a sub-pipeline that it did not have. */
+  /** The values that the earlier run was given; undefined for a sub-pipeline that it did not have. */
   readonly given: RunDefinition | undefined;
-  /** Memory of that, if the rerun was given something else, in bytes. */
+  /** Memory of the values of the earlier run, if the rerun was given others, in bytes. */
   readonly givenBytes: number;
-  /** By task id: why a task runs again in any case, as the end of a sentence. */
+  /** Why a task runs again in any case, as the end of a sentence, by task id. */
   readonly forced: ReadonlyMap<string, string>;
   /** The tasks that failed, or items of which did. */
   readonly failed: ReadonlySet<string>;
-  /** Those of them that have failed only because the run was cancelled by force (D21). */
+  /** The failed tasks that have failed only because the run was cancelled by force (D21). */
   readonly aborted: ReadonlySet<string>;
-  /** By task id, of the tasks that had succeeded and are not forced to run again. */
+  /** The outcomes of the tasks that had succeeded and are not forced to run again, by task id. */
   readonly outcomes: ReadonlyMap<string, TaskOutcome>;
-  /** By task id, of the fan-outs of which only some items had succeeded. */
+  /** The outcomes of the fan-outs of which only some items had succeeded, by task id. */
   readonly items: ReadonlyMap<string, ItemOutcomes>;
   /** The keys of the blackboard that the rerun has written otherwise than the earlier run: one set for all of a plan. */
   readonly changedKeys: Set<string>;

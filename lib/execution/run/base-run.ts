@@ -40,7 +40,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   finishedAt: number | null = null;
   /** True from when somebody resumes a paused run until the run goes on: its templates may have to be compiled before. */
   isResuming = false;
-  /** Null when a request or a person has started it, also for a rerun. Set before anybody can see the run. */
+  /** Null when a request or a person has started the run, also for a rerun. Set before anybody can see the run. */
   trigger: RunTrigger | null = null;
   /** Set before anybody can see the run. */
   startedBy: StartedBy = { kind: 'library', name: null };
@@ -59,16 +59,16 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   abstract readonly goal: string;
   /** The error of a failed run: that of the task that failed first (D16); null otherwise. */
   abstract readonly error: string | null;
-  /** In the order in which they happened. */
+  /** The failures of tasks, in the order in which they happened. */
   abstract readonly failures: readonly TaskFailure[];
   abstract readonly progress: RunProgress;
-  /** True while it waits at a breakpoint; a plan, while one of its sub-pipelines does. */
+  /** True while the run waits at a breakpoint; for a plan, while one of its sub-pipelines does. */
   abstract readonly isPaused: boolean;
-  /** True when it has breakpoints. */
+  /** True when the run has breakpoints. */
   abstract readonly mayPause: boolean;
-  /** In declaration order; null for a pipeline. */
+  /** The statuses of the sub-pipelines, in declaration order; null for a pipeline. */
   abstract readonly subPipelines: SubPipelineStatuses | null;
-  /** Set only when succeeded. */
+  /** The outcome of a run that has succeeded; null otherwise. */
   abstract readonly result: RunOutcome | PlanOutcome | null;
   /** The files of the run, in the order of their names. */
   abstract readonly artifacts: readonly RunArtifact[];
@@ -83,7 +83,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   #resolveSettled = NO_OP;
   #isStopped = false;
   #isEndKept = false;
-  /** Resolves when it is kept that this process goes on with the run; undefined when it does not. */
+  /** Resolves when the fact is kept that this process goes on with the run; undefined when it does not. */
   #restored: Promise<void> | undefined;
   /** Undefined once the run has ended. */
   #actor: ActorRef<S, ControlEvent> | undefined;
@@ -132,7 +132,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     return { root, detach: () => subscription.unsubscribe() };
   }
 
-  /** The status, also of a run that is not rebuilt yet: it is what it was. */
+  /** The status; for a run that is not rebuilt yet, the status that it had. */
   get status(): RunStatus {
     const { machineStatus } = this;
     const past = this.#past;
@@ -145,7 +145,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     return toRunStatus(this.snapshot);
   }
 
-  /** When it began, in milliseconds since 1970; null for a run that has not. */
+  /** When the run began, in milliseconds since 1970; null when it has not. */
   get begunAt(): number | null {
     return this.startedAt ?? this.#past?.begunAt ?? null;
   }
@@ -195,12 +195,12 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     this.#send('begin');
   }
 
-  /** Whether another process has begun the run. */
+  /** True when another process has begun the run. */
   get hasBegun(): boolean {
     return this.#history?.run.past.facts.hasBegun === true;
   }
 
-  /** Whether the run has settled in another process. */
+  /** True when the run has settled in another process. */
   get wasSettled(): boolean {
     return this.#history?.run.hasSettled === true;
   }
@@ -226,7 +226,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     if (this.isPaused) this.park();
   }
 
-  /** Once, however often it is asked to go on. */
+  /** Notes once that this process goes on with the run, however often it is asked to. */
   async #noteRestored(): Promise<void> {
     this.#restored ??= this.#history?.run.noteRestored();
     await this.#restored;
@@ -283,8 +283,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   }
 
   /**
-   * What comes from outside follows all that has happened, and what is being published: in the middle of it, it would be
-   * replayed at another moment.
+   * Does what comes from outside after all that has happened, and after what is being published: in the middle of that,
+   * it would be replayed at another moment.
    */
   #whenAtRest(action: () => void): void {
     const wait = this.rebuilding ?? (this.isPublishing ? this.committed() : undefined);
@@ -292,7 +292,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     else void wait.then(() => this.#whenAtRest(action));
   }
 
-  /** Whether a task is being published: those who wait for it have not gone on yet. */
+  /** True while a task is being published: the tasks that wait for it have not gone on yet. */
   get isPublishing(): boolean {
     return this.#history?.run.isPublishing === true;
   }
@@ -302,27 +302,27 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     return this.#history?.run.committed();
   }
 
-  /** What is replayed was noted before. */
+  /** Notes a fact; not while facts are replayed, because those were noted before. */
   #note(fact: Parameters<PlacedHistory['run']['note']>[0]): void {
     const { isSubmitted, replay, run } = this.#history ?? {};
     if (isSubmitted === true && replay === undefined) run?.note(fact);
   }
 
-  /** Stops the run at once, with its tools. One with a history is left as it is, for another process (D68). */
+  /** Stops the run at once, with its tools. A run with a history is left as it is, for another process (D68). */
   stop(): void {
     this.#isStopped = true;
     if (this.#history?.isSubmitted === true) this.#leave(this.#history.run);
     this.#actor?.stop();
-    // It has ended, and that could not be kept.
+    // The run has ended, and its end could not be kept.
     if (this.finishedAt !== null) this.#resolveSettled();
   }
 
-  /** Notes that it was not a crash which has ended what is at work. */
+  /** Notes that no crash has ended the work on the run. */
   #leave(history: RunHistory): void {
     const isAtWork = this.startedAt !== null || this.#restored !== undefined;
     if (isAtWork && this.finishedAt === null) history.note({ kind: 'left' });
     history.close();
-    // That its tools are stopped is no event of the run: it goes on.
+    // The end of the run's tools is no event: the run goes on in another process.
     if (this.finishedAt === null) this.journal.close();
   }
 
@@ -360,7 +360,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     this.#actor = actor;
     binding.bind(actor, ports);
     const complete = (): void => {
-      // What only the actor needs, such as its mailbox and its system, takes more memory than its snapshot.
+      // The parts that only the actor needs, such as its mailbox and its system, take more memory than its snapshot.
       this.#lastSnapshot = detachSnapshot(actor.getSnapshot());
       this.#actor = undefined;
       binding.release(actor);

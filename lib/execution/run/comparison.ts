@@ -9,7 +9,7 @@ import type { Write } from '../session/session-overrides.js';
 /** The parts of values that are compared for one task or one item: more would hold the event loop. */
 const MAX_COMPARED_PARTS = 100_000;
 
-/** What finding the value of a template costs, in parts. */
+/** The cost of finding the value of a template, in parts. */
 const EXPRESSION_PARTS = 25;
 
 /** Pairs of values that are remembered for other tasks. */
@@ -29,8 +29,9 @@ export class EqualPairs {
 }
 
 /**
- * Compares what one task, or one item, reads in two runs (D60). What would take too long to compare counts as different:
- * then the tool is called again. Texts are compared as they are, because reading them as JSON takes time and memory.
+ * Compares what one task, or one item, reads in two runs (D60). Values that would take too long to compare count as
+ * different: then the tool is called again. Texts are compared as they are, because reading them as JSON takes time and
+ * memory.
  */
 export class Comparison {
   #left = MAX_COMPARED_PARTS;
@@ -40,13 +41,13 @@ export class Comparison {
     this.#pairs = pairs;
   }
 
-  /** Whether a template has the same value in both scopes. A text counts as a whole, even if a part of it is read. */
+  /** Returns true for a template with the same value in both scopes. A text counts as a whole, even if part is read. */
   readsTheSame({ source }: ExpressionOperand, before: TemplateScope, now: TemplateScope): boolean {
     if (!this.#spend(EXPRESSION_PARTS)) return false;
     return this.isEqualAt(source.read(before, undefined), source.read(now, undefined), source.path);
   }
 
-  /** Whether a path leads to equal values. */
+  /** Returns true when a path leads to equal values. */
   isEqualAt(a: Json | undefined, b: Json | undefined, path: readonly Segment[]): boolean {
     let [before, now] = [a, b];
     for (const segment of path) {
@@ -104,7 +105,7 @@ function groupByKey(writes: readonly Write[]): ReadonlyMap<string, readonly Writ
   return groups;
 }
 
-/** Whether two values are the same JSON, whatever the order of keys. */
+/** Returns true when two values are the same JSON, whatever the order of keys. */
 export function isEqualJson(a: Json | undefined, b: Json | undefined): boolean {
   return new Comparison().isEqual(a, b);
 }

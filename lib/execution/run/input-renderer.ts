@@ -28,10 +28,10 @@ export interface RenderedItems {
   render(item: number): RenderedInputs;
 }
 
-/** What other runs have stored before a sub-pipeline began: of a pipeline by itself, nothing. */
+/** The values that other runs stored before a sub-pipeline began; none for a pipeline by itself. */
 export interface EarlierStores {
   readonly session: JsonObject;
-  /** In order, those of each task. */
+  /** The writes of each task, in order. */
   readonly writes: readonly (readonly Write[])[];
 }
 
@@ -45,7 +45,7 @@ export class InputRenderer {
   readonly #run: PipelineRun;
   readonly #findEarlier: () => EarlierStores;
   readonly #hold: (bytes: number) => void;
-  /** What the tasks of a wave have read: the keys that their templates name. */
+  /** The part of the session that the tasks of a wave have read: the keys that their templates name. */
   #session: { readonly wave: number; readonly values: JsonObject } | undefined;
 
   /**
@@ -158,7 +158,7 @@ export class InputRenderer {
   }
 }
 
-/** What the templates of a task read when it began. */
+/** The values that the templates of a task read when it began. */
 class TaskScope implements TemplateScope {
   readonly meter = new RenderMeter();
   readonly inputs: JsonObject;
@@ -177,7 +177,7 @@ class TaskScope implements TemplateScope {
     this.#session = session;
   }
 
-  /** @throws Error when nobody knows what it was */
+  /** @throws Error when nobody knows what the session was */
   get session(): JsonObject {
     if (this.#run.prepared.ownsBlackboard) return this.#session;
     throw new Error('it read the session, whose blackboard others may have written to since');

@@ -73,7 +73,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     return this.#services.journal;
   }
 
-  /** The blackboard writes of its succeeded tasks, in order. */
+  /** The blackboard writes of the run's succeeded tasks, in order. */
   get writes(): readonly Write[] {
     return this.work.writes;
   }
@@ -93,7 +93,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     };
   }
 
-  /** What the run has produced so far. */
+  /** The outputs of the run so far, and how much of it has been executed. */
   get outcome(): RunOutcome {
     return {
       outputs: this.work.outputs,
@@ -128,7 +128,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   }
 
   #onTransition(): void {
-    // Its end is written when everything else of it is.
+    // The end of the run is written when everything else of it is.
     if (this.isSettled) return;
     if (this.isPaused) {
       this.lifecycle.closeWave();
@@ -200,12 +200,12 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   }
 }
 
-/** What the machine of a run is given. */
+/** Returns the part of a run that its machine is given. */
 export function toMachineInput({ pipeline: { waves }, breakpoints }: PreparedRun): RunMachineInput {
   return { waves, breakpoints };
 }
 
-/** What the invocations of one run share. A sub-run or nested run takes some of it from the run that contains it. */
+/** The services that the invocations of one run share. A sub-run or nested run takes some from its outer run. */
 class RunServices implements InvocationServices {
   readonly prepared: PreparedRun;
   readonly dependencies: RunDependencies;
@@ -277,7 +277,7 @@ class RunServices implements InvocationServices {
     void this.#nestedRuns?.cancel();
   }
 
-  /** Releases what only tasks need. */
+  /** Releases the services that only tasks need. */
   close(): void {
     this.session.close();
     this.#nestedRuns?.close();

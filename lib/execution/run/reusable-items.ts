@@ -8,7 +8,7 @@ import { Comparison } from './comparison.js';
 
 /** The earlier outcome of an item. */
 interface EarlierItem extends TaskOutcome {
-  /** Its place in the earlier run. */
+  /** The place of the item in the earlier run. */
   readonly place: number;
 }
 
@@ -47,7 +47,7 @@ export class ReusableItems {
 
   /** Returns the earlier outcome of an item. */
   get(item: number): EarlierItem | undefined {
-    // Items may have been added or removed before it: its place is then the same from the end.
+    // Items may have been added or removed before this one: its place is then the same from the end.
     return this.#getAt(item, item) ?? this.#getAt(item, item + this.#before.length - this.#now.length);
   }
 

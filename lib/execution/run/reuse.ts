@@ -15,7 +15,7 @@ import { countDefined, ReusableItems } from './reusable-items.js';
 
 type TaskDefinition = Pipeline['definition']['tasks'][number];
 
-/** The fields of a task that determine its output. The others say how often and for how long its tool is called. */
+/** The fields of a task that determine its output. Other fields say how often and for how long its tool is called. */
 const FIELDS_OF_ITEMS = ['tool', 'inputs', 'await', 'on_item_error'] as const;
 const FIELDS_OF_LIST = ['parallel_over'] as const;
 
@@ -180,7 +180,7 @@ export class Reuse {
     return new Comparison(this.#equalPairs);
   }
 
-  /** Whether a template reads what it read from other tasks, and from keys that they store. */
+  /** Returns true when a template reads what it read before from other tasks, and from keys that they store. */
   #readsTheSame(task: Task, template: Template | undefined): boolean {
     if (template === undefined) return true;
     const before: TemplateScope = toScope(this.#source.given ?? this.#now, (id) =>
@@ -199,7 +199,7 @@ export class Reuse {
     return [...keys].every((key) => this.#isKeyAsItWas(key, task));
   }
 
-  /** Whether the tasks in `await` have published what they had published. */
+  /** Returns true when the tasks in `await` have published the same as before. */
   #awaitsTheSame({ id, upstream }: Task): boolean {
     if (upstream.length === 0) return true;
     const awaited = this.#getDefinitions().now.get(id)?.await ?? [];
@@ -211,7 +211,7 @@ export class Reuse {
     });
   }
 
-  /** Whether a key of the blackboard has the value that the task read. */
+  /** Returns true when a key of the blackboard has the value that the task read. */
   #isKeyAsItWas(key: string, { id }: Task): boolean {
     const { changedKeys, given } = this.#source;
     if (changedKeys.has(key)) return false;
@@ -233,7 +233,7 @@ export class Reuse {
     return outcome === undefined ? items.get(id) : toItemOutcomes(outcome);
   }
 
-  /** Renders the list that a fan-out had. Returns undefined when that is not known any more. */
+  /** Renders the list that a fan-out had. Returns undefined when the list is not known any more. */
   #renderEarlier(template: Template, meter: RenderMeter): readonly Json[] | undefined {
     const { given, outcomes } = this.#source;
     if (given === undefined) return undefined;
@@ -242,7 +242,7 @@ export class Reuse {
       const list = template.render(scope);
       return Array.isArray(list) ? list : undefined;
     } catch {
-      // It read what was on the blackboard, or its run failed because of it: then every item runs.
+      // The template read what was on the blackboard, or its run failed because of it: then every item runs.
       return undefined;
     }
   }
@@ -255,7 +255,7 @@ export class Reuse {
     return this.#definitions;
   }
 
-  /** By key, the tasks that wrote it. */
+  /** Returns the tasks that wrote each key, by key. */
   #getWriters(): ReadonlyMap<string, readonly string[]> {
     if (this.#writers !== undefined) return this.#writers;
     const writers = new Map<string, string[]>();

@@ -29,18 +29,18 @@ const SMALL_OUTCOME_BYTES = 1024;
 /** Implements the ports of one run's machines with templates, tools and the blackboard, and keeps what they produce. */
 export class RunWork implements RunPorts {
   readonly eventLoopBudget: EventLoopBudget;
-  /** For what no machine decides. */
+  /** The budget for work that no machine decides. */
   readonly #budget: EventLoopBudget;
   /**
    * Task id to output (rule 4), wave by wave in declaration order: a key is added when its task begins, with the value
    * undefined until the task has succeeded.
    */
   readonly outputs: Record<string, Json> = {};
-  /** In the order in which they happened: a failed run reports the first (D16). */
+  /** The failures of tasks, in the order in which they happened: a failed run reports the first (D16). */
   readonly failures: TaskFailure[] = [];
   /** Number of tasks that have settled. */
   tasksSettled = 0;
-  /** Why no task can begin: every task fails with it. */
+  /** Why no task can begin: every task fails with this error. */
   startError: string | undefined;
   /** Set in a rerun. */
   readonly reuse: Reuse | undefined;
@@ -83,7 +83,7 @@ export class RunWork implements RunPorts {
     } catch (thrown) {
       this.#writeStartEvent(work);
       const result = work.onFailure(undefined, errorMessage(thrown), 0);
-      // It may depend on the memory that was left.
+      // A refusal may depend on the memory that was left.
       if (refusal === undefined) history?.note({ kind: 'refused', task: taskId, error: result.error });
       return result;
     }
@@ -187,7 +187,7 @@ export class RunWork implements RunPorts {
     const fail = (reason: string): void => {
       if (this.#tasks.get(id) === work) failWith(`cannot store the values on the blackboard: ${reason}`);
     };
-    // While facts are replayed, the one of the publication says whether it was stopped.
+    // While facts are replayed, the fact of the publication says whether it was stopped.
     const applied = (reason?: string): void =>
       this.#inTurn(work, (error) => {
         if (error !== undefined) failWith(error);
@@ -220,7 +220,7 @@ export class RunWork implements RunPorts {
     this.#reportPublished(work, result, onPublished);
   }
 
-  /** Once it is kept for good: what others have read of a task must be there after a crash. */
+  /** Reports a publication once it is kept for good: what others have read of a task must be there after a crash. */
   #reportPublished(work: TaskWork, result: TaskResult, onPublished: (result: TaskResult) => void): void {
     const { history } = this.#services;
     if (history === undefined || history.replay !== undefined) return onPublished(result);
@@ -235,7 +235,7 @@ export class RunWork implements RunPorts {
     if (!journal.isObserved) return;
     const duration = { duration_ms: (work.trace.settledAt ?? work.trace.startedAt) - work.trace.startedAt };
     const ending = result.ok ? { kind: 'finish' as const } : { kind: 'fail' as const, error: result.error };
-    // Spreading them into a new object takes fifty times as long.
+    // Spreading the fields into a new object takes fifty times as long.
     journal.write(Object.assign(ending, toTaskFields(work), toCountFields(work), duration));
   }
 
@@ -257,7 +257,7 @@ export class RunWork implements RunPorts {
     return this.#outcomes === undefined ? NO_WRITES : this.writesBefore(Number.POSITIVE_INFINITY).flat();
   }
 
-  /** Those of each task of the waves before this one. */
+  /** Returns the writes of each task of the waves before this one. */
   writesBefore(wave: number): readonly (readonly Write[])[] {
     const { tasks } = this.#services.prepared.pipeline;
     const lists: (readonly Write[])[] = [];
@@ -277,12 +277,12 @@ export class RunWork implements RunPorts {
   }
 }
 
-/** What the templates of a run read. A class: an object literal would create its functions anew for every run. */
+/** The scope of a run's templates. A class: an object literal would create its functions anew for every run. */
 class RunScope implements TemplateScope {
   readonly inputs: JsonObject;
   readonly params: JsonObject;
   readonly goal: string;
-  /** Of the invocation, or of the fan-out, that is being rendered. */
+  /** The meter of the invocation, or of the fan-out, that is being rendered. */
   meter = new RenderMeter();
   readonly #secrets: InvocationServices['prepared']['secrets'];
   readonly #session: Session;

@@ -15,10 +15,10 @@ export interface FailedAttempt {
   readonly error: string;
 }
 
-/** Of most calls no attempt fails: this is kept of the others. */
+/** The failures of a call, kept only for the few calls of which an attempt has failed. */
 export interface FailedAttempts {
   readonly firstStartedAt: number;
-  /** The last ones, the oldest first. */
+  /** The last failed attempts, the oldest first. */
   readonly attempts: FailedAttempt[];
   /** Set when the call has failed. */
   error: ErrorRecord | undefined;
@@ -29,23 +29,23 @@ const MAX_KEPT_ATTEMPTS = 20;
 /** Stacks of one task that are kept: those of many items are alike. */
 const MAX_STACKS = 10;
 
-/** Errors whose stacks are read to find those: it takes longer than all else that is done for a failed item. */
+/** Errors whose stacks are read to find stacks to keep: reading takes longer than all else for a failed item. */
 const MAX_STACK_READS = 100;
 
 /** Measured memory of a failed attempt, and of an error, without their texts. */
 const RECORD_BYTES = 256;
 
-/** In place of a time in a run that nobody has observed. */
+/** Stands for a time in a run that nobody has observed. */
 export const UNKNOWN_TIME = 1;
 
-/** In place of the time at which a call began that was not made. */
+/** Stands for the time at which a call began that was not made. */
 const CACHED = -1;
 
 /** The only call of a task that is no fan-out. */
 const NO_ITEM = -1;
 
 /**
- * What is kept of a task for those who look at it (D59): when it was at work, and what failed. Its inputs are not kept,
+ * The record of a task for those who look at it (D59): when it was at work, and what failed. Its inputs are not kept,
  * because they can be rendered again.
  */
 export class TaskTrace {
@@ -53,23 +53,23 @@ export class TaskTrace {
   startedAt: number;
   settledAt: number | undefined;
   hasFailed = false;
-  /** Its output comes from an earlier run (D35). */
+  /** True when the output comes from an earlier run (D35). */
   isReused = false;
   /** Number of invocations whose output was in the cache (D65). */
   cacheHits = 0;
-  /** Memory of its output and writes, or of those of the items of a fan-out that failed, in bytes. */
+  /** Memory of the task's output and writes, or of those of the items of a fan-out that failed, in bytes. */
   outcomeBytes = 0;
-  /** When its last attempt began; `CACHED` when its output was in the cache (D65), like the times of items. */
+  /** When the call's last attempt began; `CACHED` when its output was in the cache (D65), like the times of items. */
   #callStartedAt = 0;
-  /** Outputs of the items, which are empty until they have succeeded; undefined unless it is a fan-out. */
+  /** Outputs of the items, which are empty until they have succeeded; undefined unless the task is a fan-out. */
   itemOutputs: readonly Json[] | undefined;
   /** The items of a reused outcome whose errors were collected. */
   reusedFailures: readonly TaskFailure[] | undefined;
-  /** In a rerun, what the items of a fan-out need not do again; of one that failed, some may not have been reached. */
+  /** In a rerun, the items of a fan-out that need not run again; of one that failed, some may not have been reached. */
   reusable: ReusableItems | undefined;
-  /** What the items stored that have succeeded; set when a fan-out has failed. */
+  /** The writes of the items that have succeeded; set when a fan-out has failed. */
   itemWrites: readonly (readonly Write[])[] | undefined;
-  /** By item, when its last attempt began, and then when it settled; 0 before that. */
+  /** The times by item: when its last attempt began, and then when the item settled; 0 before that. */
   #itemTimes: Float64Array | undefined;
   #failed: Map<number, FailedAttempts> | undefined;
   /** Key of the call whose failure was the first that was not collected. */
@@ -101,7 +101,7 @@ export class TaskTrace {
     this.onAttempt(item, CACHED);
   }
 
-  /** Whether the output was in the cache, so that the tool was not called. */
+  /** Returns true when the output was in the cache, so that the tool was not called. */
   isCached(item: number | undefined): boolean {
     return this.#lastStart(item) === CACHED;
   }

@@ -42,7 +42,7 @@ const ITEM_ERROR_BYTES = 64;
 const FAILURE_BYTES = 512;
 const LONG_ERROR_LENGTH = 256;
 
-/** What the templates of a run read. A task sets the meter before it renders. */
+/** The scope of a run's templates. A task sets the meter before it renders. */
 interface MeteredScope extends TemplateScope {
   meter: RenderMeter;
 }
@@ -50,7 +50,7 @@ interface MeteredScope extends TemplateScope {
 /** One task while its wave settles: renders its inputs, invokes its tool, and collects the outcomes of its items. */
 export class TaskWork implements CallOwner {
   readonly task: Task;
-  /** What remains of the task once it has settled, for those who look at it. */
+  /** The record that remains of the task once it has settled, for those who look at it. */
   readonly trace: TaskTrace;
   /** Attempts of a task that calls its tool once. */
   attempts = 0;
@@ -69,11 +69,11 @@ export class TaskWork implements CallOwner {
   #output: Json = null;
   #itemOutputs: Json[] | undefined;
   #writes: (readonly Write[])[] | undefined;
-  /** Memory of their outcomes, which was taken when the rerun was accepted. */
+  /** Memory of the reused items' outcomes, which was taken when the rerun was accepted. */
   #reusedBytes = 0;
   /** Memory of the failures that were collected, which the run keeps in any case. */
   #collectedBytes = 0;
-  /** It has a failure that was not collected. */
+  /** True when the task has a failure that was not collected. */
   #hasFailed = false;
   readonly #services: InvocationServices;
   readonly #scope: MeteredScope;
@@ -179,7 +179,7 @@ export class TaskWork implements CallOwner {
     return this.trace.failedAttempts(item)?.error;
   }
 
-  /** The files of what is reused belong to this run, too. */
+  /** Lists the files of a reused outcome, which belong to this run, too. */
   #listReusedFiles(earlier: { readonly item?: number }, item?: number): void {
     const { dependencies, prepared, journal } = this.#services;
     const { sub_pipeline } = journal.location;
@@ -258,7 +258,7 @@ export class TaskWork implements CallOwner {
     this.trace.onRetry(item, attempt, error, this.#now());
   }
 
-  /** Whoever looks at the times of a task observes its run: others need not pay for reading the clock. */
+  /** Reads the clock in an observed run only: nobody looks at the times of the tasks of another one. */
   #now(): number {
     const { journal } = this.#services;
     return journal.isObserved ? journal.timeline.now() : UNKNOWN_TIME;

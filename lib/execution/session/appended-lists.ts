@@ -5,7 +5,7 @@ import type { Write } from './session-overrides.js';
 /** A list that templates can read until the next write replaces it. */
 interface AppendedList {
   readonly bytes: number;
-  /** What was rendered from it may be held until the wave has settled. */
+  /** True when values that were rendered from the list may be held until the wave has settled. */
   isRead: boolean;
 }
 
@@ -15,7 +15,7 @@ interface AppendedList {
  */
 export class AppendedLists {
   readonly #memory: Pick<MemoryBudget, 'reserve' | 'release'>;
-  /** By key: those that templates can read now. */
+  /** The lists that templates can read now, by key. */
   readonly #lists = new Map<string, AppendedList>();
   /** Memory of the lists that were read and replaced in the current wave. */
   #replacedBytes = 0;

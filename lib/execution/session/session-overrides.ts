@@ -11,7 +11,7 @@ export interface Write {
 
 export const NO_WRITES: readonly Write[] = [];
 
-/** What a write made of an override. */
+/** The value that a write gave an override. */
 interface Change {
   readonly version: number;
   /** Undefined for an override that was removed. */
@@ -25,9 +25,9 @@ interface Change {
  */
 export class SessionOverrides {
   readonly #submitted: JsonObject;
-  /** By key, the oldest first; only the last one of each version. */
+  /** The changes by key, the oldest first; only the last one of each version. */
   readonly #changes = new Map<string, Change[]>();
-  /** Those that these began as, and their version at that time. */
+  /** The overrides that these began as, and their version at that time. */
   readonly #origin: SessionOverrides | undefined;
   readonly #originVersion: number;
   /** Grows with every fork. */

@@ -33,7 +33,7 @@ export class Session {
   readonly #overrides: SessionOverrides;
   readonly #contract: SessionContract;
   readonly #lists: AppendedLists;
-  /** What `readShared` returns. */
+  /** The promise that `readShared` returns. */
   #shared: Promise<JsonObject> | undefined;
   #sharedBytes = 0;
   readonly #memory: MemoryBudget;
@@ -162,7 +162,7 @@ export class Session {
     return Object.freeze(all);
   }
 
-  /** Nested runs may hold it until the wave has settled. */
+  /** Drops the shared object, which nested runs may hold until the wave has settled. */
   #dropShared(): void {
     this.#shared = undefined;
     this.#lists.onReplaced(this.#sharedBytes);
@@ -190,7 +190,7 @@ export class Session {
     }
   }
 
-  /** Values of facts and of the cache may be changed, but those on a blackboard of its own are read as they are. */
+  /** Freezes a value from a fact or the cache, because values on a blackboard of the run's own are read as they are. */
   #freeze(value: Json): Json {
     return this.#ownsBlackboard && !Object.isFrozen(value) ? copyToJson(value).json : value;
   }
@@ -249,7 +249,7 @@ export class Session {
 /**
  * Validates what a (possibly third-party) blackboard returns.
  *
- * @throws Error when it is not an object of keys and values; the message continues "the blackboard cannot be read: "
+ * @throws Error when the answer is not an object of keys and values, continuing "the blackboard cannot be read: "
  */
 export function assertRecord(stored: unknown): Record<string, Json> {
   if (isObject(stored)) return stored as Record<string, Json>;

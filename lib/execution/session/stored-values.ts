@@ -9,7 +9,7 @@ const ELEMENT_BYTES = 8;
 export class StoredValues {
   readonly values: JsonObject = {};
   readonly #keys: ReadonlySet<string> | undefined;
-  /** Those that were copied, and may be appended to. */
+  /** The lists that were copied, and may be appended to. */
   readonly #lists = new Map<string, Json[]>();
 
   /** @param keys that somebody reads, of which alone there are values; undefined for all */

@@ -9,7 +9,7 @@ export type GraphTone = 'failed' | 'active' | 'waiting' | 'done' | 'stopped';
 /** A task or a sub-pipeline. */
 export interface SvgBox {
   readonly id: string;
-  /** Below the id, such as the name of its tool. */
+  /** The text below the id, such as the name of the task's tool. */
   readonly detail: string;
   /** Drawn as a stack: a fan-out. */
   readonly isStack: boolean;
@@ -20,13 +20,13 @@ export interface SvgEdge {
   readonly from: string;
   readonly to: string;
   readonly isDashed: boolean;
-  /** Written beside it. */
+  /** Written beside the edge. */
   readonly label?: string | undefined;
   /** Shown by a browser under the pointer. */
   readonly title: string;
 }
 
-/** What an SVG of a pipeline or of a plan shows. */
+/** The boxes and the edges that an SVG of a pipeline or of a plan shows. */
 export interface SvgGraph {
   readonly id: string;
   readonly goal: string;
@@ -35,7 +35,7 @@ export interface SvgGraph {
 }
 
 interface SvgOptions {
-  /** With its own style sheet and background; otherwise the page around it has {@link GRAPH_STYLE}. Default true. */
+  /** Adds a style sheet and a background; otherwise the page around the SVG has {@link GRAPH_STYLE}. Default true. */
   readonly isAlone?: boolean | undefined;
   /** Columns of boxes side by side; further waves continue below. */
   readonly maxColumns?: number | undefined;
@@ -47,10 +47,10 @@ const MAX_DRAWN_EDGES = 10_000;
 
 const MIN_BOX_WIDTH = 116;
 const MAX_BOX_WIDTH = 216;
-/** Of five columns that fit on a page. */
+/** The width of a box in one of five columns that fit on a page. */
 const MAX_BOX_WIDTH_ON_PAGE = 172;
 const PADDING = 14;
-/** Of a letter, in px: of the monospaced font of the ids, and about that of the other. */
+/** The width of a letter, in px: of the monospaced font of the ids, and about that of the other font. */
 const ID_LETTER = 7.3;
 const DETAIL_LETTER = 6.3;
 const LINE_HEIGHT = 16;
@@ -141,7 +141,7 @@ export function* writeGraphSvg(graph: SvgGraph, options: SvgOptions = {}): Steps
   return `${parts.join('\n')}\n`;
 }
 
-/** @param isTarget edges lead to it */
+/** @param isTarget true when edges lead to the box */
 function drawBox(
   box: SvgBox,
   { x, y }: PlacedBox,

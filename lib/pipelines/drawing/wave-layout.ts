@@ -3,7 +3,7 @@ import type { Steps } from '../../common/scheduling/steps.js';
 /** Waves of boxes, and the edges between them: a pipeline or a plan. */
 export interface WaveGraph {
   readonly waves: readonly (readonly { readonly id: string }[])[];
-  /** Those that name no box are left out. */
+  /** Edges that name no box are left out. */
   readonly edges: readonly { readonly from: string; readonly to: string }[];
 }
 
@@ -11,12 +11,12 @@ export interface WaveGraph {
 export interface LayoutOptions {
   readonly boxWidth: number;
   readonly boxHeight: number;
-  /** Between two columns: here the edges bend. */
+  /** The space between two columns, in which the edges bend. */
   readonly columnGap: number;
   readonly rowGap: number;
-  /** Above the first box of each wave, for its name. */
+  /** The space above the first box of each wave, for the name of the wave. */
   readonly headerHeight: number;
-  /** Around everything. */
+  /** The space around everything. */
   readonly margin: number;
   /** A wave with more boxes gets several columns. Default: from the size of the largest wave. */
   readonly maxRows?: number | undefined;
@@ -26,16 +26,16 @@ export interface LayoutOptions {
 
 export interface PlacedBox {
   readonly id: string;
-  /** Index of its wave, from 0. */
+  /** Index of the box's wave, from 0. */
   readonly wave: number;
-  /** Its place in that wave, as the graph lists it. */
+  /** The place of the box in that wave, as the graph lists it. */
   readonly index: number;
   readonly x: number;
   readonly y: number;
 }
 
 export interface PlacedEdge {
-  /** Its place in the list of the graph. */
+  /** The place of the edge in the list of the graph. */
   readonly index: number;
   /** The data of an SVG path. */
   readonly path: string;
@@ -104,13 +104,13 @@ interface Cell {
   readonly index: number;
   readonly before: Cell[];
   readonly after: Cell[];
-  /** In its wave, in rows from the middle; decides the order. */
+  /** The place in the wave, in rows from the middle; decides the order. */
   position: number;
-  /** In its wave. */
+  /** The column in the wave. */
   column: number;
   row: number;
   x: number;
-  /** Of its middle. */
+  /** The height of the box's middle. */
   y: number;
 }
 
@@ -123,7 +123,7 @@ interface Group {
 
 /** One column of boxes of a band. */
 interface Column {
-  /** Top of its first box. */
+  /** Top of the column's first box. */
   readonly top: number;
   readonly count: number;
 }
@@ -142,7 +142,7 @@ class Layout {
   readonly #pitchX: number;
   readonly #pitchY: number;
   readonly #bands: Band[] = [];
-  /** By wave, in which band it is, and in which column of that it begins. */
+  /** The band that each wave is in, and the column of that band in which the wave begins. */
   readonly #places: { readonly band: number; readonly column: number }[] = [];
   readonly waves: PlacedWave[] = [];
   width = 0;
@@ -284,7 +284,7 @@ class Layout {
     return this.#routeThrough(from, to, this.#bands[source.band]?.columns ?? [], first, last);
   }
 
-  /** From column to column, between the boxes of those in the middle. */
+  /** Leads an edge from column to column, between the boxes of the columns in the middle. */
   #routeThrough(
     from: Cell,
     to: Cell,
@@ -333,7 +333,7 @@ class Layout {
     return first + nearest * this.#pitchY;
   }
 
-  /** Out of the band, along the space above the target's, and into that: for an edge to another band. */
+  /** Leads an edge to another band: out of its own, along the space above the target's, and into that. */
   #routeAround(from: Cell, to: Cell, top: number): Omit<PlacedEdge, 'index'> {
     const { boxWidth, columnGap } = this.#options;
     const shift = laneOf(from);

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../definition/diagnostic.js';
 import { runPipeline } from '../../tools/builtin/run-pipeline.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
 
-/** Whether a task runs a pipeline; it may then store whatever that pipeline stores (D49). */
+/** Returns true when a task runs a pipeline; it may then store whatever that pipeline stores (D49). */
 export function isPipelineCall({ builtin }: DraftTask): boolean {
   return builtin === runPipeline.name;
 }
@@ -33,7 +33,7 @@ function checkCall({ id, path, literalInputs }: DraftTask, depth: number): Diagn
   return [{ code: 'nested_too_deep', message, path: [...inputsPath, 'pipeline'] }];
 }
 
-/** Whether a definition contains no templates of the enclosing pipeline: any map, and a text without `{{`. */
+/** Returns true for a definition without templates of the enclosing pipeline: any map, and a text without `{{`. */
 export function isStaticDefinition(pipeline: unknown): pipeline is string | Record<string, unknown> {
   return typeof pipeline === 'string' ? !pipeline.includes('{{') : isObject(pipeline);
 }

@@ -175,7 +175,7 @@ function isSingleTemplate({ parallelOverText }: DraftTask): boolean {
   return parsed !== undefined && (!parsed.ok || parsed.whole);
 }
 
-/** What a definition uses of the inputs of a run. */
+/** The inputs of a run that a definition uses. */
 interface UsedInputs {
   readonly inputs: ReadonlySet<string>;
   /** Names of params, which a caller may confuse with inputs (D4). */

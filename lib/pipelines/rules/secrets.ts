@@ -53,7 +53,7 @@ function* checkTaskId({ id, path }: DraftTask): Generator<Diagnostic> {
   yield { code: 'reserved_id', severity: 'warning', message, path: [...path, 'id'], hint };
 }
 
-/** The lists and objects that a tool takes as written: a template in them stays text. */
+/** Checks the lists and objects that a tool takes as written: a template in them stays text. */
 function* checkVerbatim(task: DraftTask, catalog: Catalog): Generator<Diagnostic | undefined> {
   const names = verbatimInputs(task.tool === undefined ? undefined : catalog.get(task.tool));
   for (const name of names) {

@@ -52,7 +52,7 @@ interface Reader {
   readonly wave: number;
   readonly key: string;
   readonly path: Path;
-  /** Where its template opens in the text at the path. */
+  /** Where the template opens in the text at the path. */
   readonly at: number;
 }
 
@@ -136,7 +136,7 @@ class KeyStores {
     this.all = stores.toSorted((a, b) => a.wave - b.wave);
   }
 
-  /** Whether another task stores the key in an earlier wave. */
+  /** Returns true when another task stores the key in an earlier wave. */
   isStoredBefore(wave: number, reader: string): boolean {
     const first = this.all.find(({ id }) => id !== reader);
     return first !== undefined && first.wave < wave;

@@ -13,7 +13,7 @@ interface Store {
 }
 
 export interface StoringTask extends Store {
-  /** Index of its wave. */
+  /** Index of the task's wave. */
   readonly wave: number;
 }
 
@@ -34,7 +34,7 @@ export function readStore(task: DraftTask): Store | undefined {
   return { id, key, append, fansOut, path };
 }
 
-/** Whether a task may store any key, because its key is a template. */
+/** Returns true when a task may store any key, because its key is a template. */
 export function hasUnknownStoreKey({ builtin, literalInputs: { key } }: DraftTask): boolean {
   return builtin === store.name && typeof key === 'string' && key.includes('{{');
 }

@@ -59,7 +59,7 @@ function suggestTool(name: string, catalog: Catalog, suggestions: Suggestions, o
   return meant === undefined ? otherwise : hintRename(name, meant);
 }
 
-/** What the tool that writes files is called elsewhere. */
+/** Names that the tool that writes files has elsewhere. */
 const WRITERS: ReadonlySet<string> = new Set(['write_file', 'save_file', 'write', 'csv_export', 'file']);
 
 function hintForMissing(name: string): string {
@@ -98,7 +98,7 @@ const POLICIES = [
   ['on_item_error', 'parallel_over', 'add parallel_over with the list of items, or remove it'],
 ] as const;
 
-/** Of a task that asks a language model in each attempt. */
+/** The most retries of a task that asks a language model in each attempt. */
 const MOST_RETRIES = MODEL_LIMITS.attemptsOfInvocation - 1;
 
 /** Warns of policies for retries and items that have no effect (D9). */

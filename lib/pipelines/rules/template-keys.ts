@@ -50,7 +50,7 @@ function* checkTask(
     if (typeof value === 'string') yield* findStrayBraces(value, [...base, input], task, draft);
     if (!verbatim.has(input)) add(value, [...base, input]);
   }
-  // It grows while it is read.
+  // The list grows while it is read.
   for (const [container, at] of pending) {
     if (++count % VALUES_PER_STEP === 0) yield;
     const isList = Array.isArray(container);

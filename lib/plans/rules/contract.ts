@@ -10,7 +10,7 @@ import { type KeyContext, withoutRepeats } from './keys.js';
 interface Match {
   readonly subPipeline: DraftSubPipeline;
   readonly pipeline: Pipeline;
-  /** The file of the pipeline, if it has one. */
+  /** The file of the pipeline, if the pipeline has one. */
   readonly file: string | undefined;
 }
 
@@ -68,7 +68,7 @@ function* checkDeclaredStores(
   }
 }
 
-/** Warns of stores whose key is a template: which key they write is compared with the plan when they do (D55). */
+/** Warns of stores whose key is a template: the key is compared with the plan when a store writes it (D55). */
 function* checkTemplatedStores(match: Match): Generator<Diagnostic> {
   const { subPipeline, pipeline } = match;
   for (const task of pipeline.contract.templatedStores) {

@@ -59,7 +59,7 @@ function checkRead(
   reader: DraftSubPipeline,
   { writers, session, suggestions }: KeyContext,
 ): Diagnostic[] {
-  // The reader itself may store it: then the tasks of its pipeline are in order, or not, as without a plan (D55).
+  // The reader itself may store the key: then its pipeline's tasks are in order, or not, as without a plan (D55).
   if (session.has(key) || writers.has(key)) return [];
   const message = `no sub-pipeline stores "${key}", which "${reader.id}" reads`;
   const otherwise = 'add it to the "stores" of the sub-pipeline that writes it, or pass it in the session';

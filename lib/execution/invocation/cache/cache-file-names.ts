@@ -38,12 +38,12 @@ export class CacheFileNames {
   }
 }
 
-/** Whether a folder in that of a cache holds its files. */
+/** Returns true when a folder inside the folder of a cache holds files of the cache. */
 export function isCacheGroup(name: string): boolean {
   return GROUP.test(name);
 }
 
-/** Whether a cache has written a file, by its name: somebody may name a folder with other files as that of a cache. */
+/** Returns true when a cache has named the file: somebody may give a cache a folder that has other files in it. */
 export function isCacheFile(group: string, name: string): boolean {
   return name.startsWith(group) && FILE.test(name);
 }

@@ -48,7 +48,7 @@ class CachedInvocation {
     else this.#reuse(found);
   }
 
-  /** Never rejects. */
+  /** Resolves with the output of an equal invocation, if there is one. Never rejects. */
   async #find(): Promise<CachedOutput | undefined> {
     const { tenantId, secrets } = this.#services.prepared;
     const { task, inputs } = this.#call;
@@ -58,7 +58,7 @@ class CachedInvocation {
     return cached === undefined || masker === undefined ? cached : this.#runSteps(maskOutput(cached, masker));
   }
 
-  /** Does what is short at once. */
+  /** Does short work at once, and leaves longer work to the step runner. */
   async #runSteps<T>(steps: Steps<T>): Promise<T> {
     const { prepared, dependencies } = this.#services;
     const first = steps.next();
@@ -117,7 +117,7 @@ export const cache: Layer = (services, next, { cacheMs }) =>
     ? next
     : (call, listener) => new CachedInvocation(services, call, listener, next).start();
 
-/** The run that kept an output may have had other secrets (D61). In steps: outputs may be long. */
+/** Masks an output, because the run that kept it may have had other secrets (D61). In steps: outputs may be long. */
 function* maskOutput({ output, writes, sizeBytes }: CachedOutput, masker: Masker): Steps<CachedOutput> {
   const { json } = yield* copyToJsonInSteps(output, masker);
   const masked: Write[] = [];

@@ -1,13 +1,13 @@
 import type { Json } from '../../../common/json/json.js';
 import type { Write } from '../../session/session-overrides.js';
 
-/** What an invocation published, for an equal one later (D65). */
+/** The output and the writes of an invocation, for an equal one later (D65). */
 export interface CachedOutput {
   /** Frozen. */
   readonly output: Json;
-  /** What it stored on the blackboard. */
+  /** The values that the invocation stored on the blackboard. */
   readonly writes: readonly Write[];
-  /** Approximate memory of both, in bytes. */
+  /** Approximate memory of the output and the writes, in bytes. */
   readonly sizeBytes: number;
 }
 

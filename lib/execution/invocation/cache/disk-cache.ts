@@ -57,12 +57,12 @@ export class DiskCache implements CacheFolder {
       await rm(file, { force: true });
       return undefined;
     }
-    // Another process may have removed it meanwhile; what was read counts.
+    // Another process may have removed the file meanwhile; what was read counts.
     await this.#touch(file).catch(() => undefined);
     return this.#freeze(entry.cached, key.tenantId);
   }
 
-  /** Other tasks read outputs, and must not change them. */
+  /** Freezes an output, because other tasks read it, and must not change it. */
   async #freeze(cached: CachedOutput, tenantId: string): Promise<CachedOutput> {
     const { json } = await this.#runSteps(copyToJsonInSteps(cached), tenantId);
     return json as unknown as CachedOutput;
@@ -104,7 +104,7 @@ export class DiskCache implements CacheFolder {
     if (++this.#written % FILES_PER_SWEEP === 1) this.#sweep();
   }
 
-  /** Many outputs may be written at once, whose chunks share the time of their tenants. */
+  /** Writes an output in chunks, because many may be written at once, and share the time of their tenants. */
   async #writeChunks(file: string, writer: JsonWriter, tenantId: string): Promise<void> {
     const next = (): Promise<Buffer> => this.#runSteps(nextChunk(writer), tenantId);
     const handle = await open(file, 'wx', 0o600);
@@ -115,7 +115,7 @@ export class DiskCache implements CacheFolder {
     }
   }
 
-  /** Resolves when the folder is tidied, if that is under way. For those who look at it. */
+  /** Resolves when the folder is tidied, if that is under way. For callers who look at the folder. */
   async swept(): Promise<void> {
     await this.#sweeping;
   }
@@ -126,7 +126,7 @@ export class DiskCache implements CacheFolder {
     });
   }
 
-  /** What cannot be removed now is tried again the next time. */
+  /** Removes old files. A file that cannot be removed now is tried again the next time. */
   async #removeOld(): Promise<void> {
     const [failure] = await removeOldFiles(this.#path, this.#clock.now() - MAX_AGE_MS, this.#maxBytes);
     if (failure === undefined || this.#hasWarned) return;

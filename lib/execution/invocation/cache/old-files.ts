@@ -20,7 +20,7 @@ interface CacheFile {
  */
 export async function removeOldFiles(folder: string, oldest: number, maxBytes: number): Promise<unknown[]> {
   const failures: unknown[] = [];
-  /** Another process may remove files at the same time. */
+  /** Does an action on a file that may be gone, because another process may remove files at the same time. */
   const attempt = async <T>(action: Promise<T>): Promise<T | undefined> => {
     try {
       return await action;
@@ -31,7 +31,7 @@ export async function removeOldFiles(folder: string, oldest: number, maxBytes: n
   };
   const files: CacheFile[] = [];
   for (const group of (await attempt(readdir(folder, { withFileTypes: true }))) ?? []) {
-    // Neither is true of a link.
+    // A link is neither a directory nor a file here, so that it is left alone.
     if (!group.isDirectory() || !isCacheGroup(group.name)) continue;
     const path = join(folder, group.name);
     for (const entry of (await attempt(readdir(path, { withFileTypes: true }))) ?? []) {

@@ -1,7 +1,7 @@
 import { addNumber, foldName } from '../../../tools/files/file-name.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
 
-/** Who writes a file, as far as its name depends on it. */
+/** The task or the item that writes a file, as far as the name of the file depends on it. */
 export interface NameOwner {
   /** Undefined for a task that calls its tool once. */
   readonly item: number | undefined;
@@ -14,9 +14,9 @@ export interface NameOwner {
  * task and the item that write the file and not from who is first.
  */
 export class ArtifactNames {
-  /** In lower case: some file systems do not distinguish it. */
+  /** The names in lower case: some file systems do not distinguish case. */
   readonly #taken = new Set<string>();
-  /** By name, the next number to try: counting from the first one would take longer with every file. */
+  /** The next number to try, by name: counting from the first one would take longer with every file. */
   readonly #next = new Map<string, number>();
   readonly #ordinals = new Map<object, ReadonlyMap<string, TaskName>>();
 
@@ -86,9 +86,9 @@ export function findNameOwner(
   return { item, number };
 }
 
-/** What the definition says of the names of a task's files. */
+/** The part of a definition that decides how the files of a task are named. */
 interface TaskName {
-  /** Its input `filename` as it is written; empty when there is none. */
+  /** The task's input `filename` as it is written; empty when there is none. */
   readonly text: string;
   /** From 1, among the tasks of its wave with the same tool, `filename` and `format`. */
   readonly number: number;

@@ -17,9 +17,9 @@ export type ArtifactSource = Pick<RunArtifact, 'sub_pipeline' | 'task_id' | 'ite
 const NO_ARTIFACTS: readonly RunArtifact[] = [];
 
 /**
- * The files that tools write (D63), and those for bytes that they return (D24), in a folder that belongs to one executor and that only its user may read.
- * Each run has a folder in it, which lives as long as the run is known. Folders are created when first needed: most runs
- * need none.
+ * The files that tools write (D63), and those for bytes that they return (D24), in a folder that belongs to one
+ * executor and that only its user may read. Each run has a folder in it, which lives as long as the run is known.
+ * Folders are created when first needed: most runs need none.
  */
 export class ArtifactStore {
   readonly #path: string;
@@ -46,7 +46,7 @@ export class ArtifactStore {
     this.name = stored?.name ?? basename(path);
   }
 
-  /** The files belong to runs that go on in another process (D68). */
+  /** True when the files belong to runs that go on in another process (D68). */
   get outlivesProcess(): boolean {
     return this.#stored !== undefined;
   }
@@ -98,7 +98,7 @@ export class ArtifactStore {
     return this.#folders.get(runId)?.find(name);
   }
 
-  /** Whether a run has files, or may reuse some. */
+  /** Returns true when a run has files, or may reuse some. */
   hasFiles(runId: string): boolean {
     return this.#folders.get(runId)?.hasFiles ?? false;
   }
@@ -156,8 +156,8 @@ export class ArtifactStore {
   }
 
   /**
-   * Removes a file or a folder; a link, not what it names. What is in place of a folder of this store is not ours, and
-   * stays. Never rejects: nobody waits for it. Warns of the first failure.
+   * Removes a file or a folder; a link, not what it names. Anything else in the place of a folder of this store is not
+   * ours, and stays. Never rejects: nobody waits for the removal. Warns of the first failure.
    */
   async remove(path: string): Promise<void> {
     try {
@@ -182,17 +182,17 @@ export interface PublishedFile {
 /** The files of one run, with those of its nested runs and sub-pipelines. */
 export class ArtifactFolder {
   readonly names = new ArtifactNames();
-  /** Set in a run that another process may go on with. */
+  /** Reports published files; set in a run that another process may go on with. */
   onPublished: ((files: readonly PublishedFile[]) => void) | undefined;
   readonly #path: string;
   readonly #store: ArtifactStore;
   #budget: MemoryBudget;
   readonly #files = new Map<string, PublishedFile>();
-  /** In the order of their names; undefined when it is to be made. */
+  /** The files in the order of their names; undefined when the list is to be made. */
   #sorted: readonly RunArtifact[] | undefined;
-  /** By task, and by task and item; undefined when it is to be made. */
+  /** The files by task, and by task and item; undefined when the map is to be made. */
   #bySource: ReadonlyMap<string, readonly PublishedFile[]> | undefined;
-  /** By path, the removal of a file that another one may replace. */
+  /** The removals of files that other files may replace, by path. */
   readonly #removals = new Map<string, Promise<void>>();
   readonly #atWork = new Set<Promise<unknown>>();
   #sources: ArtifactFolder[] = [];
@@ -216,7 +216,7 @@ export class ArtifactFolder {
     return this.#count;
   }
 
-  /** Whether there are files, or some of another run that may be reused. */
+  /** True when there are files, or some of another run that may be reused. */
   get hasFiles(): boolean {
     return this.#count > 0 || this.#sources.some(({ hasFiles }) => hasFiles);
   }
@@ -301,7 +301,7 @@ export class ArtifactFolder {
     else await this.#store.create(this.#path);
     // `wx` creates the file, and thus never follows a link.
     const mode = isForUser ? 0o666 : 0o600;
-    // What is on disk when the fact of it is, must be there after a power cut as well.
+    // A file whose fact is on the disk must be there after a power cut as well.
     await writeFile(path, content, { flag: 'wx', mode, flush: this.#store.outlivesProcess });
   }
 
@@ -379,7 +379,7 @@ export class ArtifactFolder {
   }
 }
 
-/** By task, and by task and item. */
+/** Groups files by task, and by task and item. */
 function groupBySource(files: Iterable<PublishedFile>): Map<string, PublishedFile[]> {
   const groups = new Map<string, PublishedFile[]>();
   for (const file of files) {

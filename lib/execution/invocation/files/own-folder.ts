@@ -20,8 +20,9 @@ export async function makeOwnFolder(path: string): Promise<void> {
 }
 
 /**
- * Whether the folder of a store, and one above a path in it, are still its own: a cleaner of temporary files may have
- * removed them, and others know their names then. True for a path outside: the folder of the user may be a link.
+ * Resolves with true when the folder of a store, and one above a path in it, are still its own: a cleaner of temporary
+ * files may have removed them, and others know their names then. True for a path outside: the folder of the user may be
+ * a link.
  *
  * @param path of the folder of the store, of a folder in it, or of a file in one of those
  */
@@ -32,7 +33,7 @@ export async function isInOwnFolders(store: string, path: string): Promise<boole
   return (await isOwnFolder(store)) && (folder === store || (await isOwnFolder(folder)));
 }
 
-/** Whether a folder is there that only the user of this process may change: no link, and of nobody else. */
+/** Resolves with true for a folder that only the user of this process may change: no link, and of nobody else. */
 async function isOwnFolder(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined);
   // Undefined on Windows, where folders for temporary files belong to their users.

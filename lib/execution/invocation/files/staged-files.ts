@@ -20,10 +20,10 @@ interface StagedFile {
   artifact: RunArtifact;
   /** Where the file is once it is published. */
   readonly path: string;
-  /** Where it is before; undefined when nothing has been written, and when it is published. */
+  /** Where the file is before it is published; undefined before it is written, and once it is published. */
   stagedPath: string | undefined;
   isPublished: boolean;
-  /** Memory that was taken for it; undefined while it does not count, because nothing has been written. */
+  /** Memory that was taken for the file; undefined while it does not count, because nothing has been written. */
   reservedBytes: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export class StagedFiles {
   /** The files of the attempt that runs this pipeline: what succeeds here is removed when it fails. */
   readonly #outer: StagedFiles | undefined;
   readonly #budget: EventLoopBudget;
-  /** By path. */
+  /** The files of the attempt, by path. */
   readonly #files = new Map<string, StagedFile>();
   readonly #atWork = new Set<Promise<unknown>>();
   #isClosed = false;
@@ -115,7 +115,7 @@ export class StagedFiles {
   }
 
   async #publish(bytes: readonly Artifact[], written: readonly Promise<unknown>[]): Promise<void> {
-    // A tool need not have awaited them.
+    // A tool need not have awaited the files that it has written.
     await Promise.all(written);
     for (const { path, bytes: content } of bytes) {
       const file = this.#files.get(path);
