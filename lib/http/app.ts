@@ -8,7 +8,7 @@ import { REQUEST_MESSAGE } from './logging/log.js';
 import { ResponseSender } from './responses/response-sender.js';
 import { artifactRoutes } from './routes/runs/artifacts.js';
 import { compileRoutes } from './routes/compile.js';
-import { eventRoutes } from './routes/following/events.js';
+import { eventRoutes } from './routes/streams/events.js';
 import { healthRoutes, metricsRoutes } from './routes/health.js';
 import { libraryRoutes } from './routes/library/library.js';
 import { docsRoutes, documentRoutes } from './routes/pages/docs.js';
@@ -21,7 +21,7 @@ import { taskRoutes } from './routes/runs/tasks.js';
 import { createBodyReader } from './routing/body.js';
 import { countHeaders, Endpoint } from './routing/endpoint.js';
 import type { Route } from './routing/route.js';
-import { UNKNOWN_TENANT } from './routing/unproved-bodies.js';
+import { UNKNOWN_TENANT } from './routing/unauthenticated-bodies.js';
 import type { HttpServices } from './services.js';
 
 /** Lists every route of the server, in the order of the OpenAPI document. */

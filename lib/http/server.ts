@@ -20,7 +20,7 @@ import { logFailedRun } from './logging/log.js';
 import type { RunningServer, ServerOptions } from './server-options.js';
 import { countLibrary, type HttpServices, type LibraryServices } from './services.js';
 import { ServerReadiness } from './routing/server-readiness.js';
-import { UnprovedBodies } from './routing/unproved-bodies.js';
+import { UnauthenticatedBodies } from './routing/unauthenticated-bodies.js';
 import { BrowserGuard } from './security/browser-guard.js';
 
 /** Limit on the idempotency keys of runs that are no longer kept; a key takes about 500 bytes. */
@@ -113,7 +113,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     guard: new BrowserGuard(config),
     metrics,
     memory,
-    unprovedBodies: new UnprovedBodies(memory, clock),
+    unauthenticatedBodies: new UnauthenticatedBodies(memory, clock),
     shareOf,
     bodyLimitBytes: config.bodyLimitBytes,
     library: folder,

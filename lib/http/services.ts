@@ -15,7 +15,7 @@ import type { Metrics } from '../telemetry/metrics.js';
 import type { Authenticate } from './auth/authenticate.js';
 import type { Log } from './logging/log.js';
 import type { ServerReadiness } from './routing/server-readiness.js';
-import type { UnprovedBodies } from './routing/unproved-bodies.js';
+import type { UnauthenticatedBodies } from './routing/unauthenticated-bodies.js';
 import type { BrowserGuard } from './security/browser-guard.js';
 
 /** The services of a server with a folder of pipelines. */
@@ -53,7 +53,7 @@ export interface HttpServices {
   /** The memory of requests, runs and responses together. */
   readonly memory: MemoryPool;
   /** The part of the memory for bodies whose caller is not known yet. */
-  readonly unprovedBodies: UnprovedBodies;
+  readonly unauthenticatedBodies: UnauthenticatedBodies;
   /** Divides what the server can do at once between the tenants, by `SERVICE_TENANT_SHARE` (D25). */
   readonly shareOf: (total: number) => Limit;
   /** Size limit of one request body. */

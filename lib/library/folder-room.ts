@@ -15,7 +15,7 @@ interface Allowance {
  * The amounts that the tenants have of something. Amounts that fit together do so in any order, so that a server that
  * reads its folder again finds room for all that was saved.
  */
-class Amounts {
+class TenantQuota {
   readonly #allowance: Allowance;
   readonly #byTenant = new Map<string, number>();
   #shares = 0;
@@ -58,12 +58,12 @@ class Amounts {
  */
 export class FolderRoom {
   readonly #held = new Map<string, { readonly tenantId: string; readonly bytes: number }>();
-  readonly #bytes = new Amounts({
+  readonly #bytes = new TenantQuota({
     tenant: LIBRARY_LIMITS.tenantBytes,
     share: LIBRARY_LIMITS.tenantShareBytes,
     all: LIBRARY_LIMITS.bytes,
   });
-  readonly #files = new Amounts({
+  readonly #files = new TenantQuota({
     tenant: LIBRARY_LIMITS.tenantFiles,
     share: LIBRARY_LIMITS.tenantShareFiles,
     all: LIBRARY_LIMITS.files / 2,

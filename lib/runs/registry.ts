@@ -11,7 +11,7 @@ import {
   type OnceAcceptedRun,
   type Reservation,
 } from './idempotency.js';
-import { StandIns } from './rerun/stand-ins.js';
+import { MissingRunFiles } from './rerun/missing-run-files.js';
 import { Restoration, type RestoringRegistry } from './store/restoration.js';
 import { type CreatedRun, type RequestedRun, type ReviveDefinition, RunFactory } from './run-factory.js';
 import { type RunRecord, toRunRecord, toRunSummary } from './record.js';
@@ -275,7 +275,7 @@ export class RunRegistry extends RunViews {
     const { store, memory } = this.options;
     if (store === undefined) return { kept: 0, goingOn: 0, waiting: 0 };
     const registry = this.#restoringRegistry();
-    const missingFiles = new StandIns(this.executor);
+    const missingFiles = new MissingRunFiles(this.executor);
     const { clock } = this;
     const restoration = new Restoration({
       store,

@@ -22,7 +22,7 @@ import {
 import type { CheckedDefinition, PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { IdempotencyKey } from './idempotency.js';
 import { type SourcePart, writeSource } from './rerun/source-parts.js';
-import type { StandIns } from './rerun/stand-ins.js';
+import type { MissingRunFiles } from './rerun/missing-run-files.js';
 import { StoredSource } from './rerun/stored-source.js';
 import type { KeptSource, RunStore, StoredFact, StoredRunHead, StoredSubmission } from './store/run-store.js';
 
@@ -51,7 +51,7 @@ export type StoredDefinition = Pick<StoredSubmission, 'kind' | 'definition' | 'p
 
 export interface RevivedValues extends Pick<StoredSubmission, 'inputs' | 'session' | 'tenant_id'> {
   /** No tool of the run is called again: some may not be there any more. */
-  readonly hasSettled: boolean;
+  readonly isForSettledRun: boolean;
   /** True when the version and the catalog of this process have checked the definition before. */
   readonly isChecked: boolean;
 }
@@ -79,7 +79,7 @@ export interface RestoredRun extends CreatedRun {
 export interface RestoreContext {
   readonly store: RunStore;
   readonly revive: ReviveDefinition;
-  readonly missingFiles: StandIns;
+  readonly missingFiles: MissingRunFiles;
   /**
    * Takes memory for what is read of a run.
    *
@@ -162,7 +162,7 @@ export class RunFactory {
     assertNoCrashLoop(past);
     const submission = await store.submission(id);
     if (submission === undefined) return undefined;
-    const state = { hasSettled: past.settledAt !== undefined, isChecked: this.#hasChecked(submission) };
+    const state = { isForSettledRun: past.settledAt !== undefined, isChecked: this.#hasChecked(submission) };
     // The run takes memory of its own for what it was given: it is not counted twice.
     reserve(await stepRunner.run(estimateBytesInSteps(submission), tenantId))();
     const requested = await toRequestedRun(submission, revive, state);
@@ -266,7 +266,7 @@ function describePlan(
 async function toRequestedRun(
   submission: StoredSubmission,
   revive: ReviveDefinition,
-  state: Pick<RevivedValues, 'hasSettled' | 'isChecked'>,
+  state: Pick<RevivedValues, 'isForSettledRun' | 'isChecked'>,
 ): Promise<RequestedRun> {
   const {
     kind,

@@ -70,13 +70,15 @@ export class DefinitionChecker {
 
   /** Checks the definitions of runs of the store again, with the tools that there are now (D68). */
   readonly revive: ReviveDefinition = (stored, values) => {
-    const { tenant_id: tenantId, hasSettled, isChecked } = values;
+    const { tenant_id: tenantId, isForSettledRun, isChecked } = values;
     const { kind, definition: value, pipelines = {} } = stored;
     const source: DefinitionSource =
       kind === 'plan'
         ? { kind, definition: { value }, pipelines: toPipelineInputs(pipelines), isChecked }
         : { kind, definition: { value }, isChecked };
-    return hasSettled ? this.#loadSettled(source, values, tenantId) : this.load(source, values, tenantId);
+    return isForSettledRun
+      ? this.#loadSettled(source, values, tenantId)
+      : this.load(source, values, tenantId);
   };
 
   /** Checks the definition of a run that has settled: its tools may have changed since, or may not be there any more. */

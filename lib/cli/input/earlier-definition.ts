@@ -44,7 +44,7 @@ export function reviveWith(setup: CheckSetup): ReviveDefinition {
 /** Rejects with `invalid_definition`, and the first problem, when the definition of an earlier run is not valid any more. */
 export async function assertRevivable({ id, submission }: ShellRun, setup: CheckSetup): Promise<void> {
   try {
-    await reviveWith(setup)(submission, { ...submission, hasSettled: true, isChecked: false });
+    await reviveWith(setup)(submission, { ...submission, isForSettledRun: true, isChecked: false });
   } catch (cause) {
     const message = `run ${id} cannot be rebuilt: ${errorMessage(cause)}`;
     throw new WavetrainError('invalid_definition', message, { cause });

@@ -4,7 +4,7 @@ import { MEMBER_BYTES, OBJECT_BYTES } from '../../common/json/json.js';
 import type { MemoryPool } from '../../common/memory/memory-pool.js';
 import type { EndTurn, SharedTurns } from '../../common/scheduling/shared-turns.js';
 import { formatMebibytes } from '../../common/text.js';
-import type { JsonMeasure } from '../../definition/text/json-loss.js';
+import type { JsonMeasure } from '../../definition/text/lossy-json.js';
 import { receiveWith } from './received-bytes.js';
 
 /** Memory that a body takes for each of its bytes while it arrives: as bytes, as text, and as values. */

@@ -6,7 +6,11 @@ import type { Limit } from '../../common/memory/shared-limit.js';
 import { SharedTurns } from '../../common/scheduling/shared-turns.js';
 import { ellipsize } from '../../common/text.js';
 import type { Steps } from '../../common/scheduling/steps.js';
-import { findJsonLossInSteps, type JsonLoss, measureJsonInSteps } from '../../definition/text/json-loss.js';
+import {
+  findLossyJsonInSteps,
+  type LossyJson,
+  measureJsonInSteps,
+} from '../../definition/text/lossy-json.js';
 import { findJsonSyntaxErrorInSteps, type JsonSyntaxError } from '../../definition/text/json-syntax-error.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import { runInTurns } from '../../common/scheduling/fair-yield.js';
@@ -70,7 +74,7 @@ function* readJson(text: string, memory: BodyMemory): Steps<unknown> {
   } catch {
     throw invalidBody(describeSyntaxError(yield* findJsonSyntaxErrorInSteps(text), text));
   }
-  const loss = yield* findJsonLossInSteps(text, value, measure.members);
+  const loss = yield* findLossyJsonInSteps(text, value, measure.members);
   if (loss !== undefined) throw invalidBody(describeLoss(loss, text));
   return value;
 }
@@ -168,7 +172,7 @@ function describeSyntaxError(error: JsonSyntaxError | undefined, text: string): 
 const MAX_LOST_LENGTH = 100;
 
 /** Describes what the server would drop: a definition in YAML must not have it either (D7, D8). */
-function describeLoss({ offset, kind, lost }: JsonLoss, text: string): string {
+function describeLoss({ offset, kind, lost }: LossyJson, text: string): string {
   const place = describePlace(offset, text);
   const shown = ellipsize(lost, MAX_LOST_LENGTH);
   if (kind === 'prototype') return 'the body has the key "__proto__", which is not allowed';

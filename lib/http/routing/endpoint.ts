@@ -11,7 +11,7 @@ import type { HttpServices } from '../services.js';
 import { type Body, type BodyReader, NO_BODY } from './body.js';
 import { BodyMemory, TenantPayer } from './body-memory.js';
 import type { BodyProof, Route, RouteRequest, RouteResult } from './route.js';
-import { UNKNOWN_TENANT, UnprovedBody } from './unproved-bodies.js';
+import { UNKNOWN_TENANT, UnauthenticatedBody } from './unauthenticated-bodies.js';
 
 /** Returns what is wrong with a value, in sentences; undefined when it is valid. */
 type Validator = (value: unknown) => string | undefined;
@@ -101,10 +101,10 @@ export class Endpoint {
   }
 
   #openMemory(payer: string | BodyProof): BodyMemory {
-    const { memory, unprovedBodies } = this.#services;
+    const { memory, unauthenticatedBodies } = this.#services;
     return typeof payer === 'string'
       ? new BodyMemory(new TenantPayer(memory, payer))
-      : new UnprovedBody(unprovedBodies, payer);
+      : new UnauthenticatedBody(unauthenticatedBodies, payer);
   }
 
   /** Receives the body, whose memory counts until the handler has returned. */

@@ -4,7 +4,7 @@ import { LinkedMap } from '../../common/memory/linked-map.js';
 import type { MemoryPool } from '../../common/memory/memory-pool.js';
 import { formatMebibytes } from '../../common/text.js';
 import { warnHost } from '../../common/warnings.js';
-import type { StandIns } from '../rerun/stand-ins.js';
+import type { MissingRunFiles } from '../rerun/missing-run-files.js';
 import type { RestoredRun, ReviveDefinition, RunFactory } from '../run-factory.js';
 import type { RunEntry } from '../run-entry.js';
 import { Backlog, PendingRun } from './backlog.js';
@@ -36,7 +36,7 @@ export interface RestorationOptions {
   readonly revive: ReviveDefinition;
   readonly factory: RunFactory;
   readonly registry: RestoringRegistry;
-  readonly missingFiles: StandIns;
+  readonly missingFiles: MissingRunFiles;
   readonly clock: Clock;
   readonly memory: MemoryPool | undefined;
 }

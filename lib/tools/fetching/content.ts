@@ -3,7 +3,7 @@ import { type Json, MAX_JSON_DEPTH } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 import { cutText, formatMebibytes } from '../../common/text.js';
-import { measureJsonInSteps } from '../../definition/text/json-loss.js';
+import { measureJsonInSteps } from '../../definition/text/lossy-json.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import { type LimitedAttempt, runLongWork } from '../../common/scheduling/limiters.js';
 import type { FetchedResponse, ToolContext } from '../tool.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { DEBOUNCE_MS, LongPolls, RECHECK_MS } from '../../../lib/http/routes/following/long-poll.js';
+import { DEBOUNCE_MS, LongPolls, RECHECK_MS } from '../../../lib/http/routes/streams/long-poll.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import { settle } from '../../support/deferred.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { measureJsonInSteps } from '../../../lib/definition/text/json-loss.js';
+import { measureJsonInSteps } from '../../../lib/definition/text/lossy-json.js';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { BodyServer } from '../support/body-server.js';
 

@@ -109,7 +109,7 @@ function check(fence: Fence): { readonly ok: boolean; readonly problems: readonl
   const definition = isList
     ? `id: shown\ngoal: be shown\ntasks:\n${text.replaceAll(/^(?=.)/gm, '  ')}`
     : text;
-  return checkPipeline(definition, { catalog: builtinCatalog().with(standIns(info)) });
+  return checkPipeline(definition, { catalog: builtinCatalog().with(missingRunFiles(info)) });
 }
 
 /** The blocks that the document saves beside a plan, by file name without extension. */
@@ -124,7 +124,7 @@ function savedBeside({ file, info }: Fence): Map<string, PipelineInput> {
   return new Map(saved);
 }
 
-function standIns({ tools, functions }: Fence['info']): CatalogEntry[] {
+function missingRunFiles({ tools, functions }: Fence['info']): CatalogEntry[] {
   const standIn = { description: 'stands in', inputs: {}, openInputs: true, run: () => null };
   return [
     ...(tools === undefined ? [] : [defineTool({ ...standIn, name: tools })]),

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { WorkerExit } from '../launcher.js';
-import { endWithWavetrain } from './end-with-wavetrain.js';
+import { killOnExit } from './kill-on-exit.js';
 import { type ProgramLauncher, type ProgramSignal, signalGroup } from './program-launcher.js';
 
 /**
@@ -18,7 +18,7 @@ export const directPrograms: ProgramLauncher = {
     });
     const { pid, stdin, stdout, stderr } = child;
     const { PATH = '/usr/bin:/bin' } = env;
-    const stopWatching = endWithWavetrain(pid, graceMs, { PATH });
+    const stopWatching = killOnExit(pid, graceMs, { PATH });
     let hasExited = false;
     const signal = (name: ProgramSignal): void => {
       if (pid === undefined || hasExited) return;

@@ -6,7 +6,7 @@ import type { LocalExecutor } from '../../execution/local-executor.js';
  * While the runs of a store are created again: lists the files of runs that are not there (yet), for their reruns. So the
  * files are removed with the last run that has them (D63).
  */
-export class StandIns {
+export class MissingRunFiles {
   readonly #executor: LocalExecutor;
   /** The runs that are not there. */
   readonly #missing = new Set<string>();

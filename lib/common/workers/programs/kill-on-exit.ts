@@ -19,7 +19,7 @@ sleep "$2"; kill -s KILL -- "-$1"`;
  * @param graceMs what it has to end by itself, and then after SIGTERM
  * @returns a function to be called when the group has ended
  */
-export function endWithWavetrain(
+export function killOnExit(
   group: number | undefined,
   graceMs: number,
   env: Readonly<Record<string, string>>,

@@ -5,7 +5,10 @@ import { text as readText } from 'node:stream/consumers';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import { UNPROVED_LIMITS } from '../../../lib/common/limits.js';
 import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
-import { UnprovedBodies, UnprovedBody } from '../../../lib/http/routing/unproved-bodies.js';
+import {
+  UnauthenticatedBodies,
+  UnauthenticatedBody,
+} from '../../../lib/http/routing/unauthenticated-bodies.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { catchRejection } from '../../support/rejection.js';
@@ -17,18 +20,18 @@ const WRONG = new WavetrainError('pipeline_not_found', 'wrong');
 describe('The memory of bodies whose callers are not known yet (D71)', () => {
   let clock: ManualClock;
   let memory: MemoryPool;
-  let bodies: UnprovedBodies;
+  let bodies: UnauthenticatedBodies;
   let failed: number[];
   beforeEach(() => {
     clock = new ManualClock();
     memory = new MemoryPool({ total: 16 * MIB });
-    bodies = new UnprovedBodies(memory, clock);
+    bodies = new UnauthenticatedBodies(memory, clock);
     failed = [];
   });
   afterEach(() => expect(clock.pending).to.equal(0));
 
   interface Arrival {
-    readonly body: UnprovedBody;
+    readonly body: UnauthenticatedBody;
     readonly request: PassThrough;
     readonly received: Promise<string>;
   }
@@ -42,7 +45,7 @@ describe('The memory of bodies whose callers are not known yet (D71)', () => {
       },
       fail: (bytes: number) => void failed.push(bytes),
     };
-    const body = new UnprovedBody(bodies, proof);
+    const body = new UnauthenticatedBody(bodies, proof);
     const received = body.receive(request as unknown as IncomingMessage, () => readText(request));
     // Most specs look at only some of the returned values, and not at a rejection.
     received.catch(() => undefined);

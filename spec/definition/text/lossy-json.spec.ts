@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  findJsonLossInSteps,
-  type JsonLoss,
+  findLossyJsonInSteps,
+  type LossyJson,
   measureJsonInSteps,
-} from '../../../lib/definition/text/json-loss.js';
+} from '../../../lib/definition/text/lossy-json.js';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
-function find(text: string): JsonLoss | undefined {
-  return runToEnd(findJsonLossInSteps(text, JSON.parse(text), runToEnd(measureJsonInSteps(text)).members));
+function find(text: string): LossyJson | undefined {
+  return runToEnd(findLossyJsonInSteps(text, JSON.parse(text), runToEnd(measureJsonInSteps(text)).members));
 }
 
 /** A part of a JSON text, and whether `JSON.parse` loses something of it. */
@@ -74,7 +74,7 @@ const { piece } = fc.letrec<{ piece: Piece }>((tie) => ({
   ),
 }));
 
-describe('findJsonLoss (D7)', () => {
+describe('findLossyJson (D7)', () => {
   it('finds something exactly when JSON.parse drops a key, digits of an integer, or the size of a number', () => {
     fc.assert(
       fc.property(piece, ({ text, loses }) => {
@@ -84,7 +84,7 @@ describe('findJsonLoss (D7)', () => {
     );
   });
 
-  const FOUND: Record<string, JsonLoss> = {
+  const FOUND: Record<string, LossyJson> = {
     '{"id":"p","id":"q"}': { offset: 10, kind: 'key', lost: 'id' },
     [String.raw`{"id":1,"\u0069d":1}`]: { offset: 8, kind: 'key', lost: 'id' },
     '[{"a":{"b":1}},{"a":1, "a":2}]': { offset: 23, kind: 'key', lost: 'a' },
@@ -106,7 +106,7 @@ describe('findJsonLoss (D7)', () => {
     const measure = (text: string, value: unknown, times: number, wrong: number): number =>
       measureCpuMsSync(() => {
         for (let count = 0; count < times; count++) {
-          runToEnd(findJsonLossInSteps(text, value, runToEnd(measureJsonInSteps(text)).members + wrong));
+          runToEnd(findLossyJsonInSteps(text, value, runToEnd(measureJsonInSteps(text)).members + wrong));
         }
       });
     // With a wrong count, the measured function searches for the place.
@@ -129,7 +129,7 @@ describe('A long JSON text (D25)', () => {
       );
       const { members: count } = runToEnd(measureJsonInSteps(text));
       const lists = { lists: Array.from({ length: 60_000 }, () => []) };
-      expect([...findJsonLossInSteps(text, lists, count)].length).to.be.greaterThan(12);
+      expect([...findLossyJsonInSteps(text, lists, count)].length).to.be.greaterThan(12);
     }
   });
 
@@ -137,14 +137,14 @@ describe('A long JSON text (D25)', () => {
     const value = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`key ${index}`, index]));
     const text = JSON.stringify(value);
     const { members } = runToEnd(measureJsonInSteps(text));
-    expect([...findJsonLossInSteps(text, value, members)].length).to.be.within(14, 16);
-    expect(runToEnd(findJsonLossInSteps(text, value, members))).to.equal(undefined);
+    expect([...findLossyJsonInSteps(text, value, members)].length).to.be.within(14, 16);
+    expect(runToEnd(findLossyJsonInSteps(text, value, members))).to.equal(undefined);
   });
 
   it('is compared in steps also when one list has all of its members', () => {
     for (const member of [1, []]) {
       const list = Array.from({ length: 60_000 }, () => member);
-      expect([...findJsonLossInSteps(JSON.stringify(list), list, 0)].length).to.be.at.least(14);
+      expect([...findLossyJsonInSteps(JSON.stringify(list), list, 0)].length).to.be.at.least(14);
     }
   });
 });

@@ -17,12 +17,12 @@ const { partOfMemory, receiveMs } = UNPROVED_LIMITS;
  * has arrived and not of what was declared. When it is used up, the oldest body is refused: whoever sends an honest one is
  * done with it soon, so that nobody takes the place of others by sending slowly.
  */
-export class UnprovedBodies {
+export class UnauthenticatedBodies {
   readonly memory: MemoryPool;
   readonly clock: Clock;
   readonly limitBytes: number;
   /** The bodies that take memory and have not arrived completely, the oldest first. */
-  readonly #arriving = new Set<UnprovedBody>();
+  readonly #arriving = new Set<UnauthenticatedBody>();
   #usedBytes = 0;
 
   constructor(memory: MemoryPool, clock: Clock) {
@@ -32,7 +32,7 @@ export class UnprovedBodies {
   }
 
   /** @throws WavetrainError `memory_full` when there is none to refuse before this one */
-  reserve(body: UnprovedBody, bytes: number): void {
+  reserve(body: UnauthenticatedBody, bytes: number): void {
     this.#arriving.add(body);
     for (const oldest of this.#arriving) {
       if (this.#usedBytes + bytes <= this.limitBytes || oldest === body) break;
@@ -49,7 +49,7 @@ export class UnprovedBodies {
   }
 
   /** Call when a body arrives no more. */
-  leave(body: UnprovedBody): void {
+  leave(body: UnauthenticatedBody): void {
     this.#arriving.delete(body);
   }
 
@@ -64,12 +64,12 @@ export class UnprovedBodies {
 }
 
 /** The memory of a body that must prove who pays for it. */
-export class UnprovedBody extends BodyMemory {
-  readonly #bodies: UnprovedBodies;
+export class UnauthenticatedBody extends BodyMemory {
+  readonly #bodies: UnauthenticatedBodies;
   readonly #proof: BodyProof;
   readonly #refusal = new AbortController();
 
-  constructor(bodies: UnprovedBodies, proof: BodyProof) {
+  constructor(bodies: UnauthenticatedBodies, proof: BodyProof) {
     super({
       tenantId: UNKNOWN_TENANT,
       limitBytes: bodies.limitBytes,

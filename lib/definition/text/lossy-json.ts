@@ -1,7 +1,7 @@
 import type { Steps } from '../../common/scheduling/steps.js';
 
 /** Something that `JSON.parse` drops without an error, or a key that is dangerous. */
-export interface JsonLoss {
+export interface LossyJson {
   readonly offset: number;
   /**
    * `key`: an object has it twice; `prototype`: the key `__proto__`; `digits`: an integer has more than a number can hold;
@@ -70,11 +70,11 @@ function* scanInSteps(text: string, scan: (start: number, end: number) => number
  *
  * @param members that {@link measureJsonInSteps} has counted in the text
  */
-export function* findJsonLossInSteps(
+export function* findLossyJsonInSteps(
   text: string,
   value: unknown,
   members: number,
-): Steps<JsonLoss | undefined> {
+): Steps<LossyJson | undefined> {
   const count = new ValueCount(value);
   while (count.addNext()) yield;
   return count.members === members && !count.hasUnsafeMember ? undefined : yield* locateLoss(text);
@@ -143,14 +143,14 @@ class ValueCount {
 
 const PROTOTYPE_KEY = '__proto__';
 
-function* locateLoss(text: string): Steps<JsonLoss | undefined> {
+function* locateLoss(text: string): Steps<LossyJson | undefined> {
   const search = new LossSearch(text);
   yield* scanInSteps(text, (start, end) => search.scan(start, end));
   return search.loss;
 }
 
 class LossSearch {
-  loss: JsonLoss | undefined;
+  loss: LossyJson | undefined;
   readonly #text: string;
   /** The keys of each open object; undefined for a list, and for an object before its first key. */
   readonly #open: (Set<string> | undefined)[] = [];
@@ -223,7 +223,7 @@ function readNumber(text: string, start: number): string {
 }
 
 /** Fractions and exponents may be rounded, as in YAML: who writes them expects no exact number. */
-function findNumberLoss(number: string): JsonLoss['kind'] | undefined {
+function findNumberLoss(number: string): LossyJson['kind'] | undefined {
   const value = Number(number);
   if (!Number.isFinite(value)) return 'size';
   return INTEGER.test(number) && !Number.isSafeInteger(value) ? 'digits' : undefined;
