@@ -4,7 +4,7 @@
  */
 
 // Definitions
-export type { Problem, ProblemCode } from './definition/problem.js';
+export type { Problem, ProblemCode } from './definition/problems/problem.js';
 export type { ParamDefinition, PipelineDefinition, TaskDefinition } from './definition/schema/schema.js';
 export type { CheckOptions } from './pipelines/check-context.js';
 export { checkDefinition, checkPipeline } from './pipelines/check.js';
@@ -67,8 +67,8 @@ export {
   networkAccess,
 } from './tools/fetching/network.js';
 export { fileAccess } from './tools/files/file-access.js';
-export { defineFunction } from './tools/functions/function.js';
-export { defineSource } from './tools/sources/source.js';
+export { defineFunction } from './tools/builtin/compute/function.js';
+export { defineSource } from './tools/builtin/fetch-data/source.js';
 export { defineSchema } from './tools/schemas/schema.js';
 export {
   type CatalogEntry,

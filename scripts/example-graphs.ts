@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { renderSvg } from '../lib/pipelines/drawing/graph-svg.js';
-import { createGraph } from '../lib/pipelines/graph.js';
+import { createGraph } from '../lib/pipelines/drawing/graph.js';
 import { parsePipeline } from '../lib/pipelines/load.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
-import { MAX_PROBLEMS } from '../lib/definition/problem.js';
+import { MAX_PROBLEMS } from '../lib/definition/problems/problem.js';
 import { PlanDefinition } from '../lib/definition/schema/plan-schema.js';
 import { PipelineDefinition } from '../lib/definition/schema/schema.js';
 

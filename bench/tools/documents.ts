@@ -3,8 +3,8 @@ import { systemClock } from '../../lib/common/clock.js';
 import type { Json, JsonObject } from '../../lib/common/json/json.js';
 import { runToEnd, runWithPauses } from '../../lib/common/scheduling/steps.js';
 import { DocumentPool } from '../../lib/tools/documents/document-pool.js';
-import { Bm25Index } from '../../lib/tools/search/bm25.js';
-import { smallChunks } from '../../lib/tools/search/chunks.js';
+import { Bm25Index } from '../../lib/tools/builtin/select/bm25.js';
+import { smallChunks } from '../../lib/tools/builtin/select/chunks.js';
 import { makePdf } from '../../spec/tools/documents/make-pdf.js';
 import { longestGap, median, timed } from '../measure.js';
 

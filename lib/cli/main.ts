@@ -3,7 +3,7 @@ import type { CommandClass } from 'clipanion';
 import { COMMANDS, commandsFor } from './commands/index.js';
 import { type CliContext, systemContext } from './context.js';
 import { EXIT, exitStatusForError } from './exit-status.js';
-import { WavetrainCli } from './help.js';
+import { WavetrainCli } from './render/help.js';
 import { PROGRAM } from './package-info.js';
 import { BrokenPipeGuard, drain } from './render/stdout.js';
 import { detectTerminal } from './render/terminal.js';

@@ -2,7 +2,7 @@ import { errorMessage, WavetrainError } from '../common/errors.js';
 import { nearest } from '../definition/suggest.js';
 import type { CliContext } from './context.js';
 import { EXIT, exitStatusForError } from './exit-status.js';
-import type { HelpPage } from './help.js';
+import type { HelpPage } from './render/help.js';
 import { PROGRAM } from './package-info.js';
 import { detectTerminal, type Terminal } from './render/terminal.js';
 import { escapeControlCharacters, wrapLine } from './render/text.js';

@@ -1,7 +1,7 @@
 import { completeClock, delay, type HostClock } from '../common/clock.js';
 import type { PlanResult, RunResult } from '../execution/results.js';
 import type { CompileResult } from '../compile/result.js';
-import type { Graph } from '../pipelines/graph.js';
+import type { Graph } from '../pipelines/drawing/graph.js';
 import type { ValidationReport } from '../pipelines/report.js';
 import type { DefinitionGraph } from '../plans/graph.js';
 import type { PlanReport } from '../plans/report.js';

@@ -40,7 +40,7 @@ export type { ErrorCause, ErrorRecord } from '../execution/invocation/thrown-err
 export type { RunTrigger, StartedBy } from '../common/started-by.js';
 export type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from '../execution/results.js';
 export type { ExecutionOptions } from '../execution/run-inputs.js';
-export type { Graph } from '../pipelines/graph.js';
+export type { Graph } from '../pipelines/drawing/graph.js';
 export type { ValidationReport } from '../pipelines/report.js';
 export type { DefinitionGraph, PlanGraph } from '../plans/graph.js';
 export type { PlanReport } from '../plans/report.js';

@@ -1,5 +1,5 @@
 import { type CheckSteps, requestSource } from '../definition/check-steps.js';
-import type { Problem, ProblemCode } from '../definition/problem.js';
+import type { Problem, ProblemCode } from '../definition/problems/problem.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { detectKindOfText, findRoot } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';

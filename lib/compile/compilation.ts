@@ -3,7 +3,7 @@ import type { Clock } from '../common/clock.js';
 import { errorMessage, WavetrainError } from '../common/errors.js';
 import { COMPILE_LIMITS } from '../common/limits.js';
 import type { CheckSteps } from '../definition/check-steps.js';
-import { formatProblem, type Problem } from '../definition/problem.js';
+import { formatProblem, type Problem } from '../definition/problems/problem.js';
 import { NO_TOKENS, sumUsage } from '../models/costs.js';
 import { type FinishReason, ModelError, type ModelMessage } from '../models/model.js';
 import type { ModelAccess, ModelCaller } from '../models/models.js';

@@ -1,6 +1,6 @@
 import { COMPILE_LIMITS } from '../common/limits.js';
 import { cutText, joinFirst } from '../common/text.js';
-import { formatProblem, type Problem } from '../definition/problem.js';
+import { formatProblem, type Problem } from '../definition/problems/problem.js';
 import { formatErrors } from '../pipelines/report.js';
 
 /** Formats the errors, or the warnings if there are none, one per line. */

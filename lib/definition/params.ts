@@ -6,7 +6,7 @@ import { JsonWriter } from '../common/json/json-writer.js';
 import { runToEnd, type Steps } from '../common/scheduling/steps.js';
 import { copyText, formatFirst } from '../common/text.js';
 import type { ParamDefinition, PipelineDefinition } from './schema/schema.js';
-import { didYouMean } from './hint.js';
+import { didYouMean } from './problems/hint.js';
 import { Suggestions } from './suggest.js';
 import { scanInSteps } from './text/scan-value.js';
 

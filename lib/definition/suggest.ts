@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import { didYouMean, type Hint, hintRename } from './hint.js';
+import { didYouMean, type Hint, hintRename } from './problems/hint.js';
 
 /** Longer words are no typing mistakes; comparing them would only cost time. */
 const MAX_WORD_LENGTH = 200;

@@ -12,7 +12,7 @@ import type { RunStore } from '../runs/store/run-store.js';
 import { DefinitionChecker } from '../submission/definition-checker.js';
 import { Submitter } from '../submission/submitter.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { createApp } from './app.js';
+import { createApp } from './routing/app.js';
 import { assertAuthenticatedBinding, createAuthenticator, TENANT_ID_PATTERN } from './auth/authenticate.js';
 import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './security/listener.js';

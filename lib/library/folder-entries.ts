@@ -1,4 +1,4 @@
-import type { Problem } from '../definition/problem.js';
+import type { Problem } from '../definition/problems/problem.js';
 import type { DefinitionKind } from '../definition/schema/root.js';
 import { compareText, type ListedFile } from './list-files.js';
 import { fileProblem, type GoodVersion, type ReadFile } from './read-definition.js';

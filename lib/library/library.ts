@@ -3,7 +3,7 @@ import type { Clock } from '../common/clock.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import { assertDefined } from '../definition/assert.js';
 import type { Source } from '../definition/text/source.js';
-import type { Graph } from '../pipelines/graph.js';
+import type { Graph } from '../pipelines/drawing/graph.js';
 import type { PlanGraph } from '../plans/graph.js';
 import type { RunRegistry } from '../runs/registry.js';
 import { toPipelineInputs } from '../plans/plan.js';

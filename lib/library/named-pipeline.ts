@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../common/json/json.js';
 import type { RunStatus } from '../../machines/types.js';
 import { toIsoTime } from '../common/clock.js';
-import type { Problem } from '../definition/problem.js';
+import type { Problem } from '../definition/problems/problem.js';
 import type { DefinitionKind } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import type { RunSummary } from '../runs/record.js';

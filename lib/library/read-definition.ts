@@ -1,7 +1,7 @@
 import { ToolError, WavetrainError } from '../common/errors.js';
 import { isObject, type JsonObject } from '../common/json/json.js';
 import { type CheckSteps, requestSource } from '../definition/check-steps.js';
-import type { Problem } from '../definition/problem.js';
+import type { Problem } from '../definition/problems/problem.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { START_FIELDS } from '../definition/schema/fields.js';
 import { type DefinitionKind, detectKind, findRoot } from '../definition/schema/root.js';
@@ -9,7 +9,7 @@ import { PIPELINE_ID, type PipelineDefinition, type StartFields } from '../defin
 import type { Source } from '../definition/text/source.js';
 import { type CheckContext, createCheckContext } from '../pipelines/check-context.js';
 import { checkInSteps, checkSourceInSteps } from '../pipelines/check.js';
-import { createGraphInSteps, type Graph } from '../pipelines/graph.js';
+import { createGraphInSteps, type Graph } from '../pipelines/drawing/graph.js';
 import { InvalidDefinitionError } from '../pipelines/load.js';
 import { checkPlanInSteps, checkPlanSourceInSteps } from '../plans/check.js';
 import { createPlanGraphInSteps, type PlanGraph } from '../plans/graph.js';

@@ -1,6 +1,6 @@
 import { estimateBytesInSteps } from '../common/json/json.js';
 import { assertDefined, getOrThrow } from '../definition/assert.js';
-import type { Problem } from '../definition/problem.js';
+import type { Problem } from '../definition/problems/problem.js';
 import type { PipelineDefinition, TaskDefinition } from '../definition/schema/schema.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import type { Catalog } from '../tools/catalog.js';

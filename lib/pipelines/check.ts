@@ -5,9 +5,9 @@ import {
   limitProblems,
   toProblem,
   toProblems,
-} from '../definition/diagnostic.js';
+} from '../definition/problems/diagnostic.js';
 import { validate } from '../definition/generated/pipeline-validator.js';
-import { abbreviate } from '../definition/problem.js';
+import { abbreviate } from '../definition/problems/problem.js';
 import { checkStart } from '../definition/triggers/start.js';
 import { PARAM_FIELDS, PIPELINE_FIELDS, TASK_FIELDS, WEBHOOK_FIELDS } from '../definition/schema/fields.js';
 import { findRoot } from '../definition/schema/root.js';

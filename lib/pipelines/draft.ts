@@ -1,13 +1,13 @@
 import { isObject, type Json, type JsonObject, toList } from '../common/json/json.js';
 import { MAX_GOAL_LENGTH } from '../common/limits.js';
 import { ellipsize } from '../common/text.js';
-import type { Diagnostic } from '../definition/diagnostic.js';
-import { MAX_PROBLEMS, type Path } from '../definition/problem.js';
+import type { Diagnostic } from '../definition/problems/diagnostic.js';
+import { MAX_PROBLEMS, type Path } from '../definition/problems/problem.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import { compileGoal, type Goal, GOAL_HINT } from '../definition/template/goal.js';
 import type { Suggestions } from '../definition/suggest.js';
-import type { Expression, TemplateProblem } from '../definition/template/expression.js';
-import { ExpressionTable, MAX_EXPRESSIONS } from '../definition/template/expression-table.js';
+import type { Expression, TemplateProblem } from '../definition/template/expressions/expression.js';
+import { ExpressionTable, MAX_EXPRESSIONS } from '../definition/template/expressions/expression-table.js';
 import { type KnownNames, type Reference, resolveReference } from '../definition/template/reference.js';
 import {
   compileInSteps,

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { ToolError, WavetrainError } from '../common/errors.js';
 import { describeErrno } from '../common/files.js';
-import type { Problem } from '../definition/problem.js';
+import type { Problem } from '../definition/problems/problem.js';
 import { MAX_DEFINITION_BYTES } from '../definition/text/limits.js';
 import { builtinCatalog } from '../tools/catalog.js';
 import { decodeText, readRegularFile } from '../tools/files/regular-file.js';

@@ -1,7 +1,7 @@
 import { isObject, toJsonPointer } from '../common/json/json.js';
 import { MAX_CALLED_DEFINITION_LENGTH, MAX_NESTING_DEPTH } from '../common/limits.js';
-import { ProblemList, withPositionInMessage } from '../definition/diagnostic.js';
-import type { Path, Problem } from '../definition/problem.js';
+import { ProblemList, withPositionInMessage } from '../definition/problems/diagnostic.js';
+import type { Path, Problem } from '../definition/problems/problem.js';
 import { groupUnquotedByEntry, nestedSource, type Source } from '../definition/text/source.js';
 import type { CheckContext } from './check-context.js';
 import { type CheckSteps, requestSource } from '../definition/check-steps.js';

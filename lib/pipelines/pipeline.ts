@@ -1,8 +1,8 @@
 import type { JsonObject } from '../common/json/json.js';
-import type { Problem } from '../definition/problem.js';
+import type { Problem } from '../definition/problems/problem.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import type { DefinitionInput } from '../definition/text/source.js';
-import type { Renderer } from '../definition/template/operand.js';
+import type { Renderer } from '../definition/template/expressions/operand.js';
 import type { DroppableTemplates } from '../definition/template/droppable-templates.js';
 import type { Template } from '../definition/template/template.js';
 import type { Tool } from '../tools/tool.js';

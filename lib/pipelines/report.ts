@@ -1,4 +1,4 @@
-import { formatProblem, type Problem } from '../definition/problem.js';
+import { formatProblem, type Problem } from '../definition/problems/problem.js';
 import type { CheckResult } from './pipeline.js';
 import type { Statistics } from './statistics.js';
 

@@ -1,7 +1,7 @@
 import type { CheckBudget } from '../common/json-schema/check-budget.js';
 import { isObject, toJsonPointer } from '../common/json/json.js';
-import { type Diagnostic, ProblemList, withPositionInMessage } from '../definition/diagnostic.js';
-import type { Path, Problem } from '../definition/problem.js';
+import { type Diagnostic, ProblemList, withPositionInMessage } from '../definition/problems/diagnostic.js';
+import type { Path, Problem } from '../definition/problems/problem.js';
 import { detectKind } from '../definition/schema/root.js';
 import { Suggestions } from '../definition/suggest.js';
 import { groupUnquotedByEntry, nestedSource, type Source } from '../definition/text/source.js';

@@ -8,9 +8,9 @@ import {
   limitProblems,
   toProblem,
   toProblems,
-} from '../definition/diagnostic.js';
+} from '../definition/problems/diagnostic.js';
 import { validate } from '../definition/generated/plan-validator.js';
-import type { Problem } from '../definition/problem.js';
+import type { Problem } from '../definition/problems/problem.js';
 import { checkStart } from '../definition/triggers/start.js';
 import { PLAN_FIELDS, SUB_PIPELINE_FIELDS, WEBHOOK_FIELDS } from '../definition/schema/fields.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';

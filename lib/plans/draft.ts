@@ -1,5 +1,5 @@
 import { isObject, toList } from '../common/json/json.js';
-import type { Path } from '../definition/problem.js';
+import type { Path } from '../definition/problems/problem.js';
 import { SUB_PIPELINE_FIELDS } from '../definition/schema/fields.js';
 import { guessKeys } from '../definition/schema/value-hints.js';
 import type { Steps } from '../common/scheduling/steps.js';

@@ -1,13 +1,13 @@
 import { setOwn } from '../common/json/json.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import { groupBy } from '../definition/group-by.js';
-import { abbreviate } from '../definition/problem.js';
+import { abbreviate } from '../definition/problems/problem.js';
 import { getOrThrow } from '../definition/assert.js';
 import { runToEnd } from '../common/scheduling/steps.js';
 import { joinFirst } from '../common/text.js';
 import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from '../pipelines/drawing/chart.js';
 import { writeGraphSvg } from '../pipelines/drawing/graph-svg.js';
-import { createGraphInSteps, type Graph } from '../pipelines/graph.js';
+import { createGraphInSteps, type Graph } from '../pipelines/drawing/graph.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Plan } from './plan.js';
 

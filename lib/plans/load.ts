@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { findRoot } from '../definition/schema/root.js';
 import { runToEnd, type Steps } from '../common/scheduling/steps.js';
-import { didYouMean } from '../definition/hint.js';
+import { didYouMean } from '../definition/problems/hint.js';
 import { readSource, type Source } from '../definition/text/source.js';
 import { InvalidDefinitionError, type LoadOptions, readDefinitionText } from '../pipelines/load.js';
 import { builtinCatalog } from '../tools/catalog.js';

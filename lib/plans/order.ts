@@ -1,7 +1,7 @@
 import { Readiness } from '../../machines/readiness.js';
 import { assertDefined, getOrThrow } from '../definition/assert.js';
-import type { Diagnostic } from '../definition/diagnostic.js';
-import { abbreviate } from '../definition/problem.js';
+import type { Diagnostic } from '../definition/problems/diagnostic.js';
+import { abbreviate } from '../definition/problems/problem.js';
 import type { Layering, Upstream } from '../pipelines/waves.js';
 import type { DraftSubPipeline, PlanDraft } from './draft.js';
 

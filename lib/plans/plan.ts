@@ -1,4 +1,4 @@
-import type { Problem } from '../definition/problem.js';
+import type { Problem } from '../definition/problems/problem.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { PlanStatistics } from './statistics.js';

@@ -3,7 +3,7 @@ import { WavetrainError } from '../common/errors.js';
 import { FairQueue } from '../common/scheduling/fair-queue.js';
 import { LinkedMap } from '../common/memory/linked-map.js';
 import { type Limit, SharedLimit, shareLimit } from '../common/memory/shared-limit.js';
-import { eventLoopBudget } from '../execution/event-loop-budget.js';
+import { eventLoopBudget } from '../execution/run/event-loop-budget.js';
 import type { AnyRun } from '../execution/local-executor.js';
 import type { RunEntry } from './run-entry.js';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../common/json/json.js';
 import type { Steps } from '../common/scheduling/steps.js';
-import type { Problem } from '../definition/problem.js';
+import type { Problem } from '../definition/problems/problem.js';
 import type { DefinitionInput, Source } from '../definition/text/source.js';
 import type { StartedBy } from '../common/started-by.js';
 import type { Breakpoints, ExecutionOptions } from '../execution/run-inputs.js';

@@ -5,7 +5,7 @@ import { errorMessage } from '../../lib/common/errors.js';
 import { describeViolation } from '../../lib/common/json-schema/violation.js';
 import { cutText, ellipsize, formatFirst, joinFirst } from '../../lib/common/text.js';
 import { resolveParams } from '../../lib/definition/params.js';
-import { formatKey } from '../../lib/definition/template/expression.js';
+import { formatKey } from '../../lib/definition/template/expressions/expression.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { eventLoopBudget } from '../../lib/execution/event-loop-budget.js';
+import { eventLoopBudget } from '../../lib/execution/run/event-loop-budget.js';
 import { LocalExecutor } from '../../lib/execution/local-executor.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { defineTool } from '../../lib/tools/tool.js';

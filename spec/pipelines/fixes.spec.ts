@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { Fix, Position, Problem } from '../../lib/definition/problem.js';
+import type { Fix, Position, Problem } from '../../lib/definition/problems/problem.js';
 import { readSource } from '../../lib/definition/text/source.js';
 import { checkDefinition } from '../../lib/pipelines/check.js';
 import { checkPlan } from '../../lib/plans/check.js';

@@ -8,7 +8,7 @@ import {
   renderDot,
   renderMermaid,
   renderText,
-} from '../../lib/pipelines/graph.js';
+} from '../../lib/pipelines/drawing/graph.js';
 
 const PIPELINE = `id: demo
 goal: draw

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Problem } from '../../lib/definition/problem.js';
+import type { Problem } from '../../lib/definition/problems/problem.js';
 import { onlyProblem } from '../support/definitions/check-pipeline.js';
 import { checkPlanText, toFile, wrapSubPipelines } from '../support/definitions/check-plan.js';
 

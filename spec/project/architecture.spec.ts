@@ -169,7 +169,7 @@ describe('The architecture', () => {
   });
 });
 
-/** `machines`; `definition` for lib/definition/problem.ts; `errors` for lib/common/errors.ts. */
+/** `machines`; `definition` for lib/definition/problems/problem.ts; `errors` for lib/common/errors.ts. */
 function roomOf(path: string): string {
   const [top = '', folder = '', name = ''] = path.split('/');
   if (top !== 'lib') return top;

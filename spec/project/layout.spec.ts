@@ -26,7 +26,7 @@ const ENTRY_POINTS = [
 ];
 
 /** Each tool and each source of data has a file of its name, however short it is. */
-const NAMED_FOLDERS = ['lib/tools/builtin/', 'lib/tools/sources/'];
+const NAMED_FOLDERS = ['lib/tools/builtin/'];
 
 const EXPORTED_VALUE = /^export (?:abstract |async )*(?:const|let|function\*?|class|enum) (\w+)/gm;
 const EXPORTED = /^export (?:abstract |async )*(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;

@@ -1,4 +1,4 @@
-import { eventLoopBudget } from '../../lib/execution/event-loop-budget.js';
+import { eventLoopBudget } from '../../lib/execution/run/event-loop-budget.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 import { RunRegistry } from '../../lib/runs/registry.js';

@@ -1,7 +1,7 @@
 import { extname, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { renderSvg } from '../../pipelines/drawing/graph-svg.js';
-import { createGraph, renderDot, renderMermaid, renderText } from '../../pipelines/graph.js';
+import { createGraph, renderDot, renderMermaid, renderText } from '../../pipelines/drawing/graph.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';

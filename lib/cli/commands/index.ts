@@ -1,6 +1,6 @@
 import type { CommandClass } from 'clipanion';
 import type { CliContext } from '../context.js';
-import { HelpCommand, VersionCommand } from '../help.js';
+import { HelpCommand, VersionCommand } from '../render/help.js';
 import { CompileCommand } from './compile.js';
 import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';

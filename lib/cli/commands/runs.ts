@@ -8,7 +8,7 @@ import type { DisplayFlags } from '../progress/display.js';
 import { describeDraining, serverFlag } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { prepareSubmission } from '../run/submission.js';
-import { showArtifacts } from '../runs/artifacts.js';
+import { showArtifacts } from '../runs/files/artifacts.js';
 import { deleteRuns } from '../runs/delete.js';
 import { assertOnServer } from '../runs/kept-run.js';
 import { listRuns } from '../runs/list.js';

@@ -1,5 +1,5 @@
 import { formatCount } from '../../common/text.js';
-import type { Problem } from '../../definition/problem.js';
+import type { Problem } from '../../definition/problems/problem.js';
 import type { CliContext } from '../context.js';
 import { codeFrame } from '../render/code-frame.js';
 import { detectTerminal, type Style, type Terminal } from '../render/terminal.js';

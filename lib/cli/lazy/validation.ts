@@ -6,5 +6,5 @@ export { createCheckContext } from '../../pipelines/check-context.js';
 export { checkSource } from '../../pipelines/check.js';
 export { createReport } from '../../pipelines/report.js';
 export { createSearchWeb } from '../../tools/builtin/search-web.js';
-export { createSecEdgar } from '../../tools/sources/sec-edgar.js';
+export { createSecEdgar } from '../../tools/builtin/fetch-data/sec-edgar.js';
 export { builtinCatalog } from '../../tools/catalog.js';

@@ -108,7 +108,7 @@ export class ServerBackend implements RunBackend {
   async writtenFiles(record: RunRecord, signals: Pick<StopSignals, 'first'>): Promise<WrittenFiles> {
     const { server, outputFolder: folder } = this.#options;
     if (folder === undefined) return filesOnServer(record, server);
-    const { downloadArtifacts } = await import('../runs/download.js');
+    const { downloadArtifacts } = await import('../runs/files/download.js');
     const stop = new AbortController();
     void signals.first.then(() => stop.abort());
     return downloadArtifacts(this.#client, record, { folder, server, signal: stop.signal });

@@ -3,7 +3,7 @@ import type { DefinitionOrText, SubPipelineDefinitions } from '../../client/requ
 import { WavetrainError } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json/json.js';
 import { MAX_YAML_LENGTH } from '../../common/limits.js';
-import type { Problem } from '../../definition/problem.js';
+import type { Problem } from '../../definition/problems/problem.js';
 import type { PipelineDefinition } from '../../definition/schema/schema.js';
 import type { PipelineInput } from '../../plans/plan.js';
 import type { PlanReport } from '../../plans/report.js';

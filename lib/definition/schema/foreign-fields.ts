@@ -1,5 +1,5 @@
 import { isObject } from '../../common/json/json.js';
-import { type Hint, hintRename } from '../hint.js';
+import { type Hint, hintRename } from '../problems/hint.js';
 import { PARAM_FIELDS, PIPELINE_FIELDS, PLAN_FIELDS, SUB_PIPELINE_FIELDS, TASK_FIELDS } from './fields.js';
 import { guessKeys, joinTexts } from './value-hints.js';
 

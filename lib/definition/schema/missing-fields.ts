@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../common/json/json.js';
-import type { FieldPlace, Hint } from '../hint.js';
-import type { Path } from '../problem.js';
+import type { FieldPlace, Hint } from '../problems/hint.js';
+import type { Path } from '../problems/problem.js';
 import type { DefinitionKind } from './root.js';
 
 /** The fields that a kind of definition has. */

@@ -1,6 +1,6 @@
 import { describeKind, isObject } from '../../common/json/json.js';
-import type { Diagnostic } from '../diagnostic.js';
-import { MAX_PROBLEMS, type Path } from '../problem.js';
+import type { Diagnostic } from '../problems/diagnostic.js';
+import { MAX_PROBLEMS, type Path } from '../problems/problem.js';
 import { readSource, type Source } from '../text/source.js';
 import { PIPELINE_FIELDS, PLAN_FIELDS, SUB_PIPELINE_FIELDS, TASK_FIELDS } from './fields.js';
 import { hintForForeignField } from './foreign-fields.js';

@@ -1,9 +1,9 @@
 import type { ValidateFunction } from 'ajv';
 import { takeViolations, type Violation } from '../../common/json-schema/violation.js';
 import { isObject, kindOf } from '../../common/json/json.js';
-import type { Diagnostic } from '../diagnostic.js';
-import type { Path } from '../problem.js';
-import { type Hint, hintRename } from '../hint.js';
+import type { Diagnostic } from '../problems/diagnostic.js';
+import type { Path } from '../problems/problem.js';
+import { type Hint, hintRename } from '../problems/hint.js';
 import { nearest } from '../suggest.js';
 import { hintForForeignField } from './foreign-fields.js';
 import { type DefinitionFields, MissingFields } from './missing-fields.js';

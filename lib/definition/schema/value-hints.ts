@@ -1,6 +1,6 @@
 import { isObject } from '../../common/json/json.js';
-import type { Path } from '../problem.js';
-import { type Hint, hintRename, hintReplace } from '../hint.js';
+import type { Path } from '../problems/problem.js';
+import { type Hint, hintRename, hintReplace } from '../problems/hint.js';
 import { nearest } from '../suggest.js';
 
 /** A value of the wrong type, and the type that it must have. */

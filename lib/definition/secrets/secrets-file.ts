@@ -3,7 +3,7 @@ import { platform } from 'node:os';
 import { WavetrainError } from '../../common/errors.js';
 import { decodeUtf8, describeErrno } from '../../common/files.js';
 import { describeKind, isObject } from '../../common/json/json.js';
-import type { Path } from '../problem.js';
+import type { Path } from '../problems/problem.js';
 import { SECRET_NAME } from '../template/reference.js';
 import { readSource, type Source } from '../text/source.js';
 import { findSecretProblem } from './encodings.js';

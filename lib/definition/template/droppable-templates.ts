@@ -1,7 +1,7 @@
 import type { Json } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
-import { ExpressionTable } from './expression-table.js';
-import type { ExpressionOperand } from './operand.js';
+import { ExpressionTable } from './expressions/expression-table.js';
+import type { ExpressionOperand } from './expressions/operand.js';
 import type { TemplateScope } from './scope.js';
 import { compileInSteps, compileTemplate, type Template } from './template.js';
 

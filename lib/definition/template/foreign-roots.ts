@@ -1,5 +1,5 @@
-import { type Hint, hintRename } from '../hint.js';
-import { formatPath, type Segment } from './expression.js';
+import { type Hint, hintRename } from '../problems/hint.js';
+import { formatPath, type Segment } from './expressions/expression.js';
 
 interface Names {
   readonly taskIds: ReadonlySet<string>;

@@ -1,6 +1,6 @@
-import type { PlacedExpression, TemplatePart, TemplateProblem } from './expression.js';
-import { ExpressionTable } from './expression-table.js';
-import type { Operand, Renderer } from './operand.js';
+import type { PlacedExpression, TemplatePart, TemplateProblem } from './expressions/expression.js';
+import { ExpressionTable } from './expressions/expression-table.js';
+import type { Operand, Renderer } from './expressions/operand.js';
 import { parseTemplate } from './parsing/parser.js';
 import { createTextRenderer } from './renderer.js';
 

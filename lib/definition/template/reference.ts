@@ -1,7 +1,7 @@
 import { ellipsize } from '../../common/text.js';
-import { type Hint, hintRename } from '../hint.js';
+import { type Hint, hintRename } from '../problems/hint.js';
 import { nearest, type Suggestions } from '../suggest.js';
-import { type Expression, formatPath, type Segment } from './expression.js';
+import { type Expression, formatPath, type Segment } from './expressions/expression.js';
 import { hintForForeignRoot } from './foreign-roots.js';
 
 /** The value that an expression reads (rule 8); checks and the order of tasks are based on it (rule 5). */

@@ -12,7 +12,7 @@ import {
 import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { documentText, TOO_LONG } from '../text/document-text.js';
-import { MemoizedOperand, type Operand, type Renderer, TemplateError } from './operand.js';
+import { MemoizedOperand, type Operand, type Renderer, TemplateError } from './expressions/operand.js';
 import { RenderMeter } from './render-meter.js';
 import type { TemplateScope } from './scope.js';
 

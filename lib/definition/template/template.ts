@@ -1,10 +1,10 @@
 import { type Json, type JsonObject, MEMBER_BYTES, OBJECT_BYTES, setOwn } from '../../common/json/json.js';
 import { ellipsize } from '../../common/text.js';
-import type { Path } from '../problem.js';
+import type { Path } from '../problems/problem.js';
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
-import type { PlacedExpression, TemplatePart, TemplateProblem } from './expression.js';
-import { ExpressionTable } from './expression-table.js';
-import type { ExpressionOperand, Operand, Renderer } from './operand.js';
+import type { PlacedExpression, TemplatePart, TemplateProblem } from './expressions/expression.js';
+import { ExpressionTable } from './expressions/expression-table.js';
+import type { ExpressionOperand, Operand, Renderer } from './expressions/operand.js';
 import { parseInSteps, parseTemplate } from './parsing/parser.js';
 import {
   createTextRenderer,

@@ -8,7 +8,7 @@ import {
   type Position,
   type Problem,
   type ProblemCode,
-} from '../problem.js';
+} from '../problems/problem.js';
 import { runToEnd } from '../../common/scheduling/steps.js';
 import {
   isTooDeep,

@@ -1,5 +1,5 @@
 import { type Document, isAlias, isCollection, isMap, isNode, isScalar, isSeq, type LineCounter } from 'yaml';
-import type { Path, Position } from '../problem.js';
+import type { Path, Position } from '../problems/problem.js';
 
 /** Where each part of a text begins. Flat lists, because they are built and sent to another process fast. */
 export interface Positions {

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../common/errors.js';
 import { formatMebibytes } from '../../common/text.js';
 import { toJsonPointer } from '../../common/json/json.js';
-import type { Path, Problem, ProblemCode } from '../problem.js';
+import type { Path, Problem, ProblemCode } from '../problems/problem.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { MAX_NESTING } from './limits.js';
 

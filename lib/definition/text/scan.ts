@@ -19,7 +19,7 @@ import {
   type Position,
   type Problem,
   type ProblemCode,
-} from '../problem.js';
+} from '../problems/problem.js';
 import { MAX_NESTING, TOO_DEEP_MESSAGE } from './limits.js';
 
 const PLAIN_TAGS: ReadonlySet<string> = new Set(

@@ -1,5 +1,5 @@
 import { groupBy } from '../group-by.js';
-import type { Fix, Path, Position, Problem } from '../problem.js';
+import type { Fix, Path, Position, Problem } from '../problems/problem.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { MAX_SHARED_BYTES } from './limits.js';
 import { type LocatedChange, textAt, toFix } from './fix.js';

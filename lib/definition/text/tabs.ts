@@ -1,4 +1,4 @@
-import type { TextEdit } from '../problem.js';
+import type { TextEdit } from '../problems/problem.js';
 import { MAX_FIXED_LINES } from './limits.js';
 
 /** A text whose indentation has spaces in place of tabs. */

@@ -1,8 +1,8 @@
 import { isObject } from '../../common/json/json.js';
-import type { Diagnostic } from '../diagnostic.js';
+import type { Diagnostic } from '../problems/diagnostic.js';
 import type { DefinitionKind } from '../schema/root.js';
 import type { StartFields } from '../schema/schema.js';
-import { type Hint, hintRename } from '../hint.js';
+import { type Hint, hintRename } from '../problems/hint.js';
 import { nearest } from '../suggest.js';
 import { SECRET_NAME } from '../template/reference.js';
 import { findCronProblem, isTimeZone, listTimeZones } from './cron.js';

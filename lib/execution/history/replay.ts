@@ -1,5 +1,5 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
-import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
+import { eventLoopBudget, nextSlice } from '../run/event-loop-budget.js';
 import type { Clock } from '../../common/clock.js';
 import type { Fact } from './fact.js';
 import { enclosingPlaces, outermostNested } from './nested-places.js';

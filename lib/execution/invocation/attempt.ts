@@ -6,7 +6,7 @@ import type { ModelAnswer, ModelRequest, TokenCounts } from '../../models/model.
 import { measureRequest } from '../../models/request-size.js';
 import type { ArtifactContent, ToolBlackboard, ToolContext } from '../../tools/tool.js';
 import { toJsonOutput } from './json-output.js';
-import { eventLoopBudget } from '../event-loop-budget.js';
+import { eventLoopBudget } from '../run/event-loop-budget.js';
 import type { CallingAttempt, InvocationServices, StoppableRun } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
 import { AnswerText } from './answer-text.js';

@@ -2,7 +2,7 @@ import { ToolError } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
 import { MAX_CALLED_DEFINITION_LENGTH } from '../../common/limits.js';
 import { formatFirst } from '../../common/text.js';
-import { formatProblem } from '../../definition/problem.js';
+import { formatProblem } from '../../definition/problems/problem.js';
 import type { CheckNestedPipeline, CheckResult, Pipeline } from '../../pipelines/pipeline.js';
 import { decodeText } from '../../tools/files/regular-file.js';
 import type { FileAccess, PipelineCall } from '../../tools/tool.js';

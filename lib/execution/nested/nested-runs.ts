@@ -16,7 +16,7 @@ import type { ModelAccess } from '../../models/models.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import { assertPipelineCall } from '../../tools/builtin/run-pipeline.js';
 import type { PipelineCall, PipelineOutcome } from '../../tools/tool.js';
-import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
+import { eventLoopBudget, nextSlice } from '../run/event-loop-budget.js';
 import { NESTED_BYTES } from '../history/fact.js';
 import type { PlacedHistory } from '../history/run-history.js';
 import { NestedJournal } from '../events/journal.js';

@@ -6,7 +6,7 @@ import type { TaskResult } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
 import type { KeyUse } from '../../plans/statistics.js';
-import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
+import { eventLoopBudget, nextSlice } from '../run/event-loop-budget.js';
 import { type Journal, NestedJournal } from '../events/journal.js';
 import type { PlacedHistory } from '../history/run-history.js';
 import { copyToJsonInSteps } from '../invocation/json-output.js';

@@ -2,7 +2,7 @@ import type { RunBreakpoints } from '../../../machines/run.js';
 import { WavetrainError } from '../../common/errors.js';
 import { describeKind } from '../../common/json/json.js';
 import { cutText } from '../../common/text.js';
-import { didYouMean } from '../../definition/hint.js';
+import { didYouMean } from '../../definition/problems/hint.js';
 import { nearest } from '../../definition/suggest.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { Plan } from '../../plans/plan.js';

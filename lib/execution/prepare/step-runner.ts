@@ -6,7 +6,7 @@ import type { CheckSteps } from '../../definition/check-steps.js';
 import { runWithPauses, type Steps } from '../../common/scheduling/steps.js';
 import { isParsedAtOnce } from '../../definition/text/limits.js';
 import { readSource, type Source } from '../../definition/text/source.js';
-import { eventLoopBudget, nextSlice } from '../event-loop-budget.js';
+import { eventLoopBudget, nextSlice } from '../run/event-loop-budget.js';
 
 /** Parses a text for a tenant, perhaps in another process. Never rejects because of the text. */
 export type ParseText = (text: string, tenantId: string) => Promise<Source>;

@@ -1,7 +1,7 @@
 import type { Json } from '../../common/json/json.js';
-import type { Segment } from '../../definition/template/expression.js';
-import { getMember } from '../../definition/template/lookup.js';
-import type { ExpressionOperand } from '../../definition/template/operand.js';
+import type { Segment } from '../../definition/template/expressions/expression.js';
+import { getMember } from '../../definition/template/expressions/lookup.js';
+import type { ExpressionOperand } from '../../definition/template/expressions/operand.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { TaskOutcome } from '../results.js';
 import type { Write } from '../session/session-overrides.js';

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../common/errors.js';
 import { type Json, type JsonObject, toList } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
-import type { Expression } from '../../definition/template/expression.js';
+import type { Expression } from '../../definition/template/expressions/expression.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Task } from '../../pipelines/pipeline.js';

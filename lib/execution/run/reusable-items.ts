@@ -1,5 +1,5 @@
 import type { Json } from '../../common/json/json.js';
-import type { Segment } from '../../definition/template/expression.js';
+import type { Segment } from '../../definition/template/expressions/expression.js';
 import type { Template } from '../../definition/template/template.js';
 import type { ItemOutcomes } from '../prepare/rerun-source.js';
 import type { TaskOutcome } from '../results.js';

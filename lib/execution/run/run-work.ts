@@ -4,7 +4,7 @@ import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
-import { eventLoopBudget } from '../event-loop-budget.js';
+import { eventLoopBudget } from './event-loop-budget.js';
 import type { TaskEvent } from '../events/event.js';
 import type { JournalEntry } from '../events/journal.js';
 import type { TaskPublished } from '../history/fact.js';

@@ -5,7 +5,7 @@ import { errorMessage } from '../../common/errors.js';
 import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import type { Contract } from '../../pipelines/contract.js';
-import { nextSlice } from '../event-loop-budget.js';
+import { nextSlice } from '../run/event-loop-budget.js';
 import { copyToJson, type FrozenEntry, freezeEntriesInSteps } from '../invocation/json-output.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import { AppendedLists } from './appended-lists.js';

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
 import { MAX_YAML_LENGTH } from '../../common/limits.js';
-import type { Problem } from '../../definition/problem.js';
+import type { Problem } from '../../definition/problems/problem.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { DefinitionInput } from '../../definition/text/source.js';
 import { pipelineNotFound } from '../../library/read-definition.js';

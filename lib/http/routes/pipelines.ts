@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { renderSvgInSteps } from '../../pipelines/drawing/graph-svg.js';
-import { createGraph, renderDot, renderMermaid } from '../../pipelines/graph.js';
+import { createGraph, renderDot, renderMermaid } from '../../pipelines/drawing/graph.js';
 import { createReport } from '../../pipelines/report.js';
 import { runInTurns } from '../../common/scheduling/fair-yield.js';
 import { resolveTenant } from '../auth/authenticate.js';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import type { Problem, ProblemCode } from '../../definition/problem.js';
-import type { Graph } from '../../pipelines/graph.js';
+import type { Problem, ProblemCode } from '../../definition/problems/problem.js';
+import type { Graph } from '../../pipelines/drawing/graph.js';
 import type { ValidationReport } from '../../pipelines/report.js';
 import type { Statistics } from '../../pipelines/statistics.js';
 import type { DefinitionGraph, PlanGraph } from '../../plans/graph.js';

@@ -1,6 +1,6 @@
 import { WavetrainError } from '../../common/errors.js';
 import { isObject } from '../../common/json/json.js';
-import type { Position, TextEdit } from '../../definition/problem.js';
+import type { Position, TextEdit } from '../../definition/problems/problem.js';
 import { detectKind, findRoot } from '../../definition/schema/root.js';
 import type { Source } from '../../definition/text/source.js';
 

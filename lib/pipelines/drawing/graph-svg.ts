@@ -1,6 +1,6 @@
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import { escapeMarkup, formatCount, formatNumber } from '../../common/text.js';
-import type { Graph } from '../graph.js';
+import type { Graph } from './graph.js';
 import { type LayoutOptions, layoutWaves, type PlacedBox } from './wave-layout.js';
 
 /** How a state looks: the classes of the style sheet. */

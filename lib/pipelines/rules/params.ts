@@ -8,7 +8,7 @@ import {
 import { formatValuePath } from '../../common/json-schema/violation.js';
 import { isObject, type Json } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
-import type { Diagnostic } from '../../definition/diagnostic.js';
+import type { Diagnostic } from '../../definition/problems/diagnostic.js';
 import { isParamType, resolveParamInSteps, schemaKeywords } from '../../definition/params.js';
 import type { ParamDefinition } from '../../definition/schema/schema.js';
 import { nearest } from '../../definition/suggest.js';

@@ -1,6 +1,6 @@
 import { isObject } from '../../common/json/json.js';
 import { MAX_NESTING_DEPTH } from '../../common/limits.js';
-import type { Diagnostic } from '../../definition/diagnostic.js';
+import type { Diagnostic } from '../../definition/problems/diagnostic.js';
 import { runPipeline } from '../../tools/builtin/run-pipeline.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
 

@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../../definition/diagnostic.js';
+import type { Diagnostic } from '../../definition/problems/diagnostic.js';
 import { hintForItems } from '../../definition/schema/value-hints.js';
-import { type ChangeHint, hintRename } from '../../definition/hint.js';
+import { type ChangeHint, hintRename } from '../../definition/problems/hint.js';
 import { Suggestions } from '../../definition/suggest.js';
 import { GOAL_HINT } from '../../definition/template/goal.js';
 import type { Reference } from '../../definition/template/reference.js';

@@ -1,6 +1,6 @@
 import { isObject } from '../../common/json/json.js';
-import type { Diagnostic } from '../../definition/diagnostic.js';
-import type { Path } from '../../definition/problem.js';
+import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import type { Path } from '../../definition/problems/problem.js';
 import type { Catalog } from '../../tools/catalog.js';
 import { verbatimInputs } from '../../tools/inputs/literal-inputs.js';
 import type { KeyLookup } from '../check-context.js';

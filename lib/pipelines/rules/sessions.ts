@@ -1,8 +1,8 @@
 import { groupBy } from '../../definition/group-by.js';
 import { joinFirst } from '../../common/text.js';
 import { getOrThrow } from '../../definition/assert.js';
-import type { Diagnostic } from '../../definition/diagnostic.js';
-import type { Path } from '../../definition/problem.js';
+import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import type { Path } from '../../definition/problems/problem.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { KeyLookup } from '../check-context.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';

@@ -1,5 +1,5 @@
 import { getOrThrow } from '../../definition/assert.js';
-import type { Path } from '../../definition/problem.js';
+import type { Path } from '../../definition/problems/problem.js';
 import { store } from '../../tools/builtin/store.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
 

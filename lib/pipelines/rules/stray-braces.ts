@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../../definition/diagnostic.js';
-import type { Path } from '../../definition/problem.js';
+import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import type { Path } from '../../definition/problems/problem.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
 
 /** A path in single braces, with or without a `$`: `{item.name}`, `${a.output}`. */

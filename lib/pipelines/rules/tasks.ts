@@ -1,8 +1,8 @@
 import { MODEL_LIMITS } from '../../common/limits.js';
-import type { Diagnostic } from '../../definition/diagnostic.js';
-import type { Path } from '../../definition/problem.js';
+import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import type { Path } from '../../definition/problems/problem.js';
 import { RESERVED_TASK_IDS } from '../../definition/schema/fields.js';
-import { type Hint, hintRename } from '../../definition/hint.js';
+import { type Hint, hintRename } from '../../definition/problems/hint.js';
 import type { Suggestions } from '../../definition/suggest.js';
 import type { Catalog } from '../../tools/catalog.js';
 import { findLiteralInputProblems } from '../../tools/inputs/literal-inputs.js';

@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../../definition/diagnostic.js';
-import type { Hint } from '../../definition/hint.js';
-import type { Path } from '../../definition/problem.js';
+import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import type { Hint } from '../../definition/problems/hint.js';
+import type { Path } from '../../definition/problems/problem.js';
 import type { Contract } from '../../pipelines/contract.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { DraftSubPipeline } from '../draft.js';

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../../definition/diagnostic.js';
-import { hintRename } from '../../definition/hint.js';
+import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import { hintRename } from '../../definition/problems/hint.js';
 import type { Suggestions } from '../../definition/suggest.js';
 import type { KeyLookup } from '../../pipelines/check-context.js';
 import type { DraftSubPipeline, LocatedKey, PlanDraft } from '../draft.js';

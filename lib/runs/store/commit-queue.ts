@@ -1,5 +1,5 @@
 import { FairQueue } from '../../common/scheduling/fair-queue.js';
-import { eventLoopBudget } from '../../execution/event-loop-budget.js';
+import { eventLoopBudget } from '../../execution/run/event-loop-budget.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { ForgottenKey } from '../idempotency.js';
 import type { KeptSource, StoredRun, StoredRunHead } from './run-store.js';

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
-import { eventLoopBudget, nextSlice } from '../../execution/event-loop-budget.js';
+import { eventLoopBudget, nextSlice } from '../../execution/run/event-loop-budget.js';
 import type { FactLog } from '../../execution/history/run-history.js';
 import type { ForgottenKey } from '../idempotency.js';
 import { CommitQueue } from './commit-queue.js';

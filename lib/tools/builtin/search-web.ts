@@ -6,7 +6,7 @@ import {
   SEARCH_PROVIDERS,
   type SearchOptions,
   type SearchResult,
-} from '../sources/search-providers.js';
+} from './fetch-data/search-providers.js';
 import { defineTool, type Tool } from '../tool.js';
 
 const MAX_QUERIES = 100;

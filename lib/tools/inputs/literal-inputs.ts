@@ -2,13 +2,13 @@ import { describeViolation, formatValuePath, type Violation } from '../../common
 import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import { PROVIDER_NAMES } from '../../common/model-config.js';
 import { joinFirst } from '../../common/text.js';
-import type { Path, ProblemCode } from '../../definition/problem.js';
-import { type Hint, hintRename } from '../../definition/hint.js';
+import type { Path, ProblemCode } from '../../definition/problems/problem.js';
+import { type Hint, hintRename } from '../../definition/problems/hint.js';
 import { nearest } from '../../definition/suggest.js';
 import { findFieldProblems } from '../builtin/models/extraction/field-problems.js';
 import { findTypeProblems } from '../documents/formats/csv-cells.js';
 import { localEvaluator } from '../expressions/evaluate.js';
-import { findRangeProblems } from '../search/page-ranges.js';
+import { findRangeProblems } from '../builtin/select/page-ranges.js';
 import type { FormatProblem, Tool } from '../tool.js';
 import { applyDeclarations, INPUT_NOUNS } from './validate.js';
 

@@ -5,12 +5,12 @@ import { ALLOWED_KEYWORDS, REFUSED_KEYWORDS, SchemaReview } from '../../common/j
 import { formatValuePath } from '../../common/json-schema/violation.js';
 import { describeKind, isObject } from '../../common/json/json.js';
 import { hintForChoice } from '../../definition/schema/value-hints.js';
-import { didYouMean, textOfHint } from '../../definition/hint.js';
+import { didYouMean, textOfHint } from '../../definition/problems/hint.js';
 import { nearest } from '../../definition/suggest.js';
 import { areFlat } from '../inputs/flat-validator.js';
 import { createInputSchema, SCHEMA_KEYWORDS } from '../inputs/schema-validator.js';
-import { defineFunction } from '../functions/function.js';
-import { sourceOf } from '../sources/source.js';
+import { defineFunction } from '../builtin/compute/function.js';
+import { sourceOf } from '../builtin/fetch-data/source.js';
 import { defineSchema } from '../schemas/schema.js';
 import {
   type CatalogEntry,

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { describeKind, isObject } from '../../common/json/json.js';
 import { MCP_LIMITS } from '../../common/limits.js';
-import { didYouMean } from '../../definition/hint.js';
+import { didYouMean } from '../../definition/problems/hint.js';
 import { nearest } from '../../definition/suggest.js';
 import { isHidden } from './hidden-values.js';
 

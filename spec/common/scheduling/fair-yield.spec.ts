@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { expect } from 'chai';
-import { eventLoopBudget } from '../../../lib/execution/event-loop-budget.js';
+import { eventLoopBudget } from '../../../lib/execution/run/event-loop-budget.js';
 import { fairYield, yieldWhenOver } from '../../../lib/common/scheduling/fair-yield.js';
 
 describe('fairYield', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { validate as validatePipeline } from '../../../lib/definition/generated/pipeline-validator.js';
 import { validate as validatePlan } from '../../../lib/definition/generated/plan-validator.js';
-import { MAX_PROBLEMS } from '../../../lib/definition/problem.js';
+import { MAX_PROBLEMS } from '../../../lib/definition/problems/problem.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 function repeat<T>(count: number, make: () => T): T[] {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ExpressionOperand, TemplateError } from '../../../lib/definition/template/operand.js';
+import { ExpressionOperand, TemplateError } from '../../../lib/definition/template/expressions/operand.js';
 import type { Json } from '../../../lib/common/json/json.js';
 import { parseExpression, createScope } from './expressions.js';
 

@@ -1,4 +1,4 @@
-import type { Expression } from '../../../lib/definition/template/expression.js';
+import type { Expression } from '../../../lib/definition/template/expressions/expression.js';
 import type { TemplateScope } from '../../../lib/definition/template/scope.js';
 import { parseTemplate } from '../../../lib/definition/template/parsing/parser.js';
 import * as fc from 'fast-check';

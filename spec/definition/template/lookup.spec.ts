@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { lookUp } from '../../../lib/definition/template/lookup.js';
+import { lookUp } from '../../../lib/definition/template/expressions/lookup.js';
 import type { Json } from '../../../lib/common/json/json.js';
 import { parseExpression, listParts } from './expressions.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { TemplateScope } from '../../../lib/definition/template/scope.js';
-import { TemplateError } from '../../../lib/definition/template/operand.js';
+import { TemplateError } from '../../../lib/definition/template/expressions/operand.js';
 import { compileTemplate } from '../../../lib/definition/template/template.js';
 import type { Json } from '../../../lib/common/json/json.js';
 import { createScope } from './expressions.js';

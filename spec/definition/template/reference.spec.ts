@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { textOfHint } from '../../../lib/definition/hint.js';
+import { textOfHint } from '../../../lib/definition/problems/hint.js';
 import { type Reference, resolveReference } from '../../../lib/definition/template/reference.js';
 import { parseExpression } from './expressions.js';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MAX_OUTPUT_LENGTH } from '../../../lib/common/limits.js';
 import { appendText, toText } from '../../../lib/definition/template/renderer.js';
 import { RenderMeter } from '../../../lib/definition/template/render-meter.js';
-import { TemplateError } from '../../../lib/definition/template/operand.js';
+import { TemplateError } from '../../../lib/definition/template/expressions/operand.js';
 import type { Json } from '../../../lib/common/json/json.js';
 
 const P = { path: 'p' };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { TemplateScope } from '../../../lib/definition/template/scope.js';
-import { TemplateError } from '../../../lib/definition/template/operand.js';
+import { TemplateError } from '../../../lib/definition/template/expressions/operand.js';
 import { compileTemplate } from '../../../lib/definition/template/template.js';
 import { MAX_OUTPUT_LENGTH } from '../../../lib/common/limits.js';
 import type { Json } from '../../../lib/common/json/json.js';

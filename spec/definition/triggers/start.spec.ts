@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Problem } from '../../../lib/definition/problem.js';
+import type { Problem } from '../../../lib/definition/problems/problem.js';
 import { checkPipeline } from '../../../lib/pipelines/check.js';
 import { checkPlan } from '../../../lib/plans/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';

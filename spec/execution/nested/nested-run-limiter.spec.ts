@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MAX_NESTED_PIPELINES } from '../../../lib/common/limits.js';
-import { eventLoopBudget } from '../../../lib/execution/event-loop-budget.js';
+import { eventLoopBudget } from '../../../lib/execution/run/event-loop-budget.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
 import { NestedRunBudget, NestedRunLimiter } from '../../../lib/execution/nested/nested-run-limiter.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MAX_PROBLEMS } from '../../../lib/definition/problem.js';
+import { MAX_PROBLEMS } from '../../../lib/definition/problems/problem.js';
 import { readSource } from '../../../lib/definition/text/source.js';
 import { StepRunner } from '../../../lib/execution/prepare/step-runner.js';
 import { createCheckContext } from '../../../lib/pipelines/check-context.js';

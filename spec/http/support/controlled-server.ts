@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { eventLoopBudget } from '../../../lib/execution/event-loop-budget.js';
+import { eventLoopBudget } from '../../../lib/execution/run/event-loop-budget.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Parser } from 'htmlparser2';
 import { renderSvg } from '../../../lib/pipelines/drawing/graph-svg.js';
-import type { Graph } from '../../../lib/pipelines/graph.js';
+import type { Graph } from '../../../lib/pipelines/drawing/graph.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const task = (id: string, tool = 'mock', fan_out = false): Graph['waves'][number][number] => ({

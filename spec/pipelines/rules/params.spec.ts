@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Problem } from '../../../lib/definition/problem.js';
+import type { Problem } from '../../../lib/definition/problems/problem.js';
 import { checkDefinition, checkPipeline } from '../../../lib/pipelines/check.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';

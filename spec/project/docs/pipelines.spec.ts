@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { basename, dirname } from 'node:path';
 import { detectKindOfText } from '../../../lib/definition/schema/root.js';
-import type { Problem } from '../../../lib/definition/problem.js';
+import type { Problem } from '../../../lib/definition/problems/problem.js';
 import { checkPipeline } from '../../../lib/pipelines/check.js';
 import { checkPlan } from '../../../lib/plans/check.js';
 import type { PipelineInput } from '../../../lib/plans/plan.js';
@@ -11,7 +11,7 @@ import { ERROR_STATUSES } from '../../../lib/http/errors/error-statuses.js';
 import type { JsonObject } from '../../../lib/common/json/json.js';
 import { SERVER_VARIABLES } from '../../../lib/common/config/server-config.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { defineFunction } from '../../../lib/tools/functions/function.js';
+import { defineFunction } from '../../../lib/tools/builtin/compute/function.js';
 import { type CatalogEntry, defineTool } from '../../../lib/tools/tool.js';
 import { type Fence, fencesOf, tableRows } from './markdown.js';
 import { documents, read } from '../files.js';
@@ -58,7 +58,7 @@ describe('The guide to pipelines', () => {
   it('explains every problem code', () => {
     const rows = [GUIDE, PLANS].flatMap((file) => tableRows(sectionOf('What validate says', file)));
     const codes = new Set(rows.map(([code = '']) => code.replaceAll('`', '')));
-    expect([...codes].sort()).to.deep.equal(membersOf('lib/definition/problem.ts', 'ProblemCode').sort());
+    expect([...codes].sort()).to.deep.equal(membersOf('lib/definition/problems/problem.ts', 'ProblemCode').sort());
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Problem } from '../../../lib/definition/problem.js';
+import type { Problem } from '../../../lib/definition/problems/problem.js';
 import type { CheckResult } from '../../../lib/pipelines/pipeline.js';
 import type { CheckOptions } from '../../../lib/pipelines/check-context.js';
 import { checkPipeline } from '../../../lib/pipelines/check.js';

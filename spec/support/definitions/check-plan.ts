@@ -1,4 +1,4 @@
-import type { Problem } from '../../../lib/definition/problem.js';
+import type { Problem } from '../../../lib/definition/problems/problem.js';
 import { checkPlan, type PlanCheckResult, type PlanCheckOptions } from '../../../lib/plans/check.js';
 import type { PipelineInput, Plan } from '../../../lib/plans/plan.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';

@@ -1,5 +1,5 @@
 import { systemClock } from '../../../lib/common/clock.js';
-import { createRoutes } from '../../../lib/http/app.js';
+import { createRoutes } from '../../../lib/http/routing/app.js';
 import type { Route } from '../../../lib/http/routing/route.js';
 import type { HttpServices } from '../../../lib/http/services.js';
 import { Metrics } from '../../../lib/telemetry/metrics.js';

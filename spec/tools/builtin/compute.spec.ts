@@ -4,7 +4,7 @@ import { errorMessage } from '../../../lib/common/errors.js';
 import type { JsonObject } from '../../../lib/common/json/json.js';
 import { checkPipeline } from '../../../lib/pipelines/check.js';
 import { builtinCatalog, type Catalog } from '../../../lib/tools/catalog.js';
-import { defineFunction } from '../../../lib/tools/functions/function.js';
+import { defineFunction } from '../../../lib/tools/builtin/compute/function.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { parseTool } from '../../../lib/tools/loading/parse-tool.js';
 import { defineTool, type Tool } from '../../../lib/tools/tool.js';

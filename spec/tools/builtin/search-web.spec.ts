@@ -3,7 +3,7 @@ import type { ToolError } from '../../../lib/common/errors.js';
 import type { JsonObject } from '../../../lib/common/json/json.js';
 import { createSearchWeb } from '../../../lib/tools/builtin/search-web.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import type { SearchOptions } from '../../../lib/tools/sources/search-providers.js';
+import type { SearchOptions } from '../../../lib/tools/builtin/fetch-data/search-providers.js';
 import { catchRejection } from '../../support/rejection.js';
 import { toolContext } from '../../support/tool-context.js';
 import { LoopbackServer, loopbackFetch } from '../fetching/loopback-server.js';

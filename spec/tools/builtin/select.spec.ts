@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { errorMessage, ToolError } from '../../../lib/common/errors.js';
 import type { Json } from '../../../lib/common/json/json.js';
-import { select } from '../../../lib/tools/builtin/select.js';
-import type { PageList } from '../../../lib/tools/search/select-pages.js';
+import { select } from '../../../lib/tools/builtin/select/select.js';
+import type { PageList } from '../../../lib/tools/builtin/select/select-pages.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { catchRejection } from '../../support/rejection.js';
 import { toolContext } from '../../support/tool-context.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json/json.js';
-import { BUILTIN_FUNCTIONS, callFunction } from '../../../lib/tools/builtin/compute.js';
+import { BUILTIN_FUNCTIONS, callFunction } from '../../../lib/tools/builtin/compute/compute.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { toolContext } from '../../support/tool-context.js';
 

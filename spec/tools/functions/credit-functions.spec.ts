@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../lib/common/json/json.js';
 import { builtinCatalog, type Catalog } from '../../../lib/tools/catalog.js';
-import { callFunction } from '../../../lib/tools/builtin/compute.js';
+import { callFunction } from '../../../lib/tools/builtin/compute/compute.js';
 import { loadTools } from '../../../lib/tools/loading/load-tools.js';
 import type { ToolContext } from '../../../lib/tools/tool.js';
 import { ROOT } from '../../project/files.js';

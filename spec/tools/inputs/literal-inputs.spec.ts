@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { hintRename } from '../../../lib/definition/hint.js';
+import { hintRename } from '../../../lib/definition/problems/hint.js';
 import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { mock } from '../../../lib/tools/builtin/testing/mock.js';
 import { store } from '../../../lib/tools/builtin/store.js';
 import { transform } from '../../../lib/tools/builtin/transform.js';
 import { ingestDocument } from '../../../lib/tools/builtin/ingest-document.js';
-import { select as selectPages } from '../../../lib/tools/builtin/select.js';
+import { select as selectPages } from '../../../lib/tools/builtin/select/select.js';
 import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';
 import { defineTool, type Tool } from '../../../lib/tools/tool.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';

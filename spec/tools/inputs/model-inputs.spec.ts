@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { textOfHint } from '../../../lib/definition/hint.js';
+import { textOfHint } from '../../../lib/definition/problems/hint.js';
 import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parseTool } from '../../../lib/tools/loading/parse-tool.js';
 import type { JsonObject } from '../../../lib/common/json/json.js';
-import { BUILTIN_FUNCTIONS } from '../../../lib/tools/builtin/compute.js';
+import { BUILTIN_FUNCTIONS } from '../../../lib/tools/builtin/compute/compute.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import type { Tool } from '../../../lib/tools/tool.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
-import { IndexCache } from '../../../lib/tools/search/index-cache.js';
+import { IndexCache } from '../../../lib/tools/builtin/select/index-cache.js';
 import { settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { PauseCounter, toolContext } from '../../support/tool-context.js';

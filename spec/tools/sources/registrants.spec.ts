@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RegistrantIndex } from '../../../lib/tools/sources/registrants.js';
+import { RegistrantIndex } from '../../../lib/tools/builtin/fetch-data/registrants.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const row = (cik: number, ticker: string, title: string) => ({ cik_str: cik, ticker, title });

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ToolError } from '../../../lib/common/errors.js';
 import type { JsonObject } from '../../../lib/common/json/json.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import { createSecEdgar } from '../../../lib/tools/sources/sec-edgar.js';
+import { createSecEdgar } from '../../../lib/tools/builtin/fetch-data/sec-edgar.js';
 import type { DataSource, FetchedResponse, ToolContext } from '../../../lib/tools/tool.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';

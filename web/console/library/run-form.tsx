@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { JsonObject } from '../../../lib/common/json/json.js';
-import type { Graph } from '../../../lib/pipelines/graph.js';
+import type { Graph } from '../../../lib/pipelines/drawing/graph.js';
 import type { NamedPipeline } from '../../../lib/library/named-pipeline.js';
 import type { PlanGraph } from '../../../lib/plans/graph.js';
 import { messageOf, type Server } from '../../shared/server/server.js';

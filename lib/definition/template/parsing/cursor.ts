@@ -1,4 +1,4 @@
-import type { TemplateProblem } from '../expression.js';
+import type { TemplateProblem } from '../expressions/expression.js';
 
 /** Thrown and caught within the parser. */
 export class TemplateSyntaxError extends Error {

@@ -1,7 +1,13 @@
 import type { Steps } from '../../../common/scheduling/steps.js';
 import { Cursor, TemplateSyntaxError } from './cursor.js';
-import { ExpressionTable } from '../expression-table.js';
-import type { Expression, PlacedExpression, Segment, TemplatePart, TemplateProblem } from '../expression.js';
+import { ExpressionTable } from '../expressions/expression-table.js';
+import type {
+  Expression,
+  PlacedExpression,
+  Segment,
+  TemplatePart,
+  TemplateProblem,
+} from '../expressions/expression.js';
 import { readLiteral } from './literal.js';
 import {
   failAfterExpression,

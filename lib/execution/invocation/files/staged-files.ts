@@ -7,7 +7,7 @@ import { formatMebibytes } from '../../../common/text.js';
 import { assertFileName } from '../../../tools/files/file-name.js';
 import type { ArtifactContent, WrittenArtifact } from '../../../tools/tool.js';
 import type { Artifact } from '../json-output.js';
-import { eventLoopBudget, nextSlice } from '../../event-loop-budget.js';
+import { eventLoopBudget, nextSlice } from '../../run/event-loop-budget.js';
 import type { RunArtifact } from '../../results.js';
 import type { NameOwner } from './artifact-names.js';
 import type { ArtifactFolder, ArtifactSource } from './artifact-store.js';

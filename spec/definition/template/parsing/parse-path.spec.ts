@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { formatKey, formatPath, type Segment } from '../../../../lib/definition/template/expression.js';
+import {
+  formatKey,
+  formatPath,
+  type Segment,
+} from '../../../../lib/definition/template/expressions/expression.js';
 import { parseTemplate } from '../../../../lib/definition/template/parsing/parser.js';
 import { parseExpression } from '../expressions.js';
 

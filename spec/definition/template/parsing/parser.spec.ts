@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { TemplatePart } from '../../../../lib/definition/template/expression.js';
+import type { TemplatePart } from '../../../../lib/definition/template/expressions/expression.js';
 import { parseTemplate } from '../../../../lib/definition/template/parsing/parser.js';
 import { measureCpuMsSync } from '../../../support/measuring/cpu-time.js';
 

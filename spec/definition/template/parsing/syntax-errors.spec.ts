@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { TemplateProblem } from '../../../../lib/definition/template/expression.js';
+import type { TemplateProblem } from '../../../../lib/definition/template/expressions/expression.js';
 import { parseTemplate } from '../../../../lib/definition/template/parsing/parser.js';
 
 describe('Template syntax errors', () => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { errorMessage, ToolError } from '../../../../lib/common/errors.js';
 import type { Json } from '../../../../lib/common/json/json.js';
-import { select } from '../../../../lib/tools/builtin/select.js';
+import { select } from '../../../../lib/tools/builtin/select/select.js';
 import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
-import type { PageList } from '../../../../lib/tools/search/select-pages.js';
+import type { PageList } from '../../../../lib/tools/builtin/select/select-pages.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { type TestContext, toolContext } from '../../../support/tool-context.js';
 import { ScriptedModels } from '../../../models/scripted-models.js';

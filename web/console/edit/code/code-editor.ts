@@ -16,7 +16,7 @@ import {
   lineNumbers,
   placeholder,
 } from '@codemirror/view';
-import type { Fix, Position, Problem } from '../../../../lib/definition/problem.js';
+import type { Fix, Position, Problem } from '../../../../lib/definition/problems/problem.js';
 import { type Outline, type OutlinePart, partAt } from '../model/outline.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 import { assist, outlineOf } from './language.js';

@@ -1,4 +1,4 @@
-import type { Graph } from '../../../../lib/pipelines/graph.js';
+import type { Graph } from '../../../../lib/pipelines/drawing/graph.js';
 import type { PlanStatistics } from '../../../../lib/plans/statistics.js';
 
 /** The drawing of a definition: waves of boxes and what they depend on. */

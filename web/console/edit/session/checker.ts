@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { JsonObject } from '../../../../lib/common/json/json.js';
-import type { Problem } from '../../../../lib/definition/problem.js';
-import type { Graph } from '../../../../lib/pipelines/graph.js';
+import type { Problem } from '../../../../lib/definition/problems/problem.js';
+import type { Graph } from '../../../../lib/pipelines/drawing/graph.js';
 import type { PlanStatistics } from '../../../../lib/plans/statistics.js';
 import { type DrawnGraph, drawPlan, isTextOf } from '../model/drawn-graph.js';
 import { messageOf, type Server, ServerError } from '../../../shared/server/server.js';

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { JsonObject } from '../../../../lib/common/json/json.js';
-import type { Fix, Position, Problem } from '../../../../lib/definition/problem.js';
+import type { Fix, Position, Problem } from '../../../../lib/definition/problems/problem.js';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import type { ToolMetadata } from '../../../../lib/tools/catalog.js';
 import { messageOf, type Server } from '../../../shared/server/server.js';

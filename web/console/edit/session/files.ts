@@ -1,4 +1,4 @@
-import type { Problem } from '../../../../lib/definition/problem.js';
+import type { Problem } from '../../../../lib/definition/problems/problem.js';
 import type { NamedPage } from '../../../../lib/library/named-pipeline.js';
 import { type Server, ServerError } from '../../../shared/server/server.js';
 import type { KeptText } from './drafts.js';

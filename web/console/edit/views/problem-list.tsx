@@ -1,4 +1,4 @@
-import type { Problem } from '../../../../lib/definition/problem.js';
+import type { Problem } from '../../../../lib/definition/problems/problem.js';
 import type { EditSession } from '../session/edit-session.js';
 
 /** More are not listed: the first ones are fixed first. */

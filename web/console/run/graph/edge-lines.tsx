@@ -1,5 +1,5 @@
 import type { WaveLayout } from '../../../../lib/pipelines/drawing/wave-layout.js';
-import type { Graph } from '../../../../lib/pipelines/graph.js';
+import type { Graph } from '../../../../lib/pipelines/drawing/graph.js';
 
 /** A dependency between two cards, in a plan with its keys. */
 export type LabelledEdge = Graph['edges'][number] & {

@@ -1,5 +1,5 @@
 import type { LiveEvent, TaskEvent } from '../../../../lib/execution/events/event.js';
-import type { Graph } from '../../../../lib/pipelines/graph.js';
+import type { Graph } from '../../../../lib/pipelines/drawing/graph.js';
 import type { TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
 import { formatSelection } from './addresses.js';
 

@@ -1,0 +1,53 @@
+import type { Json } from '../../common/json/json.js';
+import type { Path } from './problem.js';
+
+/** The place of an added field in its map: as the first or the last one, or before another one. */
+export type FieldPlace = 'first' | 'last' | { readonly before: string };
+
+/** How to change a definition so that a problem disappears, before its place in the text is known (D8). */
+export type Change =
+  /** Replaces a name at the place of the diagnostic. */
+  | { readonly kind: 'rename'; readonly from: string; readonly to: string }
+  /** Replaces the value at the place of the diagnostic. */
+  | { readonly kind: 'replace'; readonly value: Json }
+  /** Adds a field to a map, which is added too when it is missing; or writes the value behind a field that has none. */
+  | {
+      readonly kind: 'set';
+      readonly path: Path;
+      readonly value: Json;
+      /** Default: behind the first field of the map, which names what it is. */
+      readonly place?: FieldPlace;
+    }
+  /** Removes the field at the place of the diagnostic. */
+  | { readonly kind: 'remove' }
+  /** Adds an entry to a list, which is added too when it is missing. */
+  | { readonly kind: 'append'; readonly path: Path; readonly value: Json };
+
+/** A hint that also says exactly what to change. */
+export interface ChangeHint {
+  readonly text: string;
+  readonly change: Change;
+}
+
+/** How to solve a problem: in words alone, or with the change. */
+export type Hint = string | ChangeHint;
+
+/** Formats a suggestion. */
+export function didYouMean(name: string): string {
+  return `did you mean "${name}"?`;
+}
+
+/** Suggests a name in place of another one. */
+export function hintRename(from: string, to: string): ChangeHint {
+  return { text: didYouMean(to), change: { kind: 'rename', from, to } };
+}
+
+/** Suggests a value in place of another one. */
+export function hintReplace(text: string, value: Json): ChangeHint {
+  return { text, change: { kind: 'replace', value } };
+}
+
+/** Returns the words of a hint. */
+export function textOfHint(hint: Hint): string {
+  return typeof hint === 'string' ? hint : hint.text;
+}

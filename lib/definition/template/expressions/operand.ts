@@ -1,0 +1,220 @@
+import type { Json } from '../../../common/json/json.js';
+import { type Expression, formatPath, type Segment } from './expression.js';
+import { lookUp } from './lookup.js';
+import { explainMissing, type ValueSource } from './missing-value.js';
+import { type Reference, resolveReference } from '../reference.js';
+import type { TemplateScope } from '../scope.js';
+
+/** A template of the definition could not be rendered with the data of this run (D13). */
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError';
+  /** The path that has no value, as text: `a.output.rows[0]`. */
+  readonly path: string;
+
+  constructor(path: string, reason: string) {
+    super(`{{${path}}}: ${reason}`);
+    this.path = path;
+  }
+}
+
+/** Renders one part of a compiled value. */
+export interface Renderer {
+  render(scope: TemplateScope, item: Json | undefined): Json;
+  /** Returns the renderer for all items of one fan-out; it evaluates the parts that do not read the item once (D15). */
+  bind(scope: TemplateScope): Renderer;
+}
+
+/** A template within a value. It renders to the value of its expression, which keeps its type (D10). */
+export interface Operand extends Renderer {
+  /** The path that the template reads, as text, for messages. */
+  readonly path: string;
+  /** True when the value depends on the item of a fan-out. */
+  readonly readsItem: boolean;
+}
+
+/**
+ * A compiled expression, of one that passed the checks: a root that is no namespace is a task id. Flat, because a
+ * definition may have a hundred thousand of them.
+ */
+export class ExpressionOperand implements Operand {
+  readonly expression: Expression;
+  /** Where the value comes from. */
+  readonly source: ExpressionSource;
+
+  constructor(expression: Expression) {
+    this.expression = expression;
+    this.source = new ExpressionSource(expression);
+  }
+
+  get path(): string {
+    return formatPath(this.expression.root, this.expression.path);
+  }
+
+  get readsItem(): boolean {
+    return this.expression.root === 'item';
+  }
+
+  /**
+   * Returns the value. The fallback of the expression replaces one that is missing or null, anywhere on the path (D11).
+   *
+   * @throws TemplateError when there is none (D13)
+   */
+  render(scope: TemplateScope, item: Json | undefined): Json {
+    const { fallback } = this.expression;
+    const value = this.#lookUp(scope, item);
+    if (fallback !== undefined) return value ?? fallback.value;
+    if (value !== undefined) return value;
+    const { label, path } = this.source;
+    throw new TemplateError(formatPath(label, path), explainMissing(this.source, scope, item));
+  }
+
+  bind(scope: TemplateScope): Renderer {
+    return this.readsItem ? this : new MemoizedOperand(scope, () => this.render(scope, undefined));
+  }
+
+  #lookUp(scope: TemplateScope, item: Json | undefined): Json | undefined {
+    const { path } = this.source;
+    const from = this.source.read(scope, item);
+    if (path.length === 0) return from;
+    const value = lookUp(from, path, scope.meter);
+    const excess = scope.meter?.excess;
+    if (excess !== undefined) throw new TemplateError(formatPath(this.source.label, path), excess);
+    return value;
+  }
+}
+
+/** The value that an expression reads, and the path from there. */
+class ExpressionSource implements ValueSource {
+  readonly path: readonly Segment[];
+  readonly #kind: Reference['kind'];
+  readonly #root: string;
+
+  constructor(expression: Expression) {
+    const { root, path } = expression;
+    const reference = resolve(expression);
+    this.#kind = reference.kind;
+    this.#root = root;
+    this.path = pathFromSource(reference, path);
+  }
+
+  get label(): string {
+    if (this.#kind === 'unknown') return this.#root;
+    return this.#kind === 'task' ? `${this.#root}.output` : LABELS[this.#kind];
+  }
+
+  get whenAbsent(): string {
+    if (this.#kind === 'item') return 'only a task with parallel_over has an item';
+    return this.#kind === 'task' ? `task "${this.#root}" has no output` : 'it has no value';
+  }
+
+  read(scope: TemplateScope, item: Json | undefined): Json | undefined {
+    switch (this.#kind) {
+      case 'task':
+        return scope.output(this.#root);
+      case 'item':
+        return item;
+      case 'input':
+        return scope.inputs;
+      case 'param':
+        return scope.params;
+      case 'session':
+        return scope.session;
+      case 'secret':
+        return scope.secrets;
+      case 'goal':
+        return scope.goal;
+      case 'unknown':
+        throw new TemplateError(formatPath(this.#root, this.path), this.#explainUnknown());
+    }
+  }
+
+  #explainUnknown(): string {
+    const reference = resolve({ root: this.#root, path: this.path });
+    return reference.kind === 'unknown' ? reference.message : 'it has no value';
+  }
+}
+
+function resolve({ root, path }: Pick<Expression, 'root' | 'path'>): Reference {
+  return resolveReference({ root, path }, new Set([root]));
+}
+
+const LABELS = {
+  input: 'pipeline.inputs',
+  param: 'params',
+  session: 'session',
+  secret: 'secrets',
+  goal: 'pipeline.goal',
+  item: 'item',
+} as const;
+
+/** Returns the path from the value that a reference reads. */
+function pathFromSource(reference: Reference, path: readonly Segment[]): readonly Segment[] {
+  switch (reference.kind) {
+    case 'task':
+      return reference.omitted ? path : path.slice(1);
+    case 'input':
+      return startWith(reference.key, path.slice(1));
+    case 'param':
+      return startWith(reference.name, path);
+    case 'session':
+      return startWith(reference.key, path);
+    case 'secret':
+      return startWith(reference.name, path.slice(0, 1));
+    case 'goal':
+      return path.slice(1);
+    case 'item':
+    case 'unknown':
+      return path;
+  }
+}
+
+/** Namespaces have names only: their first segment is one, also when it looks like an index. */
+function startWith(name: string, path: readonly Segment[]): readonly Segment[] {
+  const isName = path[0]?.kind === 'field' && path[0].index === undefined;
+  return isName ? path : [{ kind: 'field', name, index: undefined }, ...path.slice(1)];
+}
+
+/** Keeps what `evaluate` returns or throws at the first call, for all items of a fan-out. */
+export class MemoizedOperand implements Operand {
+  readonly readsItem = false;
+  readonly #scope: TemplateScope;
+  readonly #evaluate: () => Json;
+  readonly #operand: Operand | undefined;
+  #result: (() => Json) | undefined;
+
+  /** @param operand whose path messages name */
+  constructor(scope: TemplateScope, evaluate: () => Json, operand?: Operand) {
+    this.#scope = scope;
+    this.#evaluate = evaluate;
+    this.#operand = operand;
+  }
+
+  get path(): string {
+    return this.#operand?.path ?? '';
+  }
+
+  render(): Json {
+    this.#result ??= this.#settleOnce();
+    return this.#result();
+  }
+
+  bind(): Renderer {
+    return this;
+  }
+
+  #settleOnce(): () => Json {
+    const { meter } = this.#scope;
+    return meter === undefined ? settle(this.#evaluate) : meter.share(() => settle(this.#evaluate));
+  }
+}
+
+function settle(evaluate: () => Json): () => Json {
+  try {
+    const value = evaluate();
+    return () => value;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}

@@ -1,0 +1,129 @@
+import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
+import { getOrThrow } from '../../definition/assert.js';
+import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from './chart.js';
+import type { Pipeline, Task } from '../pipeline.js';
+
+/** A pipeline as waves and edges: the input of the renderers, and what `graph --json` prints. */
+export interface Graph {
+  readonly id: string;
+  readonly goal: string;
+  readonly waves: readonly (readonly GraphTask[])[];
+  readonly edges: readonly GraphEdge[];
+}
+
+interface GraphTask {
+  readonly id: string;
+  readonly tool: string;
+  readonly fan_out: boolean;
+}
+
+/** `from` runs before `to`, because a template reads its output or `await` names it (rules 5 and 6). */
+interface GraphEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly kind: 'template' | 'await';
+}
+
+export function createGraph(pipeline: Pipeline): Graph {
+  return runToEnd(createGraphInSteps(pipeline));
+}
+
+/** Tasks and edges that are drawn in one step. */
+const PARTS_PER_STEP = 200;
+
+export function* createGraphInSteps({ definition, tasks, waves, templates }: Pipeline): Steps<Graph> {
+  if (templates.needsSteps) yield* templates.compile();
+  const graphWaves: GraphTask[][] = [];
+  let count = 0;
+  for (const wave of waves) {
+    const drawn: GraphTask[] = [];
+    for (const id of wave) {
+      const { tool, parallelOver } = getOrThrow(tasks, id);
+      drawn.push({ id, tool: tool.name, fan_out: parallelOver !== undefined });
+      if (++count % PARTS_PER_STEP === 0) yield;
+    }
+    graphWaves.push(drawn);
+  }
+  const edges: GraphEdge[] = [];
+  let parts = 0;
+  for (const { id, await: awaits = [] } of definition.tasks) {
+    const found = listEdges(getOrThrow(tasks, id), new Set(awaits));
+    for (const edge of found) edges.push(edge);
+    parts += 1 + found.length;
+    if (parts < PARTS_PER_STEP) continue;
+    parts = 0;
+    yield;
+  }
+  return { id: definition.id, goal: definition.goal, waves: graphWaves, edges };
+}
+
+function listEdges(task: Task, awaits: ReadonlySet<string>): GraphEdge[] {
+  const operands = [task.inputs, task.parallelOver].flatMap((template) => template?.operands ?? []);
+  const read = new Set(operands.map(({ expression }) => expression.root));
+  return task.upstream.map((from) => {
+    const kind = awaits.has(from) && !read.has(from) ? 'await' : 'template';
+    return { from, to: task.id, kind };
+  });
+}
+
+/** Renders a Mermaid chart with a subgraph for each wave. */
+export function renderMermaid({ id, waves, edges }: Graph): string {
+  const names = new Map(waves.flat().map((task, index) => [task.id, `t${index}`]));
+  const lines = waves.flatMap((wave, index) => [
+    `  subgraph w${index + 1} ["wave ${index + 1}"]`,
+    ...wave.map((task) => `    ${names.get(task.id)}${mermaidShape(task)}`),
+    '  end',
+  ]);
+  const arrows = edges.map(({ from, to, kind }) => {
+    const arrow = kind === 'await' ? '-.->' : '-->';
+    return `  ${names.get(from)} ${arrow} ${names.get(to)}`;
+  });
+  return mermaidChart(id, [...lines, ...arrows]);
+}
+
+function mermaidShape(task: GraphTask): string {
+  const label = `"${escapeMermaid(task.id)}<br/>${escapeMermaid(toolLabel(task))}"`;
+  return task.fan_out ? `[[${label}]]` : `[${label}]`;
+}
+
+/** Renders a Graphviz digraph with a rank for each wave. */
+export function renderDot({ id, waves, edges }: Graph): string {
+  const lines = waves.flatMap((wave, index) => [
+    `  { rank=same; ${quoteDot(waveName(index))} [shape=plaintext];`,
+    ...wave.map((task) => `    ${quoteDot(task.id)}${dotShape(task)};`),
+    '  }',
+  ]);
+  const order =
+    waves.length < 2
+      ? []
+      : [`  ${waves.map((_, index) => quoteDot(waveName(index))).join(' -> ')} [style=invis];`];
+  const arrows = edges.map(({ from, to, kind }) => {
+    const style = kind === 'await' ? ' [style=dashed]' : '';
+    return `  ${quoteDot(from)} -> ${quoteDot(to)}${style};`;
+  });
+  return dotChart(id, [...lines, ...order, ...arrows]);
+}
+
+function dotShape(task: GraphTask): string {
+  const label = quoteDot(`${task.id}\n${toolLabel(task)}`);
+  return ` [label=${label}${task.fan_out ? ', peripheries=2' : ''}]`;
+}
+
+/** The space keeps the name distinct from every task id. */
+function waveName(index: number): string {
+  return `wave ${index + 1}`;
+}
+
+/** Renders the waves side by side as text, as many in a row as fit into `columns`. */
+export function renderText(graph: Graph, columns: number): string {
+  return textChart(
+    graph,
+    toolLabel,
+    ({ from, kind }) => (kind === 'await' ? `${from} (await)` : from),
+    columns,
+  );
+}
+
+function toolLabel({ tool, fan_out }: GraphTask): string {
+  return fan_out ? `${tool} for each item` : tool;
+}
