@@ -1,3 +1,4 @@
+import { inNextTurn } from '../common/scheduling/turns.js';
 import { ToolError } from '../common/errors.js';
 import { MODEL_LIMITS } from '../common/limits.js';
 
@@ -42,7 +43,7 @@ export class AnswerParts {
     if (this.#onText === undefined) return;
     if (this.#isHolding) return void this.#held.push(text);
     this.#isHolding = true;
-    setImmediate(() => this.#endTurn());
+    inNextTurn(() => this.#endTurn());
     this.#onText(text);
   }
 

@@ -352,6 +352,16 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     },
   },
   {
+    what: 'turns of the event loop',
+    pattern: /\bsetImmediate\b/,
+    only: {
+      'lib/common/scheduling/event-loop-scheduler.ts': 'shares the turns between tenants',
+      'lib/common/scheduling/event-loop-slice.ts': 'sees the end of a turn',
+      'lib/common/scheduling/turns.ts': 'waits for the next turn, for all others',
+      'lib/tools/expressions/expression-process.ts': 'a program of its own',
+    },
+  },
+  {
     what: 'timers',
     pattern: /(?<![.\w])set(?:Timeout|Interval)\(/,
     only: {

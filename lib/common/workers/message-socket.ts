@@ -1,5 +1,5 @@
+import { nextTurn } from '../scheduling/turns.js';
 import type { Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
 import { bytesFrame, deserializeFrame, FRAME, FrameReader, serializeFrame } from './frames.js';
 import { WorkerError } from './protocol.js';
 
@@ -67,7 +67,7 @@ export class MessageSocket<SentHead, ReceivedHead> {
     for (const frame of frameParts(body as Fields, parts)) {
       if (frames.push(frame) < PIECES_PER_TURN) continue;
       await this.#write(frames);
-      await setImmediate();
+      await nextTurn();
       if (this.#socket.destroyed) return;
       frames = [];
     }

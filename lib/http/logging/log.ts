@@ -1,3 +1,4 @@
+import { inNextTurn } from '../../common/scheduling/turns.js';
 import type { Writable } from 'node:stream';
 import picocolors from 'picocolors';
 import { pino } from 'pino';
@@ -114,7 +115,7 @@ class LineBuffer {
   }
 
   write(line: string): void {
-    if (this.#lines === '') setImmediate(() => this.flush());
+    if (this.#lines === '') inNextTurn(() => this.flush());
     this.#lines += line;
   }
 

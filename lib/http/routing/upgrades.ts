@@ -1,3 +1,4 @@
+import { inNextTurn } from '../../common/scheduling/turns.js';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -43,7 +44,7 @@ export function handleUpgrades(server: Server, handle: UpgradeHandler): () => vo
     waiting.add(connection);
     connection.on('error', ignoreError).on('drain', forwardDrain);
     // The parser of the request is still at work: a new connection could be given the same one.
-    setImmediate(goOn);
+    inNextTurn(goOn);
   });
   return () => {
     for (const connection of waiting) connection.destroy();

@@ -1,3 +1,4 @@
+import { inNextTurn } from '../../common/scheduling/turns.js';
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
@@ -131,6 +132,6 @@ export class EventStreams {
   #scheduleFlush(): void {
     if (this.#isFlushScheduled) return;
     this.#isFlushScheduled = true;
-    setImmediate(() => this.#flush());
+    inNextTurn(() => this.#flush());
   }
 }

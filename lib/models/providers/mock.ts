@@ -1,5 +1,5 @@
+import { nextTurn } from '../../common/scheduling/turns.js';
 import { createHash } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../common/json/json.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
 import {
@@ -116,7 +116,7 @@ async function* answer(
   const words = text.slice(0, MAX_TEXT_BY_WORD).match(/\S+\s*|\s+/g) ?? [];
   for (const part of words) yield { type: 'text', text: part };
   for (let start = MAX_TEXT_BY_WORD; start < text.length; start += PART_LENGTH) {
-    await setImmediate();
+    await nextTurn();
     yield { type: 'text', text: text.slice(start, start + PART_LENGTH) };
   }
   yield { type: 'end', finish, usage: usage ?? estimateTokens(request, text) };

@@ -1,3 +1,4 @@
+import { inNextTurn, nextTurn } from '../../common/scheduling/turns.js';
 import { FairQueue } from '../../common/scheduling/fair-queue.js';
 import { eventLoopBudget } from '../../execution/run/event-loop-budget.js';
 import type { Fact } from '../../execution/history/fact.js';
@@ -134,7 +135,7 @@ export class CommitQueue {
   #schedule(): void {
     if (this.#isFlushing || this.#hasFailed) return;
     this.#isFlushing = true;
-    setImmediate(() => void this.#flush());
+    inNextTurn(() => void this.#flush());
   }
 
   async #flush(): Promise<void> {
@@ -220,12 +221,6 @@ export class CommitQueue {
 
 function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
 
 const DONE = Promise.resolve();

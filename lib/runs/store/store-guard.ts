@@ -1,3 +1,4 @@
+import { inNextTurn } from '../../common/scheduling/turns.js';
 import { WavetrainError } from '../../common/errors.js';
 import type { RunStore } from './run-store.js';
 
@@ -34,7 +35,7 @@ export class StoreGuard {
       this.#waiting.add(reject);
       void promise.then(resolve).finally(() => this.#waiting.delete(reject));
       // A promise about facts that were kept before the store failed resolves first.
-      if (this.#hasFailed) setImmediate(() => reject(this.#notReady()));
+      if (this.#hasFailed) inNextTurn(() => reject(this.#notReady()));
     });
   }
 

@@ -1,8 +1,8 @@
+import { nextTurn } from '../../common/scheduling/turns.js';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '../../common/clock.js';
 import { runWithPauses, type Steps } from '../../common/scheduling/steps.js';
 import type { DocumentContent } from './document.js';
@@ -34,7 +34,7 @@ export async function parseLocally(request: ParseRequest, context: ParseContext)
 }
 
 function pauseAfterEachStep<T>(steps: Steps<T>): Promise<T> {
-  return runWithPauses(steps, () => setImmediate());
+  return runWithPauses(steps, nextTurn);
 }
 
 function findProgram(): string | undefined {

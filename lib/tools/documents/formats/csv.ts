@@ -1,6 +1,6 @@
+import { nextTurn } from '../../../common/scheduling/turns.js';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setImmediate } from 'node:timers/promises';
 import { errorCode, errorMessage, ToolError } from '../../../common/errors.js';
 import { setOwn } from '../../../common/json/json.js';
 import { ellipsize, joinFirst } from '../../../common/text.js';
@@ -143,7 +143,7 @@ function detectDelimiter(text: string): string {
 async function* slices(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
     yield bytes.subarray(at, at + SLICE_BYTES);
-    await setImmediate();
+    await nextTurn();
   }
 }
 
