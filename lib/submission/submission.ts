@@ -1,11 +1,10 @@
-import type { JsonObject } from '../common/json/json.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import type { Problem } from '../definition/problems/problem.js';
 import type { DefinitionInput, Source } from '../definition/text/source.js';
 import type { StartedBy } from '../common/started-by.js';
-import type { Breakpoints, ExecutionOptions } from '../execution/run-inputs.js';
 import type { PipelineInput } from '../plans/plan.js';
 import type { SubmissionOptions } from '../runs/registry-options.js';
+import type { StoredSubmission } from '../runs/store/run-store.js';
 import type { RerunRequest } from '../runs/rerun/rerun.js';
 
 /** A run that a request, a schedule, a webhook, the command line, an MCP host or the library asks for (D73). */
@@ -19,15 +18,10 @@ export interface Submission<D = DefinitionSource> extends SubmissionOptions {
 }
 
 /** The values of a run, as they were sent; those that do not fit the definition are refused. */
-export interface SubmittedValues {
-  readonly params?: JsonObject;
-  readonly inputs?: JsonObject;
-  readonly session?: JsonObject;
-  readonly options?: ExecutionOptions;
-  readonly breakpoints?: Breakpoints;
-  readonly collect_events?: boolean;
-  readonly plan_concurrency?: number;
-}
+export type SubmittedValues = Pick<
+  StoredSubmission,
+  'params' | 'inputs' | 'session' | 'options' | 'breakpoints' | 'collect_events' | 'plan_concurrency'
+>;
 
 /** A rerun, with a changed definition if there is one (D60). */
 export interface RerunSubmission extends Omit<RerunRequest, 'pipeline' | 'plan'> {

@@ -154,7 +154,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   submission: {
     may: ['definition', 'errors', 'pipelines', 'plans', 'runs'],
-    types: ['execution', 'json', 'runs', 'scheduling', 'started-by', 'tools'],
+    types: ['execution', 'runs', 'scheduling', 'started-by', 'tools'],
     reason: 'it checks what is submitted, and hands it to the registry that it is given',
   },
   reports: {
