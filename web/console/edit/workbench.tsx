@@ -4,7 +4,7 @@ import type { Zoom } from '../../shared/model/zoom.js';
 import { Notice } from '../../shared/views/notices.js';
 import { panelOf, Tabs } from '../../shared/views/tabs.js';
 import { CodeEditor } from './code/code-editor.js';
-import { outlineOfText } from './code/language.js';
+import { outlineOfText } from './code/outline-of.js';
 import { inlinedParts } from './model/outline.js';
 import { START_TEMPLATE } from './model/snippets.js';
 import { EditSession, LOOK_MS } from './session/edit-session.js';

@@ -19,7 +19,8 @@ import {
 import type { Fix, Position, Problem } from '../../../../lib/definition/problems/problem.js';
 import { type Outline, type OutlinePart, partAt } from '../model/outline.js';
 import type { Vocabulary } from '../model/vocabulary.js';
-import { assist, outlineOf } from './language.js';
+import { assist } from './language.js';
+import { findPart, outlineOf } from './outline-of.js';
 import { openShadow, THEME } from './theme.js';
 
 interface EditorOptions {
@@ -141,7 +142,7 @@ export class CodeEditor {
 
   /** Moves the cursor to a task or a sub-pipeline, unless it is there. */
   goToPart(id: string): void {
-    const part = this.outline.parts.find((candidate) => candidate.id === id);
+    const part = findPart(this.#view.state, id);
     if (part === undefined || this.#part === id) return;
     this.#view.dispatch({
       selection: { anchor: part.from },

@@ -4,8 +4,6 @@ import {
   type CompletionContext,
   type CompletionResult,
 } from '@codemirror/autocomplete';
-import { yamlLanguage } from '@codemirror/lang-yaml';
-import { syntaxTree } from '@codemirror/language';
 import type { EditorState, Extension } from '@codemirror/state';
 import {
   Decoration,
@@ -16,36 +14,11 @@ import {
   ViewPlugin,
   type ViewUpdate,
 } from '@codemirror/view';
+import { MOST_ANALYSED, outlineOf } from './outline-of.js';
 import { findCursor } from '../model/cursor-path.js';
 import { type Proposal, propose } from '../model/completions.js';
 import { explain, type Explanation } from '../model/hover.js';
-import { EMPTY_OUTLINE, type Outline, readOutline } from '../model/outline.js';
 import type { Vocabulary } from '../model/vocabulary.js';
-import { readYaml } from '../model/yaml-tree.js';
-
-/** A longer text is neither completed nor explained nor outlined: it would be felt while typing. */
-const MOST_ANALYSED = 256 * 1024;
-
-/** Outlines by text, so that several readers of one state share the work. */
-let last:
-  | { readonly doc: EditorState['doc']; readonly length: number; readonly outline: Outline }
-  | undefined;
-
-/** Returns the outline of a text, as far as it has been parsed: parsing goes on while nobody types. */
-export function outlineOf(state: EditorState): Outline {
-  if (state.doc.length > MOST_ANALYSED) return EMPTY_OUTLINE;
-  const tree = syntaxTree(state);
-  if (last?.doc === state.doc && last.length === tree.length) return last.outline;
-  const outline = readOutline(readYaml(tree, (from, to) => state.sliceDoc(from, to)));
-  last = { doc: state.doc, length: tree.length, outline };
-  return outline;
-}
-
-/** Returns the outline of a text that is not in an editor. */
-export function outlineOfText(text: string): Outline {
-  if (text.length > MOST_ANALYSED) return EMPTY_OUTLINE;
-  return readOutline(readYaml(yamlLanguage.parser.parse(text), (from, to) => text.slice(from, to)));
-}
 
 /** Completes and explains what is written, once the server has said what there is. */
 export function assist(vocabulary: () => Vocabulary | undefined): Extension {
