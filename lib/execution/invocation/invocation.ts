@@ -3,7 +3,7 @@ import type { FailedResult } from '../../../machines/types.js';
 import { errorMessage, isNonRetryable, readRetryAfterMs, ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
 import type { Task } from '../../pipelines/pipeline.js';
-import { type JsonOutput, toJsonOutputInSteps } from './json-output.js';
+import { beginJsonOutput, type JsonOutput } from './json-output.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
 import { type CallProgress, measureRetry } from '../history/fact.js';
@@ -15,6 +15,8 @@ import { retryDelayMs, taskBackoff } from './retry-delay.js';
 import { messageWithCauses } from './thrown-error.js';
 
 export const STOPPED = 'stopped by force';
+
+const SUCCEEDED = { ok: true } as const;
 
 /** Receives the end of an invocation. */
 export interface InvocationListener {
@@ -115,7 +117,7 @@ export class Invocation {
     const { task, item, inputs } = this.#call;
     const calls = this.#services.countCalls(task.tool.name, 1);
     const number = { attempt: ++this.#attempts, calls };
-    const attempt = new Attempt(this.#services, task.id, item, number, () => this.#openModels());
+    const attempt = new Attempt(this.#services, task.id, item, number, this);
     this.#attempt = attempt;
     this.#listener.onAttempt(item, this.#attempts);
     this.#onAttemptEnd = this.#services.dependencies.onAttempt?.(this.#createInfo());
@@ -138,7 +140,7 @@ export class Invocation {
     }
   }
 
-  #openModels(): InvocationModels {
+  openModels(): InvocationModels {
     this.#models ??= new InvocationModels(this.#services.dependencies.models);
     return this.#models;
   }
@@ -174,11 +176,10 @@ export class Invocation {
     const { outputLimitBytes: limitBytes } = dependencies;
     const artifactPath = (): string => attempt.stagedFiles.claimBytes();
     const { masker } = prepared.secrets;
-    const steps = toJsonOutputInSteps(value, { limitBytes, artifactPath, masker });
-    const first = steps.next();
-    if (first.done === true) return this.#onCopied(attempt, first.value);
+    const output = beginJsonOutput(value, { limitBytes, artifactPath, masker });
+    if ('ok' in output) return this.#onCopied(attempt, output);
     // Copying all of a long output at once would hold the event loop.
-    dependencies.stepRunner.run(steps, prepared.tenantId).then(
+    dependencies.stepRunner.run(output, prepared.tenantId).then(
       (copied) => this.#onCopied(attempt, copied),
       (error: unknown) => this.#onFailed(attempt, error),
     );
@@ -207,13 +208,17 @@ export class Invocation {
   #onSucceeded(attempt: Attempt, value: Json, sizeBytes: number): void {
     if (attempt !== this.#attempt) return this.#services.budget.release(sizeBytes);
     this.#endAttempt();
-    this.#afterNestedRuns(attempt, () => {
-      this.#settle();
-      const bytes = sizeBytes + attempt.writtenBytes;
-      const { writes, hasFiles } = attempt;
-      this.#listener.onSuccess(this.#call.item, value, writes, this.#attempts, bytes, hasFiles);
-      this.#slot.settle({ ok: true });
-    });
+    // Most attempts have no nested runs, and need no function that waits for them.
+    if (attempt.nestedRunsSettled === undefined) return this.#succeed(attempt, value, sizeBytes);
+    this.#afterNestedRuns(attempt, () => this.#succeed(attempt, value, sizeBytes));
+  }
+
+  #succeed(attempt: Attempt, value: Json, sizeBytes: number): void {
+    this.#settle();
+    const bytes = sizeBytes + attempt.writtenBytes;
+    const { writes, hasFiles } = attempt;
+    this.#listener.onSuccess(this.#call.item, value, writes, this.#attempts, bytes, hasFiles);
+    this.#slot.settle(SUCCEEDED);
   }
 
   #settle(): void {
