@@ -1,6 +1,7 @@
 import { type ActorRefFrom, type AnyActorRef, createActor, type Snapshot } from 'xstate';
 import { type Logic, type LogicChart, STOP } from './logic.js';
 import type { TaskResult } from './types.js';
+import { childrenOfKind } from './xstate/child-actor.js';
 
 /** A fan-out of at most this many items has one actor per item; a larger one has one per {@link CHUNK_SIZE} items. */
 const MAX_ITEM_ACTORS = 256;
@@ -33,7 +34,7 @@ class SingleItems implements ItemActors {
 
   start(item: number): void {
     const id = String(item);
-    const actor = createActor(itemLogic, { parent: this.#parent, id, src: 'item' });
+    const actor = createItem(this.#parent, id);
     this.live.set(id, actor);
     actor.start();
   }
@@ -100,6 +101,8 @@ const itemLogic: Logic<ItemSnapshot, ItemMachineEvent, undefined> = {
 
   getPersistedSnapshot: (snapshot) => snapshot,
 };
+
+const createItem = childrenOfKind(itemLogic, 'item');
 
 class Chunks implements ItemActors {
   readonly live = new Map<string, ActorRefFrom<typeof chunkLogic>>();

@@ -1,6 +1,7 @@
 import { sendTo, setup } from 'xstate';
 import type { SubPipelineNeeds } from './readiness.js';
 import { type SubRunsSettled, subRunsLogic } from './sub-runs.js';
+import { withTable } from './xstate/flat-machine.js';
 
 /**
  * The machine of a plan. It has the states and transitions of a run, with the runs of sub-pipelines in place of waves
@@ -23,7 +24,7 @@ export interface PlanContext {
   readonly concurrency: number;
 }
 
-export const planMachine = setup({
+const machine = setup({
   types: {
     context: {} as PlanContext,
     events: {} as PlanEvent,
@@ -77,3 +78,5 @@ export const planMachine = setup({
     cancelled: { type: 'final' },
   },
 });
+
+export const planMachine = withTable(machine);

@@ -1,13 +1,6 @@
-import {
-  type ActorRefFrom,
-  assign,
-  createActor,
-  type ExecutableActionObject,
-  sendTo,
-  setup,
-  type SnapshotFrom,
-} from 'xstate';
+import { type ActorRefFrom, assign, sendTo, setup } from 'xstate';
 import { type WaveSettled, waveLogic } from './wave.js';
+import { withTable } from './xstate/flat-machine.js';
 
 /**
  * The machine of a run: the states and transitions of the reference, and the sequence of its waves.
@@ -159,28 +152,7 @@ const machine = setup({
   },
 });
 
-type RunMachine = typeof machine;
-
-const NOT_EXECUTED = {} as ExecutableActionObject['info'];
-
-/** XState's snapshot of the initial state, without the waves and the wave actor that each run has of its own. */
-const INITIAL_SNAPSHOT: SnapshotFrom<RunMachine> = createActor(machine, {
-  input: { waves: [] },
-}).getSnapshot();
-
-/**
- * Replaces `getInitialSnapshot` by a shortcut: entering `queued` and invoking the wave is the same in every run, and
- * takes XState longer than the rest of a short run. An inspector sees no difference.
- */
-export const runMachine: RunMachine = Object.assign(machine, {
-  getInitialSnapshot: ((scope, input) => {
-    const options = { parent: scope.self, id: 'wave', src: 'wave', syncSnapshot: false };
-    const wave = createActor(waveLogic, options);
-    const params = { id: 'wave', systemId: undefined, actorRef: wave, src: 'wave', input: undefined };
-    // Shows the action to an inspector. XState starts the children of the first state itself, so it executes nothing.
-    scope.actionExecutor({ type: 'xstate.spawnChild', params, exec: undefined, info: NOT_EXECUTED });
-    return { ...INITIAL_SNAPSHOT, context: createContext(input as RunMachineInput), children: { wave } };
-  }) as RunMachine['getInitialSnapshot'],
-});
+/** Each of its transitions takes as long as the rest of a wave of one task, so a table does them. */
+export const runMachine = withTable(machine);
 
 export type RunActor = ActorRefFrom<typeof runMachine>;

@@ -3,6 +3,7 @@ import { fanOutLogic } from './fan-out.js';
 import { type ChildEnd, isChildEnd, type Logic, type LogicChart, STOP, toTaskResult } from './logic.js';
 import { type Abort, type Expansion, type RunPorts, runPorts, type Slot } from './ports.js';
 import type { TaskResult } from './types.js';
+import { childrenOfKind } from './xstate/child-actor.js';
 
 /**
  * One task of the current wave. Its id is the task's id. It outputs a TaskResult and never ends in error, so a failing
@@ -116,6 +117,8 @@ export const taskLogic: Logic<TaskSnapshot, TaskMachineEvent, undefined> = {
     return { status, output, error, value, ...(children && { children }) } as Snapshot<TaskResult>;
   },
 };
+
+export const createTask = childrenOfKind(taskLogic, 'task');
 
 type TaskActor = ActorRefFrom<typeof taskLogic>;
 

@@ -1,4 +1,4 @@
-import { type ActorRefFrom, type ActorScope, createActor, type Snapshot } from 'xstate';
+import { type ActorRefFrom, type ActorScope, type Snapshot } from 'xstate';
 import {
   type ChildEnd,
   isChildEnd,
@@ -10,7 +10,7 @@ import {
   toTaskResult,
 } from './logic.js';
 import { runPorts } from './ports.js';
-import { taskLogic } from './task.js';
+import { createTask, type taskLogic } from './task.js';
 import type { TaskResult } from './types.js';
 
 /**
@@ -178,7 +178,7 @@ function startTasks(wave: WaveSnapshot, { self }: WaveScope): void {
 }
 
 function startTask(wave: WaveSnapshot, self: WaveScope['self'], id: string): void {
-  const task = createActor(taskLogic, { parent: self, id, src: 'task' });
+  const task = createTask(self, id);
   wave.live.set(id, task);
   task.start();
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { AnyMachineSnapshot } from 'xstate';
-import { createEndedActor, detachSnapshot } from '../../machines/ended.js';
+import { createEndedActor, detachSnapshot } from '../../machines/xstate/ended.js';
 import { countWavesExecuted, toRunStatus } from '../../machines/status.js';
 import { startPlanMachine } from '../support/runs/start-plan-machine.js';
 import { startRunMachine } from '../support/runs/start-run-machine.js';

@@ -435,4 +435,5 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/tools/tool.ts': "a bug in the caller's own code: a tool with an impossible name",
   'machines/readiness.ts': 'a bug: a need that is not in the plan',
   'machines/ports.ts': 'a bug: a run or a plan without ports',
+  'machines/xstate/flat-machine.ts': 'a bug: a chart that spawns actors while it assigns',
 };

@@ -21,6 +21,11 @@ const WRITE_BYTES = 128;
 /** Maximum number of declared stores in an error message. */
 const MAX_LISTED_STORES = 20;
 
+/** The invocation, whose attempts share what they ask of models. */
+interface ModelsOwner {
+  openModels(): InvocationModels;
+}
+
 /**
  * One attempt of an invocation: the context that the tool receives. Blackboard writes stay here until the attempt has
  * succeeded, so that a failed attempt writes nothing.
@@ -48,18 +53,17 @@ export class Attempt implements ToolContext, CallingAttempt {
   #modelController: AbortController | undefined;
   #isOver = false;
   readonly #services: InvocationServices;
-  readonly #openModels: () => InvocationModels;
+  readonly #owner: ModelsOwner;
 
-  /** @param openModels opens the models that all attempts of the invocation share */
   constructor(
     services: InvocationServices,
     taskId: string,
     item: number | undefined,
     { attempt, calls }: { readonly attempt: number; readonly calls: number },
-    openModels: () => InvocationModels,
+    owner: ModelsOwner,
   ) {
     this.#services = services;
-    this.#openModels = openModels;
+    this.#owner = owner;
     this.run_id = services.prepared.id;
     this.tenant_id = services.prepared.tenantId;
     this.task_id = taskId;
@@ -153,7 +157,7 @@ export class Attempt implements ToolContext, CallingAttempt {
     const { signal } = this.#modelController;
     const caller = { tenant_id, clock, signal, pauseTimeout, onUsage, onRequest: () => text.begin() };
     try {
-      return await this.#openModels().generate({ ...request, onText }, caller);
+      return await this.#owner.openModels().generate({ ...request, onText }, caller);
     } finally {
       text.flush();
       this.#releaseMemory(bytes);
@@ -218,7 +222,7 @@ export class Attempt implements ToolContext, CallingAttempt {
 
   get runPipeline(): ToolContext['runPipeline'] {
     return (call) => {
-      const outcome = this.#services.nestedRuns.run(call, this, this.#openModels().within(this));
+      const outcome = this.#services.nestedRuns.run(call, this, this.#owner.openModels().within(this));
       // A tool that does not await the outcome must not end the process; one that awaits it still gets the rejection.
       outcome.catch(() => undefined);
       return outcome;

@@ -1,7 +1,7 @@
 import type { Abort } from '../../../machines/ports.js';
 import { errorMessage, isNonRetryable, readRetryAfterMs, ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
-import { type JsonOutput, toJsonOutputInSteps } from './json-output.js';
+import { beginJsonOutput, type JsonOutput } from './json-output.js';
 import type { InvocationServices } from '../run-context.js';
 import { type CallProgress, measureRetry } from '../history/fact.js';
 import { Attempt } from './attempt.js';
@@ -11,6 +11,8 @@ import { InvocationModels } from './invocation-models.js';
 import { type Call, type InvocationListener, STOPPED } from './call.js';
 import { retryDelayMs, taskBackoff } from './retry-delay.js';
 import { messageWithCauses } from './thrown-error.js';
+
+const SUCCEEDED = { ok: true } as const;
 
 /**
  * The tool call of one task or item: its attempts, their timeouts and the delays between them (rule 13, D18, D19). An
@@ -65,7 +67,7 @@ export class Invocation {
     const { task, item, inputs } = this.#call;
     const calls = this.#services.countCalls(task.tool.name, 1);
     const number = { attempt: ++this.#attempts, calls };
-    const attempt = new Attempt(this.#services, task.id, item, number, () => this.#openModels());
+    const attempt = new Attempt(this.#services, task.id, item, number, this);
     this.#attempt = attempt;
     this.#listener.onAttempt(item, this.#attempts);
     this.#onAttemptEnd = this.#services.dependencies.onAttempt?.(this.#createInfo());
@@ -88,7 +90,7 @@ export class Invocation {
     }
   }
 
-  #openModels(): InvocationModels {
+  openModels(): InvocationModels {
     this.#models ??= new InvocationModels(this.#services.dependencies.models);
     return this.#models;
   }
@@ -124,11 +126,10 @@ export class Invocation {
     const { outputLimitBytes: limitBytes } = dependencies;
     const artifactPath = (): string => attempt.stagedFiles.claimBytes();
     const { masker } = prepared.secrets;
-    const steps = toJsonOutputInSteps(value, { limitBytes, artifactPath, masker });
-    const first = steps.next();
-    if (first.done === true) return this.#onCopied(attempt, first.value);
+    const output = beginJsonOutput(value, { limitBytes, artifactPath, masker });
+    if ('ok' in output) return this.#onCopied(attempt, output);
     // Copying all of a long output at once would hold the event loop.
-    dependencies.stepRunner.run(steps, prepared.tenantId).then(
+    dependencies.stepRunner.run(output, prepared.tenantId).then(
       (copied) => this.#onCopied(attempt, copied),
       (error: unknown) => this.#onFailed(attempt, error),
     );
@@ -157,13 +158,17 @@ export class Invocation {
   #onSucceeded(attempt: Attempt, value: Json, sizeBytes: number): void {
     if (attempt !== this.#attempt) return this.#services.budget.release(sizeBytes);
     this.#endAttempt();
-    this.#afterNestedRuns(attempt, () => {
-      this.#settle();
-      const bytes = sizeBytes + attempt.writtenBytes;
-      const { writes, hasFiles } = attempt;
-      this.#listener.onSuccess(this.#call.item, value, writes, this.#attempts, bytes, hasFiles);
-      this.#call.slot.settle({ ok: true });
-    });
+    // Most attempts have no nested runs, and need no function that waits for them.
+    if (attempt.nestedRunsSettled === undefined) return this.#succeed(attempt, value, sizeBytes);
+    this.#afterNestedRuns(attempt, () => this.#succeed(attempt, value, sizeBytes));
+  }
+
+  #succeed(attempt: Attempt, value: Json, sizeBytes: number): void {
+    this.#settle();
+    const bytes = sizeBytes + attempt.writtenBytes;
+    const { writes, hasFiles } = attempt;
+    this.#listener.onSuccess(this.#call.item, value, writes, this.#attempts, bytes, hasFiles);
+    this.#call.slot.settle(SUCCEEDED);
   }
 
   #settle(): void {

@@ -2,7 +2,6 @@ import { isAnyArrayBuffer, isDate } from 'node:util/types';
 import { errorMessage } from '../../common/errors.js';
 import {
   hasSymbolKey,
-  isEqualFrozenList,
   isPlain,
   type Json,
   KeyMeter,
@@ -16,6 +15,7 @@ import {
 import { ellipsize, formatMebibytes } from '../../common/text.js';
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import type { Masker } from '../../definition/secrets/masker.js';
+import { findMeasuredCopy, keepMeasuredCopy, MIN_KEPT_BYTES } from './measured-copies.js';
 
 /**
  * The output of a tool as JSON (D24). A value that a tool returns is copied into plain, frozen JSON before anyone else
@@ -54,13 +54,29 @@ export function toJsonOutput(returned: unknown, options: CopyOptions): JsonOutpu
 
 /** Copies like `toJsonOutput`, in steps: what is short, as most outputs are, in a single one. */
 export function* toJsonOutputInSteps(returned: unknown, options: CopyOptions): Steps<JsonOutput> {
+  const output = beginJsonOutput(returned, options);
+  if ('ok' in output) return output;
+  yield;
+  return yield* output;
+}
+
+/** Copies what is short at once, without a generator; of what is long it does one step, and returns the others. */
+export function beginJsonOutput(returned: unknown, options: CopyOptions): JsonOutput | Steps<JsonOutput> {
   const copier = new JsonCopier(options);
   try {
-    const value = yield* copier.copy(returned);
-    return { ok: true, value, artifacts: copier.artifacts, sizeBytes: copier.sizeBytes };
+    const value = copier.begin(returned);
+    return copier.isDone ? copier.toOutput(value) : finishJsonOutput(copier, value);
   } catch (error) {
-    const reason = describeCopyError(error, options.masker);
-    return { ok: false, error: `the output ${reason}${copier.describePlace(error)}` };
+    return copier.toFailure(error);
+  }
+}
+
+function* finishJsonOutput(copier: JsonCopier, value: Json): Steps<JsonOutput> {
+  try {
+    yield* copier.finish();
+    return copier.toOutput(value);
+  } catch (error) {
+    return copier.toFailure(error);
   }
 }
 
@@ -84,7 +100,9 @@ export function* copyToJsonInSteps(value: unknown, masker?: Masker): Steps<Froze
   const copier = new JsonCopier({ limitBytes: Number.POSITIVE_INFINITY, artifactPath: () => '', masker });
   let json: Json;
   try {
-    json = yield* copier.copy(value);
+    json = copier.begin(value);
+    if (!copier.isDone) yield;
+    yield* copier.finish();
   } catch (error) {
     throw new Error(describeCopyError(error, masker), { cause: error });
   }
@@ -130,33 +148,14 @@ class NotJsonError extends Error {
 }
 
 const STEP_VALUES = 1000;
-
 /** Texts are masked in steps of about so many characters: some milliseconds. */
 const MASKED_PER_STEP = 2 ** 20;
-
 const MAX_DEPTH = 500;
 const MAX_PLACE_LENGTH = 200;
-const MIN_CACHED_BYTES = 1024;
 const NO_ARTIFACTS: Artifact[] = [];
 
 /** Memory of a number that is no small whole number, besides its text. */
 const FRACTION_BYTES = 16;
-
-/** A large copy and its measures. */
-interface MeasuredCopy {
-  readonly copy: Json;
-  readonly jsonBytes: number;
-  readonly height: number;
-  readonly sizeBytes: number;
-  /** The masker that the copy was made with. */
-  readonly masker: Masker | undefined;
-}
-
-/**
- * Large copies, by themselves, and by frozen lists that cannot change either: values that tasks pass on are neither
- * copied nor measured again, however many read them.
- */
-const measuredCopies = new WeakMap<object, MeasuredCopy>();
 
 /** A list or an object that is being copied. */
 interface OpenCopy {
@@ -184,6 +183,7 @@ class JsonCopier {
   artifacts: Artifact[] = NO_ARTIFACTS;
   /** Approximate memory, in bytes. */
   sizeBytes = 0;
+  isDone = false;
   #jsonBytes = 0;
   #maxDepth = 0;
   /** The innermost list or object that is being copied. */
@@ -199,17 +199,32 @@ class JsonCopier {
     this.#options = options;
   }
 
-  *copy(value: unknown): Steps<Json> {
+  /** Returns the copy. It lacks members of a long value until it `isDone`. */
+  begin(value: unknown): Json {
     const copy = this.#copyValue(value, 0);
-    for (let limit = SHORT_VALUE; this.#copyMembers(limit); limit = STEP_VALUES) {
-      yield;
-      this.#maskable = MASKED_PER_STEP;
-    }
+    this.isDone = !this.#copyMembers(SHORT_VALUE);
     return copy;
   }
 
+  *finish(): Steps<void> {
+    while (!this.isDone) {
+      this.#maskable = MASKED_PER_STEP;
+      this.isDone = !this.#copyMembers(STEP_VALUES);
+      if (!this.isDone) yield;
+    }
+  }
+
+  toOutput(value: Json): JsonOutput {
+    return { ok: true, value, artifacts: this.artifacts, sizeBytes: this.sizeBytes };
+  }
+
+  toFailure(error: unknown): JsonOutput {
+    const reason = describeCopyError(error, this.#options.masker) + this.#describePlace(error);
+    return { ok: false, error: `the output ${reason}` };
+  }
+
   /** Says where copying failed: ` (at rows[2].date)`; nothing for the whole value, and for its size and its depth. */
-  describePlace(error: unknown): string {
+  #describePlace(error: unknown): string {
     let path = '';
     if (error instanceof NotJsonError && error.isOfWhole) return path;
     for (let open = this.#open; open !== undefined; open = open.outer) {
@@ -300,10 +315,7 @@ class JsonCopier {
 
   /** Returns the copy of a value that was copied before, or is such a copy, and counts it. */
   #findCopy(value: object, depth: number): Json | undefined {
-    const found = Object.isFrozen(value) ? measuredCopies.get(value) : undefined;
-    const { masker } = this.#options;
-    // In another run, the value may have been copied with what are secrets in this one.
-    const measured = masker === undefined || found?.masker === masker ? found : undefined;
+    const measured = findMeasuredCopy(value, this.#options.masker);
     this.#enterDepth(depth + (measured?.height ?? 0));
     if (measured === undefined) return undefined;
     this.#count(measured.jsonBytes);
@@ -340,13 +352,11 @@ class JsonCopier {
     this.#open = open.outer;
     Object.freeze(copy);
     const jsonBytes = this.#jsonBytes - open.jsonBytes;
-    if (jsonBytes >= MIN_CACHED_BYTES) {
+    if (jsonBytes >= MIN_KEPT_BYTES) {
       const height = this.#maxDepth - open.depth;
       const sizeBytes = this.sizeBytes - open.sizeBytes;
       const { masker } = this.#options;
-      const measured = { copy: copy as Json, jsonBytes, height, sizeBytes, masker };
-      measuredCopies.set(copy, measured);
-      if (isEqualFrozenList(value, measured.copy)) measuredCopies.set(value, measured);
+      keepMeasuredCopy(value, { copy: copy as object & Json, jsonBytes, height, sizeBytes, masker });
     }
     if (open.maxDepth > this.#maxDepth) this.#maxDepth = open.maxDepth;
   }

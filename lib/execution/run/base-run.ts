@@ -1,5 +1,5 @@
 import type { ActorRef, AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate';
-import { createEndedActor, detachSnapshot } from '../../../machines/ended.js';
+import { createEndedActor, detachSnapshot } from '../../../machines/xstate/ended.js';
 import type { PortBinding } from '../../../machines/ports.js';
 import {
   INITIAL_STATUS,

@@ -143,12 +143,21 @@ export class RunWork implements RunPorts {
     if (outcome !== undefined && outcome.writes.length > 0) {
       return this.#publishWithWrites(work, outcome, onPublished);
     }
-    this.#inTurn(work, () => {
-      if (outcome !== undefined) this.#keepOutcome(taskId, outcome);
-      if (!result.ok) work.recordTotalFailure(result.error);
-      this.#settle(work, result, onPublished);
-    });
+    if (this.#services.history === undefined) this.#publishPlain(work, outcome, result, onPublished);
+    else this.#inTurn(work, () => this.#publishPlain(work, outcome, result, onPublished));
     return NO_ABORT;
+  }
+
+  /** Publishes an outcome that writes nothing to the blackboard. */
+  #publishPlain(
+    work: TaskWork,
+    outcome: TaskOutcome | undefined,
+    result: TaskResult,
+    onPublished: (result: TaskResult) => void,
+  ): void {
+    if (outcome !== undefined) this.#keepOutcome(work.task.id, outcome);
+    if (!result.ok) work.recordTotalFailure(result.error);
+    this.#settle(work, result, onPublished);
   }
 
   /**

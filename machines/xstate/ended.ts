@@ -6,7 +6,7 @@ import {
   createActor,
   type EventObject,
 } from 'xstate';
-import type { Logic } from './logic.js';
+import type { Logic } from '../logic.js';
 
 /**
  * Detaches the last snapshot of a machine that has ended from its actors, so that keeping it keeps neither mailboxes,
