@@ -1,9 +1,10 @@
 import { writeSync } from 'node:fs';
 import type { CommandClass } from 'clipanion';
-import { COMMANDS, commandsFor } from './commands/index.js';
+import { RunCommand } from './commands/run.js';
+import { ValidateCommand } from './commands/validate.js';
 import { type CliContext, systemContext } from './context.js';
 import { EXIT, exitStatusForError } from './exit-status.js';
-import { WavetrainCli } from './help.js';
+import { VersionCommand, WavetrainCli } from './help.js';
 import { PROGRAM } from './package-info.js';
 import { BrokenPipeGuard, drain } from './render/stdout.js';
 import { detectTerminal } from './render/terminal.js';
@@ -47,12 +48,23 @@ export async function main(argv: readonly string[], overrides: Partial<CliContex
 async function runCommand(argv: readonly string[], context: CliContext): Promise<number> {
   // `help run` means `run --help`.
   const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
-  const cli = createCli(commandsFor(words[0]), context);
+  const cli = createCli(await findCommands(words), context);
   if (cli.printGroupHelp(words, context)) return EXIT.done;
   const status = await cli.run(words, context);
   if (cli.failure === undefined) return status;
+  const { COMMANDS } = await import('./lazy/commands.js');
   const pages = createCli(COMMANDS, context).pages();
   return exitStatusForError(printError(cli.failure.error, words, pages, context));
+}
+
+/** Loading the other commands takes longer than a short run. */
+async function findCommands(words: readonly string[]): Promise<readonly CommandClass<CliContext>[]> {
+  const [first, second] = words;
+  if (first === 'run') return [RunCommand];
+  if (first === 'validate') return [ValidateCommand];
+  if (first === '--version' && second === undefined) return [VersionCommand];
+  const { commandsFor } = await import('./lazy/commands.js');
+  return commandsFor(first);
 }
 
 function createCli(commands: readonly CommandClass<CliContext>[], context: CliContext): WavetrainCli {
