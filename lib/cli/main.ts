@@ -1,10 +1,9 @@
 import { writeSync } from 'node:fs';
 import type { CommandClass } from 'clipanion';
-import { RunCommand } from './commands/run.js';
-import { ValidateCommand } from './commands/validate.js';
+import { allCommands, commandsFor } from './commands/index.js';
 import { type CliContext, systemContext } from './context.js';
 import { EXIT, exitStatusForError } from './exit-status.js';
-import { VersionCommand, WavetrainCli } from './help.js';
+import { WavetrainCli } from './help.js';
 import { PROGRAM } from './package-info.js';
 import { BrokenPipeGuard, drain } from './render/stdout.js';
 import { detectTerminal } from './render/terminal.js';
@@ -48,23 +47,14 @@ export async function main(argv: readonly string[], overrides: Partial<CliContex
 async function runCommand(argv: readonly string[], context: CliContext): Promise<number> {
   // `help run` means `run --help`.
   const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
-  const cli = createCli(await findCommands(words), context);
+  const commands = commandsFor(words);
+  // They are a promise in the built command, unless it has them at hand: a command at hand begins at once.
+  const cli = createCli(commands instanceof Promise ? await commands : commands, context);
   if (cli.printGroupHelp(words, context)) return EXIT.done;
   const status = await cli.run(words, context);
   if (cli.failure === undefined) return status;
-  const { COMMANDS } = await import('./lazy/commands.js');
-  const pages = createCli(COMMANDS, context).pages();
+  const pages = createCli(await allCommands(), context).pages();
   return exitStatusForError(printError(cli.failure.error, words, pages, context));
-}
-
-/** Loading the other commands takes longer than a short run. */
-async function findCommands(words: readonly string[]): Promise<readonly CommandClass<CliContext>[]> {
-  const [first, second] = words;
-  if (first === 'run') return [RunCommand];
-  if (first === 'validate') return [ValidateCommand];
-  if (first === '--version' && second === undefined) return [VersionCommand];
-  const { commandsFor } = await import('./lazy/commands.js');
-  return commandsFor(first);
 }
 
 function createCli(commands: readonly CommandClass<CliContext>[], context: CliContext): WavetrainCli {

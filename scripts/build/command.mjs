@@ -47,6 +47,17 @@ const withoutColourDepth = {
   },
 };
 
+/** Loads the classes of commands when they are needed, but those of the most frequent ones. From source, all are at hand. */
+const commandsOnDemand = {
+  name: 'commands-on-demand',
+  setup({ onResolve, initialOptions }) {
+    const cli = join(initialOptions.absWorkingDir, 'lib', 'cli');
+    onResolve({ filter: /\/commands\/index\.js$/ }, ({ importer }) => {
+      return importer === join(cli, 'main.ts') ? { path: join(cli, 'lazy', 'commands.ts') } : undefined;
+    });
+  },
+};
+
 /**
  * Builds the command into one file, `dist/cli.cjs`. It consists of parts, one for each group of modules that are loaded
  * together, and runs the code of a part when it is first needed: V8 then neither compiles nor keeps what a run leaves
@@ -55,7 +66,7 @@ const withoutColourDepth = {
 export async function buildCommand({ url, ...options }) {
   const { outputFiles, metafile } = await build({
     ...options,
-    plugins: [...options.plugins, withoutColourDepth],
+    plugins: [...options.plugins, withoutColourDepth, commandsOnDemand],
     entryPoints: { cli: 'lib/cli/main.ts' },
     chunkNames: 'part-[hash]',
     format: 'esm',

@@ -1,2 +1,19 @@
-/** Lazy boundary: all commands. Imported for help, for errors, and for every command but those that main.ts has at hand. */
-export { COMMANDS, commandsFor } from '../commands/index.js';
+/** Lazy boundary: takes the place of `commands/index.ts` in the built command, since loading all commands takes longer than a short run. */
+import type { Commands } from '../commands/index.js';
+import { RunCommand } from '../commands/run.js';
+import { ValidateCommand } from '../commands/validate.js';
+import { VersionCommand } from '../help.js';
+
+export async function allCommands(): Promise<Commands> {
+  const { COMMANDS } = await import('../commands/index.js');
+  return COMMANDS;
+}
+
+/** As in `commands/index.ts`, at once for the commands that are at hand. */
+export function commandsFor(words: readonly string[]): Commands | Promise<Commands> {
+  const [first, second] = words;
+  if (first === 'run') return [RunCommand];
+  if (first === 'validate') return [ValidateCommand];
+  if (first === '--version' && second === undefined) return [VersionCommand];
+  return import('../commands/index.js').then((commands) => commands.commandsFor(words));
+}
