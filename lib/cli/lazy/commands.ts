@@ -4,16 +4,18 @@ import { RunCommand } from '../commands/run.js';
 import { ValidateCommand } from '../commands/validate.js';
 import { VersionCommand } from '../help.js';
 
-export async function allCommands(): Promise<Commands> {
+async function loadCommands(): Promise<Commands> {
   const { COMMANDS } = await import('../commands/index.js');
   return COMMANDS;
 }
 
 /** As in `commands/index.ts`, at once for the commands that are at hand. */
-export function commandsFor(words: readonly string[]): Commands | Promise<Commands> {
+function findCommands(words: readonly string[]): Commands | Promise<Commands> {
   const [first, second] = words;
   if (first === 'run') return [RunCommand];
   if (first === 'validate') return [ValidateCommand];
   if (first === '--version' && second === undefined) return [VersionCommand];
   return import('../commands/index.js').then((commands) => commands.commandsFor(words));
 }
+
+export { loadCommands as allCommands, findCommands as commandsFor };
