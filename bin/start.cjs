@@ -2,7 +2,8 @@
 
 // Starts the command from V8's compiled code, because compiling takes a third of the time of a short run. The compiled
 // code lies in the user's cache folder; its name contains the build of the command, the version of Node.js and the
-// architecture. If the cache cannot be read or written, the command starts without it.
+// architecture. Runs have a file of their own, since it contains what its first start has compiled. If the cache cannot be
+// read or written, the command starts without it.
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
@@ -27,7 +28,8 @@ script.runInThisContext()(exported.exports, requireBeside, exported, command, pa
 exported.exports.start(process.argv.slice(2));
 
 function compile(cachedData) {
-  const source = fs.readFileSync(command, 'utf8');
+  // The build makes it ASCII.
+  const source = fs.readFileSync(command, 'latin1');
   const compiled = new vm.Script(`(function (exports, require, module, __filename, __dirname, hostImport) {${source}\n})`, {
     filename: command,
     cachedData,
@@ -40,7 +42,8 @@ function compile(cachedData) {
 
 function cacheFile() {
   const { size, mtimeMs } = fs.statSync(command);
-  const name = ['command', size, Math.round(mtimeMs), process.version, process.arch].join('-');
+  const kind = process.argv[2] === 'run' ? 'run' : 'command';
+  const name = [kind, size, Math.round(mtimeMs), process.version, process.arch].join('-');
   const { XDG_CACHE_HOME: configured = '' } = process.env;
   // The standard of the variable says that a relative path is ignored.
   const home = path.isAbsolute(configured) ? configured : path.join(os.homedir(), '.cache');

@@ -1,2 +1,5 @@
 #!/usr/bin/env node
-import './start.cjs';
+'use strict';
+
+// CommonJS, as package.json beside it says: the loader of ES modules takes as long to start as all tasks of a short run.
+require('./start.cjs');

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { buildStatelyPage } from './stately-page.mjs';
-import { copySwaggerUi } from './swagger-ui.mjs';
+import { buildStatelyPage } from './build/stately-page.mjs';
+import { copySwaggerUi } from './build/swagger-ui.mjs';
 
 // The library's dependencies stay external, so that the host application shares them. The command is one file with all
 // that every run needs, since resolving and compiling single files would dominate the time of a short run; packages that
@@ -15,6 +15,7 @@ const lastOutput = join(root, 'dist', 'types', 'lib', 'index.d.ts');
 if (process.argv.includes('--if-changed') && (isUpToDate() || hasNoBuilder())) process.exit();
 
 const { build } = await import('esbuild');
+const { buildCommand } = await import('./build/command.mjs');
 const { buildConsole, buildInspector } = await import('./web.mjs');
 
 const shared = {
@@ -90,20 +91,11 @@ const library = await build({
   external: installed,
 });
 
-const command = await build({
+const commandMetafile = await buildCommand({
   ...shared,
-  splitting: false,
-  metafile: true,
-  entryPoints: { cli: 'lib/cli/main.ts' },
-  format: 'cjs',
-  outExtension: { '.js': '.cjs' },
   external: [...lazyPackages, ...serverPackages].flatMap((name) => [name, `${name}/*`]),
   plugins: [{ name: 'apart', setup: keepSdksApart }],
-  minify: true,
-  // Code from the compile cache cannot use import(): packages are required, and bin/start.cjs imports tool files.
-  supported: { 'dynamic-import': false },
-  define: { 'import.meta.url': '__url' },
-  banner: { js: URL_OF_THIS_FILE },
+  url: URL_OF_THIS_FILE,
 });
 
 const apart = await build({
@@ -143,7 +135,7 @@ await build({
 writeFileSync(
   join(root, 'dist', 'LICENSES.txt'),
   collectLicenses([
-    ...Object.keys(command.metafile.inputs),
+    ...Object.keys(commandMetafile.inputs),
     ...Object.keys(library.metafile.inputs),
     ...Object.keys(apart.metafile.inputs),
     ...pages,

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import type { CommandClass } from 'clipanion';
-import { COMMANDS, commandsFor } from './commands/index.js';
+import { allCommands, commandsFor } from './commands/index.js';
 import { type CliContext, systemContext } from './context.js';
 import { EXIT, exitStatusForError } from './exit-status.js';
 import { WavetrainCli } from './render/help.js';
@@ -47,11 +47,13 @@ export async function main(argv: readonly string[], overrides: Partial<CliContex
 async function runCommand(argv: readonly string[], context: CliContext): Promise<number> {
   // `help run` means `run --help`.
   const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
-  const cli = createCli(commandsFor(words[0]), context);
+  const commands = commandsFor(words);
+  // They are a promise in the built command, unless it has them at hand: a command at hand begins at once.
+  const cli = createCli(commands instanceof Promise ? await commands : commands, context);
   if (cli.printGroupHelp(words, context)) return EXIT.done;
   const status = await cli.run(words, context);
   if (cli.failure === undefined) return status;
-  const pages = createCli(COMMANDS, context).pages();
+  const pages = createCli(await allCommands(), context).pages();
   return exitStatusForError(printError(cli.failure.error, words, pages, context));
 }
 

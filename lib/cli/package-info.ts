@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Json } from '../common/json/json.js';
 import type { ImportModule } from '../tools/loading/load-tools.js';
@@ -21,9 +21,12 @@ interface PackageJson {
   readonly engines: { readonly node: string };
 }
 
+/** The folder of this package, from the source or from the built command. Resolving its name would take longer than a task. */
+const ROOT = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../..' : '..', import.meta.url));
+
 /** Reads the package.json of this package. */
 export function readPackageJson(): PackageJson {
-  const packageJson: PackageJson = createRequire(import.meta.url)('wavetrain/package.json');
+  const packageJson: PackageJson = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   return packageJson;
 }
 
@@ -35,7 +38,7 @@ export function packageEntry(): string {
 
 /** Finds a file in the package's dist folder. */
 export function distFile(name: string): string {
-  return join(dirname(createRequire(import.meta.url).resolve('wavetrain/package.json')), 'dist', name);
+  return join(ROOT, 'dist', name);
 }
 
 /** Reads the charts of the machines that the build has drawn; there are none where it has not run. */

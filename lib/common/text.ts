@@ -16,7 +16,7 @@ export function joinFirst(names: readonly string[], most: number): string {
 
 /** `and 1,234 more` */
 function andMore(count: number): string {
-  return `and ${count.toLocaleString('en')} more`;
+  return `and ${formatNumber(count)} more`;
 }
 
 /** Cuts a long text: `abc…`. */
@@ -27,7 +27,7 @@ export function ellipsize(text: string, most: number): string {
 /** Cuts a long text, and says at its end how long it was: `abc … (9,000 characters)`. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
-  return `${copyText(firstOf(text, most))} … (${text.length.toLocaleString('en')} characters)`;
+  return `${copyText(firstOf(text, most))} … (${formatNumber(text.length)} characters)`;
 }
 
 /** Returns the first characters, without the first half of one that would be split. */
@@ -57,7 +57,7 @@ export function showValue(value: unknown): string {
 
 /** Formats a size: `1.5 MiB`. */
 export function formatMebibytes(bytes: number): string {
-  return `${(bytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`;
+  return `${formatNumber(bytes / 2 ** 20, 1)} MiB`;
 }
 
 const SPECIAL: ReadonlyMap<string, string> = new Map([
@@ -87,9 +87,14 @@ export function escapeMarkup(text: string): string {
   );
 }
 
-/** `1,003`, without Intl.NumberFormat, which takes 25 ms to load. */
-export function formatNumber(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+/**
+ * `1,003`, `0.25`: without Intl and `toLocaleString`, which load the data of ICU when they are first used. That takes as
+ * long as the four tasks of a short run together.
+ *
+ * @param digits the most digits after the point
+ */
+export function formatNumber(value: number, digits = 0): string {
+  return String(Number(value.toFixed(digits))).replace(/(?<!\.\d*)\B(?=(\d{3})+(?!\d))/g, ',');
 }
 
 /** `$0.0012`: two digits of what is below a dollar, however little it is. */

@@ -3,6 +3,7 @@ import { compileMachine, compilePorts } from '../../machines/compile.js';
 import { type Clock, systemClock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
 import { COMPILE_LIMITS } from '../common/limits.js';
+import { formatNumber } from '../common/text.js';
 import { checkToEnd, type CheckSteps } from '../definition/check-steps.js';
 import type { ModelAccess } from '../models/models.js';
 import { builtinCatalog, type Catalog } from '../tools/catalog.js';
@@ -88,9 +89,7 @@ function checkPrompt(prompt: string): string {
   const request = prompt.trim();
   if (request === '') throw invalid('the prompt is empty: say in plain words what the pipeline shall do');
   if (request.length <= COMPILE_LIMITS.promptLength) return request;
-  const [length, limit] = [request.length, COMPILE_LIMITS.promptLength].map((count) =>
-    count.toLocaleString('en'),
-  );
+  const [length, limit] = [formatNumber(request.length), formatNumber(COMPILE_LIMITS.promptLength)];
   throw invalid(
     `the prompt has ${length} characters, and the limit is ${limit}: say what to do in fewer words`,
   );

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, toList } from '../common/json/json.js';
 import { MAX_GOAL_LENGTH } from '../common/limits.js';
-import { ellipsize } from '../common/text.js';
+import { ellipsize, formatNumber } from '../common/text.js';
 import type { Diagnostic } from '../definition/problems/diagnostic.js';
 import { MAX_PROBLEMS, type Path } from '../definition/problems/problem.js';
 import type { Steps } from '../common/scheduling/steps.js';
@@ -98,7 +98,7 @@ const REFERENCES_PER_STEP = 200;
 
 const TOO_MANY_EXPRESSIONS: Diagnostic = {
   code: 'too_large',
-  message: `the templates of the pipeline are more than ${MAX_EXPRESSIONS.toLocaleString('en')} different ones`,
+  message: `the templates of the pipeline are more than ${formatNumber(MAX_EXPRESSIONS)} different ones`,
   path: ['tasks'],
   hint: 'read whole lists and maps instead of each of their members, or divide the pipeline',
 };

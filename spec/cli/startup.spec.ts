@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import { build } from 'esbuild';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { requireBuild } from '../project/files.js';
+import { TemporaryFolder } from '../support/temporary-folder.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -67,6 +71,67 @@ describe('start-up of the command line', () => {
     );
     expect([...packages]).to.include('clipanion');
     for (const name of HEAVY) expect([...packages]).not.to.include(name);
+  });
+});
+
+const FOUR_TASKS = `pipeline:
+  id: four
+  goal: start and end
+  tasks:
+    - {id: a, tool: mock}
+    - {id: b, tool: mock, inputs: {x: "{{a.output.status}}"}}
+    - {id: c, tool: mock, inputs: {x: "{{a.output.status}}"}}
+    - {id: d, tool: mock, inputs: {x: "{{b.output.status}}", y: "{{c.output.status}}"}}
+`;
+
+describe('wavetrain run of four tasks, as it is built', () => {
+  before(() => requireBuild());
+  let folder: TemporaryFolder;
+  beforeEach(() => {
+    folder = new TemporaryFolder();
+    writeFileSync(folder.at('four.yaml'), FOUR_TASKS);
+  });
+  afterEach(() => folder.remove());
+
+  function runTrapped(...preloaded: string[]) {
+    const trap = join(ROOT, 'spec/support/measuring/trap-slow-starts.cjs');
+    const command = [join(ROOT, 'bin/wavetrain.js'), 'run', 'four.yaml'];
+    const { status, stderr, output } = spawnSync(
+      process.execPath,
+      ['--enable-source-maps', ...[trap, ...preloaded].flatMap((file) => ['--require', file]), ...command],
+      {
+        cwd: folder.path,
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'], HOME: folder.path },
+        stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+        timeout: 20_000,
+      },
+    );
+    expect(status, stderr).to.equal(0);
+    return JSON.parse(output[3] ?? '') as string[];
+  }
+
+  it('neither reads the data of locales nor loads node:http, node:https or node:zlib', () => {
+    expect(runTrapped().join('\n\n')).to.equal('');
+    // From compiled code.
+    expect(runTrapped().join('\n\n')).to.equal('');
+  });
+
+  it('would be found out, with what it uses and from where', () => {
+    const file = folder.at('slow.cjs');
+    writeFileSync(
+      file,
+      "(1000).toLocaleString(); new Intl.NumberFormat(); require('node:http'); /\\p{L}/u.test('a');",
+    );
+    const found = runTrapped(file);
+    const what = found.map((text) => text.split('\n')[0]);
+    expect(what).to.deep.equal([
+      'toLocaleString',
+      'Intl',
+      "require('node:http')",
+      'the regular expression \\p{L}',
+    ]);
+    for (const text of found) expect(text).to.match(/\n {4}at .*slow\.cjs:1:\d+/);
   });
 });
 

@@ -427,11 +427,13 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/tools/documents/formats/csv.ts': 'caught by parseCsv, which throws a ToolError with the line',
   'lib/tools/loading/parse-tool.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/loading/load-tools.ts': 'caught by loadTools: bad_tool_file',
-  'lib/tools/builtin/compute/function.ts': "a bug in the caller's own code: a function with an impossible argument",
+  'lib/tools/builtin/compute/function.ts':
+    "a bug in the caller's own code: a function with an impossible argument",
   'lib/tools/mcp/transports/http-transport.ts': 'caught by McpConnection, which throws a ToolError',
   'lib/tools/mcp/transports/stdio-transport.ts': 'caught by McpConnection, which throws a ToolError',
   'lib/tools/schemas/schema.ts': "a bug in the caller's own code: a schema without a name",
-  'lib/tools/builtin/fetch-data/source.ts': "a bug in the caller's own code: a source with an impossible input",
+  'lib/tools/builtin/fetch-data/source.ts':
+    "a bug in the caller's own code: a source with an impossible input",
   'lib/tools/tool.ts': "a bug in the caller's own code: a tool with an impossible name",
   'machines/readiness.ts': 'a bug: a need that is not in the plan',
   'machines/ports.ts': 'a bug: a run or a plan without ports',

@@ -58,11 +58,18 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   VersionCommand,
 ];
 
+export type Commands = readonly CommandClass<CliContext>[];
+
+/** All commands. The build puts `lazy/commands.ts` in the place of this function and the next one. */
+export function allCommands(): Commands | Promise<Commands> {
+  return COMMANDS;
+}
+
 /**
- * Selects the commands whose path starts with `word`, or all commands if there are none. clipanion builds a state
- * machine from the commands it gets; for all of them, that takes longer than most commands run.
+ * Selects the commands whose path starts with the first of `words`, or all commands if there are none. clipanion builds a
+ * state machine from the commands it gets; for all of them, that takes longer than most commands run.
  */
-export function commandsFor(word: string | undefined): readonly CommandClass<CliContext>[] {
+export function commandsFor([word]: readonly string[]): Commands | Promise<Commands> {
   const matching = COMMANDS.filter(({ paths, usage }) => usage && paths?.some(([first]) => first === word));
   return matching.length === 0 ? COMMANDS : matching;
 }

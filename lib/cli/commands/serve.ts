@@ -15,6 +15,7 @@ import type { Log } from '../../http/logging/log.js';
 import type { RunningServer, ServerOptions } from '../../http/server-options.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
+import { formatNumber } from '../../common/text.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { DEFAULT_TENANT, openServerSecrets } from '../input/secrets.js';
@@ -237,7 +238,7 @@ function lowerTenantShare(
   const tenants = countTenants(keys ?? []);
   const tenantShare = lowerShare(config.tenantShare, tenants);
   if (tenantShare === config.tenantShare) return config;
-  const percent = tenantShare.toLocaleString('en', { maximumFractionDigits: 1 });
+  const percent = formatNumber(tenantShare, 1);
   log.info(
     {},
     `each of the ${tenants} tenants is guaranteed ${percent} % of every limit, so that there is enough for all`,

@@ -1,5 +1,5 @@
 import { errorMessage, WavetrainError } from '../../common/errors.js';
-import { toPipelineInputs } from '../../plans/plan.js';
+import type { PipelineInput } from '../../plans/plan.js';
 import type { ShellRun } from '../../runs/store/run-folders.js';
 import type { StoredSubmission } from '../../runs/store/run-store.js';
 import type { ReviveDefinition } from '../../runs/run-factory.js';
@@ -22,12 +22,19 @@ export async function toDefinitionFile(
     inputs,
     session,
     folder,
-    pipelines: toPipelineInputs(pipelines),
+    pipelines: kind === 'plan' ? await readPipelineInputs(pipelines) : new Map(),
     files: new Map(),
   };
 }
 
 type Revived = Pick<StoredSubmission, 'kind' | 'definition' | 'pipelines' | 'inputs' | 'session'>;
+
+async function readPipelineInputs(
+  pipelines: Readonly<Record<string, unknown>>,
+): Promise<ReadonlyMap<string, PipelineInput>> {
+  const { toPipelineInputs } = await import('../lazy/plans.js');
+  return toPipelineInputs(pipelines);
+}
 
 /** Checks the definitions of earlier runs again, with the tools that there are now. */
 export function reviveWith(setup: CheckSetup): ReviveDefinition {

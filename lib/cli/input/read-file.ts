@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { WavetrainError } from '../../common/errors.js';
 import { decodeUtf8, describeErrno } from '../../common/files.js';
@@ -24,7 +24,9 @@ export async function readText(
   const isStandardInput = name === STANDARD_INPUT;
   const description = isStandardInput ? 'standard input' : `the ${what} ${name}`;
   try {
-    const stream = isStandardInput ? stdin : createReadStream(resolve(cwd, name));
+    const path = resolve(cwd, name);
+    if (!isStandardInput && isShortFile(path)) return decodeUtf8(readFileSync(path));
+    const stream = isStandardInput ? stdin : createReadStream(path);
     return decodeUtf8(await readStream(stream, description));
   } catch (error) {
     if (error instanceof WavetrainError) throw error;
@@ -33,6 +35,14 @@ export async function readText(
     });
   }
 }
+
+/** A file for which a stream, which Node.js has to compile first, takes longer than reading it. */
+function isShortFile(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found?.isFile() === true && found.size <= MAX_SHORT_BYTES;
+}
+
+const MAX_SHORT_BYTES = 64 * 1024;
 
 /** Counts the bytes while it reads, because pipes and devices do not announce their size. */
 async function readStream(stream: AsyncIterable<Uint8Array | string>, description: string): Promise<Buffer> {

@@ -9,3 +9,4 @@ export {
 } from '../../plans/graph.js';
 export { createPlanReport } from '../../plans/report.js';
 export { readPipelines } from '../../plans/load.js';
+export { toPipelineInputs } from '../../plans/plan.js';

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 import { errorMessage } from '../errors.js';
+import { formatNumber } from '../text.js';
 
 // re2js is loaded with the first pattern: most runs need none, and a run must start fast.
 const require = createRequire(import.meta.url);
@@ -65,7 +66,7 @@ function describeInvalidPattern(error: unknown): string {
 }
 
 function describeLongPattern(size: number): string {
-  const [needed, most] = [size, MAX_INSTRUCTIONS].map((count) => count.toLocaleString('en'));
+  const [needed, most] = [formatNumber(size), formatNumber(MAX_INSTRUCTIONS)];
   return `makes about ${needed} instructions, and a pattern may make ${most}: shorten it, or repeat less in it`;
 }
 

@@ -1,3 +1,4 @@
+import { formatNumber } from '../text.js';
 import { type BoundedPattern, compilePattern } from './bounded-pattern.js';
 
 /**
@@ -10,7 +11,7 @@ const MAX_STEPS = 1_000_000;
 const MAX_STEPS_FOR_PATTERNS = 2_000_000;
 
 /** Says that a check has ended because of the limit, after what it was. */
-export const TOO_MANY_STEPS = `cannot be checked: that takes more than ${MAX_STEPS.toLocaleString('en')} steps; use fewer values, or fewer and simpler schemas and patterns`;
+export const TOO_MANY_STEPS = `cannot be checked: that takes more than ${formatNumber(MAX_STEPS)} steps; use fewer values, or fewer and simpler schemas and patterns`;
 
 /**
  * Bounds the work of checking values against the schemas of callers: a long list times many schemas would block the

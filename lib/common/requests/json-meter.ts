@@ -1,4 +1,4 @@
-import { formatMebibytes } from '../text.js';
+import { formatMebibytes, formatNumber } from '../text.js';
 import type { Meter } from './meter.js';
 
 const [NEWLINE, RETURN] = [0x0a, 0x0d];
@@ -46,9 +46,8 @@ export class JsonMeter implements Meter {
       this.#bytes++;
       this.#measure(byte);
       if (this.#bytes > messageBytes) return formatMebibytes(messageBytes);
-      if (this.#parts > messageParts)
-        return `${messageParts.toLocaleString('en')} lists, objects and members`;
-      if (this.#values > messageValues) return `${messageValues.toLocaleString('en')} values`;
+      if (this.#parts > messageParts) return `${formatNumber(messageParts)} lists, objects and members`;
+      if (this.#values > messageValues) return `${formatNumber(messageValues)} values`;
     }
     return undefined;
   }

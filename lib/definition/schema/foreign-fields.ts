@@ -154,15 +154,13 @@ const SUB_PIPELINE_HINTS = createHints([
   [CONDITIONS, NO_CONDITIONS],
 ]);
 
-const HINTS = new Map<readonly string[], Hints>([
+const HINTS = new Map<readonly string[], () => Hints>([
   [TASK_FIELDS, TASK_HINTS],
   [PIPELINE_FIELDS, PIPELINE_HINTS],
   [PARAM_FIELDS, PARAM_HINTS],
   [PLAN_FIELDS, PLAN_HINTS],
   [SUB_PIPELINE_FIELDS, SUB_PIPELINE_HINTS],
 ]);
-
-const TASK_DEPENDENCIES = new Set(DEPENDENCIES.split(' ').map(normalize));
 
 /**
  * Returns the hint for an unknown field that other products have; undefined for any other word.
@@ -176,11 +174,11 @@ export function hintForForeignField(
   owner: unknown,
 ): Hint | undefined {
   const word = normalize(field);
-  if (known === TASK_FIELDS && TASK_DEPENDENCIES.has(word)) {
+  if (known === TASK_FIELDS && DEPENDENCIES.split(' ').some((other) => normalize(other) === word)) {
     const task = isObject(owner) ? owner : {};
     return hintForDependencies(field, task[field], task);
   }
-  const hint = HINTS.get(known)?.get(word);
+  const hint = HINTS.get(known)?.().get(word);
   return typeof hint === 'object' ? hintRename(field, hint.name) : hint;
 }
 
@@ -214,8 +212,13 @@ function escapePattern(text: string): string {
   return text.replaceAll(/[^\w]/g, String.raw`\$&`);
 }
 
-function createHints(groups: readonly (readonly [words: string, hint: ForeignHint])[]): Hints {
-  return new Map(groups.flatMap(([words, hint]) => words.split(' ').map((word) => [normalize(word), hint])));
+/** Returns the hints of words, which most definitions never need: they are sorted when the first one is asked for. */
+function createHints(groups: readonly (readonly [words: string, hint: ForeignHint])[]): () => Hints {
+  let hints: Hints | undefined;
+  return () =>
+    (hints ??= new Map(
+      groups.flatMap(([words, hint]) => words.split(' ').map((word) => [normalize(word), hint])),
+    ));
 }
 
 /** `dependsOn`, `depends-on` and `DEPENDS_ON` are one word. */

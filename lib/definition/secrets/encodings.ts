@@ -1,3 +1,4 @@
+import { formatNumber } from '../../common/text.js';
 /** A shorter text would be found everywhere, and guessed. */
 export const MIN_SECRET_LENGTH = 4;
 
@@ -19,7 +20,7 @@ export function findSecretProblem(value: string): string | undefined {
   const text = value.trim();
   if (text.length < MIN_SECRET_LENGTH) return `has fewer than ${MIN_SECRET_LENGTH} characters`;
   if (value.length > MAX_SECRET_LENGTH) {
-    return `has more than ${MAX_SECRET_LENGTH.toLocaleString('en')} characters`;
+    return `has more than ${formatNumber(MAX_SECRET_LENGTH)} characters`;
   }
   if (TRIVIAL.has(text.toLowerCase())) return 'is a word that stands everywhere, such as "true" or "null"';
   if (ONE_CHARACTER.test(text)) return 'is one character over and over';

@@ -42,8 +42,12 @@ export function isParsedAtOnce(text: string): boolean {
  * text.
  */
 export function isTooDeep(text: string): boolean {
-  return LINE_OF_INDICATORS.test(text) || (mayBeTooDeep(text) && flowDepthExceedsLimit(text));
+  const hasTooMany = SOME_INDICATORS.test(text) && LINE_OF_INDICATORS.test(text);
+  return hasTooMany || (mayBeTooDeep(text) && flowDepthExceedsLimit(text));
 }
+
+/** Few texts have a line like this one, and only for these the long pattern is compiled. */
+const SOME_INDICATORS = /^[ \t]*(?:[-?:][ \t]+){4}/m;
 
 // `- - - -` and `? ? ? ?` open a level with every two characters; so do tabs, although they are an error.
 const LINE_OF_INDICATORS = new RegExp(`^[ \\t]*(?:[-?:][ \\t]+){${MAX_NESTING}}`, 'm');

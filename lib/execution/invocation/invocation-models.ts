@@ -1,5 +1,6 @@
 import { ToolError } from '../../common/errors.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
+import { formatNumber } from '../../common/text.js';
 import type { ModelAnswer, ModelPurpose, ModelRequest } from '../../models/model.js';
 import type { ModelAccess, ModelCaller } from '../../models/models.js';
 
@@ -68,7 +69,7 @@ function assertAttempts(attempts: number): void {
 }
 
 function tooManyRequests(): ToolError {
-  const most = MODEL_LIMITS.requestsOfInvocation.toLocaleString('en');
+  const most = formatNumber(MODEL_LIMITS.requestsOfInvocation);
   return ToolError.nonRetryable(
     `the task has sent ${most} requests to language models, as many as its attempts may send together: ` +
       'ask about fewer pages, or about each document in an item of its own with parallel_over',

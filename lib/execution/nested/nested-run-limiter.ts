@@ -1,4 +1,5 @@
 import { ToolError } from '../../common/errors.js';
+import { formatNumber } from '../../common/text.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import { MemoryBudget } from '../memory-budget.js';
 
@@ -39,7 +40,7 @@ export class NestedRunLimiter {
   acquire(): void {
     if (this.#refusal !== undefined) throw this.#refusal;
     if (this.#active >= this.#max) {
-      this.#refuse(`this run already has ${this.#max.toLocaleString('en')} nested pipelines, the maximum`);
+      this.#refuse(`this run already has ${formatNumber(this.#max)} nested pipelines, the maximum`);
     }
     this.#active++;
   }
@@ -85,7 +86,7 @@ export class NestedRunLimiter {
   }
 
   #refuseMemory(): never {
-    const active = this.#active.toLocaleString('en');
+    const active = formatNumber(this.#active);
     this.#refuse(
       `no memory for another nested pipeline: ${active} of them and all else in this run take ${this.#budget.limitText}`,
     );

@@ -4,7 +4,7 @@ import bodyParser from 'koa-bodyparser';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import type { Limit } from '../../common/memory/shared-limit.js';
 import { SharedTurns } from '../../common/scheduling/shared-turns.js';
-import { ellipsize } from '../../common/text.js';
+import { ellipsize, formatNumber } from '../../common/text.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import {
   findLossyJsonInSteps,
@@ -189,10 +189,7 @@ function describePlace(offset: number, text: string): string {
 }
 
 function bodyTooLarge(limitBytes: number): WavetrainError {
-  const size =
-    limitBytes < 2 ** 20
-      ? `${limitBytes} bytes`
-      : `${(limitBytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 2 })} MiB`;
+  const size = limitBytes < 2 ** 20 ? `${limitBytes} bytes` : `${formatNumber(limitBytes / 2 ** 20, 2)} MiB`;
   return new WavetrainError('body_too_large', `the body is larger than ${size}`);
 }
 

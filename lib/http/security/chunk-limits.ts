@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { WavetrainError } from '../../common/errors.js';
+import { formatNumber } from '../../common/text.js';
 
 /** So many chunks may have any length: nobody can hold the event loop with them. */
 const MAX_SMALL_CHUNKS = 1000;
@@ -84,7 +85,7 @@ function stopParsing(socket: Socket & { readonly parser?: Parser | null }): void
 function tinyChunksError(): WavetrainError {
   return new WavetrainError(
     'invalid_request',
-    `the body arrives in more than ${MAX_SMALL_CHUNKS.toLocaleString('en')} chunks of fewer than ${MIN_MEAN_LENGTH} ` +
+    `the body arrives in more than ${formatNumber(MAX_SMALL_CHUNKS)} chunks of fewer than ${MIN_MEAN_LENGTH} ` +
       'bytes on average: send larger ones',
   );
 }

@@ -8,6 +8,7 @@ import {
 import { formatValuePath } from '../../common/json-schema/violation.js';
 import { isObject, type Json } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
+import { formatNumber } from '../../common/text.js';
 import type { Diagnostic } from '../../definition/problems/diagnostic.js';
 import { isParamType, resolveParamInSteps, schemaKeywords } from '../../definition/params.js';
 import type { ParamDefinition } from '../../definition/schema/schema.js';
@@ -48,7 +49,7 @@ const MAX_SCHEMAS = 1000;
 
 const TOO_MANY: Diagnostic = {
   code: 'too_large',
-  message: `the params contain more than ${MAX_SCHEMAS.toLocaleString('en')} schemas`,
+  message: `the params contain more than ${formatNumber(MAX_SCHEMAS)} schemas`,
   path: ['params'],
   hint: 'use items and properties in fewer of them, or with fewer schemas inside',
 };

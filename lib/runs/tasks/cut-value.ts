@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, MAX_JSON_DEPTH, setOwn, toJsonPointer } from '../../common/json/json.js';
 import { runToEnd, StepCounter, type Steps } from '../../common/scheduling/steps.js';
-import { cutText } from '../../common/text.js';
+import { cutText, formatNumber } from '../../common/text.js';
 
 /** A text keeps at least so much. */
 const MIN_TEXT_LENGTH = 64;
@@ -216,5 +216,5 @@ class Shares {
 }
 
 function describeRest(count: number): string {
-  return `… and ${count.toLocaleString('en')} more`;
+  return `… and ${formatNumber(count)} more`;
 }

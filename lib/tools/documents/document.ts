@@ -1,6 +1,7 @@
 import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject, toList } from '../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
+import { formatNumber } from '../../common/text.js';
 
 /** The formats that can be read, in the order in which messages list them. */
 export const DOCUMENT_FORMATS = [
@@ -100,6 +101,6 @@ export function assertPageCount(count: number, source: string): void {
   if (count <= pages) return;
   throw documentError(
     source,
-    `has ${count.toLocaleString('en')} pages, more than the limit of ${pages.toLocaleString('en')}: split it`,
+    `has ${formatNumber(count)} pages, more than the limit of ${formatNumber(pages)}: split it`,
   );
 }

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { errorMessage, ToolError } from '../../common/errors.js';
 import { describeKind, isObject, type Json, type JsonObject, toList } from '../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
-import { formatMebibytes } from '../../common/text.js';
+import { formatMebibytes, formatNumber } from '../../common/text.js';
 import { decodeText } from '../files/regular-file.js';
 import type { ToolContext } from '../tool.js';
 import type { CsvReadOptions } from './formats/csv.js';
@@ -49,8 +49,8 @@ export async function loadDocuments(
   const sources = listSources(named);
   if (sources.length > DOCUMENT_LIMITS.documents) {
     throw ToolError.nonRetryable(
-      `"path" names ${sources.length.toLocaleString('en')} documents, more than the limit of ` +
-        `${DOCUMENT_LIMITS.documents.toLocaleString('en')}: use parallel_over`,
+      `"path" names ${formatNumber(sources.length)} documents, more than the limit of ` +
+        `${formatNumber(DOCUMENT_LIMITS.documents)}: use parallel_over`,
     );
   }
   const loaded: Record<string, unknown>[] = [];

@@ -127,6 +127,17 @@ describe('formatNumber, formatCount and formatDuration', () => {
     it(`format the number ${count} as ${text}`, () => expect(formatNumber(count)).to.equal(text));
   }
 
+  it('format mebibytes with digits after the point as Intl does, without it', () => {
+    const sizes = fc.integer({ min: 0, max: 2 ** 40 });
+    fc.assert(
+      fc.property(sizes, fc.integer({ min: 0, max: 3 }), (bytes, digits) => {
+        const expected = (bytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: digits });
+        expect(formatNumber(bytes / 2 ** 20, digits)).to.equal(expected);
+      }),
+    );
+    expect(formatNumber(1234.5678, 3)).to.equal('1,234.568');
+  });
+
   it('format counts of one and of many', () => {
     expect(formatCount(1, 'task')).to.equal('1 task');
     expect(formatCount(0, 'task')).to.equal('0 tasks');

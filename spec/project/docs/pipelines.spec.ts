@@ -58,7 +58,9 @@ describe('The guide to pipelines', () => {
   it('explains every problem code', () => {
     const rows = [GUIDE, PLANS].flatMap((file) => tableRows(sectionOf('What validate says', file)));
     const codes = new Set(rows.map(([code = '']) => code.replaceAll('`', '')));
-    expect([...codes].sort()).to.deep.equal(membersOf('lib/definition/problems/problem.ts', 'ProblemCode').sort());
+    expect([...codes].sort()).to.deep.equal(
+      membersOf('lib/definition/problems/problem.ts', 'ProblemCode').sort(),
+    );
   });
 });
 

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { describeErrno } from '../../../common/files.js';
 import { isObject } from '../../../common/json/json.js';
 import { INSPECTION_LIMITS } from '../../../common/limits.js';
-import { formatMebibytes } from '../../../common/text.js';
+import { formatMebibytes, formatNumber } from '../../../common/text.js';
 import type { InspectionEntry } from '../../../runs/inspection/entry.js';
 import type { RecordingEnd, RecordingHead } from '../../../runs/inspection/recording.js';
 import type { FailedCall } from '../../../runs/tasks/task-record.js';
@@ -193,7 +193,7 @@ class RecordingReader {
       throw this.#refuse(`has no entry of an inspection in line ${this.#line}`, FORGED_HINT);
     }
     if (this.#entries.length >= INSPECTION_LIMITS.recordingEntries) {
-      const most = INSPECTION_LIMITS.recordingEntries.toLocaleString('en');
+      const most = formatNumber(INSPECTION_LIMITS.recordingEntries);
       throw this.#refuse(`has more than ${most} entries`, 'record a smaller run');
     }
     this.#entries.push({ seq, json });

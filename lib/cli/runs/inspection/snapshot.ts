@@ -1,6 +1,7 @@
 import type { WavetrainClient } from '../../../client/client.js';
 import type { ActorSnapshot } from '../../../client/requests.js';
 import { delay } from '../../../common/clock.js';
+import { formatNumber } from '../../../common/text.js';
 import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { StopSignals } from '../../process-events.js';
@@ -65,7 +66,7 @@ function treeLines(name: string, { status, value, children = {} }: ActorSnapshot
   for (const [id, child] of entries.slice(0, MAX_CHILDREN))
     lines.push(...treeLines(id, child.snapshot, `${indent}  `));
   const rest = entries.length - MAX_CHILDREN;
-  if (rest > 0) lines.push(`${indent}  … and ${rest.toLocaleString('en')} more`);
+  if (rest > 0) lines.push(`${indent}  … and ${formatNumber(rest)} more`);
   return lines;
 }
 

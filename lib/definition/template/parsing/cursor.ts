@@ -17,6 +17,9 @@ export class TemplateSyntaxError extends Error {
 /** Longest text between two braces: it is parsed in one go. */
 const MAX_LENGTH = 64 * 1024;
 
+const ASCII_WORD = /[\w$-]*/y;
+const LAST_ASCII = 0x7f;
+/** Compiled when it is first used: that takes longer than the rest of a short definition. */
 const WORD = /[\p{L}\p{M}\p{N}\w$-]*/uy;
 const SPACE = /\s/;
 const BACKSLASH = 92;
@@ -61,6 +64,10 @@ export class Cursor {
 
   /** Reads letters of any script, digits, `_`, `-` and `$`. */
   takeWord(): string {
+    const { at } = this;
+    const word = this.takeMatch(ASCII_WORD);
+    if (!(this.text.charCodeAt(this.at) > LAST_ASCII)) return word;
+    this.at = at;
     return this.takeMatch(WORD);
   }
 

@@ -1,6 +1,7 @@
 import { ToolError } from '../../../common/errors.js';
 import { DOCUMENT_LIMITS } from '../../../common/limits.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
+import { formatNumber } from '../../../common/text.js';
 import type { Chunk } from './chunks.js';
 import { PostingLists } from './posting-lists.js';
 
@@ -139,7 +140,7 @@ function assertWordCount(count: number): void {
   const most = DOCUMENT_LIMITS.indexedWords;
   if (count <= most) return;
   throw ToolError.nonRetryable(
-    `the document has more than ${most.toLocaleString('en')} different words, which are too many to search: ` +
+    `the document has more than ${formatNumber(most)} different words, which are too many to search: ` +
       'split it, or name its "pages"',
   );
 }

@@ -5,6 +5,7 @@ import type { PassedPage } from '../../documents/document.js';
 import { withoutThoughts } from '../../../models/thoughts.js';
 import { assertComplete, readFreeAnswer } from '../../answers/free-answer.js';
 import type { ToolContext } from '../../tool.js';
+import { formatNumber } from '../../../common/text.js';
 
 /** How a model is asked for pages. */
 export interface PageQuestion {
@@ -54,7 +55,7 @@ export async function choosePages(
 
 function tooManyPages(count: number): ToolError {
   return ToolError.nonRetryable(
-    `a model cannot choose among ${count.toLocaleString('en')} pages at once: select some of them by words first, with ` +
+    `a model cannot choose among ${formatNumber(count)} pages at once: select some of them by words first, with ` +
       '"by": "words" and "top_k"',
   );
 }

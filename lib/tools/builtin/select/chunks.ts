@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../../common/limits.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
 import { pagesOf, type PassedPage } from '../../documents/document.js';
+import { formatNumber } from '../../../common/text.js';
 
 /** A part of a page that is found, or not found, as a whole. */
 export interface Chunk {
@@ -60,7 +61,7 @@ export function* smallChunks(document: JsonObject): Steps<Chunk[]> {
 }
 
 function tooManyChunks(): ToolError {
-  const most = DOCUMENT_LIMITS.chunks.toLocaleString('en');
+  const most = formatNumber(DOCUMENT_LIMITS.chunks);
   return ToolError.nonRetryable(
     `the document has more than ${most} headings, tables and parts of prose, which are too many for "granularity": ` +
       '"chunk": split it, or use "page"',

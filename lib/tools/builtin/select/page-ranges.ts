@@ -1,6 +1,6 @@
 import { ToolError } from '../../../common/errors.js';
 import type { Json } from '../../../common/json/json.js';
-import { showValue } from '../../../common/text.js';
+import { formatNumber, showValue } from '../../../common/text.js';
 import type { FormatProblem } from '../../tool.js';
 
 /** Page numbers, both included. */
@@ -19,9 +19,7 @@ export function parseRanges(pages: Json): PageRange[] {
   for (const entry of Array.isArray(pages) ? pages : [pages]) {
     named.push(...splitEntry(entry));
     if (named.length > MAX_RANGES) {
-      throw ToolError.nonRetryable(
-        `"pages" has more than ${MAX_RANGES.toLocaleString('en')} entries: use ranges`,
-      );
+      throw ToolError.nonRetryable(`"pages" has more than ${formatNumber(MAX_RANGES)} entries: use ranges`);
     }
   }
   return named.map((entry) => {

@@ -1,6 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
 import { DOCUMENT_LIMITS } from '../../../common/limits.js';
-import { formatMebibytes } from '../../../common/text.js';
+import { formatMebibytes, formatNumber } from '../../../common/text.js';
 import { documentError } from '../document.js';
 
 /** A file in an archive, as the archive's directory describes it. */
@@ -36,7 +36,7 @@ export function assertSmallArchive(bytes: Buffer, source: string): void {
   if (entries.length > zipEntries) {
     throw documentError(
       source,
-      `holds ${entries.length.toLocaleString('en')} files, more than the limit of ${zipEntries.toLocaleString('en')}`,
+      `holds ${formatNumber(entries.length)} files, more than the limit of ${formatNumber(zipEntries)}`,
     );
   }
   const total = entries.reduce((sum, entry) => sum + entry.bytes, 0);

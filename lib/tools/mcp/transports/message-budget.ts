@@ -2,6 +2,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client';
 import type { Clock } from '../../../common/clock.js';
 import { MCP_LIMITS } from '../../../common/limits.js';
 import { LeakyBucket } from '../../../common/scheduling/limiters.js';
+import { formatNumber } from '../../../common/text.js';
 
 /**
  * Counts the messages of one server that answer nothing: notifications, requests, and what is no message. Handling one
@@ -61,5 +62,5 @@ function weigh(bytes: number): number {
 }
 
 function describe(count: number, span: string): string {
-  return `${count.toLocaleString('en')} messages${span} that answer nothing`;
+  return `${formatNumber(count)} messages${span} that answer nothing`;
 }

@@ -1,6 +1,6 @@
 import { ToolError } from '../../../../common/errors.js';
 import { isObject, type Json } from '../../../../common/json/json.js';
-import { joinFirst } from '../../../../common/text.js';
+import { formatNumber, joinFirst } from '../../../../common/text.js';
 import { isDocument, pagesOf } from '../../../documents/document.js';
 import { breakBlockTags } from './block-tags.js';
 
@@ -115,7 +115,7 @@ export function assertLength(
   const length = pages.reduce((sum, { text }) => sum + text.length, 0);
   if (length <= maxChars) return;
   throw ToolError.nonRetryable(
-    `${name} has ${length.toLocaleString('en')} characters, more than "max_chars" (${maxChars.toLocaleString('en')}): ` +
+    `${name} has ${formatNumber(length)} characters, more than "max_chars" (${formatNumber(maxChars)}): ` +
       `${advice}, or raise "max_chars" for a model that reads as much`,
   );
 }
