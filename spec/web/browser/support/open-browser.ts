@@ -15,11 +15,17 @@ const FLAGS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ];
 
+let opened: Browser | undefined;
+
+/** At the root: after the last spec of the process. */
+after(() => opened?.close());
+
 /**
- * Opens Chromium. Where there is none the specs are skipped, but not in continuous integration: there nothing may
- * be skipped.
+ * Opens the Chromium that all specs of the process share, in contexts of their own. Where there is none the specs are
+ * skipped, but not in continuous integration: there nothing may be skipped.
  */
 export async function openBrowser(context: Context): Promise<Browser> {
+  if (opened !== undefined) return opened;
   const executablePath = [process.env['CHROMIUM_PATH'] ?? '', ...PLACES].find((path) => existsSync(path));
   if (executablePath === undefined) {
     const message = 'there is no Chromium: install it, or tell where it is with CHROMIUM_PATH';
@@ -27,7 +33,8 @@ export async function openBrowser(context: Context): Promise<Browser> {
     console.warn(`      skipped: ${message}`);
     return context.skip();
   }
-  return chromium.launch({ executablePath, headless: true, chromiumSandbox: false, args: FLAGS });
+  opened = await chromium.launch({ executablePath, headless: true, chromiumSandbox: false, args: FLAGS });
+  return opened;
 }
 
 /** How Chromium names the end of a request that the page itself gave up. */
