@@ -36,7 +36,8 @@ const PIPELINE = {
   ],
 };
 
-describe('The HTML report of a run, opened from disk in Chromium', () => {
+describe('The HTML report of a run, opened from disk in Chromium', function () {
+  this.timeout(90_000);
   let browser: Browser;
   let server: TestServer;
   let url: string;
