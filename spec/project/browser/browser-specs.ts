@@ -22,7 +22,9 @@ interface Report {
 
 /** The folders of browser specs: each has a spec file of its name in this folder. */
 export function browserFolders(): string[] {
-  return readdirSync(join(ROOT, FOLDER)).filter((name) => name !== SUPPORT);
+  return readdirSync(join(ROOT, FOLDER))
+    .filter((name) => name !== SUPPORT)
+    .sort();
 }
 
 /**

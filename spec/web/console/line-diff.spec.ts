@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type DiffHunk, diffLines, MOST_CHANGED_LINES } from '../../../web/console/run/model/line-diff.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
-import { cases } from '../../support/properties.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const SIGNS = { same: ' ', added: '+', removed: '-' };
 

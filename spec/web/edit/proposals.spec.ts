@@ -11,7 +11,7 @@ import { type Outline, partAt, readDefaults, readOutline } from '../../../web/co
 import { SNIPPETS, START_TEMPLATE, writeSnippet } from '../../../web/console/edit/model/snippets.js';
 import type { Vocabulary } from '../../../web/console/edit/model/vocabulary.js';
 import { readYaml } from '../../../web/console/edit/model/yaml-tree.js';
-import { cases } from '../../support/properties.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const catalog = builtinCatalog();
 const VOCABULARY: Vocabulary = {
