@@ -8,6 +8,7 @@ import { catchRejection } from '../support/rejection.js';
 import { startTestServer } from '../support/http/test-server.js';
 import { type ReceivedRequest, respondJson, FakeServer } from './fake-server.js';
 import { ImmediateClock } from './immediate-clock.js';
+import { cases } from '../support/measuring/cases.js';
 
 const COUNT = 600;
 
@@ -77,7 +78,7 @@ describe('WavetrainClient.events', () => {
       expect(await seqsOf(client.events('r'))).to.deep.equal(all);
       await fake.close();
     });
-    await fc.assert(check, { numRuns: 60 });
+    await fc.assert(check, cases(60));
   });
 
   it('survives 500 broken connections', async function () {

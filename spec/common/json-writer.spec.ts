@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { CHUNK_LENGTH, isShortJson, JsonWriter } from '../../lib/common/json/json-writer.js';
 import { measureCpuMsSync } from '../support/measuring/cpu-time.js';
+import { cases } from '../support/measuring/cases.js';
 
 function listChunks(value: unknown, chunkLength?: number): string[] {
   const writer = new JsonWriter(value, chunkLength);
@@ -33,7 +34,7 @@ describe('JsonWriter', () => {
         const large = { value, filler: 'x'.repeat(600), list: [value, 'y'.repeat(600)] };
         expect(listChunks(large, chunkLength).join('')).to.equal(JSON.stringify(large));
       }),
-      { numRuns: 400 },
+      cases(400),
     );
   });
 

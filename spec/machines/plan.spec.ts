@@ -10,6 +10,7 @@ import {
   startPlanMachine,
 } from '../support/runs/start-plan-machine.js';
 import { plans } from './random-plans.js';
+import { cases } from '../support/measuring/cases.js';
 
 const FREE = ['a', 'b', 'c'].map((id) => ({ id, needs: [] }));
 const CHAIN = [
@@ -193,7 +194,7 @@ describe('planMachine', () => {
           expect(status(plan)).to.equal(failed > 0 ? 'failed' : 'succeeded');
           if (failed === 0) expect(ports.begun).to.have.length(subPipelines.length);
         }),
-        { numRuns: 500 },
+        cases(500),
       );
     });
   });

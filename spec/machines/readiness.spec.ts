@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type SubPipelineNeeds, Readiness } from '../../machines/readiness.js';
 import { plans } from './random-plans.js';
+import { cases } from '../support/measuring/cases.js';
 
 /** Repeatedly takes the first declared sub-pipeline whose needs are all taken. */
 function sortNaively(subPipelines: readonly SubPipelineNeeds[]): string[] {
@@ -50,7 +51,7 @@ describe('Readiness (D45)', () => {
         expect(order).to.deep.equal(sortNaively(subPipelines));
         expect(order).to.have.length(subPipelines.length);
       }),
-      { numRuns: 500 },
+      cases(500),
     );
   });
 

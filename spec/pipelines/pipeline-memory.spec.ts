@@ -4,6 +4,7 @@ import { checkDefinition } from '../../lib/pipelines/check.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { measureHeap } from '../support/measuring/heap.js';
+import { cases } from '../support/measuring/cases.js';
 
 /** Bytes of definitions that are measured together, so that what else the process keeps does not count. */
 const MEASURED_BYTES = 4 * 2 ** 20;
@@ -120,7 +121,7 @@ describe('The memory that is counted for a checked pipeline (D25)', () => {
         const definition = pipelineOf(all.length, (index) => (index === 0 ? {} : (all[index] as Inputs)));
         expect(measureRatio(definition)).to.be.below(1.3);
       }),
-      { numRuns: 8 },
+      cases(8),
     );
   });
 

@@ -174,5 +174,7 @@ async function run({ path, kind, folder, expectation: { given } }: Example): Pro
     kind === 'plan'
       ? await registry.submitPlan({ plan: await loadPlan(file, known), ...rest })
       : await registry.submit({ pipeline: await loadPipeline(file, known), ...rest });
-  return registry.settled(runId);
+  const record = await registry.settled(runId);
+  await registry.close(0);
+  return record;
 }

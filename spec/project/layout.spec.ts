@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { browserFolders } from './browser/browser-specs.js';
 import { filesBelow, read, ROOT } from './files.js';
 import { pageFiles, type SourceFile, sourceFiles } from './imports.js';
 
@@ -88,6 +89,11 @@ describe('The layout', () => {
       waiting.push(...(imports.get(path) ?? []).map(({ target }) => target));
     }
     expect(files.map(({ path }) => path).filter((path) => !reached.has(path))).to.deep.equal([]);
+  });
+
+  it('every folder of browser specs is run by the spec file of its name', () => {
+    const specs = filesBelow('spec/project/browser', '.spec.ts').map((path) => basename(path, '.spec.ts'));
+    expect(specs).to.deep.equal(browserFolders());
   });
 
   it('every exported function, class and constant is used by another file', () => {

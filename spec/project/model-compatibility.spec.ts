@@ -124,6 +124,7 @@ describe('A plan with language models written for Trellis', () => {
     const registry = new RunRegistry({ models: modelAccess(variables()), files: fileAccess([folder.path]) });
     const id = await registry.submitPlan({ plan });
     const { error, result } = await registry.settled(id);
+    await registry.close(0);
     expect(error, String(error)).to.equal(null);
     expect({ ...result?.blackboard }).to.deep.equal({
       figures: { revenue: 345, net_income: '__not_found__' },

@@ -5,6 +5,7 @@ import { type Deferred, deferred, settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { catchRejection } from '../support/rejection.js';
 import { ControlledRuns } from './controlled-runs.js';
+import { cases } from '../support/measuring/cases.js';
 
 const KEY = { key: 'k', fingerprint: 'f' };
 const OTHER = { key: 'k', fingerprint: 'other' };
@@ -155,7 +156,7 @@ describe('IdempotencyStore (D36)', () => {
           expect([...(seen.get(key) ?? [])]).to.deep.equal(runs);
         }
       }),
-      { numRuns: 300 },
+      cases(300),
     );
   });
 });

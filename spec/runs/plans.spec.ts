@@ -7,6 +7,7 @@ import { subPipelineText } from '../support/definitions/parse-plan.js';
 import { catchRejection } from '../support/rejection.js';
 import { controlledTask, storeTask } from '../support/runs/start-plan.js';
 import { ControlledPlans } from './controlled-plans.js';
+import { cases } from '../support/measuring/cases.js';
 
 const TWO = [
   subPipelineText('a', `${controlledTask('a')}, ${storeTask('k', '1')}`, 'stores: [k]'),
@@ -269,7 +270,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
           }
           expect(new Set(records.values()).size).to.equal(records.size);
         }),
-        { numRuns: 60 },
+        cases(60),
       );
     });
   });

@@ -1,7 +1,11 @@
 import type { Context } from 'koa';
 import type { TObject, TSchema } from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
-import { type CompileOptions, compileSchema } from '../../common/json-schema/ajv.js';
+import {
+  type CompileOptions,
+  compileSchema,
+  type Validator as SchemaValidator,
+} from '../../common/json-schema/ajv.js';
 import { describeErrors, type Nouns } from '../../common/json-schema/violation.js';
 import { isObject } from '../../common/json/json.js';
 import { ANONYMOUS, type Caller, resolveTenant, unauthorizedMessage } from '../auth/authenticate.js';
@@ -256,13 +260,30 @@ function compileValidator(
   nouns: Nouns,
   options: Omit<CompileOptions, 'isTrusted'> = {},
 ): Validator {
-  const validate = compileSchema(schema, { ...options, isTrusted: true });
+  const validate = compileOnce(schema, options);
   const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, unknown>> };
   const namedNouns = { ...nouns, known: Object.keys(properties) };
   return (value) => {
     if (validate(value)) return options.coerceText ? describeInfinity(value, nouns) : undefined;
     return describeErrors(validate, value, namedNouns).join('; ');
   };
+}
+
+/** Of schemas of values as they are, and of schemas of texts. */
+const compiled = {
+  values: new WeakMap<TSchema, SchemaValidator>(),
+  texts: new WeakMap<TSchema, SchemaValidator>(),
+};
+
+/** Compiles a schema once for all servers of the process: most of the time that a server takes to start goes into it. */
+function compileOnce(schema: TSchema, options: Omit<CompileOptions, 'isTrusted'>): SchemaValidator {
+  const known = options.coerceText ? compiled.texts : compiled.values;
+  let validate = known.get(schema);
+  if (validate === undefined) {
+    validate = compileSchema(schema, { ...options, isTrusted: true });
+    known.set(schema, validate);
+  }
+  return validate;
 }
 
 /** Ajv coerces the text `Infinity` to a number, and does not compare it with the bounds. */

@@ -1,11 +1,10 @@
 import { expect } from 'chai';
-import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { UsageError } from '../../../lib/cli/usage-errors.js';
 import { readJsonObject } from '../../../lib/cli/input/flags.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 describe('readJsonObject', () => {
   const context = { cwd: tmpdir(), stdin: Readable.from([]) };
@@ -19,9 +18,11 @@ describe('readJsonObject', () => {
   });
 
   it('reads the file after @, relative to the working directory (D42)', async () => {
-    const cwd = await mkdtemp(join(tmpdir(), 'wavetrain-'));
-    await writeFile(join(cwd, 'in.json'), '\ufeff{"a": 1}');
-    expect(await readJsonObject('--inputs', '@in.json', { ...context, cwd })).to.deep.equal({ a: 1 });
+    const folder = new TemporaryFolder();
+    folder.write('in.json', '\ufeff{"a": 1}');
+    const read = await readJsonObject('--inputs', '@in.json', { ...context, cwd: folder.path });
+    folder.remove();
+    expect(read).to.deep.equal({ a: 1 });
   });
 
   it('reads standard input for @-', async () => {

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { parse } from 'yaml';
 import { valueLines } from '../../../lib/cli/render/outputs.js';
 import type { Json } from '../../../lib/common/json/json.js';
+import { cases } from '../../support/measuring/cases.js';
 
 describe('valueLines', () => {
   const format = (name: string, value: Json, columns = 60): string[] => [
@@ -85,7 +86,7 @@ describe('valueLines', () => {
           root: { name: plain },
         });
       }),
-      { numRuns: 400 },
+      cases(400),
     );
   });
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { compilePattern, linearRegex } from '../../../lib/common/json-schema/bounded-pattern.js';
+import { cases } from '../../support/measuring/cases.js';
 
 /** Patterns with characters, classes, groups, alternatives and nested repetitions. */
 const pattern: fc.Arbitrary<string> = fc.letrec<{ part: string; sequence: string }>((tie) => {
@@ -44,7 +45,7 @@ describe('compilePattern (D4)', () => {
         fc.pre(compiled.ok);
         expect(charged / 100).to.be.at.least(linearRegex(text).programSize());
       }),
-      { numRuns: 500 },
+      cases(500),
     );
   });
 

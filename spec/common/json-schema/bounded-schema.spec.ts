@@ -8,6 +8,7 @@ import { describeFirstViolations } from '../../../lib/common/json-schema/violati
 import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { allowedSchema, smallJson } from './arbitrary-schema.js';
+import { cases } from '../../support/measuring/cases.js';
 
 function repeat<T>(count: number, make: () => T): T[] {
   return Array.from({ length: count }, make);
@@ -42,7 +43,7 @@ describe('BoundedSchema (D4)', () => {
         fc.pre(verdict !== undefined);
         expect(violations.length === 0).to.equal(verdict);
       }),
-      { numRuns: 2000 },
+      cases(2000),
     );
   });
 

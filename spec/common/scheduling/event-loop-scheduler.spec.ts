@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { EventLoopScheduler } from '../../../lib/common/scheduling/event-loop-scheduler.js';
+import { cases } from '../../support/measuring/cases.js';
 
 describe('EventLoopScheduler', () => {
   /** The tenants in the order in which they were served. */
@@ -69,7 +70,7 @@ describe('EventLoopScheduler', () => {
           expect(Math.max(...used) - Math.min(...used)).to.be.at.most(30);
         },
       ),
-      { numRuns: 30 },
+      cases(30),
     );
   });
 

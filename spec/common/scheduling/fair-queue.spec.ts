@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { FairQueue } from '../../../lib/common/scheduling/fair-queue.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const TENANT = fc.constantFrom('a', 'b', 'c', 'd');
 
@@ -84,7 +85,7 @@ describe('FairQueue (D25)', () => {
         while (queue.size > 0) expect(queue.next()).to.equal(model.next());
         expect(model.values).to.deep.equal([]);
       }),
-      { numRuns: 500 },
+      cases(500),
     );
   });
 

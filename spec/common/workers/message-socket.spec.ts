@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, Socket } from 'node:net';
 import { serializeFrame } from '../../../lib/common/workers/frames.js';
 import { cutIntoPieces, MessageSocket } from '../../../lib/common/workers/message-socket.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const MEBIBYTE = 2 ** 20;
 
@@ -72,7 +73,7 @@ describe('A MessageSocket', () => {
         expect(rest.data).to.be.instanceOf(Buffer);
         expect(rest.data.equals(sent.data)).to.equal(true);
       }),
-      { numRuns: 100 },
+      cases(100),
     );
   });
 

@@ -5,7 +5,7 @@ import { pipelineJsonSchema, planJsonSchema } from '../../../lib/definition/sche
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 't', tool: 'mock' }] };
 
 function accepts(schema: Record<string, unknown>): (value: unknown) => boolean {
-  const validate = new Ajv().compile(JSON.parse(JSON.stringify(schema)) as object);
+  const validate = new Ajv({ allowUnionTypes: true }).compile(JSON.parse(JSON.stringify(schema)) as object);
   return (value) => validate(value);
 }
 

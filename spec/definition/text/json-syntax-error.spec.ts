@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { findJsonSyntaxError } from '../../../lib/definition/text/json-syntax-error.js';
+import { cases } from '../../support/measuring/cases.js';
 
 describe('findJsonSyntaxError', () => {
   const FAULTS: [text: string, offset: number, expected: RegExp][] = [
@@ -46,7 +47,7 @@ describe('findJsonSyntaxError', () => {
       fc.property(fc.oneof(fc.json(), damaged, fc.string()), (text) => {
         expect(findJsonSyntaxError(text) === undefined).to.equal(parses(text));
       }),
-      { numRuns: 3000 },
+      cases(3000),
     );
   });
 

@@ -7,6 +7,7 @@ import {
 } from '../../../lib/definition/text/lossy-json.js';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { cases } from '../../support/measuring/cases.js';
 
 function find(text: string): LossyJson | undefined {
   return runToEnd(findLossyJsonInSteps(text, JSON.parse(text), runToEnd(measureJsonInSteps(text)).members));
@@ -80,7 +81,7 @@ describe('findLossyJson (D7)', () => {
       fc.property(piece, ({ text, loses }) => {
         expect(find(text) !== undefined, text).to.equal(loses);
       }),
-      { numRuns: 2000 },
+      cases(2000),
     );
   });
 

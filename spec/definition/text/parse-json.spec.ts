@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseJsonInSteps } from '../../../lib/definition/text/parse-json.js';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
+import { cases } from '../../support/measuring/cases.js';
 
 /** Includes keys that look like numbers, escapes, repeated keys, and keys that JavaScript treats specially. */
 const anyKey = fc.oneof(fc.constantFrom('__proto__', '1', '0', 'a', '\\"', 'constructor'), fc.string());
@@ -31,7 +32,7 @@ describe('A JSON text that is parsed in steps', () => {
       fc.property(anyText, fc.integer({ min: 0, max: 60 }), (text, stepLength) => {
         expect(parse(text, stepLength)).to.equal(JSON.stringify(JSON.parse(text)));
       }),
-      { numRuns: 2000 },
+      cases(2000),
     );
   });
 
@@ -42,7 +43,7 @@ describe('A JSON text that is parsed in steps', () => {
         const pieces = offsets.slice(1).map((end, index) => text.slice(offsets[index], end));
         expect(parse(pieces, stepLength)).to.equal(JSON.stringify(JSON.parse(text)));
       }),
-      { numRuns: 2000 },
+      cases(2000),
     );
   });
 
@@ -94,7 +95,7 @@ describe('A JSON text that is parsed in steps', () => {
           else expect(parsed, changed).to.equal(expected);
         },
       ),
-      { numRuns: 5000 },
+      cases(5000),
     );
   });
 

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../lib/common/json/json.js';
 import { MAX_SHOWN_YAML_LENGTH } from '../../../lib/common/limits.js';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { writeYamlInSteps } from '../../../lib/definition/text/write-yaml.js';
+import { cases } from '../../support/measuring/cases.js';
 
 /** Writes a value, and does not count its memory. */
 const writeInSteps = (value: object) => writeYamlInSteps(value as JsonObject, () => undefined);
@@ -150,7 +151,7 @@ tasks:
         const written = write(map);
         expect(parse(written), written).to.deep.equal(JSON.parse(JSON.stringify(map)));
       }),
-      { numRuns: 1500 },
+      cases(1500),
     );
   });
 
@@ -162,7 +163,7 @@ tasks:
         const deep = { in: nest({ map, [long]: map }, levels) };
         expect(parse(write(deep)), write(deep)).to.deep.equal(JSON.parse(JSON.stringify(deep)));
       }),
-      { numRuns: 300 },
+      cases(300),
     );
     for (const part of [
       'a',

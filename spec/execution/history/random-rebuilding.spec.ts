@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { describeRun, expectNoGap, KeptTestRun } from './kept-runs.js';
+import { cases } from '../../support/measuring/cases.js';
 
 /** A task in flow style. It may read what an earlier one returned. */
 const taskOf = (index: number): fc.Arbitrary<string> =>
@@ -63,7 +64,7 @@ describe('A run of a random pipeline', () => {
         expect(describeRun(run), where).to.deep.equal(describeRun(undisturbed));
         expectNoGap(run);
       }),
-      { numRuns: 50 },
+      cases(50),
     );
   });
 });

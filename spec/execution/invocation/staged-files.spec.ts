@@ -11,6 +11,7 @@ import { settle } from '../../support/deferred.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { measureCpuMs } from '../../support/measuring/cpu-time.js';
 import { catchRejection } from '../../support/rejection.js';
+import { cases } from '../../support/measuring/cases.js';
 
 /** Resolves when the file system has done what was asked of it. */
 async function waitFor(isDone: () => boolean): Promise<void> {
@@ -136,7 +137,7 @@ describe('encodeInSteps', () => {
         const text = `${'x'.repeat(length)}${parts.join('\u{1f600}')}${'\u{1f600}'.repeat(200_000)}\ud83d`;
         expect(runToEnd(encodeInSteps(text)).equals(Buffer.from(text))).to.equal(true);
       }),
-      { numRuns: 20 },
+      cases(20),
     );
   });
 

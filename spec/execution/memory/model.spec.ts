@@ -8,6 +8,7 @@ import { type RunRecord } from '../../../lib/runs/record.js';
 import { settle } from '../../support/deferred.js';
 import { parsePlan, planText, subPipelineText } from '../../support/definitions/parse-plan.js';
 import { MIB, PooledRuns } from './pooled-runs.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const NESTED = '{id: n, goal: g, tasks: [{id: x, tool: controlled}, {id: y, tool: mock, await: [x]}]}';
 
@@ -171,7 +172,7 @@ describe('The memory of any runs (D25, D26)', () => {
           0, 0, 0,
         ]);
       }),
-      { numRuns: 150 },
+      cases(150),
     );
   });
 
@@ -203,7 +204,7 @@ describe('The memory of any runs (D25, D26)', () => {
         // A failed run keeps the outputs of its succeeded tasks, for a rerun; no record shows them.
         expect(runs.memory.usedBytes - eventBytes).to.be.below(120_000 + 2 * (returned + runs.keptLength));
       }),
-      { numRuns: 150 },
+      cases(150),
     );
   });
 });

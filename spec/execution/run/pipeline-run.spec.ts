@@ -6,6 +6,7 @@ import { Catalog } from '../../../lib/tools/catalog.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { startRun } from '../../support/runs/start-run.js';
+import { cases } from '../../support/measuring/cases.js';
 
 describe('PipelineRun', () => {
   it('runs independent tasks together, and dependent ones after them (rules 1 to 5)', async () => {
@@ -169,7 +170,7 @@ describe('PipelineRun', () => {
           expect(lastEnd).to.be.below(Math.min(...starts));
         }
       }),
-      { numRuns: 60 },
+      cases(60),
     );
   });
 });

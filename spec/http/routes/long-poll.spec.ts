@@ -8,6 +8,7 @@ import { catchRejection } from '../../support/rejection.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
+import { cases } from '../../support/measuring/cases.js';
 
 interface RunState {
   readonly status: string;
@@ -225,7 +226,7 @@ describe('LongPolls', () => {
           if (settled) expect(clock.pending).to.equal(0);
         }
       }),
-      { numRuns: 60 },
+      cases(60),
     );
   });
 

@@ -3,9 +3,7 @@ import fc from 'fast-check';
 import { ControlledServer } from '../support/controlled-server.js';
 import { RUN_COMMANDS } from '../support/run-commands.js';
 import { ModelServer, type ModelState } from '../support/run-model.js';
-
-/** Many more are run by hand. */
-const RUNS = 12;
+import { cases } from '../../support/measuring/cases.js';
 
 const STATES: readonly ModelState[] = ['queued', 'running', 'draining', 'succeeded', 'failed', 'cancelled'];
 
@@ -26,7 +24,7 @@ describe('Runs compared with a model (States and transitions)', () => {
     );
     // Chance may pass a state by in one round, and hardly in ten.
     for (let round = 0; round < 10 && (round === 0 || seen.size < STATES.length); round++) {
-      await fc.assert(property, { numRuns: RUNS });
+      await fc.assert(property, cases(12, round));
     }
     expect([...seen]).to.have.members([...STATES]);
     expect(fixture.server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { createFingerprint } from '../../../lib/http/routes/fingerprint.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { cases } from '../../support/measuring/cases.js';
 
 /** Returns a copy with the keys of every object in reverse order. */
 function reverseKeys(value: unknown): unknown {
@@ -35,7 +36,7 @@ describe('createFingerprint (D36)', () => {
         const fingerprints = new Set(values.map((value) => createFingerprint('p', value)));
         expect(fingerprints.size).to.equal(new Set(values.map(canonical)).size);
       }),
-      { numRuns: 500 },
+      cases(500),
     );
   });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { settle } from '../../support/deferred.js';
 import { ControlledRuns } from '../controlled-runs.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const TERMINAL = ['succeeded', 'failed', 'cancelled'];
 
@@ -83,7 +84,7 @@ describe('RunRegistry: a cancel that races with the end of a run', () => {
         if (accepted > 0) expect(status).to.equal('cancelled');
         expect(registry.load).to.deep.equal({ running: 0, queued: 0 });
       }),
-      { numRuns: 300 },
+      cases(300),
     );
     expect([...endings].toSorted()).to.deep.equal(TERMINAL.toSorted());
   });

@@ -4,6 +4,7 @@ import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
 import { EventLog } from '../../../lib/runs/event-log.js';
 import { takeWarnings } from '../../support/warnings.js';
+import { cases } from '../../support/measuring/cases.js';
 
 function event(seq: number): LiveEvent {
   return { kind: 'log', seq, time: '2026-01-01T00:00:00.000Z', run_id: 'r', task_id: 'a', message: `${seq}` };
@@ -42,7 +43,7 @@ describe('EventLog (D30)', () => {
         const from = Math.max(first, after + 1);
         expect(events.map(({ seq }) => seq)).to.deep.equal(range(from, count).slice(0, limit));
       }),
-      { numRuns: 500 },
+      cases(500),
     );
   });
 

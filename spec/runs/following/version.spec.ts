@@ -7,6 +7,7 @@ import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { parsePlan } from '../../support/definitions/parse-plan.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const PIPELINE = `{id: p, goal: g, tasks: [
   {id: a, tool: controlled, retry: 1}, {id: each, tool: controlled, parallel_over: "{{pipeline.inputs.list}}", inputs: {x: "{{item}}"}},
@@ -117,7 +118,7 @@ describe('RunRegistry.version', () => {
           expect(stale).to.deep.equal([]);
           expect(new Set(records.values()).size).to.equal(records.size);
         }),
-        { numRuns: 80 },
+        cases(80),
       );
     });
   }

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AdmissionLimits } from '../../../lib/runs/admission.js';
 import { ControlledRuns } from '../controlled-runs.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const SERVER: AdmissionLimits = { maxRunning: 64, maxQueued: 10_000, tenantShare: 10 };
 
@@ -102,7 +103,7 @@ describe('Runs with breakpoints in the queue (D42, D25)', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      cases(60),
     );
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { ControlledRuns, exhaustEventLoopBudget } from '../controlled-runs.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const ACT = fc.record({
   kind: fc.constantFrom('submit', 'submit', 'submit', 'end', 'end', 'cancel', 'force', 'forget', 'burst'),
@@ -64,7 +65,7 @@ describe('RunRegistry: admission and queue (D25)', () => {
           expect(begun).to.deep.equal(order.map(({ id }) => id));
         }
       }),
-      { numRuns: 60 },
+      cases(60),
     );
   });
 

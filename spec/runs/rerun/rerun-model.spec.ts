@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { errorCode } from '../../../lib/common/errors.js';
 import type { Json } from '../../../lib/common/json/json.js';
 import { Reruns } from './reruns.js';
+import { cases } from '../../support/measuring/cases.js';
 
 /** A task of a random pipeline and what it reads; its id is its index. */
 interface RandomTask {
@@ -105,7 +106,7 @@ describe('A rerun with random changes (D60)', () => {
   it('gives what a new run gives, also after a rerun that failed', async () => {
     await fc.assert(
       fc.asyncProperty(anyRuns, (runs) => new RerunModel().play(runs)),
-      { numRuns: 60 },
+      cases(60),
     );
   });
 });

@@ -4,6 +4,7 @@ import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
 import { Retention, type RetentionLimits, UNLIMITED_RETENTION } from '../../../lib/runs/retention.js';
 import { ManualClock } from '../../support/manual-clock.js';
+import { cases } from '../../support/measuring/cases.js';
 
 /** A settled run, as retention sees it. */
 class SettledRun {
@@ -141,7 +142,7 @@ describe('Retention (D26)', () => {
           for (const at of left) expect(kept.clock.now() - at).to.be.below(limit.ttlMs);
         }
       }),
-      { numRuns: 300 },
+      cases(300),
     );
   });
 });

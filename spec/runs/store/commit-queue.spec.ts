@@ -4,6 +4,7 @@ import type { Fact } from '../../../lib/execution/history/fact.js';
 import { type Batch, CommitQueue } from '../../../lib/runs/store/commit-queue.js';
 import type { StoredRun } from '../../../lib/runs/store/run-store.js';
 import { deferred } from '../../support/deferred.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const LARGE = 2 ** 20;
 
@@ -157,6 +158,6 @@ describe('CommitQueue (D68)', () => {
       await kept.queue.idle();
       for (const [runId, times] of Object.entries(expected)) expect(kept.times(runId)).to.deep.equal(times);
     });
-    await fc.assert(keepsOrder, { numRuns: 40 });
+    await fc.assert(keepsOrder, cases(40));
   });
 });

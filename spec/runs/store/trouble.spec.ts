@@ -14,6 +14,7 @@ import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { asUnprivilegedUser } from '../../support/unprivileged-user.js';
 import { cancelFact, listRuns, storedRun } from './store-suite.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const PROGRAM = join(ROOT, 'dist', 'store-thread.cjs');
 const Driver = createRequire(import.meta.url)('libsql') as typeof Database;
@@ -189,7 +190,7 @@ describe('A file of runs in trouble (D68)', () => {
         }
         await again.close();
       }),
-      { numRuns: 10 },
+      cases(10),
     );
   });
 });

@@ -8,6 +8,7 @@ import type { Task } from '../../../lib/pipelines/pipeline.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import { parsePlan, planText, subPipelineText } from '../../support/definitions/parse-plan.js';
 import { defineTool } from '../../../lib/tools/tool.js';
+import { cases } from '../../support/measuring/cases.js';
 
 /** A tool that returns its inputs, writes some of them, and fails when it is told to. */
 class Recorder {
@@ -98,7 +99,7 @@ describe('The inputs that are shown of a task or item (D59)', () => {
         }
         expect(shown).to.deep.equal(recorder.inputs);
       }),
-      { numRuns: 60 },
+      cases(60),
     );
   });
 

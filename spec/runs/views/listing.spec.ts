@@ -4,6 +4,7 @@ import { paginate, type RunPage, type RunQuery } from '../../../lib/runs/views/r
 import type { RunEntry } from '../../../lib/runs/run-entry.js';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { ControlledRuns } from '../controlled-runs.js';
+import { cases } from '../../support/measuring/cases.js';
 
 function listIds(page: RunPage): string[] {
   return page.runs.map(({ run_id }) => run_id);
@@ -143,7 +144,7 @@ describe('RunRegistry.list (D35)', () => {
         expect(seen).to.deep.equal(matching.toReversed().filter((id) => seen.includes(id)));
         expect([...present].filter((id) => !seen.includes(id))).to.deep.equal([]);
       }),
-      { numRuns: 60 },
+      cases(60),
     );
   });
 });

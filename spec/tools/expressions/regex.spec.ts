@@ -4,6 +4,7 @@ import type { Json } from '../../../lib/common/json/json.js';
 import { EXPRESSION_LIMITS } from '../../../lib/common/limits.js';
 import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const evaluator = new Evaluator({ ...EXPRESSION_LIMITS, timeoutMs: 60_000, hardTimeoutMs: 60_000 });
 
@@ -36,7 +37,7 @@ describe('A regular expression in an expression', () => {
         const source = `[$match($, /${pattern.source}/${pattern.flags.replace('g', '')}).{"match": match, "index": index}]`;
         expect(evaluate(source, subject)).to.deep.equal(expected);
       }),
-      { numRuns: 300 },
+      cases(300),
     );
   });
 
@@ -69,7 +70,7 @@ describe('The base64 functions of an expression', () => {
           Buffer.from(encoded, 'base64').toString('binary'),
         );
       }),
-      { numRuns: 200 },
+      cases(200),
     );
     for (const odd of ['QQ==QQ==', 'Q Q=\n=', 'a', '????', 'QWRh*QWRh', 'QUJD=QUJD']) {
       expect(evaluate('$base64decode($)', odd), odd).to.equal(Buffer.from(odd, 'base64').toString('binary'));

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { createToolSchema } from '../../../lib/tools/inputs/editor-schema.js';
 import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';
 import { defineTool, type InputDeclarations, type Tool } from '../../../lib/tools/tool.js';
+import { cases } from '../../support/measuring/cases.js';
 
 function toolWith(inputs: InputDeclarations, openInputs = false): Tool {
   return defineTool({ name: 'probe', description: 'a tool', inputs, openInputs, run: () => null });
@@ -142,7 +143,7 @@ describe('createToolSchema (D43)', () => {
         valid++;
         expect(accepted(given)).to.equal(true);
       }),
-      { numRuns: 2000 },
+      cases(2000),
     );
     expect(valid).to.be.above(50);
   });

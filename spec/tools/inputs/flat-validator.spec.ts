@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { createFlatValidator, areFlat } from '../../../lib/tools/inputs/flat-validator.js';
 import { type ValidationResult, createSchemaValidator } from '../../../lib/tools/inputs/schema-validator.js';
 import type { ToolInput, Tool } from '../../../lib/tools/tool.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const scalar: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom(null, true, false, 0, -0, 1, 2.5, -3, 1e21, '', 'a', 'ab', '😀', '\ud83d', '5'),
@@ -77,7 +78,7 @@ describe('createFlatValidator', () => {
           expect(original).to.deep.equal(before);
         }
       }),
-      { numRuns: 150 },
+      cases(150),
     );
   });
 

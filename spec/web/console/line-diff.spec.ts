@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type DiffHunk, diffLines, MOST_CHANGED_LINES } from '../../../web/console/run/model/line-diff.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const SIGNS = { same: ' ', added: '+', removed: '-' };
 
@@ -78,7 +79,7 @@ describe('The difference of two texts', () => {
         const changed = hunks.flatMap(({ lines: all }) => all.filter(({ kind }) => kind !== 'same'));
         expect(changed.length).to.equal(countFewest(old, now));
       }),
-      { numRuns: 500 },
+      cases(500),
     );
   });
 

@@ -11,6 +11,7 @@ import { type Outline, partAt, readDefaults, readOutline } from '../../../web/co
 import { SNIPPETS, START_TEMPLATE, writeSnippet } from '../../../web/console/edit/model/snippets.js';
 import type { Vocabulary } from '../../../web/console/edit/model/vocabulary.js';
 import { readYaml } from '../../../web/console/edit/model/yaml-tree.js';
+import { cases } from '../../support/measuring/cases.js';
 
 const catalog = builtinCatalog();
 const VOCABULARY: Vocabulary = {
@@ -190,7 +191,7 @@ describe('What the editor proposes at the cursor', () => {
         propose(cursor, outlineOf(text), VOCABULARY);
         explain(text, at, outlineOf(text), VOCABULARY);
       }),
-      { numRuns: 500 },
+      cases(500),
     );
   });
 });

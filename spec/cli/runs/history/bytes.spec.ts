@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { builtinCatalog } from '../../../../lib/tools/catalog.js';
 import { defineTool } from '../../../../lib/tools/tool.js';
 import type { Invocation, InvokeOptions } from '../../invoke.js';
@@ -106,9 +106,10 @@ describe('the history of the shell: bytes that tools return (D24, D68)', () => {
       expect(path).to.match(/wavetrain-[0-9a-f-]{36}/);
       expect(readFileSync(path, 'utf8')).to.equal('picture 1');
       rmSync(join(path, '../..'), { recursive: true });
-      expect((await invoke(['run', 'p.yaml', ...flags])).stderr).to.contain(
-        'are temporary files: copy those',
-      );
+      const again = await invoke(['run', 'p.yaml', ...flags]);
+      expect(again.stderr).to.contain('are temporary files: copy those');
+      const [folder = ''] = /\S*wavetrain-[0-9a-f-]{36}/.exec(again.stderr) ?? [];
+      rmSync(resolve(project.folder.path, folder), { recursive: true });
     });
   }
 });

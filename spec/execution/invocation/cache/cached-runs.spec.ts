@@ -138,6 +138,7 @@ describe('A task with cache (D65)', () => {
     await runs.registry.settled(first);
     await runs.run(TASK);
     expect(runs.controlled.calls).to.have.length(2);
+    await runs.registry.close(0);
   });
 
   it('masks a long output from the cache in steps, which leave the event loop to others (D25, D61)', async () => {

@@ -2,10 +2,10 @@ import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { openBrowser } from '../../../project/open-browser.js';
+import { openBrowser } from '../support/open-browser.js';
 import { type Invocation, invoke, Recorder } from '../../../cli/invoke.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
-import { InspectorPage } from '../../inspector-page.js';
+import { InspectorPage } from '../support/inspector-page.js';
 import { eventually, expectText } from '../../waiting.js';
 
 const PIPELINE = `
@@ -45,8 +45,6 @@ describe('The page that the commands open, in a browser without network (D42)', 
     await tab.close();
     folder.remove();
   });
-
-  after(() => browser?.close());
 
   /** Starts a command, and resolves with the address that it prints. */
   async function start(...argv: string[]): Promise<string> {

@@ -3,8 +3,8 @@ import type { Browser } from 'playwright-core';
 import { systemClock } from '../../../../lib/common/clock.js';
 import { defineTool } from '../../../../lib/tools/tool.js';
 import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
-import { openBrowser } from '../../../project/open-browser.js';
-import { InspectorPage } from '../../inspector-page.js';
+import { openBrowser } from '../support/open-browser.js';
+import { InspectorPage } from '../support/inspector-page.js';
 import { eventually, expectText } from '../../waiting.js';
 
 const ITEMS = 2000;
@@ -60,10 +60,7 @@ describe('What a reader of the inspector looks for first, in a browser without n
     await fixture.clear();
   });
 
-  after(async () => {
-    await browser?.close();
-    await fixture.close();
-  });
+  after(() => fixture.close());
 
   async function pauseBeforeB(): Promise<string> {
     const runId = await fixture.submit(TWO_WAVES, { breakpoints: { before: ['b'] } });

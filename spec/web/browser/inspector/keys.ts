@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { systemClock } from '../../../../lib/common/clock.js';
-import { openBrowser } from '../../../project/open-browser.js';
+import { openBrowser } from '../support/open-browser.js';
 import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
-import { InspectorPage } from '../../inspector-page.js';
+import { InspectorPage } from '../support/inspector-page.js';
 
 const KEY = 'wt_the-key-of-this-spec';
 
@@ -38,10 +38,7 @@ describe('The inspector on a real server with keys, in a browser without network
 
   afterEach(() => tab.close());
 
-  after(async () => {
-    await browser?.close();
-    await fixture.close();
-  });
+  after(() => fixture.close());
 
   const enter = async (key: string): Promise<void> => {
     await tab.page.getByLabel('API key').fill(key);

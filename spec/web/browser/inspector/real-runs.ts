@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { systemClock } from '../../../../lib/common/clock.js';
-import { openBrowser } from '../../../project/open-browser.js';
+import { openBrowser } from '../support/open-browser.js';
 import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
-import { InspectorPage } from '../../inspector-page.js';
+import { InspectorPage } from '../support/inspector-page.js';
 import { eventually, expectText } from '../../waiting.js';
 
 const ITEMS = 60;
@@ -54,10 +54,7 @@ describe('The inspector on a real server with real runs, in a browser without ne
     await fixture.clear();
   });
 
-  after(async () => {
-    await browser?.close();
-    await fixture.close();
-  });
+  after(() => fixture.close());
 
   /** Submits a run and resolves when its first call is in flight. */
   async function submit(pipeline: object = TWO_WAVES, more: object = {}): Promise<string> {

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { systemClock } from '../../../../lib/common/clock.js';
 import type { Json } from '../../../../lib/common/json/json.js';
-import { openBrowser } from '../../../project/open-browser.js';
+import { openBrowser } from '../support/open-browser.js';
 import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
 import { BreakableProxy } from '../../breakable-proxy.js';
-import { findViolations } from '../../accessibility.js';
-import { InspectorPage } from '../../inspector-page.js';
+import { findViolations } from '../support/accessibility.js';
+import { InspectorPage } from '../support/inspector-page.js';
 import { eventually, expectText } from '../../waiting.js';
 
 const EVIL = '<img src=x onerror="document.title=1"><script>document.title=1</script>\u202Egpj.exe';
@@ -40,8 +40,6 @@ describe('The inspector on a real server in trouble, in a browser without networ
     await proxy.close();
     await fixture.close();
   });
-
-  after(() => browser?.close());
 
   async function submit(pipeline: object = TWO_WAVES): Promise<string> {
     const runId = await fixture.submit(pipeline);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import type { Json } from '../../../../lib/common/json/json.js';
-import { openBrowser } from '../../../project/open-browser.js';
-import { findViolations } from '../../accessibility.js';
+import { openBrowser } from '../support/open-browser.js';
+import { findViolations } from '../support/accessibility.js';
 import { FakeRun, FakeServer } from '../../fake-server.js';
 import { RunScript, writeEnd, writePausedRun } from '../../run-script.js';
 import { eventually, expectText } from '../../waiting.js';
@@ -18,10 +18,7 @@ describe('The inspector when something is missing, broken, hostile or very large
     server = await FakeServer.start();
   });
 
-  after(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  after(() => server?.close());
 
   beforeEach(async () => {
     server.runs.clear();

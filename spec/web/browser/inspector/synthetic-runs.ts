@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { openBrowser, type Witness, witness } from '../../../project/open-browser.js';
+import { openBrowser, type Witness, witness } from '../support/open-browser.js';
 import { FakeRun, FakeServer } from '../../fake-server.js';
 import { writeEnd, writePausedRun } from '../../run-script.js';
 import { eventually, expectHash, expectText } from '../../waiting.js';
@@ -17,10 +17,7 @@ describe('The inspector in a browser without network (D42)', function () {
     server = await FakeServer.start();
   });
 
-  after(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  after(() => server?.close());
 
   beforeEach(async () => {
     server.runs.clear();

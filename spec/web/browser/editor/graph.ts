@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../lib/common/clock.js';
-import { ControlledServer } from '../../http/support/controlled-server.js';
-import { openBrowser, type Witness, witness } from '../../project/open-browser.js';
-import { findViolations } from '../accessibility.js';
-import { pasting } from '../pasting.js';
-import { eventually, expectText } from '../waiting.js';
+import { systemClock } from '../../../../lib/common/clock.js';
+import { ControlledServer } from '../../../http/support/controlled-server.js';
+import { openBrowser, type Witness, witness } from '../support/open-browser.js';
+import { findViolations } from '../support/accessibility.js';
+import { pasting } from '../support/pasting.js';
+import { eventually, expectText } from '../../waiting.js';
 
 const CHAIN = `id: chain
 goal: g
@@ -41,10 +41,7 @@ describe('The graph and the fixes of the editor, in a browser without network', 
     await page.context().close();
   });
 
-  after(async () => {
-    await browser?.close();
-    await fixture.close();
-  });
+  after(() => fixture.close());
 
   const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
   const text = (): Locator => page.locator('.text-half .cm-content');

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../lib/common/clock.js';
-import { parsePipeline } from '../../../lib/pipelines/load.js';
-import { ControlledServer, TWO_WAVES } from '../../http/support/controlled-server.js';
-import { openBrowser, type Witness, witness } from '../../project/open-browser.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { findViolations } from '../accessibility.js';
-import { eventually, expectHash, expectText } from '../waiting.js';
+import { systemClock } from '../../../../lib/common/clock.js';
+import { parsePipeline } from '../../../../lib/pipelines/load.js';
+import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
+import { openBrowser, type Witness, witness } from '../support/open-browser.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { findViolations } from '../support/accessibility.js';
+import { eventually, expectHash, expectText } from '../../waiting.js';
 
 /** Fails after a fan-out of which one item fails, and stores something. */
 const CITIES = {
@@ -106,7 +106,6 @@ describe('The run console on a real server, in a browser without network', funct
   });
 
   after(async () => {
-    await browser?.close();
     await fixture.close();
     folder.remove();
   });

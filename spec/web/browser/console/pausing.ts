@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
-import { openBrowser } from '../../project/open-browser.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { findViolations } from '../accessibility.js';
-import { expectText } from '../waiting.js';
+import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
+import { openBrowser } from '../support/open-browser.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { findViolations } from '../support/accessibility.js';
+import { expectText } from '../../waiting.js';
 
 const NIGHTLY = `pipeline:
   id: nightly # ours
@@ -35,9 +35,6 @@ describe('Schedules on the page of pipelines, in a browser (D72)', function () {
     await server?.close(0);
     server = undefined;
     folder.remove();
-  });
-  after(async () => {
-    await browser?.close();
   });
 
   const entry = (): Locator => page.getByRole('region', { name: 'Pipeline nightly' });

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../lib/common/clock.js';
-import { ControlledServer } from '../../http/support/controlled-server.js';
-import { ScriptedModels } from '../../models/scripted-models.js';
-import { openBrowser, type Witness, witness } from '../../project/open-browser.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { findViolations } from '../accessibility.js';
-import { pasting } from '../pasting.js';
-import { eventually, expectText } from '../waiting.js';
+import { systemClock } from '../../../../lib/common/clock.js';
+import { ControlledServer } from '../../../http/support/controlled-server.js';
+import { ScriptedModels } from '../../../models/scripted-models.js';
+import { openBrowser, type Witness, witness } from '../support/open-browser.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { findViolations } from '../support/accessibility.js';
+import { pasting } from '../support/pasting.js';
+import { eventually, expectText } from '../../waiting.js';
 
 const DAILY = `pipeline:
   id: daily
@@ -80,7 +80,6 @@ describe('The editor on a real server, in a browser without network', function (
   });
 
   after(async () => {
-    await browser?.close();
     await fixture.close();
     folder.remove();
   });

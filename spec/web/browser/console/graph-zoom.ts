@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../lib/common/clock.js';
-import { ControlledServer, TWO_WAVES } from '../../http/support/controlled-server.js';
-import { openBrowser, type Witness, witness } from '../../project/open-browser.js';
-import { findViolations } from '../accessibility.js';
-import { eventually } from '../waiting.js';
+import { systemClock } from '../../../../lib/common/clock.js';
+import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
+import { openBrowser, type Witness, witness } from '../support/open-browser.js';
+import { findViolations } from '../support/accessibility.js';
+import { eventually } from '../../waiting.js';
 
 /** 2,000 tasks in ten waves. */
 const LARGE = {
@@ -44,10 +44,7 @@ describe('The zoom of the graph of a run, in a browser without network', functio
     await fixture.clear();
   });
 
-  after(async () => {
-    await browser?.close();
-    await fixture.close();
-  });
+  after(() => fixture.close());
 
   const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
   const card = (id: string): Locator => page.locator(`#task--${id}`);

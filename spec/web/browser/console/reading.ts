@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../lib/common/clock.js';
-import { ControlledServer } from '../../http/support/controlled-server.js';
-import { openBrowser, type Witness, witness } from '../../project/open-browser.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { eventually, expectText } from '../waiting.js';
+import { systemClock } from '../../../../lib/common/clock.js';
+import { ControlledServer } from '../../../http/support/controlled-server.js';
+import { openBrowser, type Witness, witness } from '../support/open-browser.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { eventually, expectText } from '../../waiting.js';
 
 /** One of three items fails, and one task does not run. */
 const CONVERT = {
@@ -67,7 +67,6 @@ describe('What a reader of the console sees without knowing it, in a browser wit
   });
 
   after(async () => {
-    await browser?.close();
     await fixture.close();
     folder.remove();
   });

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../lib/common/clock.js';
-import { ControlledServer } from '../../http/support/controlled-server.js';
-import { openBrowser } from '../../project/open-browser.js';
-import { deferred } from '../../support/deferred.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { eventually, expectText } from '../waiting.js';
+import { systemClock } from '../../../../lib/common/clock.js';
+import { ControlledServer } from '../../../http/support/controlled-server.js';
+import { openBrowser } from '../support/open-browser.js';
+import { deferred } from '../../../support/deferred.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { eventually, expectText } from '../../waiting.js';
 
 const DAILY = 'pipeline:\n  id: daily\n  goal: g\n  tasks:\n    - id: hello\n      tool: mock\n';
 
@@ -54,7 +54,6 @@ describe('The files and the checks of the editor, in a browser', function () {
   });
 
   after(async () => {
-    await browser?.close();
     await fixture.close();
     folder?.remove();
   });

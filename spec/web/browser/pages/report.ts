@@ -1,11 +1,11 @@
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { defineTool } from '../../lib/tools/tool.js';
-import { openBrowser, witness } from '../project/open-browser.js';
-import { startTestServer, type TestServer } from '../support/http/test-server.js';
-import { TemporaryFolder } from '../support/temporary-folder.js';
-import { findViolations } from '../web/accessibility.js';
+import { defineTool } from '../../../../lib/tools/tool.js';
+import { openBrowser, witness } from '../support/open-browser.js';
+import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { findViolations } from '../support/accessibility.js';
 
 const EVIL = '</script><img src="http://tracker.example/x" onerror="document.title=\'owned\'"><!-- \u202e';
 
@@ -36,7 +36,8 @@ const PIPELINE = {
   ],
 };
 
-describe('The HTML report of a run, opened from disk in Chromium', () => {
+describe('The HTML report of a run, opened from disk in Chromium', function () {
+  this.timeout(90_000);
   let browser: Browser;
   let server: TestServer;
   let url: string;
@@ -54,7 +55,6 @@ describe('The HTML report of a run, opened from disk in Chromium', () => {
   });
 
   after(async () => {
-    await browser?.close();
     await server?.close(0);
     folder.remove();
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { openBrowser, type Witness, witness } from '../open-browser.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+import { openBrowser, type Witness, witness } from '../support/open-browser.js';
+import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
 
 describe('The API documentation page in a browser without network (D39)', function () {
   this.timeout(240_000);
@@ -20,7 +20,7 @@ describe('The API documentation page in a browser without network (D39)', functi
   });
 
   after(async () => {
-    await browser?.close();
+    await page?.close();
     await server?.close(0);
   });
 

@@ -13,7 +13,7 @@ interface Violation {
 
 /** Finds what axe-core calls serious or critical in a page, with the elements. */
 export async function findViolations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(AXE);
   const violations = (await page.evaluate(
     // Preloading style sheets writes them into a document, which the policy of our pages forbids.
     'axe.run({ preload: false }).then(({ violations }) => violations)',

@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../lib/common/clock.js';
-import { parsePipeline } from '../../../lib/pipelines/load.js';
-import { ControlledServer } from '../../http/support/controlled-server.js';
-import { startTestServer } from '../../support/http/test-server.js';
-import { openBrowser, type Witness, witness } from '../../project/open-browser.js';
-import { findViolations } from '../accessibility.js';
-import { eventually, expectText } from '../waiting.js';
+import { systemClock } from '../../../../lib/common/clock.js';
+import { parsePipeline } from '../../../../lib/pipelines/load.js';
+import { ControlledServer } from '../../../http/support/controlled-server.js';
+import { startTestServer } from '../../../support/http/test-server.js';
+import { openBrowser, type Witness, witness } from '../support/open-browser.js';
+import { findViolations } from '../support/accessibility.js';
+import { eventually, expectText } from '../../waiting.js';
 
 const FETCH = {
   id: 'fetch',
@@ -55,10 +55,7 @@ describe('What a reader does with a run that is over, in a browser without netwo
     await fixture.clear();
   });
 
-  after(async () => {
-    await browser?.close();
-    await fixture.close();
-  });
+  after(() => fixture.close());
 
   const card = (name: string): Locator => page.locator(`#task--${name}`);
   const panel = (): Locator => page.locator('.task-panel');

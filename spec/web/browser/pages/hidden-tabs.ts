@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { systemClock } from '../../../lib/common/clock.js';
-import { ControlledServer, TWO_WAVES } from '../../http/support/controlled-server.js';
-import { openBrowser } from '../../project/open-browser.js';
-import { eventually, expectText } from '../waiting.js';
+import { systemClock } from '../../../../lib/common/clock.js';
+import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
+import { openBrowser } from '../support/open-browser.js';
+import { eventually, expectText } from '../../waiting.js';
 
 /** Connections that a browser opens to a server over HTTP/1.1. */
 const CONNECTIONS = 6;
@@ -31,10 +31,7 @@ describe('Tabs that are hidden, in a browser without network', function () {
     await fixture.clear();
   });
 
-  after(async () => {
-    await browser?.close();
-    await fixture.close();
-  });
+  after(() => fixture.close());
 
   async function open(path: string): Promise<Page> {
     const page = await context.newPage();

@@ -1,9 +1,9 @@
 import { build } from 'esbuild';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { openBrowser, type Witness, witness } from '../open-browser.js';
-import { ControlledServer } from '../../http/support/controlled-server.js';
-import { ROOT } from '../files.js';
+import { openBrowser, type Witness, witness } from '../support/open-browser.js';
+import { ControlledServer } from '../../../http/support/controlled-server.js';
+import { ROOT } from '../../../project/files.js';
 
 /**
  * Stands in for the viewer of stately.ai, whose address the browser is made to find here: it receives with the package's
@@ -61,10 +61,7 @@ describe('The page of the official Stately inspector in a browser without networ
     await fixture.clear();
   });
 
-  after(async () => {
-    await browser?.close();
-    await fixture.close();
-  });
+  after(() => fixture.close());
 
   const received = async (): Promise<Received[]> => {
     const frame = page.frames().find((candidate) => candidate.url().startsWith('https://stately.ai'));
@@ -139,10 +136,7 @@ describe('The page of the Stately inspector on a server with keys (D37)', functi
     await fixture.open({ keys: [{ name: 'all', sha256, tenants: ['*'], scopes: ['read', 'run'] }] });
   });
 
-  after(async () => {
-    await browser?.close();
-    await fixture.close();
-  });
+  after(() => fixture.close());
 
   it('asks for the key, and keeps it for the tab only', async () => {
     const { body } = await fixture.server.request<{ run_id: string }>(
@@ -170,5 +164,6 @@ describe('The page of the Stately inspector on a server with keys (D37)', functi
     const other = await context.newPage();
     await other.goto(`${fixture.server.url}/inspect/stately/${body.run_id}`);
     expect(await other.evaluate('sessionStorage.length + localStorage.length')).to.equal(0);
+    await context.close();
   });
 });

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../lib/common/clock.js';
-import { ControlledServer } from '../../http/support/controlled-server.js';
-import { openBrowser } from '../../project/open-browser.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { pasting } from '../pasting.js';
-import { expectText } from '../waiting.js';
+import { systemClock } from '../../../../lib/common/clock.js';
+import { ControlledServer } from '../../../http/support/controlled-server.js';
+import { openBrowser } from '../support/open-browser.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { pasting } from '../support/pasting.js';
+import { expectText } from '../../waiting.js';
 
 const TRIP = `# where to
 plan:
@@ -63,7 +63,6 @@ describe('Plans in the editor, in a browser', function () {
   });
 
   after(async () => {
-    await browser?.close();
     await fixture.close();
     folder?.remove();
   });

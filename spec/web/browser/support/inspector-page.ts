@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { type Witness, witness } from '../project/open-browser.js';
-import { eventually } from './waiting.js';
+import { type Witness, witness } from './open-browser.js';
+import { eventually } from '../../waiting.js';
 
 /** A tab with the inspector, and what it asks for and complains of. */
 export class InspectorPage {

@@ -1,0 +1,3 @@
+import { describeBrowserSpecs } from './browser-specs.js';
+
+describeBrowserSpecs('console');
