@@ -45,7 +45,7 @@ function isUtf16([first, second]: Uint8Array): boolean {
   return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 }
 
-/** Tells whether an absolute path leads into an absolute folder, or to the folder itself. */
+/** Returns true if an absolute path leads into an absolute folder, or to the folder itself. */
 export function isPathInside(path: string, folder: string): boolean {
   const fromFolder = relative(folder, path);
   return fromFolder !== '..' && !fromFolder.startsWith(`..${sep}`) && !isAbsolute(fromFolder);

@@ -150,7 +150,7 @@ function describeViolated(name: string, param: ParamDefinition, value: Json, bud
   return describeFirstViolations(violations, nouns);
 }
 
-/** Tells whether a value is a parameter type; a definition that has not been checked may hold anything there. */
+/** Returns true if a value is a parameter type; a definition that has not been checked may hold anything there. */
 export function isParamType(type: unknown): type is ParamType {
   return PARAM_TYPES.some((known) => known === type);
 }

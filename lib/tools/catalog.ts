@@ -85,7 +85,7 @@ export class Catalog {
     return tool && bindRegistries(tool, this.#registries);
   }
 
-  /** Tells whether a name means the tool that comes with the package. */
+  /** Returns true if a name means the tool that comes with the package. */
   isBuiltin(name: string): boolean {
     const tool = this.#tools.get(name);
     return tool !== undefined && this.#builtin.has(tool);

@@ -37,6 +37,6 @@ export function readPointInTime(flag: string, text: string | undefined, now: num
 function parseTime(text: string): number | undefined {
   const [, day, time = 'T00:00'] = LOCAL.exec(text) ?? [];
   if (day === undefined) return parseIsoTime(text);
-  // An impossible day or time is impossible in every zone, so UTC can tell.
+  // An impossible day or time is impossible in every zone, so UTC suffices.
   return parseIsoTime(`${day}${time}Z`) === undefined ? undefined : Date.parse(`${day}${time}`);
 }

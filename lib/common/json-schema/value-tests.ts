@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../json/json.js';
 import type { CheckBudget } from './check-budget.js';
 
-/** Tells whether a value satisfies one keyword. */
+/** Returns true if a value satisfies one keyword. */
 export type ValueTest = (value: unknown) => boolean;
 
 type TypeName = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null';
@@ -95,7 +95,7 @@ function toCanonicalText(value: unknown, budget: CheckBudget): string {
   return `{${entries.map(([key, item]) => `${toCanonicalText(key, budget)}:${toCanonicalText(item, budget)}`).join()}}`;
 }
 
-/** Tells whether a text has at least this many characters: code points, as JSON Schema counts them. */
+/** Returns true if a text has at least this many characters: code points, as JSON Schema counts them. */
 function hasLength(text: string, least: number, budget: CheckBudget): boolean {
   if (text.length < least) return false;
   if (text.length >= 2 * least || !budget.take(text.length / CHARACTERS_PER_STEP)) return true;

@@ -3,7 +3,7 @@ import type { Steps } from '../scheduling/steps.js';
 /** About as many characters are written at once, and a shorter text is written whole. */
 export const CHUNK_LENGTH = 64 * 1024;
 
-/** Tells whether a JSON value is short enough to be written at once. Looks at no more of it than that. */
+/** Returns true if a JSON value is short enough to be written at once. Looks at no more of it than that. */
 export function isShortJson(value: unknown): boolean {
   return subtractLength(value, CHUNK_LENGTH) >= 0;
 }

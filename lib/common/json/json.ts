@@ -176,7 +176,7 @@ export function subtractJsonLength(limit: number, value: Json, depth = 0): numbe
 /** A value with at most this many parts takes some milliseconds to copy. */
 export const SHORT_VALUE = 5000;
 
-/** Tells whether a value has too many parts to be copied at once. Looks at no more of them than that. */
+/** Returns true if a value has too many parts to be copied at once. Looks at no more of them than that. */
 export function isLongValue(value: unknown): boolean {
   return subtractParts(value, SHORT_VALUE) < 0;
 }
@@ -191,7 +191,7 @@ function subtractParts(value: unknown, left: number): number {
   return rest;
 }
 
-/** Tells whether the value is a frozen list with the members of its copy: scalars, and values copied before. */
+/** Returns true if the value is a frozen list with the members of its copy: scalars, and values copied before. */
 export function isEqualFrozenList(value: object, copy: Json): boolean {
   if (!Array.isArray(value) || !Array.isArray(copy) || !Object.isFrozen(value)) return false;
   return value.every((member, position) => member === copy[position]);
@@ -208,7 +208,7 @@ export function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Tells whether JSON would lose a member. */
+/** Returns true if JSON would lose a member. */
 export function hasSymbolKey(value: object): boolean {
   for (const symbol of Object.getOwnPropertySymbols(value)) {
     if (Object.prototype.propertyIsEnumerable.call(value, symbol)) return true;

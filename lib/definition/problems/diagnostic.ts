@@ -52,7 +52,7 @@ export function toProblem(diagnostic: Diagnostic, source?: Source, base: Path = 
 
 const COMMA_HINT = 'a comma ends a value inside { }: put the text in quotes';
 
-/** Tells whether an unknown name is the rest of a text without quotes after a comma: `{expression: $round(x, 2)}`. */
+/** Returns true if an unknown name is the rest of a text without quotes after a comma: `{expression: $round(x, 2)}`. */
 function isRestOfText({ code, at }: Diagnostic, source: Source, path: Path): boolean {
   const isUnknownName = at === 'key' && (code === 'unknown_input' || code === 'unknown_field');
   return isUnknownName && isKeyAlone(source, path);

@@ -18,7 +18,7 @@ export class SecretForm {
   }
 
   /**
-   * Tells whether the form stands in a text at a position, which in one search is after those before.
+   * Returns true if the form stands in a text at a position, which in one search is after those before.
    *
    * @param search another number for each text
    */

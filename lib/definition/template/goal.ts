@@ -15,7 +15,7 @@ export interface Goal {
 }
 
 /** Measured memory of a part of a goal besides its letters. */
-const PART_BYTES = 40;
+const PART_BYTES = 16;
 
 /** How to fix a template that stays text. */
 export const GOAL_HINT = 'write {{params.NAME}}, or "\\{{" for plain braces';

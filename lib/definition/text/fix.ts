@@ -122,7 +122,7 @@ function replaceValue(wanted: Json, path: Path, { text, value, locator }: Docume
 const PROPERTY = /[&!]\S*[ \t]+$/;
 const LONGEST_PROPERTY = 200;
 
-/** Tells whether a scalar is the value as it is written; false where it has escapes. */
+/** Returns true if a scalar is the value as it is written; false where it has escapes. */
 function isWritten(written: string, value: unknown): boolean {
   if (value === null && written === '~') return true;
   if (value === null || typeof value === 'boolean') return written.toLowerCase() === String(value);
@@ -269,7 +269,7 @@ function addEntry(path: Path, value: Json, document: Document): Fix | undefined 
   });
 }
 
-/** Tells whether a text has the quotes of JSON, so that an added value needs them too. */
+/** Returns true if a text has the quotes of JSON, so that an added value needs them too. */
 function isJson(text: string): boolean {
   return /^\s*[{[]\s*"/.test(text);
 }

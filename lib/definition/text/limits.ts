@@ -31,13 +31,13 @@ export const PARSING_LIMITS = {
   memoryMiB: 256,
 } as const;
 
-/** Tells whether a text is short enough to parse at once. One with a tab may be parsed again without it, for a fix. */
+/** Returns true if a text is short enough to parse at once. One with a tab may be parsed again without it, for a fix. */
 export function isParsedAtOnce(text: string): boolean {
   return text.length * (text.includes('\t') ? 2 : 1) <= PARSING_LIMITS.inlineLength;
 }
 
 /**
- * Tells whether a text is nested deeper than a definition may be. Runs before the YAML parser, because that recurses:
+ * Returns true if a text is nested deeper than a definition may be. Runs before the YAML parser, because that recurses:
  * megabytes of brackets would keep it busy for many seconds before its stack overflows. Linear in the length of the
  * text.
  */

@@ -157,7 +157,7 @@ function quoteValue(text: string, line: number): Fix | undefined {
 
 const NO_BREAKS_HINT = 'the text has no line breaks: curl -d drops them, --data-binary keeps them';
 
-/** Tells whether a text looks like a file that lost its line breaks. In braces or brackets, a text needs none. */
+/** Returns true if a text looks like a file that lost its line breaks. In braces or brackets, a text needs none. */
 function lacksLineBreaks(text: string): boolean {
   return text.length > 60 && !/^\s*[{[]|[\r\n]/.test(text) && text.split(': ', 3).length === 3;
 }

@@ -55,7 +55,7 @@ export function toSource(parsed: ParsedText, text: string): Source {
 }
 
 /**
- * Tells whether the text has the key at a path alone, without a colon: `2)` in `{x: f(1, 2)}`. The value of such a key
+ * Returns true if the text has the key at a path alone, without a colon: `2)` in `{x: f(1, 2)}`. The value of such a key
  * is null, and has the position of the key.
  */
 export function isKeyAlone(source: Source, path: Path): boolean {

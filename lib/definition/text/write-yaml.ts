@@ -186,7 +186,7 @@ class YamlWriter {
     this.#write('\n');
   }
 
-  /** Tells whether a text may be a block of lines. */
+  /** Returns true if a text may be a block of lines. */
   *#isBlock(text: string): Steps<boolean> {
     if (!text.includes('\n') || !BLOCK.test(text)) return false;
     for (const piece of cutIntoPieces(text)) {

@@ -41,7 +41,7 @@ export function findCronProblem(text: string): TimeProblem | undefined {
   }
 }
 
-/** Tells whether this machine knows a time zone, by its name in the IANA database. */
+/** Returns true if this machine knows a time zone, by its name in the IANA database. */
 export function isTimeZone(name: string): boolean {
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
@@ -108,7 +108,7 @@ class CronTimes {
     }
   }
 
-  /** Tells whether the clocks have shown this time shortly before. */
+  /** Returns true if the clocks have shown this time shortly before. */
   #isRepeated(time: number): boolean {
     const local = this.#local;
     return local !== undefined && SET_BACK_MS.some((ms) => local.format(time) === local.format(time - ms));

@@ -1,6 +1,6 @@
 import type { LiveEvent } from './event.js';
 
-/** The fields that tell an event from the others of its run. */
+/** The fields by which an event differs from the others of its run. */
 type Distinct = Partial<Record<(typeof FIELDS)[number] | 'within', unknown>>;
 
 /** Times, numbers and texts are left out: those of a call that is made again may differ. */

@@ -7,7 +7,7 @@ import { ATTACHED, CREATED, type InspectionEntry } from './entry.js';
 import type { SettledActor, SettledActors } from './settled-actors.js';
 import { idOfFirstTransition, idOfLogicTransition, idOfTransition } from './transition-id.js';
 
-/** XState's names for the event that starts an actor, and for the one that tells a parent that an actor has crashed. */
+/** XState's names for the event that starts an actor, and for the one by which a parent learns that an actor has crashed. */
 const START = 'xstate.init';
 const CRASH = /^xstate\.error\.actor\./;
 

@@ -106,7 +106,7 @@ export function createIngestDocument(
   });
 }
 
-/** Tells whether a language model reads images, by the inputs as they are written or resolved: only when asked for. */
+/** Returns true if a language model reads images, by the inputs as they are written or resolved: only when asked for. */
 function isReadByModel({ ocr, model }: Readonly<Record<string, unknown>>): boolean {
   return ocr === true || (ocr !== false && typeof model === 'string');
 }

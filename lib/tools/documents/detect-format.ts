@@ -115,7 +115,7 @@ export function imageMime(bytes: Buffer): string {
   return findKind(bytes)?.mime ?? 'application/octet-stream';
 }
 
-/** Tells whether a document is separated by tabs, as its ending or its content type says. */
+/** Returns true if a document is separated by tabs, as its ending or its content type says. */
 export function isTabSeparated(document: NamedBytes): boolean {
   const { contentType } = document;
   return findExtension(document) === '.tsv' || contentType?.startsWith('text/tab-separated-values') === true;

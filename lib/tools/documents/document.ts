@@ -72,7 +72,7 @@ export function textPage(number: number, text: string, metadata: JsonObject = {}
   } satisfies DocumentPage;
 }
 
-/** Tells whether a value is a document that was read before, or pages that were selected from one. */
+/** Returns true if a value is a document that was read before, or pages that were selected from one. */
 export function isDocument(value: unknown): value is JsonObject {
   if (!isObject(value) || !Array.isArray(value['pages'])) return false;
   return typeof value['source'] === 'string' || typeof value['parent_source'] === 'string';

@@ -204,7 +204,7 @@ function decodePart(part: string): string {
   }
 }
 
-/** Tells whether the text of the document is that of its pages, and not that of the file. */
+/** Returns true if the text of the document is that of its pages, and not that of the file. */
 function isPaged(format: DocumentFormat): boolean {
   return format === 'pdf' || format === 'docx' || format === 'xlsx' || format === 'html';
 }

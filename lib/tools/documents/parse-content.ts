@@ -61,7 +61,7 @@ const LARGE_BYTES: Readonly<Record<DocumentFormat, number>> = {
   image: Number.POSITIVE_INFINITY,
 };
 
-/** Tells whether parsing may hold the event loop for longer than some milliseconds. */
+/** Returns true if parsing may hold the event loop for longer than some milliseconds. */
 export function isLargeDocument({ format, bytes }: ParseRequest): boolean {
   return bytes.length >= LARGE_BYTES[format];
 }

@@ -95,7 +95,7 @@ const GLOBAL_UNICAST = { parts: [0x2000], bits: 3 } as const;
 /** A public address at which Azure has a service of each machine. */
 const AZURE_HOST = '168.63.129.16';
 
-/** Tells whether everybody on the internet reaches the same machine at this address. */
+/** Returns true if everybody on the internet reaches the same machine at this address. */
 function isPublic(text: string, ip: IpParser): boolean {
   let address: ReturnType<IpParser['parse']>;
   try {

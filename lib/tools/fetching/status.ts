@@ -6,7 +6,7 @@ import { excerptOf } from './content.js';
 import { describeRequest } from './request.js';
 
 /**
- * Tells whether a status is one of those that a task expects.
+ * Returns true if a status is one of those that a task expects.
  *
  * @param expected numbers, and ranges such as `2xx` and `200-299`
  */

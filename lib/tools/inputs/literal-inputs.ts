@@ -193,7 +193,7 @@ class TemplateFinder {
     this.#resolved = verbatim.size === 0 ? inputs : withoutVerbatim(inputs, verbatim);
   }
 
-  /** Tells whether the value of a template may make the violation disappear. */
+  /** Returns true if the value of a template may make the violation disappear. */
   canResolve({ path, keyword, branch }: Violation): boolean {
     const value = this.#find(path);
     if (typeof value === 'string' && this.#contains(value)) return true;
@@ -210,7 +210,7 @@ class TemplateFinder {
     return value;
   }
 
-  /** Tells whether the value is or contains a template. */
+  /** Returns true if the value is or contains a template. */
   #contains(value: unknown): boolean {
     if (typeof value === 'string') return value.includes('{{');
     if (typeof value !== 'object' || value === null) return false;

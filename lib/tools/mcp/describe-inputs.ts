@@ -42,7 +42,7 @@ function describeInput(property: Json, required: boolean): ToolInput {
 const NAMES_INPUTS = /"(?:properties|patternProperties|propertyNames|\$ref|\$dynamicRef)":/;
 
 /**
- * Tells whether a tool takes inputs that its schema does not name. A schema that names some, and says nothing of
+ * Returns true if a tool takes inputs that its schema does not name. A schema that names some, and says nothing of
  * others, would allow them; nearly always they are misspelt, and no server of this kind reads them. A tool takes others
  * when its schema names some elsewhere than in its properties, such as under `anyOf`, or as a pattern.
  *

@@ -11,7 +11,7 @@ const SECRET_NAME = /key|token|secret|passw|credential|auth|cookie|signature|\bp
 const PLACE_NAME =
   /^(?:HOME|USER|LOGNAME|PWD|TMPDIR|SHELL|LANG|SYSTEMROOT)$|(?:^|_)(?:PATH|DIR|FOLDER|ROOT)$/i;
 
-/** Tells whether the value of a variable, or of a header, is hidden wherever it would be seen (D61). */
+/** Returns true if the value of a variable, or of a header, is hidden wherever it would be seen (D61). */
 export function isHidden(name: string, value: string): boolean {
   if (findSecretProblem(value) !== undefined) return false;
   if (SECRET_NAME.test(name)) return true;

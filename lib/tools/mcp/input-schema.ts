@@ -143,7 +143,7 @@ class SchemaBounder {
     }
   }
 
-  /** Tells whether a keyword without schemas in it is known, and can be checked in linear time. */
+  /** Returns true if a keyword without schemas in it is known, and can be checked in linear time. */
   #isSound(keyword: string, operand: unknown): boolean {
     const review = new SchemaReview(this.#budget);
     review.visitKeywords({ [keyword]: operand }, [keyword], []);

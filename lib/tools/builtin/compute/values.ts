@@ -117,7 +117,7 @@ export class StepMeter {
   }
 }
 
-/** Tells whether a field has a value that was found. */
+/** Returns true if a field has a value that was found. */
 export function isFound(value: Json | undefined): value is Json {
   return value !== undefined && value !== null && value !== FIELD_NOT_FOUND && value !== '';
 }

@@ -110,7 +110,7 @@ export const select = defineTool({
 });
 
 /**
- * Tells whether a language model is asked, by the inputs as they are written or resolved: only for whole pages, for a
+ * Returns true if a language model is asked, by the inputs as they are written or resolved: only for whole pages, for a
  * prompt, and when a model is wanted, so that a prompt alone needs none.
  */
 function isByModel({ prompt, pages, granularity, by, model }: Readonly<Record<string, unknown>>): boolean {

@@ -56,7 +56,7 @@ function toPages(value: Json, name: string): SourcePage[] {
   return [textOf(JSON.stringify(value))];
 }
 
-/** Tells whether a member of a list is a document, a page, a text, or a list of them. */
+/** Returns true if a member of a list is a document, a page, a text, or a list of them. */
 function isReadable(value: Json): boolean {
   if (typeof value === 'string') return true;
   return Array.isArray(value) ? value.every(isReadable) : isDocument(value) || isPage(value);
@@ -151,7 +151,7 @@ function* dividePage(page: SourcePage, maxChars: number): Generator<SourcePage> 
   }
 }
 
-/** Tells whether a code unit is the first half of a character. */
+/** Returns true if a code unit is the first half of a character. */
 function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }

@@ -46,7 +46,7 @@ export function readWantedFields(schema: Json, section: string | null): WantedFi
   return fromFields(section === null ? fields : fields.filter((field) => isIn(field, section)));
 }
 
-/** Tells whether the fields are the properties of a JSON Schema. */
+/** Returns true if the fields are the properties of a JSON Schema. */
 export function isJsonSchema(schema: Json): schema is JsonObject & { properties: Record<string, Json> } {
   return isObject(schema) && isObject(schema['properties']) && !Array.isArray(schema['fields']);
 }
