@@ -19,7 +19,7 @@ export type CompileEvent =
   /** The model did not answer, or the caller wants no answer any more. */
   | { readonly type: 'stop' };
 
-/** What the machine calls. No member throws. What one reports while it is called is handled after it has returned. */
+/** The functions that the machine calls. None throws. A report of one is handled after the call has returned. */
 export interface CompilePorts {
   /** Asks the model for a first answer. Reports `answered` or `stop`. */
   draft(): void;

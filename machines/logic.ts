@@ -21,7 +21,7 @@ export type Logic<
  * logic does not read its own. A spec proves each of them against what the actors do.
  */
 export interface LogicChart<State extends string, EventType extends string> {
-  /** What leads to the first states. */
+  /** The event that leads to the first states. */
   readonly initial: Targets<State>;
   /** A final state takes no event. A type that ends in `*` stands for all that begin like it. */
   readonly states: Readonly<Record<State, 'final' | { readonly [type in EventType]?: Targets<State> }>>;

@@ -30,7 +30,7 @@ export interface EventLoopBudget {
   defer(next: () => void): void;
 }
 
-/** What a task becomes when its wave starts: one invocation, or one for each of `items` (rule 7). */
+/** The invocations of a task when its wave starts: one invocation, or one for each of `items` (rule 7). */
 export interface Expansion {
   /** Number of items of the fan-out; undefined for a task that calls its tool once. */
   readonly items: number | undefined;

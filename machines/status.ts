@@ -34,7 +34,7 @@ export function toBegunStatus(isCancelled: boolean): RunStatus {
   return isCancelled ? 'cancelled' : 'running';
 }
 
-/** What is known of a task, or of an item of a fan-out. */
+/** The known state of a task, or of an item of a fan-out. */
 interface TaskState {
   readonly hasBegun: boolean;
   readonly hasSucceeded: boolean;

@@ -160,7 +160,7 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
         return runs;
       case 'continue':
       case 'step':
-        // Those that have not paused ignore it.
+        // A sub-run that has not paused ignores the event.
         for (const run of runs.live.values()) run.send({ type: event.type });
         return runs;
       case 'close.continue':

@@ -12,7 +12,7 @@ export interface Latency {
 
 export interface HonestResult {
   readonly latencies: Readonly<Record<string, Latency>>;
-  /** What was wrong with a response, or that there was none. */
+  /** The mistakes in responses, and the responses that are missing. */
   readonly lost: readonly string[];
 }
 

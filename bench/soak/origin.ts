@@ -5,7 +5,7 @@ import { FLOODS } from './floods.js';
 
 const MIB = 2 ** 20;
 
-/** What a hostile server answers, by path. */
+/** The answers of a hostile server, by path. */
 const ANSWERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   '/lists': (response) => sendText(response, 'application/json', `[${'[],'.repeat(2_000_000)}0]`),
   '/nested': (response) =>

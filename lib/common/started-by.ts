@@ -1,23 +1,18 @@
 /** The part of the folder of the server that has started a run (D70, D71). */
 export type RunTrigger = 'schedule' | 'webhook';
 
+/** `key`: a request with an API key; `anonymous`: a request to a server without keys; `mcp`: an MCP host. */
+export const STARTED_BY_KINDS = ['key', 'anonymous', 'schedule', 'webhook', 'mcp', 'cli', 'library'] as const;
+
 /** The caller, or the part of Wavetrain, that has started a run (D75). */
 export interface StartedBy {
-  /** `key`: a request with an API key; `anonymous`: a request to a server without keys; `mcp`: an MCP host. */
-  readonly kind: 'key' | 'anonymous' | 'schedule' | 'webhook' | 'mcp' | 'cli' | 'library';
+  readonly kind: (typeof STARTED_BY_KINDS)[number];
   /** The name of the key or of the MCP host, or the id of the definition with the schedule or webhook; else null. */
   readonly name: string | null;
 }
 
-export const STARTED_BY_KINDS: readonly StartedBy['kind'][] = [
-  'key',
-  'anonymous',
-  'schedule',
-  'webhook',
-  'mcp',
-  'cli',
-  'library',
-];
+/** The command line, which has also started the runs of which an earlier version has not kept it. */
+export const BY_COMMAND_LINE: StartedBy = { kind: 'cli', name: null };
 
 /** Selects runs by who has started them (D75). */
 export interface StartedByFilter {

@@ -6,15 +6,18 @@ import type { Source } from '../definition/text/source.js';
 import type { Graph } from '../pipelines/drawing/graph.js';
 import type { PlanGraph } from '../plans/graph.js';
 import type { RunRegistry } from '../runs/registry.js';
-import { toPipelineInputs } from '../plans/plan.js';
-import type { DefinitionSource, Submission, SubmittedValues } from '../submission/submission.js';
+import {
+  type SubmissionContent,
+  type SubmittedValues,
+  toDefinitionSource,
+} from '../submission/submission.js';
 import type { Catalog } from '../tools/catalog.js';
 import { LIBRARY_LIMITS } from './limits.js';
 import { compareText, ROOT_TENANT } from './list-files.js';
 import { measureShown, type ShownEntry, type ShownStart, toLastRun } from './named-pipeline.js';
 import type { FolderEntry } from './folder-entries.js';
 import { type LibraryLog, PipelineFolder } from './pipeline-folder.js';
-import { drawGraphInSteps, type GoodVersion, pipelineNotFound, type FileReading } from './read-definition.js';
+import { drawGraphInSteps, pipelineNotFound, type FileReading } from './read-definition.js';
 import { FileSaving } from './save-file.js';
 import { findPipelinesInUse } from './unsaved-plan.js';
 import { type FolderFile, readFileContent } from './write-file.js';
@@ -176,14 +179,13 @@ export class PipelineLibrary {
   /** A run of the definition that is in use, for its tenant. Throws `pipeline_not_found` when no version was without errors. */
   toSubmission(
     { good, id, listed: { tenantId } }: FolderEntry,
-    start: Pick<Submission, 'startedBy' | 'trigger'>,
     values: SubmittedValues = {},
-  ): Submission {
+  ): SubmissionContent {
     if (good === undefined) {
       const message = `"${id}" has errors, and no version without any is known: GET /pipelines/${id} lists them`;
       throw new WavetrainError('pipeline_not_found', message);
     }
-    return { ...start, definition: toSource(good), values, tenantId, submittedText: good.text };
+    return { definition: toDefinitionSource(good), values, tenantId, submittedText: good.text };
   }
 
   /**
@@ -218,13 +220,6 @@ export class PipelineLibrary {
   close(): void {
     this.#folder.close();
   }
-}
-
-function toSource(good: GoodVersion): DefinitionSource {
-  const definition = { value: good.definition };
-  return good.kind === 'plan'
-    ? { kind: 'plan', definition, pipelines: toPipelineInputs(good.pipelines) }
-    : { kind: 'pipeline', definition };
 }
 
 function* lookInSteps(

@@ -4,11 +4,15 @@ import { InvalidDefinitionError } from '../pipelines/load.js';
 import type { CheckResult, RunValues } from '../pipelines/pipeline.js';
 import { ValidationCache } from '../pipelines/validation-cache.js';
 import { checkPlanSourceInSteps, type PlanCheckOptions, type PlanCheckResult } from '../plans/check.js';
-import { toPipelineInputs } from '../plans/plan.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { ReviveDefinition } from '../runs/run-factory.js';
 import type { Catalog } from '../tools/catalog.js';
-import type { DefinitionSource, PipelineSource, PlanSource } from './submission.js';
+import {
+  type DefinitionSource,
+  type PipelineSource,
+  type PlanSource,
+  toDefinitionSource,
+} from './submission.js';
 
 /** Does the steps of a check, beside those of other tenants (D25). */
 type StepRunner = Pick<RunRegistry['stepRunner'], 'check'>;
@@ -71,11 +75,7 @@ export class DefinitionChecker {
   /** Checks the definitions of runs of the store again, with the tools that there are now (D68). */
   readonly revive: ReviveDefinition = (stored, values) => {
     const { tenant_id: tenantId, isForSettledRun, isChecked } = values;
-    const { kind, definition: value, pipelines = {} } = stored;
-    const source: DefinitionSource =
-      kind === 'plan'
-        ? { kind, definition: { value }, pipelines: toPipelineInputs(pipelines), isChecked }
-        : { kind, definition: { value }, isChecked };
+    const source = toDefinitionSource(stored, isChecked);
     return isForSettledRun
       ? this.#loadSettled(source, values, tenantId)
       : this.load(source, values, tenantId);

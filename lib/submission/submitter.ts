@@ -27,10 +27,9 @@ export class Submitter {
    * Resolves with the id of the run. Rejects with an InvalidDefinitionError with every problem of the definition, and as
    * `submit` of the registry does.
    */
-  async submit({ definition, ...submission }: Submission): Promise<string> {
-    const { values, tenantId } = submission;
-    const checked = await this.#checker.load(definition, values, tenantId);
-    return submitChecked(this.#registry, { ...submission, definition: checked });
+  async submit(submission: Submission): Promise<string> {
+    const { definition, values, tenantId } = submission;
+    return submitChecked(this.#registry, await this.#checker.load(definition, values, tenantId), submission);
   }
 
   /**
@@ -77,8 +76,10 @@ export class Submitter {
  */
 export async function submitChecked(
   registry: Pick<RunRegistry, 'submit' | 'submitPlan'>,
-  { definition, values, tenantId, submittedText, ...options }: Submission<CheckedDefinition>,
+  definition: CheckedDefinition,
+  submission: Omit<Submission, 'definition'>,
 ): Promise<string> {
+  const { values, tenantId, submittedText } = submission;
   const { params, plan_concurrency, ...common } = values;
   const run = {
     ...common,
@@ -89,10 +90,10 @@ export async function submitChecked(
     if (params !== undefined && Object.keys(params).length > 0)
       throw new WavetrainError('invalid_request', NO_PARAMS);
     const concurrency = plan_concurrency === undefined ? {} : { plan_concurrency };
-    return registry.submitPlan({ ...run, ...concurrency, plan: definition.plan }, options);
+    return registry.submitPlan({ ...run, ...concurrency, plan: definition.plan }, submission);
   }
   if (plan_concurrency !== undefined) throw new WavetrainError('invalid_request', NO_CONCURRENCY);
-  return registry.submit({ ...run, ...(params && { params }), pipeline: definition.pipeline }, options);
+  return registry.submit({ ...run, ...(params && { params }), pipeline: definition.pipeline }, submission);
 }
 
 const NO_PARAMS = 'a plan has no params: send values in "inputs"';

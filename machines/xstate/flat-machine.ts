@@ -49,7 +49,7 @@ interface ActionArgs extends GuardArgs {
 
 type Guard = (args: GuardArgs) => boolean;
 
-/** What `assign`, `sendTo` and the like return: a function that is never called, with what XState does instead. */
+/** The result of `assign`, `sendTo` and the like: a function that is never called, with the one that XState calls instead. */
 interface BuiltinAction {
   readonly type: string;
   /** Of `assign`. */

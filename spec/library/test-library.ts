@@ -167,7 +167,7 @@ export class TestLibrary {
   async submit(id: string): Promise<string> {
     const entry = await this.library.entry('default', id);
     const startedBy = { kind: 'anonymous', name: null } as const;
-    return this.#submitter.submit(this.library.toSubmission(entry, { startedBy }));
+    return this.#submitter.submit({ ...this.library.toSubmission(entry), startedBy });
   }
 
   /** All runs, the oldest first. */

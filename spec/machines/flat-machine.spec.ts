@@ -33,7 +33,7 @@ interface Chart {
   readonly events: readonly AnyEventObject[];
 }
 
-/** Those that a chart does not know, those of XState, and one that no actor has sent. */
+/** Events that a chart does not know, events of XState, and one that no actor has sent. */
 const FOREIGN: AnyEventObject[] = [
   { type: 'unknown' },
   { type: 'xstate.stop' },
@@ -52,7 +52,7 @@ const PAUSES = [
   { beforeWaves: [], onFailure: true },
 ];
 
-/** What our charts do not use: a table gives it to XState, or does the same. */
+/** A chart of kinds that ours do not use: a table gives them to XState, or does the same. */
 const otherMachine = withTable(
   setup({
     types: { context: {} as { readonly count: number; readonly seen: readonly string[] } },
@@ -225,7 +225,7 @@ describe('The table of a flat machine', () => {
   });
 });
 
-/** What a table replaces. */
+/** The functions of a machine that a table replaces. */
 const METHODS = ['transition', 'getInitialSnapshot'] as const;
 
 interface Start {

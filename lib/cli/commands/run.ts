@@ -1,3 +1,4 @@
+import { BY_COMMAND_LINE } from '../../common/started-by.js';
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { EXIT, type ExitStatus } from '../exit-status.js';
@@ -158,11 +159,10 @@ export class RunCommand extends RunFileCommand {
       planConcurrency,
       local,
       (registry, { onEvent, onInspection }) =>
-        submitChecked(registry, {
-          definition: checked,
+        submitChecked(registry, checked, {
           values: submitted,
           tenantId,
-          startedBy: { kind: 'cli', name: null },
+          startedBy: BY_COMMAND_LINE,
           onEvent,
           onInspection,
         }),

@@ -135,7 +135,7 @@ async function submit(
   const progress = report && new RunProgressReport(countTasks(definition), report, now);
   const onEvent = progress?.onEvent.bind(progress);
   const startedBy = { kind: 'mcp', name: host } as const;
-  return submitChecked(registry, { definition, values, tenantId: DEFAULT_TENANT, startedBy, onEvent });
+  return submitChecked(registry, definition, { values, tenantId: DEFAULT_TENANT, startedBy, onEvent });
 }
 
 function countTasks(definition: CheckedDefinition): number {

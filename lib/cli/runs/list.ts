@@ -5,6 +5,7 @@ import { createTextFinder, formatDuration } from '../../common/text.js';
 import type { RunSummary } from '../../runs/record.js';
 import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
 import {
+  BY_COMMAND_LINE,
   formatStartedBy,
   matchesStartedBy,
   readStartedBy,
@@ -193,7 +194,7 @@ function summarize({ id, createdAt, submission }: ShellRun, status: KeptState): 
     failed_task: null,
     rerun_of: rerun?.run_id ?? null,
     trigger: null,
-    started_by: submission.started_by ?? { kind: 'cli', name: null },
+    started_by: submission.started_by ?? BY_COMMAND_LINE,
   };
 }
 

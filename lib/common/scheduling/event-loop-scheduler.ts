@@ -66,6 +66,11 @@ export class EventLoopScheduler {
     });
   }
 
+  /** Like `wait`, once the time of this turn is used up; undefined before. */
+  waitWhenOver(tenantId: string, place: Place): Promise<void> | undefined {
+    return this.isOver ? this.wait(tenantId, place) : undefined;
+  }
+
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;

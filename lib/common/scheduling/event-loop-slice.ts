@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 const SLICE_MS = 4;
 
 /**
- * The time for which work of one kind may hold the event loop in one turn of it: all runs together, all requests, or data
+ * The time for which work of one kind may hold the event loop in one turn of it: runs and requests together, or data
  * from the servers that tools and models ask.
  */
 export class EventLoopSlice {

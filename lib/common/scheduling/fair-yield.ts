@@ -15,7 +15,7 @@ export function fairYield(tenantId: string): Promise<void> {
 
 /** Like `fairYield`, once the time of this turn is used up; undefined before. Call it between short steps. */
 export function yieldWhenOver(tenantId: string): Promise<void> | undefined {
-  return eventLoopScheduler.isOver ? fairYield(tenantId) : undefined;
+  return eventLoopScheduler.waitWhenOver(tenantId, 'requests');
 }
 
 /**

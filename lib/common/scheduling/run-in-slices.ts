@@ -26,7 +26,7 @@ export async function runInSlices<T>(steps: Steps<T>, attempt: WorkingAttempt): 
  */
 export function pauseWhenOver({ tenant_id: tenantId, signal }: WorkingAttempt): Promise<void> | undefined {
   if (signal.aborted) throw stoppedError();
-  return eventLoopScheduler.isOver ? eventLoopScheduler.wait(tenantId, 'tasks') : undefined;
+  return eventLoopScheduler.waitWhenOver(tenantId, 'tasks');
 }
 
 /** The error of work that ends because its attempt has ended. */

@@ -5,14 +5,7 @@ import type { Json } from '../../common/json/json.js';
 import type { CachedOutput } from '../invocation/cache/cached-output.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { InvocationServices } from '../run-context.js';
-import {
-  type CachingListener,
-  type Call,
-  type CallOwner,
-  type Layer,
-  type MakeCall,
-  STOPPED,
-} from '../invocation/call.js';
+import { type CallListener, type Call, type Layer, type MakeCall, STOPPED } from '../invocation/call.js';
 import { RecordedError } from '../invocation/thrown-error.js';
 import type { Write } from '../session/session-overrides.js';
 import {
@@ -37,13 +30,13 @@ type CountingServices = Pick<
  * noted instead of calling the tool. When no outcome was noted, it calls the tool as the same attempt, after what is left
  * of a retry delay.
  */
-class DurableCall implements CachingListener {
+class DurableCall implements CallListener {
   readonly #services: CountingServices;
   readonly #history: PlacedHistory;
   readonly #task: string;
   readonly #item: number | undefined;
   readonly #call: Call;
-  readonly #owner: CallOwner;
+  readonly #listener: CallListener;
   readonly #slot: Slot;
   readonly #next: MakeCall;
   #progress: CallProgress | undefined;
@@ -60,14 +53,20 @@ class DurableCall implements CachingListener {
   #hasSlot = true;
 
   /** @param next makes the call, or goes on with it */
-  constructor(services: CountingServices, history: PlacedHistory, call: Call, next: MakeCall) {
-    const { task, item, owner, slot } = call;
+  constructor(
+    services: CountingServices,
+    history: PlacedHistory,
+    call: Call,
+    listener: CallListener,
+    next: MakeCall,
+  ) {
+    const { task, item, slot } = call;
     this.#services = services;
     this.#history = history;
     this.#task = task.id;
     this.#item = item;
     this.#call = call;
-    this.#owner = owner;
+    this.#listener = listener;
     this.#slot = slot;
     this.#next = next;
   }
@@ -96,7 +95,7 @@ class DurableCall implements CachingListener {
         this.#countCalls(1);
         this.#runBudget.reserve(measureRetry(fact.error));
         this.#replayAttempt(fact);
-        this.#owner.onRetry(this.#item, fact.error, fact.attempts, fact.due);
+        this.#listener.onRetry(this.#item, fact.error, fact.attempts, fact.due);
         const delayMs = Math.max(0, fact.due - fact.at);
         this.#progress = { attempts: fact.attempts, due: fact.due, delayMs };
         this.#hasSlot = false;
@@ -138,14 +137,14 @@ class DurableCall implements CachingListener {
     if (fact.kind === 'failed') {
       if (fact.permanent) this.#services.parent?.onPermanentFailure?.();
       const thrown = fact.record && new RecordedError(fact.record);
-      this.#slot.settle(this.#owner.onFailure(this.#item, fact.error, attempts, thrown));
+      this.#slot.settle(this.#listener.onFailure(this.#item, fact.error, attempts, thrown));
       return;
     }
     const { value, writes, bytes } = fact;
     this.#services.budget.reserve(bytes);
     this.#payForValue(bytes);
-    if (fact.cached) this.#owner.onCacheHit(this.#item, { output: value, writes, sizeBytes: bytes });
-    else this.#owner.onSuccess(this.#item, value, writes, attempts, bytes, false);
+    if (fact.cached) this.#listener.onCacheHit(this.#item, { output: value, writes, sizeBytes: bytes });
+    else this.#listener.onSuccess(this.#item, value, writes, attempts, bytes, false);
     this.#slot.settle({ ok: true });
   }
 
@@ -238,13 +237,13 @@ class DurableCall implements CachingListener {
   }
 
   onAttempt(item: number | undefined, attempt: number): void {
-    this.#owner.onAttempt(item, attempt);
+    this.#listener.onAttempt(item, attempt);
     this.#startedAt = this.#history.run.timeline.latest;
   }
 
   onRetry(item: number | undefined, error: string, attempts: number, due: number): void {
     this.#history.dropNested(this.#task, item, attempts);
-    this.#owner.onRetry(item, error, attempts, due);
+    this.#listener.onRetry(item, error, attempts, due);
     this.#noteEnd({ kind: 'retry', ...this.#fields, attempts, error, due });
   }
 
@@ -272,13 +271,13 @@ class DurableCall implements CachingListener {
     hasFiles: boolean,
   ): void {
     this.#history.dropNested(this.#task, item, attempts);
-    this.#owner.onSuccess(item, value, writes, attempts, bytes, hasFiles);
+    this.#listener.onSuccess(item, value, writes, attempts, bytes, hasFiles);
     this.#payForValue(bytes);
     this.#noteEnd({ kind: 'succeeded', ...this.#fields, value, writes, attempts, bytes });
   }
 
   onCacheHit(item: number | undefined, cached: CachedOutput): void {
-    this.#owner.onCacheHit(item, cached);
+    this.#listener.onCacheHit(item, cached);
     const { output: value, writes, sizeBytes: bytes } = cached;
     this.#noteEnd({
       kind: 'succeeded',
@@ -293,8 +292,8 @@ class DurableCall implements CachingListener {
 
   onFailure(item: number | undefined, error: string, attempts: number, thrown?: unknown): FailedResult {
     this.#history.dropNested(this.#task, item, attempts);
-    const result = this.#owner.onFailure(item, error, attempts, thrown);
-    const record = this.#owner.errorOf(item);
+    const result = this.#listener.onFailure(item, error, attempts, thrown);
+    const record = this.#call.owner.errorOf(item);
     this.#noteEnd({
       kind: 'failed',
       ...this.#fields,
@@ -338,5 +337,7 @@ class DurableCall implements CachingListener {
 /** Notes the outcome of a call where the run is kept for another process, and replays the one that was noted (D68). */
 export const durable: Layer = (services, next) => {
   const { history } = services;
-  return history === undefined ? next : (call) => new DurableCall(services, history, call, next).start();
+  return history === undefined
+    ? next
+    : (call, listener) => new DurableCall(services, history, call, listener, next).start();
 };

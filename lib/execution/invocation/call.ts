@@ -24,7 +24,7 @@ export interface Call {
 }
 
 /** The task that makes a call. */
-export interface CallOwner extends CachingListener {
+export interface CallOwner extends CallListener {
   /** Settles the slot of an item whose earlier outcome is reused (D60); returns undefined for another one. */
   reuseItem(call: Call): Abort | undefined;
   /** Renders and validates the inputs of a call; returns an error message when they are invalid. */
@@ -34,7 +34,7 @@ export interface CallOwner extends CachingListener {
 }
 
 /** Makes a call, or goes on with it. Reports once to the listener, then to the slot, perhaps before it returns. Never throws. */
-export type MakeCall = (call: Call, listener: CachingListener) => Abort;
+export type MakeCall = (call: Call, listener: CallListener) => Abort;
 
 /**
  * Wraps what makes a call in one capability; returns `next` where the run or the task does not use it. A layer that does not
@@ -42,8 +42,8 @@ export type MakeCall = (call: Call, listener: CachingListener) => Abort;
  */
 export type Layer = (services: InvocationServices, next: MakeCall, task: Task) => MakeCall;
 
-/** Receives the end of an invocation. */
-export interface InvocationListener {
+/** Receives the steps and the end of a call. */
+export interface CallListener {
   /** Called when an attempt begins. @param attempt from 1 */
   onAttempt(item: number | undefined, attempt: number): void;
   /**
@@ -75,11 +75,7 @@ export interface InvocationListener {
    * @param thrown what the last attempt threw, if it did
    */
   onFailure(item: number | undefined, error: string, attempts: number, thrown?: unknown): FailedResult;
-}
-
-/** Receives the end of an invocation whose output may come from the cache. */
-export interface CachingListener extends InvocationListener {
-  /** Called instead of `onSuccess` when the output of an equal invocation is used. */
+  /** Called instead of `onSuccess` when the output of an equal call is used (D65). */
   onCacheHit(item: number | undefined, cached: CachedOutput): void;
 }
 

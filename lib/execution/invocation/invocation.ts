@@ -8,7 +8,7 @@ import { Attempt } from './attempt.js';
 import type { AttemptInfo } from './attempt-observer.js';
 import { AttemptTimeout } from './attempt-timeout.js';
 import { InvocationModels } from './invocation-models.js';
-import { type Call, type InvocationListener, STOPPED } from './call.js';
+import { type Call, type CallListener, STOPPED } from './call.js';
 import { retryDelayMs, taskBackoff } from './retry-delay.js';
 import { messageWithCauses } from './thrown-error.js';
 
@@ -29,11 +29,11 @@ export class Invocation {
   #isEnding = false;
   readonly #services: InvocationServices;
   readonly #call: Call;
-  readonly #listener: InvocationListener;
+  readonly #listener: CallListener;
   /** Created when an attempt first asks a model, or runs a pipeline that may. */
   #models: InvocationModels | undefined;
 
-  constructor(services: InvocationServices, call: Call, listener: InvocationListener) {
+  constructor(services: InvocationServices, call: Call, listener: CallListener) {
     this.#services = services;
     this.#call = call;
     this.#listener = listener;
@@ -274,7 +274,7 @@ export class Invocation {
 }
 
 /** Calls the tool, with all attempts: the innermost of the layers of a call. */
-export function invoke(services: InvocationServices, call: Call, listener: InvocationListener): Abort {
+export function invoke(services: InvocationServices, call: Call, listener: CallListener): Abort {
   const invocation = new Invocation(services, call, listener);
   invocation.start();
   return () => invocation.abort();

@@ -10,7 +10,7 @@ interface MeasuredCopy {
   readonly height: number;
   /** Approximate memory, in bytes. */
   readonly sizeBytes: number;
-  /** What was masked in it. */
+  /** The masker that the copy was made with. */
   readonly masker: Masker | undefined;
 }
 
@@ -30,7 +30,7 @@ const measuredCopies = new WeakMap<object, MeasuredCopy>();
  */
 export function findMeasuredCopy(value: object, masker: Masker | undefined): MeasuredCopy | undefined {
   const found = Object.isFrozen(value) ? measuredCopies.get(value) : undefined;
-  // In another run, it may have been copied with what are secrets in this one.
+  // In another run, the value may have been copied with what are secrets in this one.
   return masker === undefined || found?.masker === masker ? found : undefined;
 }
 

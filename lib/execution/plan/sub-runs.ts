@@ -6,7 +6,7 @@ import type { TaskResult } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
 import type { KeyUse } from '../../plans/statistics.js';
-import { eventLoopBudget, nextSlice } from '../run/event-loop-budget.js';
+import { eventLoopBudget, nextSliceWhenOver } from '../run/event-loop-budget.js';
 import { type Journal, NestedJournal } from '../events/journal.js';
 import type { PlacedHistory } from '../history/run-history.js';
 import { copyToJsonInSteps } from '../invocation/json-output.js';
@@ -127,7 +127,7 @@ export class SubRuns implements PlanPorts {
       const all = assertRecord(await blackboard.getAll(tenantId));
       const budget = this.#liveBudget;
       const { json, sizeBytes } = await runWithPauses(copyToJsonInSteps(all, secrets.masker), () =>
-        budget.exhausted() ? nextSlice(budget) : undefined,
+        nextSliceWhenOver(budget),
       );
       this.blackboard = json as Record<string, Json>;
       // Other writers may use a blackboard that the caller provided, so the copy shares nothing with the outputs.

@@ -6,7 +6,7 @@ import type { CheckSteps } from '../../definition/check-steps.js';
 import { runWithPauses, type Steps } from '../../common/scheduling/steps.js';
 import { isParsedAtOnce } from '../../definition/text/limits.js';
 import { readSource, type Source } from '../../definition/text/source.js';
-import { eventLoopBudget, nextSlice } from '../run/event-loop-budget.js';
+import { eventLoopBudget, nextSlice, nextSliceWhenOver } from '../run/event-loop-budget.js';
 
 /** Parses a text for a tenant, perhaps in another process. Never rejects because of the text. */
 export type ParseText = (text: string, tenantId: string) => Promise<Source>;
@@ -45,7 +45,7 @@ export class StepRunner {
    */
   async run<T>(steps: Steps<T>, tenantId: string, place: Place = 'values'): Promise<T> {
     const budget = this.#budget.forTenant(tenantId);
-    const pause = (): Promise<void> | undefined => (budget.exhausted() ? nextSlice(budget) : undefined);
+    const pause = (): Promise<void> | undefined => nextSliceWhenOver(budget);
     await pause();
     return runWithPauses(measureSteps(steps, place), pause);
   }

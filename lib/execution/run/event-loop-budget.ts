@@ -32,6 +32,11 @@ class TenantBudget implements EventLoopBudget {
 /** The budget of this process; runs share it, because they share its event loop. */
 export const eventLoopBudget = new TenantBudget(SERVICE);
 
+/** Resolves in a later slice when the time of this one is used up; undefined before. Pauses long work between its steps. */
+export function nextSliceWhenOver(budget: EventLoopBudget): Promise<void> | undefined {
+  return budget.exhausted() ? nextSlice(budget) : undefined;
+}
+
 /** Resolves in a later slice. Await it between the parts of long work whenever the budget is exhausted. */
 export function nextSlice(budget: EventLoopBudget): Promise<void> {
   return new Promise((resolve) => {

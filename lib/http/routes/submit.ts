@@ -6,7 +6,7 @@ import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { AcceptedRun, RunRecord } from '../../runs/record.js';
 import type { AcceptedRerun } from '../../runs/rerun/rerun-report.js';
 import type { OnceAcceptedRun } from '../../runs/idempotency.js';
-import type { Submission } from '../../submission/submission.js';
+import type { Submission, SubmissionContent } from '../../submission/submission.js';
 import type { CallRecord } from '../../runs/tasks/task-record.js';
 import { type Caller, resolveTenant, toStartedBy } from '../auth/authenticate.js';
 import { errorResponse } from '../errors/error-response.js';
@@ -37,11 +37,8 @@ interface Runnable<R extends TSchema, A extends TSchema> {
   readonly read: (
     request: StartRequest<Static<R> | Static<A>>,
     tenantId: string,
-  ) => ReadSubmission | Promise<ReadSubmission>;
+  ) => SubmissionContent | Promise<SubmissionContent>;
 }
-
-/** The submission of a request, without the caller that has started it. */
-type ReadSubmission = Omit<Submission, 'startedBy'>;
 
 /** A request with the definition of a run and its values. */
 export interface StartRequest<B> {

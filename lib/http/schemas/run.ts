@@ -1,4 +1,4 @@
-import type { RunTrigger, StartedBy } from '../../common/started-by.js';
+import { type RunTrigger, STARTED_BY_KINDS, type StartedBy } from '../../common/started-by.js';
 import Type from 'typebox';
 import type { RunStatus } from '../../../machines/types.js';
 import type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from '../../execution/results.js';
@@ -91,7 +91,7 @@ export const RunTriggerSchema = schemaFor<RunTrigger>()(
 const StartedBySchema = schemaFor<StartedBy>()(
   Type.Object(
     {
-      kind: Type.Enum(['key', 'anonymous', 'schedule', 'webhook', 'mcp', 'cli', 'library']),
+      kind: Type.Enum([...STARTED_BY_KINDS]),
       name: nullable(
         Type.String({
           description: 'The name of the API key, or the id of the definition with the schedule or webhook.',

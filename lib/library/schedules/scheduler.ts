@@ -325,7 +325,8 @@ export class Scheduler {
     try {
       const entry = await library.entry(tenantId, id);
       const start = { trigger: 'schedule', startedBy: { kind: 'schedule', name: id } } as const;
-      const { run_id } = await submitter.submitOnce(tenantId, key, () => library.toSubmission(entry, start));
+      const read = () => ({ ...library.toSubmission(entry), ...start });
+      const { run_id } = await submitter.submitOnce(tenantId, key, read);
       active.runId = run_id;
       active.waiting = null;
       this.#end(active, due, { outcome: 'started', run_id, ...more });

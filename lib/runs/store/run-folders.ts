@@ -1,3 +1,4 @@
+import { BY_COMMAND_LINE } from '../../common/started-by.js';
 import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
@@ -114,7 +115,7 @@ export class RunFolders {
       summary &&
       Object.assign(summary, {
         trigger: summary.trigger ?? null,
-        started_by: summary.started_by ?? { kind: 'cli', name: null },
+        started_by: summary.started_by ?? BY_COMMAND_LINE,
       })
     );
   }

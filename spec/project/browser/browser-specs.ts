@@ -6,7 +6,7 @@ import { filesBelow, requireBuild, ROOT } from '../files.js';
 
 const FOLDER = 'spec/web/browser';
 
-/** What the browser specs import; every other folder beside it holds specs. */
+/** The modules that the browser specs import; every other folder beside them holds specs. */
 const SUPPORT = 'support';
 
 interface Result {

@@ -7,7 +7,7 @@ const Module = require('node:module');
 
 const SLOW_MODULES = new Set(['http', 'https', 'zlib']);
 
-/** What reads the data of ICU, which takes as long to load as all tasks of a short run together. */
+/** Functions that read the data of ICU, which takes as long to load as all tasks of a short run together. */
 const OF_LOCALES = ['toLocaleString', 'toLocaleDateString', 'toLocaleTimeString', 'localeCompare', 'toLocaleUpperCase', 'toLocaleLowerCase'];
 
 const found = [];

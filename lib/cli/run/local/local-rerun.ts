@@ -1,3 +1,4 @@
+import { BY_COMMAND_LINE } from '../../../common/started-by.js';
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { CheckedDefinition } from '../../../execution/run-inputs.js';
@@ -109,7 +110,7 @@ async function startRerun(
 ): Promise<string> {
   try {
     const runId = await registry.rerun(id, request, {
-      startedBy: { kind: 'cli', name: null },
+      startedBy: BY_COMMAND_LINE,
       onEvent,
       onInspection,
     });

@@ -6,7 +6,7 @@ import type { Masker } from '../../../definition/secrets/masker.js';
 import { copyToJsonInSteps } from '../json-output.js';
 import type { InvocationServices } from '../../run-context.js';
 import type { Write } from '../../session/session-overrides.js';
-import { type CachingListener, type Call, type Layer, type MakeCall, STOPPED } from '../call.js';
+import { type CallListener, type Call, type Layer, type MakeCall, STOPPED } from '../call.js';
 import type { CachedOutput, CacheKey } from './cached-output.js';
 import { computeCacheKey, type OutputCache } from './output-cache.js';
 
@@ -22,11 +22,11 @@ class CachedInvocation {
   readonly #services: InvocationServices;
   readonly #cache: OutputCache;
   readonly #call: Call;
-  readonly #listener: CachingListener;
+  readonly #listener: CallListener;
   readonly #next: MakeCall;
 
   /** @param next calls the tool */
-  constructor(services: InvocationServices, call: Call, listener: CachingListener, next: MakeCall) {
+  constructor(services: InvocationServices, call: Call, listener: CallListener, next: MakeCall) {
     this.#services = services;
     this.#cache = services.dependencies.cache;
     this.#call = call;
@@ -67,7 +67,7 @@ class CachedInvocation {
 
   #invoke(): void {
     const { item } = this.#call;
-    const listener: CachingListener = {
+    const listener: CallListener = {
       onAttempt: (of, attempt) => this.#listener.onAttempt(of, attempt),
       onRetry: (of, error, attempt, due) => this.#listener.onRetry(of, error, attempt, due),
       onDue: () => this.#listener.onDue?.(),

@@ -7,7 +7,7 @@ import { formatMebibytes } from '../../../common/text.js';
 import { assertFileName } from '../../../tools/files/file-name.js';
 import type { ArtifactContent, WrittenArtifact } from '../../../tools/tool.js';
 import type { Artifact } from '../json-output.js';
-import { eventLoopBudget, nextSlice } from '../../run/event-loop-budget.js';
+import { eventLoopBudget, nextSliceWhenOver } from '../../run/event-loop-budget.js';
 import type { RunArtifact } from '../../results.js';
 import type { NameOwner } from './artifact-names.js';
 import type { ArtifactFolder, ArtifactSource } from './artifact-store.js';
@@ -88,8 +88,7 @@ export class StagedFiles {
   /** Encoding a text of 10 MiB takes some milliseconds, and the items of a fan-out may all write one in the same turn. */
   async #encode(text: string): Promise<Uint8Array> {
     if (text.length <= LONG_TEXT) return Buffer.from(text);
-    const pause = (): Promise<void> | undefined =>
-      this.#budget.exhausted() ? nextSlice(this.#budget) : undefined;
+    const pause = (): Promise<void> | undefined => nextSliceWhenOver(this.#budget);
     await pause();
     return runWithPauses(encodeInSteps(text), pause);
   }

@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { toStartedBy } from '../../auth/authenticate.js';
 import type { Route } from '../../routing/route.js';
 import { NamedRunSchema } from '../../schemas/library.js';
 import { PlanResultSchema, RunResultSchema } from '../../schemas/run.js';
@@ -45,8 +44,7 @@ export function namedRunRoutes(
       const id = getId(request);
       const { library } = requireLibrary(services, id);
       const { tenant_id: _, ...values } = request.body ?? {};
-      const start = { startedBy: toStartedBy(request.caller) };
-      return library.toSubmission(await library.entry(tenantId, id), start, values);
+      return library.toSubmission(await library.entry(tenantId, id), values);
     },
   });
 }

@@ -108,8 +108,11 @@ export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): R
       const entry = webhooks.entry(start);
       const values = toRunValues(entry, request.body);
       const key = webhooks.deliveryKey(start, entry);
-      const startedBy = { kind: 'webhook', name: entry.id } as const;
-      const read = (): Submission => library.toSubmission(entry, { trigger: 'webhook', startedBy }, values);
+      const read = (): Submission => ({
+        ...library.toSubmission(entry, values),
+        trigger: 'webhook',
+        startedBy: { kind: 'webhook', name: entry.id },
+      });
       if (key === undefined) return acceptedResult(registry.accepted(await submitter.submit(read())));
       const fingerprint = createFingerprint('webhook', request.body);
       const { run_id, status, isReplayed } = await submitter.submitOnce(
