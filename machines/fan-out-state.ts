@@ -1,6 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import { createItemActors, type ItemActors } from './item-actors.js';
-import type { Abort, RunPorts, Slot } from './ports.js';
+import type { Abortable, RunPorts, Slot } from './ports.js';
 import type { TaskResult } from './types.js';
 
 /** Items that start, or are aborted, before other runs continue, and before results of these items are handled. */
@@ -26,7 +26,7 @@ export class FanOutState {
   readonly #input: FanOutInput;
   readonly #ports: RunPorts;
   readonly #callbacks: FanOutCallbacks;
-  readonly #abortByItem = new Map<number, Abort>();
+  readonly #atWork = new Map<number, Abortable>();
   readonly #retries = new Queue<Retry>();
   #next = 0;
   #inFlight = 0;
@@ -69,13 +69,13 @@ export class FanOutState {
   /** Ends all items in flight at once. */
   stop(): void {
     this.abort();
-    for (const abort of this.#abortByItem.values()) abort();
+    for (const invocation of this.#atWork.values()) invocation.abort();
   }
 
   /** Records that an item settled, and frees the slot if it held one. */
   settle(item: number, result: TaskResult, heldSlot: boolean): void {
     if (heldSlot) this.#inFlight--;
-    this.#abortByItem.delete(item);
+    this.#atWork.delete(item);
     this.#unsettled--;
     if (!result.ok) {
       this.#failed++;
@@ -121,13 +121,13 @@ export class FanOutState {
   #abortItems(): boolean {
     if (!this.#aborted) return false;
     let count = 0;
-    for (const [item, abort] of this.#abortByItem) {
+    for (const [item, invocation] of this.#atWork) {
       // An item may take a while to end, and is not to be aborted again.
-      this.#abortByItem.delete(item);
-      abort();
+      this.#atWork.delete(item);
+      invocation.abort();
       if (++count === STARTS_PER_TURN || this.#ports.eventLoopBudget.exhausted()) break;
     }
-    return this.#abortByItem.size > 0;
+    return this.#atWork.size > 0;
   }
 
   /** After a failure no new item starts, but those that wait for a retry resume (D17). */
@@ -157,11 +157,11 @@ export class FanOutState {
     this.#inFlight++;
     this.actors.start(item);
     const slot = new ItemSlot(this, item);
-    const abort = this.#ports.invoke(this.#input.taskId, item, slot);
+    const invocation = this.#ports.invoke(this.#input.taskId, item, slot);
     if (slot.settled) return;
     // The tool itself may have requested the abort while it started.
-    if (this.#aborted) abort();
-    else this.#abortByItem.set(item, abort);
+    if (this.#aborted) invocation.abort();
+    else this.#atWork.set(item, invocation);
   }
 
   #startRetry({ slot, attempt }: Retry): void {

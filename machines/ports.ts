@@ -14,12 +14,12 @@ export interface RunPorts {
     taskId: string,
   ): { readonly ok: true; readonly value: Expansion } | { readonly ok: false; readonly error: string };
   /** Runs one invocation with all its attempts, and reports to its slot. */
-  invoke(taskId: string, item: number | undefined, slot: Slot): Abort;
+  invoke(taskId: string, item: number | undefined, slot: Slot): Abortable;
   /**
    * Makes the outcome of a task visible to later waves; the task settles with the result that `onPublished` receives.
-   * The returned function cancels the publication.
+   * What is returned cancels the publication.
    */
-  publish(taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void): Abort;
+  publish(taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void): Abortable;
 }
 
 /** Lets machines work in slices, so that neither a wide wave nor a long fan-out blocks the event loop. */
@@ -48,8 +48,10 @@ export interface Slot {
   resume(attempt: () => void): void;
 }
 
-/** Ends an invocation early: aborts its tool and settles it as failed. */
-export type Abort = () => void;
+/** What may be ended early: an invocation, whose tool is aborted and which settles as failed, or a publication. */
+export interface Abortable {
+  abort(): void;
+}
 
 /**
  * Binds ports to the root actor of a run or a plan, as a property that no snapshot contains: every snapshot must stay

@@ -1,7 +1,7 @@
 import { type ActorRefFrom, createActor, type Snapshot } from 'xstate';
 import { fanOutLogic } from './fan-out.js';
 import { type ChildEnd, isChildEnd, type Logic, type LogicChart, STOP, toTaskResult } from './logic.js';
-import { type Abort, type Expansion, type RunPorts, runPorts, type Slot } from './ports.js';
+import { type Abortable, type Expansion, type RunPorts, runPorts, type Slot } from './ports.js';
 import type { TaskResult } from './types.js';
 import { childrenOfKind } from './xstate/child-actor.js';
 
@@ -12,7 +12,7 @@ import { childrenOfKind } from './xstate/child-actor.js';
 type TaskSnapshot = Snapshot<TaskResult> & {
   /** `waiting`: between two attempts. */
   value: 'invoking' | 'waiting' | 'fanning out' | 'succeeded' | 'failed' | 'stopped';
-  abort: Abort | undefined;
+  atWork: Abortable | undefined;
   fanOut: ActorRefFrom<typeof fanOutLogic> | undefined;
   toJSON(): unknown;
 };
@@ -58,7 +58,7 @@ export const taskLogic: Logic<TaskSnapshot, TaskMachineEvent, undefined> = {
     output: undefined,
     error: undefined,
     value: 'invoking',
-    abort: undefined,
+    atWork: undefined,
     fanOut: undefined,
     toJSON: summarize,
   }),
@@ -68,7 +68,7 @@ export const taskLogic: Logic<TaskSnapshot, TaskMachineEvent, undefined> = {
     const expansion = ports.expand(id);
     if (!expansion.ok) publish(ports, self, expansion);
     else if (expansion.value.items === undefined) {
-      snapshot.abort = ports.invoke(id, undefined, new TaskSlot(ports, self));
+      snapshot.atWork = ports.invoke(id, undefined, new TaskSlot(ports, self));
     } else startFanOut(snapshot, self, expansion.value);
   },
 
@@ -88,23 +88,23 @@ export const taskLogic: Logic<TaskSnapshot, TaskMachineEvent, undefined> = {
           output: event.result,
           error: undefined,
           value: event.result.ok ? 'succeeded' : 'failed',
-          abort: undefined,
+          atWork: undefined,
           fanOut: undefined,
           toJSON: summarize,
         };
       case 'abort':
-        snapshot.abort?.();
+        snapshot.atWork?.abort();
         snapshot.fanOut?.send({ type: 'abort' });
         return snapshot;
       case STOP:
-        snapshot.abort?.();
+        snapshot.atWork?.abort();
         if (snapshot.fanOut) stopChild(snapshot.fanOut);
         return {
           status: 'stopped',
           output: undefined,
           error: undefined,
           value: 'stopped',
-          abort: undefined,
+          atWork: undefined,
           fanOut: undefined,
           toJSON: summarize,
         };
@@ -160,11 +160,11 @@ function startFanOut(snapshot: TaskSnapshot, self: TaskActor, expansion: Expansi
 /** Publishes the outcome. From here on, aborting the task cancels the publication. */
 function publish(ports: RunPorts, self: TaskActor, result: TaskResult): void {
   let isPublished = false;
-  const abort = ports.publish(self.id, result, (published) => {
+  const publication = ports.publish(self.id, result, (published) => {
     isPublished = true;
     self.send({ type: 'task.settled', result: published });
   });
-  if (!isPublished) self.getSnapshot().abort = abort;
+  if (!isPublished) self.getSnapshot().atWork = publication;
 }
 
 function summarize(this: TaskSnapshot): unknown {

@@ -418,7 +418,7 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/execution/run/run-work.ts':
     'caught by RunWork.expand, and fails the task; or a bug: a task that does not exist',
   'lib/execution/run/input-renderer.ts': 'caught there, and shown in place of the inputs',
-  'lib/execution/run/task-work.ts': 'caught by RunWork.expand, and fails the task',
+  'lib/execution/run/fan-out-work.ts': 'caught by RunWork.expand, and fails the task',
   'lib/execution/session/session.ts': 'caught where the session is read, and fails the run or the task',
   'lib/http/routing/endpoint.ts': 'a bug: a response that its own schema rejects',
   'lib/definition/assert.ts': 'a bug: what the checks proved is missing',

@@ -1,13 +1,20 @@
-import type { Abort, Slot } from '../../../machines/ports.js';
 import type { FailedResult } from '../../../machines/types.js';
 import { errorMessage, isNonRetryable, ToolError } from '../../common/errors.js';
-import type { Json } from '../../common/json/json.js';
 import type { CachedOutput } from '../invocation/cache/cached-output.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { InvocationServices } from '../run-context.js';
-import { type CallListener, type Call, type Layer, type MakeCall, STOPPED } from '../invocation/call.js';
+import {
+  type AbortableCall,
+  type Call,
+  type CallListener,
+  type CallOutput,
+  CallRelay,
+  failCall,
+  type Layer,
+  type MakeCall,
+  STOPPED,
+} from '../invocation/call.js';
 import { RecordedError } from '../invocation/thrown-error.js';
-import type { Write } from '../session/session-overrides.js';
 import {
   CALL_BYTES,
   type CallFact,
@@ -30,20 +37,16 @@ type CountingServices = Pick<
  * noted instead of calling the tool. When no outcome was noted, it calls the tool as the same attempt, after what is left
  * of a retry delay.
  */
-class DurableCall implements CallListener {
+class DurableCall extends CallRelay implements AbortableCall {
   readonly #services: CountingServices;
   readonly #history: PlacedHistory;
-  readonly #task: string;
-  readonly #item: number | undefined;
   readonly #call: Call;
-  readonly #listener: CallListener;
-  readonly #slot: Slot;
   readonly #next: MakeCall;
   #progress: CallProgress | undefined;
   /** The attempt that may have been at work when the process ended; undefined when there is none. */
   #atWork: number | undefined;
   /** Set when the call is made. */
-  #abort: Abort | undefined;
+  #invocation: AbortableCall | undefined;
   #isAborted = false;
   #isSettled = false;
   /** When the last attempt began, in milliseconds since 1970; undefined when that is not known. */
@@ -60,18 +63,14 @@ class DurableCall implements CallListener {
     listener: CallListener,
     next: MakeCall,
   ) {
-    const { task, item, slot } = call;
+    super(listener);
     this.#services = services;
     this.#history = history;
-    this.#task = task.id;
-    this.#item = item;
     this.#call = call;
-    this.#listener = listener;
-    this.#slot = slot;
     this.#next = next;
   }
 
-  start(): Abort {
+  start(): this {
     const { replay } = this.#history;
     if (replay === undefined) this.#begin();
     else {
@@ -85,7 +84,7 @@ class DurableCall implements CallListener {
       });
       this.#beginWithin();
     }
-    return () => this.#stop();
+    return this;
   }
 
   /** Returns true when the call has settled. */
@@ -95,16 +94,16 @@ class DurableCall implements CallListener {
         this.#countCalls(1);
         this.#runBudget.reserve(measureRetry(fact.error));
         this.#replayAttempt(fact);
-        this.#listener.onRetry(this.#item, fact.error, fact.attempts, fact.due);
+        this.outer.onRetry(this.#call, fact.error, fact.due);
         const delayMs = Math.max(0, fact.due - fact.at);
         this.#progress = { attempts: fact.attempts, due: fact.due, delayMs };
         this.#hasSlot = false;
-        this.#slot.wait();
+        this.#call.slot.wait();
         return false;
       }
       case 'due': {
         this.#progress = { attempts: this.#progress?.attempts ?? 0, due: undefined, delayMs: 0 };
-        this.#slot.resume(() => {
+        this.#call.slot.resume(() => {
           this.#hasSlot = true;
           if (this.#onSlot === undefined) this.#beginWithin();
           else this.#onSlot();
@@ -122,7 +121,8 @@ class DurableCall implements CallListener {
   #replayAttempt({ at, attempts, ms }: CallSettled | RetryWaits): void {
     const { timeline } = this.#history.run;
     if (ms !== undefined) timeline.replayExactly(at - ms);
-    if (attempts > 0) this.onAttempt(this.#item, attempts);
+    this.#call.attempts = attempts;
+    if (attempts > 0) this.onAttempt(this.#call);
     if (ms !== undefined) timeline.replayExactly(at);
   }
 
@@ -134,33 +134,32 @@ class DurableCall implements CallListener {
       this.#services.invocations++;
     }
     this.#replayAttempt(fact);
+    const call = this.#call;
     if (fact.kind === 'failed') {
       if (fact.permanent) this.#services.parent?.onPermanentFailure?.();
-      const thrown = fact.record && new RecordedError(fact.record);
-      this.#slot.settle(this.#listener.onFailure(this.#item, fact.error, attempts, thrown));
-      return;
+      return failCall(call, this.outer, fact.error, fact.record && new RecordedError(fact.record));
     }
-    const { value, writes, bytes } = fact;
-    this.#services.budget.reserve(bytes);
-    this.#payForValue(bytes);
-    if (fact.cached) this.#listener.onCacheHit(this.#item, { output: value, writes, sizeBytes: bytes });
-    else this.#listener.onSuccess(this.#item, value, writes, attempts, bytes, false);
-    this.#slot.settle({ ok: true });
+    const { value, writes, bytes: sizeBytes } = fact;
+    this.#services.budget.reserve(sizeBytes);
+    this.#payForValue(sizeBytes);
+    if (fact.cached) this.outer.onCacheHit(call, { output: value, writes, sizeBytes });
+    else this.outer.onSuccess(call, { value, writes, sizeBytes, hasFiles: false });
+    call.slot.settle({ ok: true });
   }
 
   /** Begins an attempt before all facts are replayed when some of them happened in a pipeline that it runs. */
   #beginWithin(): void {
     const attempt = this.#nextAttempt;
-    if (!this.#history.hasNested(this.#task, this.#item, attempt)) return;
+    if (!this.#history.hasNested(this.#taskId, this.#item, attempt)) return;
     // Where the outcome of the attempt is not among the facts, it is lost when they have been replayed.
-    if (this.#findProblem() !== undefined) return this.#history.dropNested(this.#task, this.#item, attempt);
+    if (this.#findProblem() !== undefined) return this.#history.dropNested(this.#taskId, this.#item, attempt);
     this.#atWork = attempt;
     this.#begin();
   }
 
   /** Goes on with the call after its last fact, when nothing is known of what follows. */
   #goOn(): void {
-    if (this.#abort !== undefined || this.#isSettled) return;
+    if (this.#invocation !== undefined || this.#isSettled) return;
     if (this.#isAborted) return this.#settleStopped();
     if (this.#history.run.hasSettled) return;
     const problem = this.#findProblem();
@@ -192,8 +191,7 @@ class DurableCall implements CallListener {
     this.#isSettled = true;
     this.#services.parent?.onPermanentFailure?.();
     this.#services.invocations++;
-    const attempts = this.#nextAttempt;
-    this.#slot.settle(this.onFailure(this.#item, problem, attempts, ToolError.nonRetryable(problem)));
+    this.#fail(problem, this.#nextAttempt, ToolError.nonRetryable(problem));
   }
 
   /** Settles a call that was stopped while it was at work, or waited for an attempt. */
@@ -202,7 +200,12 @@ class DurableCall implements CallListener {
     const { attempts, due } = this.#progress ?? { attempts: 0, due: undefined };
     const wasAtWork = due === undefined && this.#hasSlot;
     if (attempts > 0 || wasAtWork) this.#services.invocations++;
-    this.#slot.settle(this.onFailure(this.#item, STOPPED, attempts + (wasAtWork ? 1 : 0)));
+    this.#fail(STOPPED, attempts + (wasAtWork ? 1 : 0));
+  }
+
+  #fail(error: string, attempts: number, thrown?: unknown): void {
+    this.#call.attempts = attempts;
+    failCall(this.#call, this, error, thrown);
   }
 
   #begin(): void {
@@ -211,11 +214,11 @@ class DurableCall implements CallListener {
       this.#runBudget.reserve(CALL_BYTES);
     } catch (refusal) {
       this.#isSettled = true;
-      const attempts = this.#progress?.attempts ?? 0;
-      return this.#slot.settle(this.onFailure(this.#item, errorMessage(refusal), attempts, refusal));
+      return this.#fail(errorMessage(refusal), this.#progress?.attempts ?? 0, refusal);
     }
     this.#call.progress = this.#progress;
-    this.#abort = this.#next(this.#call, this);
+    this.#call.attempts = this.#progress?.attempts ?? 0;
+    this.#invocation = this.#next(this.#call, this);
   }
 
   /** The memory of the submitted run: what is on the disk stays there when a pipeline inside a task has ended. */
@@ -230,24 +233,25 @@ class DurableCall implements CallListener {
   }
 
   /** Stops the call. While facts are replayed, it only notes so: the fact that says how the call ended follows. */
-  #stop(): void {
-    if (this.#abort !== undefined) return this.#abort();
+  abort(error?: ToolError): void {
+    if (this.#invocation !== undefined) return this.#invocation.abort(error);
     this.#isAborted = true;
     if (this.#history.replay === undefined) this.#goOn();
   }
 
-  onAttempt(item: number | undefined, attempt: number): void {
-    this.#listener.onAttempt(item, attempt);
+  override onAttempt(call: Call): void {
+    this.outer.onAttempt(call);
     this.#startedAt = this.#history.run.timeline.latest;
   }
 
-  onRetry(item: number | undefined, error: string, attempts: number, due: number): void {
-    this.#history.dropNested(this.#task, item, attempts);
-    this.#listener.onRetry(item, error, attempts, due);
+  override onRetry(call: Call, error: string, due: number): void {
+    const { attempts } = call;
+    this.#history.dropNested(this.#taskId, this.#item, attempts);
+    this.outer.onRetry(call, error, due);
     this.#noteEnd({ kind: 'retry', ...this.#fields, attempts, error, due });
   }
 
-  onCall(attempt: number): Promise<void> | undefined {
+  override onCall({ attempts: attempt }: Call): Promise<void> | undefined {
     if (!this.#isAtMostOnce && attempt !== this.#atWork) {
       // A call that fails again and again must not note more than the disk takes.
       return attempt === 1 ? undefined : this.#history.run.committed();
@@ -258,26 +262,21 @@ class DurableCall implements CallListener {
     return this.#history.run.committed();
   }
 
-  onDue(): void {
+  override onDue(): void {
     this.#history.note({ kind: 'due', ...this.#fields });
   }
 
-  onSuccess(
-    item: number | undefined,
-    value: Json,
-    writes: readonly Write[],
-    attempts: number,
-    bytes: number,
-    hasFiles: boolean,
-  ): void {
-    this.#history.dropNested(this.#task, item, attempts);
-    this.#listener.onSuccess(item, value, writes, attempts, bytes, hasFiles);
+  override onSuccess(call: Call, output: CallOutput): void {
+    const { attempts } = call;
+    const { value, writes, sizeBytes: bytes } = output;
+    this.#history.dropNested(this.#taskId, this.#item, attempts);
+    this.outer.onSuccess(call, output);
     this.#payForValue(bytes);
     this.#noteEnd({ kind: 'succeeded', ...this.#fields, value, writes, attempts, bytes });
   }
 
-  onCacheHit(item: number | undefined, cached: CachedOutput): void {
-    this.#listener.onCacheHit(item, cached);
+  override onCacheHit(call: Call, cached: CachedOutput): void {
+    this.outer.onCacheHit(call, cached);
     const { output: value, writes, sizeBytes: bytes } = cached;
     this.#noteEnd({
       kind: 'succeeded',
@@ -290,14 +289,15 @@ class DurableCall implements CallListener {
     });
   }
 
-  onFailure(item: number | undefined, error: string, attempts: number, thrown?: unknown): FailedResult {
-    this.#history.dropNested(this.#task, item, attempts);
-    const result = this.#listener.onFailure(item, error, attempts, thrown);
-    const record = this.#call.owner.errorOf(item);
+  override onFailure(call: Call, error: string, thrown?: unknown): FailedResult | undefined {
+    const { attempts, owner } = call;
+    this.#history.dropNested(this.#taskId, this.#item, attempts);
+    const result = this.outer.onFailure(call, error, thrown);
+    const record = owner.errorOf(this.#item);
     this.#noteEnd({
       kind: 'failed',
       ...this.#fields,
-      error: result.error,
+      error: result?.error ?? error,
       attempts,
       ...(record && { record }),
       ...(isNonRetryable(thrown) && { permanent: true }),
@@ -316,12 +316,20 @@ class DurableCall implements CallListener {
     this.#history.note({ ...fact, ms: at - (this.#startedAt ?? at) }, at);
   }
 
+  get #taskId(): string {
+    return this.#call.task.id;
+  }
+
+  get #item(): number | undefined {
+    return this.#call.item;
+  }
+
   get #isAtMostOnce(): boolean {
     return this.#call.task.tool.repeatable === false;
   }
 
   get #key(): string {
-    return callKey(this.#history.place, this.#task, this.#item ?? -1);
+    return callKey(this.#history.place, this.#taskId, this.#item ?? -1);
   }
 
   /** Tools know how often they were called. */
@@ -330,7 +338,7 @@ class DurableCall implements CallListener {
   }
 
   get #fields(): { readonly task: string; readonly item: number } {
-    return { task: this.#task, item: this.#item ?? -1 };
+    return { task: this.#taskId, item: this.#item ?? -1 };
   }
 }
 

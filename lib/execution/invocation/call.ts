@@ -1,11 +1,13 @@
-import type { Abort, Slot } from '../../../machines/ports.js';
+import type { Abortable, Slot } from '../../../machines/ports.js';
 import type { FailedResult } from '../../../machines/types.js';
+import type { ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import type { CallProgress } from '../history/fact.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
 import type { CachedOutput } from './cache/cached-output.js';
+import type { InvocationModels } from './attempt/invocation-models.js';
 import type { ErrorRecord } from './thrown-error.js';
 
 /** A call of a tool: the one of its task, or that for an item of a fan-out. */
@@ -17,24 +19,39 @@ export interface Call {
   readonly slot: Slot;
   /** How far another process has come with the call; undefined when the call has not begun. */
   progress: CallProgress | undefined;
+  /** Attempts that have begun, those of other processes included. */
+  attempts: number;
   /** Empty before the layer `render`. */
   inputs: JsonObject;
   /** Memory that the layer `render` has taken from the run until the call settles. */
   heldBytes: number;
+  /** The time limit of the attempt at work; undefined when there is none. */
+  timeLimit: { pause(): () => void } | undefined;
+  /** Created when an attempt first asks a model, or runs a pipeline that may; all attempts share it. */
+  models: InvocationModels | undefined;
 }
 
 /** The task that makes a call. */
 export interface CallOwner extends CallListener {
+  onFailure(call: Call, error: string, thrown?: unknown): FailedResult;
   /** Settles the slot of an item whose earlier outcome is reused (D60); returns undefined for another one. */
-  reuseItem(call: Call): Abort | undefined;
+  reuseItem(call: Call): AbortableCall | undefined;
   /** Renders and validates the inputs of a call; returns an error message when they are invalid. */
   render(call: Call): string | undefined;
+  /** Gives the memory of the inputs back. May be called again. */
+  releaseInputs(call: Call): void;
   /** The error of a call that has failed, as it is kept. */
   errorOf(item: number | undefined): ErrorRecord | undefined;
 }
 
-/** Makes a call, or goes on with it. Reports once to the listener, then to the slot, perhaps before it returns. Never throws. */
-export type MakeCall = (call: Call, listener: CallListener) => Abort;
+/** A call at work. */
+export interface AbortableCall extends Abortable {
+  /** Ends the call, or its attempt, early; does nothing when it has ended. @param error default: that it was stopped by force */
+  abort(error?: ToolError): void;
+}
+
+/** Makes a call, or goes on with it. Reports its end once to the listener, then to the slot, perhaps before it returns. Never throws. */
+export type MakeCall = (call: Call, listener: CallListener) => AbortableCall;
 
 /**
  * Wraps what makes a call in one capability; returns `next` where the run or the task does not use it. A layer that does not
@@ -44,42 +61,84 @@ export type Layer = (services: InvocationServices, next: MakeCall, task: Task) =
 
 /** Receives the steps and the end of a call. */
 export interface CallListener {
-  /** Called when an attempt begins. @param attempt from 1 */
-  onAttempt(item: number | undefined, attempt: number): void;
+  /** Called when an attempt begins, which `call.attempts` counts. */
+  onAttempt(call: Call): void;
+  /** Called before the tool is called, which waits for the promise. */
+  onCall(call: Call): Promise<void> | undefined;
   /**
    * Called when an attempt has failed, and another one will follow.
    *
-   * @param attempt from 1
    * @param due when the next one is, in milliseconds since 1970
    */
-  onRetry(item: number | undefined, error: string, attempt: number, due: number): void;
+  onRetry(call: Call, error: string, due: number): void;
   /** Called when the delay before an attempt is over. */
-  onDue?(): void;
-  /** Called before the tool is called, which waits for the promise. */
-  onCall?(attempt: number): Promise<void> | undefined;
+  onDue(call: Call): void;
+  onSuccess(call: Call, output: CallOutput): void;
   /**
-   * @param sizeBytes memory of the value and the writes, taken from the run
-   * @param hasFiles the value names files, which go with the run
-   */
-  onSuccess(
-    item: number | undefined,
-    value: Json,
-    writes: readonly Write[],
-    attempts: number,
-    sizeBytes: number,
-    hasFiles: boolean,
-  ): void;
-  /**
-   * Returns the error as it is kept: without a long text when there is no memory for it.
+   * Returns the error as it is kept: without a long text when there is no memory for it. Returns undefined when the call
+   * goes on with another attempt; its slot is not to be settled then.
    *
    * @param thrown what the last attempt threw, if it did
    */
-  onFailure(item: number | undefined, error: string, attempts: number, thrown?: unknown): FailedResult;
+  onFailure(call: Call, error: string, thrown?: unknown): FailedResult | undefined;
   /** Called instead of `onSuccess` when the output of an equal call is used (D65). */
-  onCacheHit(item: number | undefined, cached: CachedOutput): void;
+  onCacheHit(call: Call, cached: CachedOutput): void;
 }
 
-export const NO_ABORT: Abort = () => {};
+/** What a call has given. */
+export interface CallOutput {
+  readonly value: Json;
+  readonly writes: readonly Write[];
+  /** Memory of the value and the writes, taken from the run. */
+  readonly sizeBytes: number;
+  /** The value names files, which go with the run. */
+  readonly hasFiles: boolean;
+}
+
+/** Passes everything on to the listener outside of it. A layer overrides what it adds. */
+export class CallRelay implements CallListener {
+  readonly outer: CallListener;
+
+  constructor(outer: CallListener) {
+    this.outer = outer;
+  }
+
+  onAttempt(call: Call): void {
+    this.outer.onAttempt(call);
+  }
+
+  onCall(call: Call): Promise<void> | undefined {
+    return this.outer.onCall(call);
+  }
+
+  onRetry(call: Call, error: string, due: number): void {
+    this.outer.onRetry(call, error, due);
+  }
+
+  onDue(call: Call): void {
+    this.outer.onDue(call);
+  }
+
+  onSuccess(call: Call, output: CallOutput): void {
+    this.outer.onSuccess(call, output);
+  }
+
+  onFailure(call: Call, error: string, thrown?: unknown): FailedResult | undefined {
+    return this.outer.onFailure(call, error, thrown);
+  }
+
+  onCacheHit(call: Call, cached: CachedOutput): void {
+    this.outer.onCacheHit(call, cached);
+  }
+}
+
+/** Reports that a call has failed, and settles its slot unless the call goes on. */
+export function failCall(call: Call, listener: CallListener, error: string, thrown?: unknown): void {
+  const result = listener.onFailure(call, error, thrown);
+  if (result !== undefined) call.slot.settle(result);
+}
+
+export const NO_ABORT: AbortableCall = { abort() {} };
 
 /** The error of a call that is aborted. */
 export const STOPPED = 'stopped by force';

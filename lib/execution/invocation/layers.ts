@@ -1,9 +1,12 @@
 import type { Task } from '../../pipelines/pipeline.js';
 import { durable } from '../history/durable-call.js';
 import type { InvocationServices } from '../run-context.js';
-import { cache } from './cache/cached-invocation.js';
-import { type Layer, type MakeCall, NO_ABORT } from './call.js';
-import { invoke } from './invocation.js';
+import { makeAttempt } from './attempt/attempt.js';
+import { cache } from './cache/cached-call.js';
+import { failCall, type Layer, type MakeCall, NO_ABORT } from './call.js';
+import { observe } from './observed-attempt.js';
+import { retry } from './retry.js';
+import { timeout } from './timeout.js';
 
 /** An item that an earlier run has settled is not noted, rendered or paid for again. */
 const reuse: Layer = ({ prepared }, next) =>
@@ -14,8 +17,14 @@ const reuse: Layer = ({ prepared }, next) =>
 const render: Layer = (_, next) => (call, listener) => {
   const error = call.owner.render(call);
   if (error === undefined) return next(call, listener);
-  call.slot.settle(listener.onFailure(call.item, error, 0));
+  failCall(call, listener, error);
   return NO_ABORT;
+};
+
+/** The invocations of a run (D20). */
+const count: Layer = (services, next) => (call, listener) => {
+  services.invocations++;
+  return next(call, listener);
 };
 
 /**
@@ -24,15 +33,18 @@ const render: Layer = (_, next) => (call, listener) => {
  * - `durable` outside of all that may differ in another process: while facts are replayed, no further layer is called.
  * - `render` once for all attempts, and not for a call whose outcome is replayed.
  * - `cache` after `render`, since the inputs are its key, and inside `durable`, since a hit is a fact. It is asked once.
- * - {@link invoke} makes the attempts.
+ * - `count` counts what calls its tool, once for all attempts.
+ * - `retry` makes the layers inside of it anew for each attempt.
+ * - `timeout` limits one attempt, and not the delays between them.
+ * - `observe` inside `timeout`, so that it sees which attempt has timed out.
+ * - {@link makeAttempt} calls the tool.
  */
-const LAYERS: readonly Layer[] = [reuse, durable, render, cache];
+const LAYERS: readonly Layer[] = [reuse, durable, render, cache, count, retry, timeout, observe];
 
 /** The layers of a run, composed once for tasks that use the same ones. */
 export class CallLayers {
   readonly #services: InvocationServices;
-  #cached: MakeCall | undefined;
-  #uncached: MakeCall | undefined;
+  readonly #composed: (MakeCall | undefined)[] = [];
 
   constructor(services: InvocationServices) {
     this.#services = services;
@@ -40,13 +52,17 @@ export class CallLayers {
 
   /** Makes the calls of a task. */
   of(task: Task): MakeCall {
-    // Tasks differ by `cache` alone.
-    if (task.cacheMs === undefined) return (this.#uncached ??= this.#compose(task));
-    return (this.#cached ??= this.#compose(task));
+    const used = usedLayers(task);
+    return (this.#composed[used] ??= this.#compose(task));
   }
 
   #compose(task: Task): MakeCall {
-    const attempts: MakeCall = (call, listener) => invoke(this.#services, call, listener);
-    return LAYERS.reduceRight((next, layer) => layer(this.#services, next, task), attempts);
+    const attempt: MakeCall = (call, listener) => makeAttempt(this.#services, call, listener);
+    return LAYERS.reduceRight((next, layer) => layer(this.#services, next, task), attempt);
   }
+}
+
+/** A number for the layers by which tasks differ. */
+function usedLayers({ cacheMs, retries, timeoutMs }: Task): number {
+  return Number(cacheMs !== undefined) + 2 * Number(retries > 0) + 4 * Number(timeoutMs !== undefined);
 }

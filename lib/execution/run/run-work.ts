@@ -1,4 +1,4 @@
-import type { Abort, EventLoopBudget, Expansion, RunPorts, Slot } from '../../../machines/ports.js';
+import type { Abortable, EventLoopBudget, Expansion, RunPorts, Slot } from '../../../machines/ports.js';
 import type { TaskResult } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
@@ -16,9 +16,10 @@ import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Session } from '../session/session.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
+import { FanOutWork } from './fan-out-work.js';
 import { Reuse } from './reuse.js';
 import type { TaskTrace } from './task-trace.js';
-import { TaskWork } from './task-work.js';
+import { type TaskServices, TaskWork } from './task-work.js';
 
 /** Measured memory that a task takes for as long as its run is kept, without its output. */
 const TASK_BYTES = 512;
@@ -45,7 +46,7 @@ export class RunWork implements RunPorts {
   /** Set in a rerun. */
   readonly reuse: Reuse | undefined;
   readonly #services: InvocationServices;
-  readonly #scope: RunScope;
+  readonly #taskServices: TaskServices;
   readonly #layers: CallLayers;
   readonly #onWave: (wave: number) => void;
   /** Outcomes of succeeded tasks, by task id; only large ones, and those with more than an output. */
@@ -60,9 +61,10 @@ export class RunWork implements RunPorts {
     this.eventLoopBudget = services.history?.createBudget(this.#budget) ?? this.#budget;
     this.#services = services;
     this.#onWave = onWave;
-    this.#scope = new RunScope(services, this.outputs);
     this.#layers = new CallLayers(services);
     this.reuse = services.prepared.rerunSource && this.#createReuse(services.prepared.rerunSource);
+    const scope = new RunScope(services, this.outputs);
+    this.#taskServices = { services, scope, failures: this.failures, reuse: this.reuse };
   }
 
   #createReuse(source: RerunSource): Reuse {
@@ -82,7 +84,7 @@ export class RunWork implements RunPorts {
       return { ok: true, value };
     } catch (thrown) {
       this.#writeStartEvent(work);
-      const result = work.onFailure(undefined, errorMessage(thrown), 0);
+      const result = work.fail(undefined, errorMessage(thrown), 0);
       // A refusal may depend on the memory that was left.
       if (refusal === undefined) history?.note({ kind: 'refused', task: taskId, error: result.error });
       return result;
@@ -106,14 +108,8 @@ export class RunWork implements RunPorts {
       this.#services.session.onWaveSettled();
       this.#onWave(task.wave);
     }
-    const work = new TaskWork(
-      task,
-      this.#services,
-      this.#layers.of(task),
-      this.#scope,
-      this.failures,
-      this.reuse,
-    );
+    const Work = task.parallelOver === undefined ? TaskWork : FanOutWork;
+    const work = new Work(task, this.#taskServices, this.#layers.of(task));
     this.#tasks.set(taskId, work);
     setOwn(this.outputs, taskId, undefined);
     return work;
@@ -127,7 +123,7 @@ export class RunWork implements RunPorts {
     journal.write(items === undefined ? event : { ...event, items: items.length });
   }
 
-  invoke(taskId: string, item: number | undefined, slot: Slot): Abort {
+  invoke(taskId: string, item: number | undefined, slot: Slot): Abortable {
     return this.#getActiveTask(taskId).invoke(item, slot);
   }
 
@@ -137,7 +133,7 @@ export class RunWork implements RunPorts {
     throw new Error(`task "${taskId}" is not active`);
   }
 
-  publish(taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void): Abort {
+  publish(taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void): Abortable {
     const work = this.#getActiveTask(taskId);
     const outcome = result.ok ? work.getOutcome() : undefined;
     if (outcome !== undefined && outcome.writes.length > 0) {
@@ -181,7 +177,11 @@ export class RunWork implements RunPorts {
   }
 
   /** Publishes the output after the blackboard has taken the writes; until then the publication can be cancelled. */
-  #publishWithWrites(work: TaskWork, outcome: TaskOutcome, onPublished: (result: TaskResult) => void): Abort {
+  #publishWithWrites(
+    work: TaskWork,
+    outcome: TaskOutcome,
+    onPublished: (result: TaskResult) => void,
+  ): Abortable {
     const { id } = work.task;
     const { writes } = outcome;
     const succeed = (): void => {
@@ -190,7 +190,7 @@ export class RunWork implements RunPorts {
       this.#settle(work, { ok: true }, onPublished);
     };
     const failWith = (error: string): void => {
-      const result = work.onFailure(undefined, error, work.attempts);
+      const result = work.fail(undefined, error, work.attempts);
       this.#settle(work, result, onPublished, work.latest);
     };
     const fail = (reason: string): void => {
@@ -209,8 +209,10 @@ export class RunWork implements RunPorts {
       () => applied(),
       (thrown: unknown) => applied(errorMessage(thrown)),
     );
-    return () => {
-      if (this.#services.history?.replay === undefined) fail('stopped by force');
+    return {
+      abort: () => {
+        if (this.#services.history?.replay === undefined) fail('stopped by force');
+      },
     };
   }
 

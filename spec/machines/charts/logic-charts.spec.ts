@@ -103,7 +103,7 @@ const RUNS: Record<string, Drive> = {
     ports.invoke = (_task, _item, slot) => {
       actor.send({ type: 'force' });
       slot.settle({ ok: true });
-      return () => {};
+      return { abort: () => {} };
     };
     actor.send({ type: 'begin' });
   },
@@ -146,7 +146,7 @@ const RUNS: Record<string, Drive> = {
     const invoke = ports.invoke.bind(ports);
     ports.invoke = (...invocation) => {
       invoke(...invocation);
-      return () => {};
+      return { abort: () => {} };
     };
     const { actor } = startRunMachine([['a']], { ports, inspect: log.inspect });
     ports.find('a', 1).slot.wait();

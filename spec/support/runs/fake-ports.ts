@@ -1,4 +1,4 @@
-import type { Abort, EventLoopBudget, Expansion, RunPorts, Slot } from '../../../machines/ports.js';
+import type { Abortable, EventLoopBudget, Expansion, RunPorts, Slot } from '../../../machines/ports.js';
 import type { TaskResult } from '../../../machines/types.js';
 
 /** An invocation that the spec settles, suspends and resumes. */
@@ -37,24 +37,26 @@ export class FakeRunPorts implements RunPorts {
     return { ok: true, value: expansion ?? { items: undefined, concurrency: Number.POSITIVE_INFINITY } };
   }
 
-  invoke(taskId: string, item: number | undefined, slot: Slot): Abort {
+  invoke(taskId: string, item: number | undefined, slot: Slot): Abortable {
     this.log.push(`invoke ${formatName(taskId, item)}`);
     const invocation: PendingInvocation = { taskId, item, slot, aborted: false };
     this.pending.push(invocation);
-    return () => {
+    const abort = (): void => {
       this.log.push(`abort ${formatName(taskId, item)}`);
       invocation.aborted = true;
       this.settle(taskId, item, { ok: false, error: 'aborted' });
     };
+    return { abort };
   }
 
-  publish(taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void): Abort {
+  publish(taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void): Abortable {
     this.log.push(`publish ${taskId}${result.ok ? '' : ` (${result.error})`}`);
     this.publication(taskId, result, onPublished);
-    return () => {
+    const abort = (): void => {
       this.log.push(`cancel publication of ${taskId}`);
       onPublished({ ok: false, error: 'publication cancelled' });
     };
+    return { abort };
   }
 
   succeed(taskId: string, item?: number): void {

@@ -1,19 +1,19 @@
-import { ToolError } from '../../common/errors.js';
-import { describeKind, type Json } from '../../common/json/json.js';
-import { MAX_LOG_LENGTH } from '../../common/limits.js';
-import { cutText, joinFirst, showValue } from '../../common/text.js';
-import type { ModelAnswer, ModelRequest, TokenCounts } from '../../models/model.js';
-import { measureRequest } from '../../models/request-size.js';
-import type { ArtifactContent, ToolBlackboard, ToolContext } from '../../tools/tool.js';
-import { toJsonOutput } from './json-output.js';
-import { eventLoopBudget } from '../run/event-loop-budget.js';
-import type { CallingAttempt, InvocationServices, StoppableRun } from '../run-context.js';
-import { NO_WRITES, type Write } from '../session/session-overrides.js';
+import { ToolError } from '../../../common/errors.js';
+import { describeKind, type Json } from '../../../common/json/json.js';
+import { MAX_LOG_LENGTH } from '../../../common/limits.js';
+import { cutText, joinFirst, showValue } from '../../../common/text.js';
+import type { ModelAnswer, ModelRequest, TokenCounts } from '../../../models/model.js';
+import { measureRequest } from '../../../models/request-size.js';
+import type { ArtifactContent, ToolBlackboard, ToolContext } from '../../../tools/tool.js';
+import { toJsonOutput } from '../json-output.js';
+import { eventLoopBudget } from '../../run/event-loop-budget.js';
+import type { CallingAttempt, InvocationServices, StoppableRun } from '../../run-context.js';
+import { NO_WRITES, type Write } from '../../session/session-overrides.js';
 import { AnswerText } from './answer-text.js';
-import { findNameOwner } from './files/artifact-names.js';
-import type { InvocationModels } from './invocation-models.js';
-import type { AttemptTimeout } from './attempt-timeout.js';
-import { StagedFiles } from './files/staged-files.js';
+import { findNameOwner } from '../files/artifact-names.js';
+import type { Call } from '../call.js';
+import { InvocationModels } from './invocation-models.js';
+import { StagedFiles } from '../files/staged-files.js';
 
 /** Memory of a write without its key and value. */
 const WRITE_BYTES = 128;
@@ -21,26 +21,15 @@ const WRITE_BYTES = 128;
 /** Maximum number of declared stores in an error message. */
 const MAX_LISTED_STORES = 20;
 
-/** The invocation, whose attempts share what they ask of models. */
-interface ModelsOwner {
-  openModels(): InvocationModels;
-}
-
 /**
- * One attempt of an invocation: the context that the tool receives. Blackboard writes stay here until the attempt has
- * succeeded, so that a failed attempt writes nothing.
+ * The context that a tool receives in one attempt of its call. Blackboard writes stay here until the attempt has succeeded,
+ * so that a failed attempt writes nothing.
  */
-export class Attempt implements ToolContext, CallingAttempt {
-  readonly run_id: string;
-  readonly tenant_id: string;
-  readonly task_id: string;
-  readonly item_index: number | null;
+export class AttemptContext implements ToolContext, CallingAttempt {
   readonly attempt: number;
   readonly calls: number;
   /** An error that fails the attempt even when the tool catches it. */
   permanentError: ToolError | undefined;
-  /** The time limit of the attempt, if it has one. */
-  timeout: AttemptTimeout | undefined;
   #writes: Write[] | undefined;
   #writtenBytes = 0;
   #heldBytes = 0;
@@ -53,23 +42,30 @@ export class Attempt implements ToolContext, CallingAttempt {
   #modelController: AbortController | undefined;
   #isOver = false;
   readonly #services: InvocationServices;
-  readonly #owner: ModelsOwner;
+  readonly #call: Call;
 
-  constructor(
-    services: InvocationServices,
-    taskId: string,
-    item: number | undefined,
-    { attempt, calls }: { readonly attempt: number; readonly calls: number },
-    owner: ModelsOwner,
-  ) {
+  /** @param call whose attempt begins */
+  constructor(services: InvocationServices, call: Call) {
     this.#services = services;
-    this.#owner = owner;
-    this.run_id = services.prepared.id;
-    this.tenant_id = services.prepared.tenantId;
-    this.task_id = taskId;
-    this.item_index = item ?? null;
-    this.attempt = attempt;
-    this.calls = calls;
+    this.#call = call;
+    this.attempt = ++call.attempts;
+    this.calls = services.countCalls(call.task.tool.name, 1);
+  }
+
+  get run_id(): string {
+    return this.#services.prepared.id;
+  }
+
+  get tenant_id(): string {
+    return this.#services.prepared.tenantId;
+  }
+
+  get task_id(): string {
+    return this.#call.task.id;
+  }
+
+  get item_index(): number | null {
+    return this.#call.item ?? null;
   }
 
   // The key is made when it is read: most tools never read it.
@@ -136,6 +132,10 @@ export class Attempt implements ToolContext, CallingAttempt {
     };
   }
 
+  get #models(): InvocationModels {
+    return (this.#call.models ??= new InvocationModels(this.#services.dependencies.models));
+  }
+
   async #generate(request: ModelRequest): Promise<ModelAnswer> {
     const { journal } = this.#services;
     const { tenant_id, clock, pauseTimeout, task_id, item_index: index } = this;
@@ -157,7 +157,7 @@ export class Attempt implements ToolContext, CallingAttempt {
     const { signal } = this.#modelController;
     const caller = { tenant_id, clock, signal, pauseTimeout, onUsage, onRequest: () => text.begin() };
     try {
-      return await this.#owner.openModels().generate({ ...request, onText }, caller);
+      return await this.#models.generate({ ...request, onText }, caller);
     } finally {
       text.flush();
       this.#releaseMemory(bytes);
@@ -222,7 +222,7 @@ export class Attempt implements ToolContext, CallingAttempt {
 
   get runPipeline(): ToolContext['runPipeline'] {
     return (call) => {
-      const outcome = this.#services.nestedRuns.run(call, this, this.#owner.openModels().within(this));
+      const outcome = this.#services.nestedRuns.run(call, this, this.#models.within(this));
       // A tool that does not await the outcome must not end the process; one that awaits it still gets the rejection.
       outcome.catch(() => undefined);
       return outcome;
@@ -230,7 +230,7 @@ export class Attempt implements ToolContext, CallingAttempt {
   }
 
   get pauseTimeout(): ToolContext['pauseTimeout'] {
-    return () => this.timeout?.pause() ?? (() => undefined);
+    return () => this.#call.timeLimit?.pause() ?? (() => undefined);
   }
 
   get isOver(): boolean {
@@ -296,7 +296,6 @@ export class Attempt implements ToolContext, CallingAttempt {
   /** Ends the attempt and stops its nested runs and requests to models. Later writes are dropped with a log message. */
   close(): void {
     this.#isOver = true;
-    this.timeout?.stop();
     this.#services.budget.release(this.#heldBytes);
     this.#heldBytes = 0;
     for (const run of this.#nestedRuns ?? []) run.cancel(true);
@@ -304,7 +303,7 @@ export class Attempt implements ToolContext, CallingAttempt {
   }
 
   /** Aborts the signal, whether the tool has read it already or reads it later. */
-  abort(reason: unknown): void {
+  abortSignal(reason: unknown): void {
     this.#controller ??= new AbortController();
     this.#controller.abort(reason);
   }

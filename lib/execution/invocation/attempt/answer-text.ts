@@ -1,4 +1,4 @@
-import type { InvocationServices } from '../run-context.js';
+import type { InvocationServices } from '../../run-context.js';
 
 /** So much text makes an event of its own, or so much time: a model may send a thousand parts a second. */
 const EVENT_LENGTH = 1000;

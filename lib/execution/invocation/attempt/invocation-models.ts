@@ -1,8 +1,8 @@
-import { ToolError } from '../../common/errors.js';
-import { MODEL_LIMITS } from '../../common/limits.js';
-import { formatNumber } from '../../common/text.js';
-import type { ModelAnswer, ModelPurpose, ModelRequest } from '../../models/model.js';
-import type { ModelAccess, ModelCaller } from '../../models/models.js';
+import { ToolError } from '../../../common/errors.js';
+import { MODEL_LIMITS } from '../../../common/limits.js';
+import { formatNumber } from '../../../common/text.js';
+import type { ModelAnswer, ModelPurpose, ModelRequest } from '../../../models/model.js';
+import type { ModelAccess, ModelCaller } from '../../../models/models.js';
 
 /**
  * The models as one invocation may ask them: it bounds its requests and its attempts that send some, because the retries

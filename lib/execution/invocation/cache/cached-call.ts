@@ -1,44 +1,51 @@
-import type { Abort } from '../../../../machines/ports.js';
-import { errorMessage } from '../../../common/errors.js';
-import type { Json } from '../../../common/json/json.js';
+import { errorMessage, type ToolError } from '../../../common/errors.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
 import type { Masker } from '../../../definition/secrets/masker.js';
 import { copyToJsonInSteps } from '../json-output.js';
 import type { InvocationServices } from '../../run-context.js';
 import type { Write } from '../../session/session-overrides.js';
-import { type CallListener, type Call, type Layer, type MakeCall, STOPPED } from '../call.js';
+import {
+  type AbortableCall,
+  type Call,
+  type CallListener,
+  type CallOutput,
+  CallRelay,
+  failCall,
+  type Layer,
+  type MakeCall,
+  STOPPED,
+} from '../call.js';
 import type { CachedOutput, CacheKey } from './cached-output.js';
 import { computeCacheKey, type OutputCache } from './output-cache.js';
 
 /**
- * An invocation that is not made when an equal one has succeeded before (D65): it looks for that one's output, or else
- * calls the tool and keeps what it gives. Settles exactly once, as an `Invocation` does.
+ * A call that is not made when an equal one has succeeded before (D65): it looks for that one's output, or else calls the
+ * tool and keeps what it gives.
  */
-class CachedInvocation {
+class CachedCall extends CallRelay implements AbortableCall {
   #key: CacheKey | undefined;
   /** Set when nothing was found, and the tool is called. */
-  #abortCall: Abort | undefined;
+  #invocation: AbortableCall | undefined;
   #isAborted = false;
   readonly #services: InvocationServices;
   readonly #cache: OutputCache;
   readonly #call: Call;
-  readonly #listener: CallListener;
   readonly #next: MakeCall;
 
   /** @param next calls the tool */
   constructor(services: InvocationServices, call: Call, listener: CallListener, next: MakeCall) {
+    super(listener);
     this.#services = services;
     this.#cache = services.dependencies.cache;
     this.#call = call;
-    this.#listener = listener;
     this.#next = next;
   }
 
-  start(): Abort {
+  start(): this {
     // The output of a call that another process has begun was not in the cache.
     if (this.#call.progress === undefined) void this.#start();
     else this.#invoke();
-    return () => this.#abort();
+    return this;
   }
 
   async #start(): Promise<void> {
@@ -66,48 +73,36 @@ class CachedInvocation {
   }
 
   #invoke(): void {
-    const { item } = this.#call;
-    const listener: CallListener = {
-      onAttempt: (of, attempt) => this.#listener.onAttempt(of, attempt),
-      onRetry: (of, error, attempt, due) => this.#listener.onRetry(of, error, attempt, due),
-      onDue: () => this.#listener.onDue?.(),
-      onCall: (attempt) => this.#listener.onCall?.(attempt),
-      onFailure: (of, error, attempts, thrown) => this.#listener.onFailure(of, error, attempts, thrown),
-      onSuccess: (_, output, writes, attempts, sizeBytes, hasFiles) => {
-        if (!hasFiles) this.#keep(output, writes, sizeBytes);
-        this.#listener.onSuccess(item, output, writes, attempts, sizeBytes, hasFiles);
-      },
-      onCacheHit: (of, cached) => this.#listener.onCacheHit(of, cached),
-    };
-    this.#abortCall = this.#next(this.#call, listener);
+    this.#invocation = this.#next(this.#call, this);
   }
 
   /** Files go with their run, so that outputs that name some cannot be kept. */
-  #keep(output: Json, writes: readonly Write[], sizeBytes: number): void {
-    const { cacheMs } = this.#call.task;
-    if (this.#key === undefined || cacheMs === undefined) return;
-    this.#cache.set(this.#key, { output, writes, sizeBytes }, cacheMs);
+  override onSuccess(call: Call, output: CallOutput): void {
+    const { cacheMs } = call.task;
+    if (!output.hasFiles && this.#key !== undefined && cacheMs !== undefined) {
+      const { value, writes, sizeBytes } = output;
+      this.#cache.set(this.#key, { output: value, writes, sizeBytes }, cacheMs);
+    }
+    this.outer.onSuccess(call, output);
   }
 
   #reuse(cached: CachedOutput): void {
-    const { budget } = this.#services;
-    budget.release(this.#call.heldBytes);
+    const call = this.#call;
+    call.owner.releaseInputs(call);
     try {
-      budget.reserve(cached.sizeBytes);
+      this.#services.budget.reserve(cached.sizeBytes);
     } catch (error) {
-      this.#call.slot.settle(this.#listener.onFailure(this.#call.item, errorMessage(error), 0));
-      return;
+      return failCall(call, this.outer, errorMessage(error));
     }
-    this.#listener.onCacheHit(this.#call.item, cached);
-    this.#call.slot.settle({ ok: true });
+    this.onCacheHit(call, cached);
+    call.slot.settle({ ok: true });
   }
 
-  #abort(): void {
-    if (this.#abortCall !== undefined) return this.#abortCall();
+  abort(error?: ToolError): void {
+    if (this.#invocation !== undefined) return this.#invocation.abort(error);
     if (this.#isAborted) return;
     this.#isAborted = true;
-    this.#services.budget.release(this.#call.heldBytes);
-    this.#call.slot.settle(this.#listener.onFailure(this.#call.item, STOPPED, 0));
+    failCall(this.#call, this.outer, STOPPED);
   }
 }
 
@@ -115,7 +110,7 @@ class CachedInvocation {
 export const cache: Layer = (services, next, { cacheMs }) =>
   cacheMs === undefined || !services.prepared.options.usesCache
     ? next
-    : (call, listener) => new CachedInvocation(services, call, listener, next).start();
+    : (call, listener) => new CachedCall(services, call, listener, next).start();
 
 /** Masks an output, because the run that kept it may have had other secrets (D61). In steps: outputs may be long. */
 function* maskOutput({ output, writes, sizeBytes }: CachedOutput, masker: Masker): Steps<CachedOutput> {
