@@ -30,7 +30,11 @@ describe('The layers of a call', () => {
   /** The services of a run that uses nothing but what the spec names. */
   function createServices(prepared: object = {}, dependencies: object = {}): InvocationServices {
     const services = {
-      prepared: { id: 'r', options: { usesCache: true, backoff: { baseMs: 500, maxMs: 500, jitter: 0 } }, ...prepared },
+      prepared: {
+        id: 'r',
+        options: { usesCache: true, backoff: { baseMs: 500, maxMs: 500, jitter: 0 } },
+        ...prepared,
+      },
       dependencies: { clock, random: () => 0, ...dependencies },
       journal: { isObserved: false, location: {} },
       history: undefined,
