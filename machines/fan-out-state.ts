@@ -26,7 +26,7 @@ export class FanOutState {
   readonly #input: FanOutInput;
   readonly #ports: RunPorts;
   readonly #callbacks: FanOutCallbacks;
-  readonly #atWork = new Map<number, Abortable>();
+  readonly #atWork = new SlotList();
   readonly #retries = new Queue<Retry>();
   #next = 0;
   #inFlight = 0;
@@ -69,13 +69,14 @@ export class FanOutState {
   /** Ends all items in flight at once. */
   stop(): void {
     this.abort();
-    for (const invocation of this.#atWork.values()) invocation.abort();
+    for (let next = this.#atWork.takeFirst(); next; next = this.#atWork.takeFirst()) next.abort();
   }
 
-  /** Records that an item settled, and frees the slot if it held one. */
-  settle(item: number, result: TaskResult, heldSlot: boolean): void {
-    if (heldSlot) this.#inFlight--;
-    this.#atWork.delete(item);
+  /** Records that the item of a slot has settled, and frees the slot if it was held. */
+  settle(slot: ItemSlot, result: TaskResult, wasHeld: boolean): void {
+    const { item } = slot;
+    if (wasHeld) this.#inFlight--;
+    this.#atWork.delete(slot);
     this.#unsettled--;
     if (!result.ok) {
       this.#failed++;
@@ -120,14 +121,14 @@ export class FanOutState {
   /** Returns true when it stopped because its turn is over. */
   #abortItems(): boolean {
     if (!this.#aborted) return false;
-    let count = 0;
-    for (const [item, invocation] of this.#atWork) {
+    for (let count = 1; count <= STARTS_PER_TURN; count++) {
       // An item may take a while to end, and is not to be aborted again.
-      this.#atWork.delete(item);
+      const invocation = this.#atWork.takeFirst();
+      if (invocation === undefined) return false;
       invocation.abort();
-      if (++count === STARTS_PER_TURN || this.#ports.eventLoopBudget.exhausted()) break;
+      if (this.#ports.eventLoopBudget.exhausted()) break;
     }
-    return this.#atWork.size > 0;
+    return !this.#atWork.isEmpty;
   }
 
   /** After a failure no new item starts, but those that wait for a retry resume (D17). */
@@ -161,7 +162,7 @@ export class FanOutState {
     if (slot.settled) return;
     // The tool itself may have requested the abort while it started.
     if (this.#aborted) invocation.abort();
-    else this.#atWork.set(item, invocation);
+    else this.#atWork.add(slot, invocation);
   }
 
   #startRetry({ slot, attempt }: Retry): void {
@@ -189,6 +190,11 @@ export class FanOutState {
 class ItemSlot implements Slot {
   held = true;
   settled = false;
+  /** The invocation at work; undefined when there is none that could be aborted. */
+  invocation: Abortable | undefined;
+  /** Neighbours in a {@link SlotList}. */
+  previous: ItemSlot | undefined;
+  next: ItemSlot | undefined;
   readonly item: number;
   readonly #state: FanOutState;
 
@@ -201,7 +207,7 @@ class ItemSlot implements Slot {
     const { held } = this;
     this.settled = true;
     this.held = false;
-    this.#state.settle(this.item, result, held);
+    this.#state.settle(this, result, held);
   }
 
   wait(): void {
@@ -211,6 +217,42 @@ class ItemSlot implements Slot {
 
   resume(attempt: () => void): void {
     this.#state.resume({ slot: this, attempt });
+  }
+}
+
+/** The slots whose invocations may be aborted, in the order in which they began. A map would take longer than the rest of a slot. */
+class SlotList {
+  #first: ItemSlot | undefined;
+  #last: ItemSlot | undefined;
+
+  get isEmpty(): boolean {
+    return this.#first === undefined;
+  }
+
+  add(slot: ItemSlot, invocation: Abortable): void {
+    slot.invocation = invocation;
+    slot.previous = this.#last;
+    if (this.#last === undefined) this.#first = slot;
+    else this.#last.next = slot;
+    this.#last = slot;
+  }
+
+  /** Does nothing for a slot that is not in the list. */
+  delete(slot: ItemSlot): void {
+    if (slot.invocation === undefined) return;
+    const { previous, next } = slot;
+    if (previous === undefined) this.#first = next;
+    else previous.next = next;
+    if (next === undefined) this.#last = previous;
+    else next.previous = previous;
+    slot.previous = slot.next = slot.invocation = undefined;
+  }
+
+  takeFirst(): Abortable | undefined {
+    const slot = this.#first;
+    const invocation = slot?.invocation;
+    if (slot !== undefined) this.delete(slot);
+    return invocation;
   }
 }
 

@@ -108,6 +108,8 @@ class Chunks implements ItemActors {
   readonly live = new Map<string, ActorRefFrom<typeof chunkLogic>>();
   readonly #parent: AnyActorRef;
   readonly #items: number;
+  /** The chunks with items that have not settled, by number; the first ones may be gone. */
+  readonly #chunks: (ActorRefFrom<typeof chunkLogic> | undefined)[] = [];
 
   constructor(parent: AnyActorRef, items: number) {
     this.#parent = parent;
@@ -115,11 +117,14 @@ class Chunks implements ItemActors {
   }
 
   start(item: number): void {
-    const id = toChunkId(item);
-    if (this.live.has(id)) return;
-    const from = item - (item % CHUNK_SIZE);
+    const chunk = toChunk(item);
+    // Items start in their order.
+    if (chunk < this.#chunks.length) return;
+    const from = chunk * CHUNK_SIZE;
     const input = { from, to: Math.min(from + CHUNK_SIZE, this.#items) };
+    const id = toChunkId(chunk);
     const actor = createActor(chunkLogic, { parent: this.#parent, id, src: 'chunk', input });
+    this.#chunks.push(actor);
     this.live.set(id, actor);
     actor.start();
   }
@@ -129,8 +134,8 @@ class Chunks implements ItemActors {
   resume(): void {}
 
   settle(item: number, result: TaskResult): void {
-    const id = toChunkId(item);
-    const actor = this.live.get(id);
+    const number = toChunk(item);
+    const actor = this.#chunks[number];
     if (actor === undefined) return;
     const chunk = actor.getSnapshot();
     chunk.settled++;
@@ -142,7 +147,8 @@ class Chunks implements ItemActors {
       }
     }
     if (chunk.settled === chunk.to - chunk.from) {
-      this.live.delete(id);
+      this.#chunks[number] = undefined;
+      this.live.delete(actor.id);
       actor.send({ type: 'chunk.settled' });
     }
   }
@@ -164,12 +170,16 @@ export function* itemActorsOf(items: number): Generator<ItemActor, void, undefin
     const to = Math.min(from + size, items);
     yield isSmall
       ? { id: String(from), src: 'item', from, to }
-      : { id: toChunkId(from), src: 'chunk', from, to };
+      : { id: toChunkId(toChunk(from)), src: 'chunk', from, to };
   }
 }
 
-function toChunkId(item: number): string {
-  return `chunk-${Math.floor(item / CHUNK_SIZE)}`;
+function toChunk(item: number): number {
+  return Math.floor(item / CHUNK_SIZE);
+}
+
+function toChunkId(chunk: number): string {
+  return `chunk-${chunk}`;
 }
 
 /**

@@ -20,20 +20,16 @@ const SUCCEEDED = { ok: true } as const;
  * behaves (rule 13); whatever a tool does after that is ignored.
  */
 class Attempt extends AttemptContext implements AbortableCall {
-  readonly #services: InvocationServices;
-  readonly #call: Call;
   readonly #listener: CallListener;
 
   constructor(services: InvocationServices, call: Call, listener: CallListener) {
     super(services, call);
-    this.#services = services;
-    this.#call = call;
     this.#listener = listener;
   }
 
   start(): this {
-    this.#listener.onAttempt(this.#call);
-    const noted = this.#listener.onCall(this.#call);
+    this.#listener.onAttempt(this.call);
+    const noted = this.#listener.onCall(this.call);
     if (noted === undefined) this.#callTool();
     else void noted.then(() => this.#callTool());
     return this;
@@ -41,7 +37,7 @@ class Attempt extends AttemptContext implements AbortableCall {
 
   #callTool(): void {
     if (this.isOver) return;
-    const { task, inputs } = this.#call;
+    const { task, inputs } = this.call;
     try {
       Promise.resolve(task.tool.run(inputs, this)).then(
         (value) => this.#onReturned(value),
@@ -58,13 +54,13 @@ class Attempt extends AttemptContext implements AbortableCall {
     this.#endInFailure();
     // Aborts the tool before the slot becomes free for another item.
     this.abortSignal(error ?? ToolError.nonRetryable(STOPPED));
-    this.#afterNestedRuns(() => failCall(this.#call, this.#listener, message, error));
+    this.#afterNestedRuns(() => failCall(this.call, this.#listener, message, error));
   }
 
   #onReturned(value: unknown): void {
     if (this.isOver) return;
     if (this.permanentError !== undefined) return this.#onFailed(this.permanentError);
-    const { dependencies, prepared } = this.#services;
+    const { dependencies, prepared } = this.services;
     const { outputLimitBytes: limitBytes } = dependencies;
     const artifactPath = (): string => this.stagedFiles.claimBytes();
     const { masker } = prepared.secrets;
@@ -79,7 +75,7 @@ class Attempt extends AttemptContext implements AbortableCall {
 
   #onCopied(output: JsonOutput): void {
     if (this.isOver) return;
-    const { budget } = this.#services;
+    const { budget } = this.services;
     if (!output.ok) return this.#onFailed(ToolError.nonRetryable(output.error));
     const sizeBytes = this.hasWritten(output.value) ? 0 : output.sizeBytes;
     try {
@@ -98,7 +94,7 @@ class Attempt extends AttemptContext implements AbortableCall {
   }
 
   #onSucceeded(value: Json, valueBytes: number): void {
-    if (this.isOver) return this.#services.budget.release(valueBytes);
+    if (this.isOver) return this.services.budget.release(valueBytes);
     this.close();
     const { writes, hasFiles } = this;
     const output = { value, writes, sizeBytes: valueBytes + this.writtenBytes, hasFiles };
@@ -111,8 +107,8 @@ class Attempt extends AttemptContext implements AbortableCall {
     if (this.isOver) return;
     this.#endInFailure();
     this.#afterNestedRuns(() => {
-      if (isNonRetryable(error)) this.#services.parent?.onPermanentFailure?.();
-      failCall(this.#call, this.#listener, this.#describe(error), error);
+      if (isNonRetryable(error)) this.services.parent?.onPermanentFailure?.();
+      failCall(this.call, this.#listener, this.#describe(error), error);
     });
   }
 
@@ -130,13 +126,13 @@ class Attempt extends AttemptContext implements AbortableCall {
   }
 
   #succeed(output: CallOutput): void {
-    this.#listener.onSuccess(this.#call, output);
-    this.#call.slot.settle(SUCCEEDED);
+    this.#listener.onSuccess(this.call, output);
+    this.call.slot.settle(SUCCEEDED);
   }
 
   /** Describes an error without the secrets of the run, which everybody who follows the run would see. */
   #describe(error: unknown): string {
-    return messageWithCauses(error, this.#services.prepared.secrets.masker?.mask);
+    return messageWithCauses(error, this.services.prepared.secrets.masker?.mask);
   }
 }
 
