@@ -38,8 +38,10 @@ type WaveSnapshot = Snapshot<undefined> & {
   aborting: Iterator<ActorRefFrom<typeof taskLogic>> | undefined;
   /** Actors of the tasks at work, by task id. */
   live: Map<string, ActorRefFrom<typeof taskLogic>>;
-  /** Results of the tasks of this and earlier waves, by task id. */
-  results: Map<string, TaskResult>;
+  /** Ids of the tasks that have settled, of this and earlier waves. */
+  settled: string[];
+  /** Results of those that have failed, by task id. */
+  failures: Map<string, TaskResult>;
   toJSON(): unknown;
 };
 
@@ -98,7 +100,8 @@ export const waveLogic: Logic<WaveSnapshot, WaveMachineEvent, undefined> = {
     failed: [],
     aborting: undefined,
     live: new Map(),
-    results: new Map(),
+    settled: [],
+    failures: new Map(),
     toJSON: summarize,
   }),
 
@@ -133,9 +136,10 @@ export const waveLogic: Logic<WaveSnapshot, WaveMachineEvent, undefined> = {
 
   getPersistedSnapshot(wave) {
     const { status, output, error, value, wavesExecuted, failed } = wave;
-    const settled = [...wave.results].map(
-      ([id, result]) => [id, result.ok ? SUCCEEDED : toFailed(result)] as const,
-    );
+    const settled = wave.settled.map((id) => {
+      const failure = wave.failures.get(id);
+      return [id, failure === undefined ? SUCCEEDED : toFailed(failure)] as const;
+    });
     // `fromEntries` accepts any id as a name, even `__proto__`.
     const children = Object.fromEntries([...Object.entries(persistChildren(wave.live)), ...settled]);
     return { status, output, error, value, wavesExecuted, failed, children } as Snapshot<undefined>;
@@ -185,9 +189,11 @@ function startTask(wave: WaveSnapshot, self: WaveScope['self'], id: string): voi
 
 function recordResult(wave: WaveSnapshot, id: string, result: TaskResult): void {
   wave.live.delete(id);
-  wave.results.set(id, result);
+  wave.settled.push(id);
   wave.unsettled--;
-  if (!result.ok) wave.failed.push(id);
+  if (result.ok) return;
+  wave.failed.push(id);
+  wave.failures.set(id, result);
 }
 
 /** Tasks that have not started never will. */
