@@ -84,6 +84,12 @@ export class KeyMeter {
     this.#isShapeNew = false;
   }
 
+  /** Forgets what was measured. Returns false when that would take long. */
+  reset(): boolean {
+    this.#members = 0;
+    return this.#seen === undefined;
+  }
+
   /** Returns the memory of a key of the object that was begun, unless an object before it has that key. */
   measure(key: string): number {
     if (++this.#members <= FREE_MEMBERS) return 0;

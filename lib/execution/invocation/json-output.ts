@@ -62,14 +62,22 @@ export function* toJsonOutputInSteps(returned: unknown, options: CopyOptions): S
 
 /** Copies what is short at once, without a generator; of what is long it does one step, and returns the others. */
 export function beginJsonOutput(returned: unknown, options: CopyOptions): JsonOutput | Steps<JsonOutput> {
-  const copier = new JsonCopier(options);
+  const copier = spareCopier ?? new JsonCopier();
+  spareCopier = undefined;
+  copier.options = options;
   try {
     const value = copier.begin(returned);
-    return copier.isDone ? copier.toOutput(value) : finishJsonOutput(copier, value);
+    if (!copier.isDone) return finishJsonOutput(copier, value);
+    const output = copier.toOutput(value);
+    if (copier.reset()) spareCopier = copier;
+    return output;
   } catch (error) {
     return copier.toFailure(error);
   }
 }
+
+/** For the next short output, of which a fan-out has thousands. A copier at work is not spare: outputs may call code that copies, too. */
+let spareCopier: JsonCopier | undefined;
 
 function* finishJsonOutput(copier: JsonCopier, value: Json): Steps<JsonOutput> {
   try {
@@ -97,7 +105,8 @@ export function copyToJson(value: unknown, masker?: Masker): FrozenJson {
 
 /** Copies like `copyToJson`, in steps; copying the result again takes no time. */
 export function* copyToJsonInSteps(value: unknown, masker?: Masker): Steps<FrozenJson> {
-  const copier = new JsonCopier({ limitBytes: Number.POSITIVE_INFINITY, artifactPath: () => '', masker });
+  const copier = new JsonCopier();
+  copier.options = { limitBytes: Number.POSITIVE_INFINITY, artifactPath: () => '', masker };
   let json: Json;
   try {
     json = copier.begin(value);
@@ -108,26 +117,6 @@ export function* copyToJsonInSteps(value: unknown, masker?: Masker): Steps<Froze
   }
   if (copier.artifacts.length > 0) throw new Error('holds bytes, which JSON cannot hold');
   return { json, sizeBytes: copier.sizeBytes };
-}
-
-/** A key of a record, and its value as frozen JSON. */
-export type FrozenEntry = readonly [key: string, json: Json];
-
-/**
- * Copies each value of a record into frozen JSON, in steps, and returns the copies with their keys.
- *
- * @throws Error as `copyToJson`
- */
-export function* freezeEntriesInSteps(values: object): Steps<readonly FrozenEntry[]> {
-  const plain = isPlain(values) && !Array.isArray(values) ? values : (yield* copyToJsonInSteps(values)).json;
-  const record = plain as Readonly<Record<string, unknown>>;
-  const keys = Object.keys(record);
-  // Copied as a list: a second object with as many keys would take twice as long as the copies.
-  const { json } = yield* copyToJsonInSteps(keys.map((key) => record[key]));
-  const copies = json as readonly Json[];
-  return keys
-    .map((key, position): FrozenEntry => [key, copies[position] as Json])
-    .filter(([key]) => record[key] !== undefined);
 }
 
 function describeCopyError(error: unknown, masker: Masker | undefined): string {
@@ -153,6 +142,7 @@ const MASKED_PER_STEP = 2 ** 20;
 const MAX_DEPTH = 500;
 const MAX_PLACE_LENGTH = 200;
 const NO_ARTIFACTS: Artifact[] = [];
+const NO_OPTIONS: CopyOptions = { limitBytes: 0, artifactPath: () => '' };
 
 /** Memory of a number that is no small whole number, besides its text. */
 const FRACTION_BYTES = 16;
@@ -193,10 +183,16 @@ class JsonCopier {
   /** Members whose keys were numbered, because they became equal. */
   #equalKeys = 0;
   readonly #keyMeter = new KeyMeter();
-  readonly #options: CopyOptions;
+  options = NO_OPTIONS;
 
-  constructor(options: CopyOptions) {
-    this.#options = options;
+  /** Prepares for another value. Returns false after one that was not short or had files. */
+  reset(): boolean {
+    if (this.artifacts !== NO_ARTIFACTS || !this.#keyMeter.reset()) return false;
+    this.options = NO_OPTIONS;
+    this.isDone = false;
+    this.sizeBytes = this.#jsonBytes = this.#maxDepth = this.#equalKeys = 0;
+    this.#maskable = MASKED_PER_STEP;
+    return true;
   }
 
   /** Returns the copy. It lacks members of a long value until it `isDone`. */
@@ -219,7 +215,7 @@ class JsonCopier {
   }
 
   toFailure(error: unknown): JsonOutput {
-    const reason = describeCopyError(error, this.#options.masker) + this.#describePlace(error);
+    const reason = describeCopyError(error, this.options.masker) + this.#describePlace(error);
     return { ok: false, error: `the output ${reason}` };
   }
 
@@ -272,7 +268,7 @@ class JsonCopier {
   }
 
   #mask(text: string): string {
-    const { masker } = this.#options;
+    const { masker } = this.options;
     if (masker === undefined) return text;
     this.#maskable -= text.length;
     return masker.mask(text);
@@ -289,7 +285,7 @@ class JsonCopier {
         if (!Number.isFinite(value)) throw new NotJsonError(`holds ${value}, which JSON has no number for`);
         this.#count(8);
         if ((value | 0) !== value) this.sizeBytes += FRACTION_BYTES;
-        return this.#options.masker?.maskNumber(value) ?? value;
+        return this.options.masker?.maskNumber(value) ?? value;
       case 'boolean':
         this.#count(5);
         return value;
@@ -315,7 +311,7 @@ class JsonCopier {
 
   /** Returns the copy of a value that was copied before, or is such a copy, and counts it. */
   #findCopy(value: object, depth: number): Json | undefined {
-    const measured = findMeasuredCopy(value, this.#options.masker);
+    const measured = findMeasuredCopy(value, this.options.masker);
     this.#enterDepth(depth + (measured?.height ?? 0));
     if (measured === undefined) return undefined;
     this.#count(measured.jsonBytes);
@@ -355,7 +351,7 @@ class JsonCopier {
     if (jsonBytes >= MIN_KEPT_BYTES) {
       const height = this.#maxDepth - open.depth;
       const sizeBytes = this.sizeBytes - open.sizeBytes;
-      const { masker } = this.#options;
+      const { masker } = this.options;
       keepMeasuredCopy(value, { copy: copy as object & Json, jsonBytes, height, sizeBytes, masker });
     }
     if (open.maxDepth > this.#maxDepth) this.#maxDepth = open.maxDepth;
@@ -383,7 +379,7 @@ class JsonCopier {
   }
 
   #addArtifact(bytes: Uint8Array): Json {
-    const path = this.#options.artifactPath();
+    const path = this.options.artifactPath();
     if (this.artifacts === NO_ARTIFACTS) this.artifacts = [];
     this.artifacts.push({ path, bytes });
     return this.#copyValue({ path, media_type: 'application/octet-stream', size: bytes.byteLength }, 0);
@@ -392,8 +388,8 @@ class JsonCopier {
   #count(bytes: number): void {
     this.#jsonBytes += bytes;
     this.sizeBytes += bytes;
-    if (this.#jsonBytes > this.#options.limitBytes) {
-      const limit = formatMebibytes(this.#options.limitBytes);
+    if (this.#jsonBytes > this.options.limitBytes) {
+      const limit = formatMebibytes(this.options.limitBytes);
       throw new NotJsonError(`is larger than the limit of ${limit}: return less, or a file`, true);
     }
   }

@@ -2,11 +2,18 @@ import type { EventLoopBudget } from '../../../machines/ports.js';
 import type { Blackboard } from './blackboard.js';
 import { OwnBlackboard } from './memory-blackboard.js';
 import { errorMessage } from '../../common/errors.js';
-import { describeKind, isObject, type Json, type JsonObject, setOwn } from '../../common/json/json.js';
+import {
+  describeKind,
+  isObject,
+  isPlain,
+  type Json,
+  type JsonObject,
+  setOwn,
+} from '../../common/json/json.js';
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import type { Contract } from '../../pipelines/contract.js';
 import { nextSlice } from '../run/event-loop-budget.js';
-import { copyToJson, type FrozenEntry, freezeEntriesInSteps } from '../invocation/json-output.js';
+import { copyToJson, copyToJsonInSteps } from '../invocation/json-output.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import { AppendedLists } from './appended-lists.js';
 import type { SessionOverrides, Write } from './session-overrides.js';
@@ -254,4 +261,24 @@ export class Session {
 export function assertRecord(stored: unknown): Record<string, Json> {
   if (isObject(stored)) return stored as Record<string, Json>;
   throw new Error(`it returned ${describeKind(stored)} instead of an object of keys and values`);
+}
+
+/** A key of a record, and its value as frozen JSON. */
+export type FrozenEntry = readonly [key: string, json: Json];
+
+/**
+ * Copies each value of a record into frozen JSON, in steps, and returns the copies with their keys.
+ *
+ * @throws Error as `copyToJson`
+ */
+export function* freezeEntriesInSteps(values: object): Steps<readonly FrozenEntry[]> {
+  const plain = isPlain(values) && !Array.isArray(values) ? values : (yield* copyToJsonInSteps(values)).json;
+  const record = plain as Readonly<Record<string, unknown>>;
+  const keys = Object.keys(record);
+  // Copied as a list: a second object with as many keys would take twice as long as the copies.
+  const { json } = yield* copyToJsonInSteps(keys.map((key) => record[key]));
+  const copies = json as readonly Json[];
+  return keys
+    .map((key, position): FrozenEntry => [key, copies[position] as Json])
+    .filter(([key]) => record[key] !== undefined);
 }

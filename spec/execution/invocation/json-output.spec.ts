@@ -3,12 +3,11 @@ import fc from 'fast-check';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import {
-  type FrozenEntry,
-  freezeEntriesInSteps,
   type JsonOutput,
   toJsonOutput,
   toJsonOutputInSteps,
 } from '../../../lib/execution/invocation/json-output.js';
+import { type FrozenEntry, freezeEntriesInSteps } from '../../../lib/execution/session/session.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { measureHeap } from '../../support/measuring/heap.js';

@@ -41,37 +41,46 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   /** Stops the requests to models when the attempt is over, so that nobody pays for answers that nobody reads. */
   #modelController: AbortController | undefined;
   #isOver = false;
-  protected readonly services: InvocationServices;
-  protected readonly call: Call;
+  readonly #services: InvocationServices;
+  readonly #call: Call;
 
   /** @param call whose attempt begins */
   constructor(services: InvocationServices, call: Call) {
-    this.services = services;
-    this.call = call;
+    this.#services = services;
+    this.#call = call;
     this.attempt = ++call.attempts;
     this.calls = services.countCalls(call.task.tool.name, 1);
   }
 
+  /** For subclasses. A protected property would be printed by a tool that prints its context, with the secrets of the run. */
+  protected static servicesOf(attempt: AttemptContext): InvocationServices {
+    return attempt.#services;
+  }
+
+  protected static callOf(attempt: AttemptContext): Call {
+    return attempt.#call;
+  }
+
   get run_id(): string {
-    return this.services.prepared.id;
+    return this.#services.prepared.id;
   }
 
   get tenant_id(): string {
-    return this.services.prepared.tenantId;
+    return this.#services.prepared.tenantId;
   }
 
   get task_id(): string {
-    return this.call.task.id;
+    return this.#call.task.id;
   }
 
   get item_index(): number | null {
-    return this.call.item ?? null;
+    return this.#call.item ?? null;
   }
 
   // The key is made when it is read: most tools never read it.
   get invocation_key(): string {
     const item = this.item_index === null ? '' : `[${this.item_index}]`;
-    return `${this.run_id}/${this.services.keyPath}${this.task_id}${item}`;
+    return `${this.run_id}/${this.#services.keyPath}${this.task_id}${item}`;
   }
 
   // The controller is created when the signal is first read: it costs more than the rest of an attempt.
@@ -83,8 +92,8 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   // Closures instead of methods, so that a tool may destructure `{ log, blackboard }`.
   get blackboard(): ToolBlackboard {
     return {
-      getAll: () => this.services.session.readAll(),
-      readMany: (keys) => this.services.session.readMany(keys),
+      getAll: () => this.#services.session.readAll(),
+      readMany: (keys) => this.#services.session.readMany(keys),
       write: (key, value, append = false) => this.#write(key, value, append),
     };
   }
@@ -94,20 +103,20 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   }
 
   get memory(): Map<string, unknown> {
-    return this.services.memory;
+    return this.#services.memory;
   }
 
   get clock(): ToolContext['clock'] {
-    return this.services.dependencies.clock;
+    return this.#services.dependencies.clock;
   }
 
   get files(): ToolContext['files'] {
-    return this.services.dependencies.files;
+    return this.#services.dependencies.files;
   }
 
   get fetch(): ToolContext['fetch'] {
     return (url, options = {}) => {
-      const { clock, network } = this.services.dependencies;
+      const { clock, network } = this.#services.dependencies;
       const { tenant_id: tenantId, signal, pauseTimeout } = this;
       return network.fetch(url, options, { tenantId, clock, signal, pauseTimeout, reserve: this.holdMemory });
     };
@@ -116,7 +125,7 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   get holdMemory(): ToolContext['holdMemory'] {
     return (bytes) => {
       if (this.#isOver) throw ToolError.nonRetryable('the attempt is over');
-      this.services.budget.reserve(bytes);
+      this.#services.budget.reserve(bytes);
       this.#heldBytes += bytes;
     };
   }
@@ -133,14 +142,14 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   }
 
   get #models(): InvocationModels {
-    return (this.call.models ??= new InvocationModels(this.services.dependencies.models));
+    return (this.#call.models ??= new InvocationModels(this.#services.dependencies.models));
   }
 
   async #generate(request: ModelRequest): Promise<ModelAnswer> {
-    const { journal } = this.services;
+    const { journal } = this.#services;
     const { tenant_id, clock, pauseTimeout, task_id, item_index: index } = this;
     const place = { task_id, ...(index !== null && { item: index }) };
-    const text = new AnswerText(this.services, place, () => ++this.#modelRequests);
+    const text = new AnswerText(this.#services, place, () => ++this.#modelRequests);
     const onUsage = (model: string, usage: TokenCounts): void => {
       text.flush();
       journal.addUsage(model, usage);
@@ -167,7 +176,7 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   /** Returns held memory, unless the end of the attempt has returned it already. */
   #releaseMemory(bytes: number): void {
     if (this.#isOver) return;
-    this.services.budget.release(bytes);
+    this.#services.budget.release(bytes);
     this.#heldBytes -= bytes;
   }
 
@@ -182,7 +191,7 @@ export class AttemptContext implements ToolContext, CallingAttempt {
 
   /** The names of files are listed in the record, and are no texts that could be masked (D61). */
   #assertNoSecret({ name, media_type: mediaType }: ArtifactContent): void {
-    const { masker } = this.services.prepared.secrets;
+    const { masker } = this.#services.prepared.secrets;
     if (masker === undefined) return;
     for (const text of [name, mediaType]) {
       if (typeof text !== 'string' || masker.mask(text) === text) continue;
@@ -195,7 +204,7 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   /** Created when first needed: most tools write no files. */
   get stagedFiles(): StagedFiles {
     if (this.#stagedFiles !== undefined) return this.#stagedFiles;
-    const { dependencies, prepared, journal, parent } = this.services;
+    const { dependencies, prepared, journal, parent } = this.#services;
     const { task_id: taskId, item_index: index } = this;
     const item = index ?? undefined;
     const { sub_pipeline, within } = journal.location;
@@ -222,7 +231,7 @@ export class AttemptContext implements ToolContext, CallingAttempt {
 
   get runPipeline(): ToolContext['runPipeline'] {
     return (call) => {
-      const outcome = this.services.nestedRuns.run(call, this, this.#models.within(this));
+      const outcome = this.#services.nestedRuns.run(call, this, this.#models.within(this));
       // A tool that does not await the outcome must not end the process; one that awaits it still gets the rejection.
       outcome.catch(() => undefined);
       return outcome;
@@ -230,7 +239,7 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   }
 
   get pauseTimeout(): ToolContext['pauseTimeout'] {
-    return () => this.call.timeLimit?.pause() ?? (() => undefined);
+    return () => this.#call.timeLimit?.pause() ?? (() => undefined);
   }
 
   get isOver(): boolean {
@@ -276,14 +285,14 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   /** Returns the memory of the writes of an attempt that has failed, and removes its files. */
   discardWrites(): void {
     this.#stagedFiles?.discard();
-    this.services.budget.release(this.#writtenBytes);
+    this.#services.budget.release(this.#writtenBytes);
     this.#writtenBytes = 0;
   }
 
   /** @throws ToolError, not retryable, when the run has no memory left */
   #addWrite(write: Write): void {
     const bytes = WRITE_BYTES + write.key.length + write.sizeBytes;
-    this.services.budget.reserve(bytes);
+    this.#services.budget.reserve(bytes);
     this.#writtenBytes += bytes;
     this.#writes ??= [];
     this.#writes.push(write);
@@ -296,7 +305,7 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   /** Ends the attempt and stops its nested runs and requests to models. Later writes are dropped with a log message. */
   close(): void {
     this.#isOver = true;
-    this.services.budget.release(this.#heldBytes);
+    this.#services.budget.release(this.#heldBytes);
     this.#heldBytes = 0;
     for (const run of this.#nestedRuns ?? []) run.cancel(true);
     this.#modelController?.abort(ToolError.nonRetryable('the attempt is over'));
@@ -316,10 +325,10 @@ export class AttemptContext implements ToolContext, CallingAttempt {
     }
     if (this.#isOver) return this.#log(`dropped the write to "${key}": the attempt is over`);
     this.#assertDeclared(key);
-    const { masker } = this.services.prepared.secrets;
+    const { masker } = this.#services.prepared.secrets;
     const output = toJsonOutput(value, {
       masker,
-      limitBytes: this.services.dependencies.outputLimitBytes,
+      limitBytes: this.#services.dependencies.outputLimitBytes,
       artifactPath: () => key,
     });
     if (output.ok && output.artifacts.length > 0) {
@@ -339,7 +348,7 @@ export class AttemptContext implements ToolContext, CallingAttempt {
    * may write any key that no other sub-pipeline lists (D55).
    */
   #assertDeclared(key: string): void {
-    const { parent, prepared } = this.services;
+    const { parent, prepared } = this.#services;
     if (parent?.stores === undefined || parent.stores.keys.has(key)) return;
     const { subPipeline, keys, plan } = parent.stores;
     const isTemplated = prepared.pipeline.contract.templatedStores.has(this.task_id);
@@ -355,9 +364,9 @@ export class AttemptContext implements ToolContext, CallingAttempt {
 
   /** A tool may be written in JavaScript, and log anything. */
   #log(value: unknown): void {
-    if (!this.services.journal.isObserved) return;
-    const message = cutText(this.services.prepared.secrets.mask(showValue(value)), MAX_LOG_LENGTH);
+    if (!this.#services.journal.isObserved) return;
+    const message = cutText(this.#services.prepared.secrets.mask(showValue(value)), MAX_LOG_LENGTH);
     const item = this.item_index === null ? {} : { item: this.item_index };
-    this.services.journal.write({ kind: 'log', task_id: this.task_id, ...item, message });
+    this.#services.journal.write({ kind: 'log', task_id: this.task_id, ...item, message });
   }
 }

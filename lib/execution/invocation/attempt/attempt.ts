@@ -27,9 +27,17 @@ class Attempt extends AttemptContext implements AbortableCall {
     this.#listener = listener;
   }
 
+  get #services(): InvocationServices {
+    return AttemptContext.servicesOf(this);
+  }
+
+  get #call(): Call {
+    return AttemptContext.callOf(this);
+  }
+
   start(): this {
-    this.#listener.onAttempt(this.call);
-    const noted = this.#listener.onCall(this.call);
+    this.#listener.onAttempt(this.#call);
+    const noted = this.#listener.onCall(this.#call);
     if (noted === undefined) this.#callTool();
     else void noted.then(() => this.#callTool());
     return this;
@@ -37,7 +45,7 @@ class Attempt extends AttemptContext implements AbortableCall {
 
   #callTool(): void {
     if (this.isOver) return;
-    const { task, inputs } = this.call;
+    const { task, inputs } = this.#call;
     try {
       Promise.resolve(task.tool.run(inputs, this)).then(
         (value) => this.#onReturned(value),
@@ -54,17 +62,18 @@ class Attempt extends AttemptContext implements AbortableCall {
     this.#endInFailure();
     // Aborts the tool before the slot becomes free for another item.
     this.abortSignal(error ?? ToolError.nonRetryable(STOPPED));
-    this.#afterNestedRuns(() => failCall(this.call, this.#listener, message, error));
+    this.#afterNestedRuns(() => failCall(this.#call, this.#listener, message, error));
   }
 
   #onReturned(value: unknown): void {
     if (this.isOver) return;
     if (this.permanentError !== undefined) return this.#onFailed(this.permanentError);
-    const { dependencies, prepared } = this.services;
-    const { outputLimitBytes: limitBytes } = dependencies;
-    const artifactPath = (): string => this.stagedFiles.claimBytes();
-    const { masker } = prepared.secrets;
-    const output = beginJsonOutput(value, { limitBytes, artifactPath, masker });
+    const { dependencies, prepared } = this.#services;
+    const output = beginJsonOutput(value, {
+      limitBytes: dependencies.outputLimitBytes,
+      artifactPath: () => this.stagedFiles.claimBytes(),
+      masker: prepared.secrets.masker,
+    });
     if ('ok' in output) return this.#onCopied(output);
     // Copying all of a long output at once would hold the event loop.
     dependencies.stepRunner.run(output, prepared.tenantId).then(
@@ -75,7 +84,7 @@ class Attempt extends AttemptContext implements AbortableCall {
 
   #onCopied(output: JsonOutput): void {
     if (this.isOver) return;
-    const { budget } = this.services;
+    const { budget } = this.#services;
     if (!output.ok) return this.#onFailed(ToolError.nonRetryable(output.error));
     const sizeBytes = this.hasWritten(output.value) ? 0 : output.sizeBytes;
     try {
@@ -94,7 +103,7 @@ class Attempt extends AttemptContext implements AbortableCall {
   }
 
   #onSucceeded(value: Json, valueBytes: number): void {
-    if (this.isOver) return this.services.budget.release(valueBytes);
+    if (this.isOver) return this.#services.budget.release(valueBytes);
     this.close();
     const { writes, hasFiles } = this;
     const output = { value, writes, sizeBytes: valueBytes + this.writtenBytes, hasFiles };
@@ -107,8 +116,8 @@ class Attempt extends AttemptContext implements AbortableCall {
     if (this.isOver) return;
     this.#endInFailure();
     this.#afterNestedRuns(() => {
-      if (isNonRetryable(error)) this.services.parent?.onPermanentFailure?.();
-      failCall(this.call, this.#listener, this.#describe(error), error);
+      if (isNonRetryable(error)) this.#services.parent?.onPermanentFailure?.();
+      failCall(this.#call, this.#listener, this.#describe(error), error);
     });
   }
 
@@ -126,13 +135,13 @@ class Attempt extends AttemptContext implements AbortableCall {
   }
 
   #succeed(output: CallOutput): void {
-    this.#listener.onSuccess(this.call, output);
-    this.call.slot.settle(SUCCEEDED);
+    this.#listener.onSuccess(this.#call, output);
+    this.#call.slot.settle(SUCCEEDED);
   }
 
   /** Describes an error without the secrets of the run, which everybody who follows the run would see. */
   #describe(error: unknown): string {
-    return messageWithCauses(error, this.services.prepared.secrets.masker?.mask);
+    return messageWithCauses(error, this.#services.prepared.secrets.masker?.mask);
   }
 }
 
