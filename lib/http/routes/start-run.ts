@@ -6,7 +6,7 @@ import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { AcceptedRun, RunRecord } from '../../runs/record.js';
 import type { AcceptedRerun } from '../../runs/rerun/rerun-report.js';
 import type { OnceAcceptedRun } from '../../runs/idempotency.js';
-import type { Submission, SubmissionContent } from '../../submission/submission.js';
+import type { Submission, SubmissionContent } from '../../submission/submitter.js';
 import type { CallRecord } from '../../runs/tasks/task-record.js';
 import { type Caller, resolveTenant, toStartedBy } from '../auth/authenticate.js';
 import { errorResponse } from '../errors/error-response.js';
