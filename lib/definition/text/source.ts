@@ -3,7 +3,7 @@ import { groupBy } from '../group-by.js';
 import type { Fix, Path, Position, Problem } from '../problems/problem.js';
 import { type AskingSteps, runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import { MAX_SHARED_BYTES } from './limits.js';
-import { type LocatedChange, textAt, toFix } from './fix.js';
+import { type LocatedChange, textAt, toFix } from '../problems/fix.js';
 import { type ParsedText, parseText } from './parse-text.js';
 import { Locator } from './positions.js';
 import { describeExpansion, scanInSteps } from './scan-value.js';
