@@ -5,11 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { checkDefinition } from '../../lib/pipelines/check.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
-import { ValidationCache } from '../../lib/pipelines/validation-cache.js';
-import { runToEnd } from '../../lib/common/scheduling/steps.js';
+import { checkToEnd } from '../../lib/definition/text/source.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
 import { SqliteStore } from '../../lib/runs/store/sqlite-store.js';
-import type { ReviveDefinition } from '../../lib/runs/run-factory.js';
+import { DefinitionChecker } from '../../lib/submission/definition-checker.js';
 import { Catalog } from '../../lib/tools/catalog.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { noop } from '../shapes.js';
@@ -80,14 +79,8 @@ export function createPipeline(definition: unknown): Pipeline {
   return check.pipeline;
 }
 
-/** As a server has one. */
-const validations = new ValidationCache(catalog);
-
-const REVIVE: ReviveDefinition = async ({ definition: value }, values) => {
-  const check = runToEnd(validations.check({ value }, values));
-  if (!check.ok) throw new Error('the pipeline is not valid any more');
-  return { kind: 'pipeline', pipeline: check.pipeline };
-};
+/** As a server checks them, but without pauses. */
+const checker = new DefinitionChecker({ check: async (steps) => checkToEnd(steps) }, catalog);
 
 /** A folder with the file of one store. */
 export class StoreFile {
@@ -115,7 +108,7 @@ export class StoreFile {
 export async function openRegistry(path: string): Promise<RunRegistry> {
   const store = await SqliteStore.open(path, PROGRAM);
   const registry = new RunRegistry({ store, eventBuffer: EVENTS });
-  await registry.restore(REVIVE);
+  await registry.restore(checker.revive);
   return registry;
 }
 

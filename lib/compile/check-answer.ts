@@ -1,4 +1,4 @@
-import { type CheckSteps, requestSource } from '../definition/check-steps.js';
+import { type CheckSteps, requestSource } from '../definition/text/source.js';
 import type { Problem, ProblemCode } from '../definition/problems/problem.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { detectKindOfText, findRoot } from '../definition/schema/root.js';

@@ -2,7 +2,7 @@ import type { CompileEvent, CompilePorts } from '../../machines/compile.js';
 import type { Clock } from '../common/clock.js';
 import { errorMessage, WavetrainError } from '../common/errors.js';
 import { COMPILE_LIMITS } from '../common/limits.js';
-import type { CheckSteps } from '../definition/check-steps.js';
+import type { CheckSteps } from '../definition/text/source.js';
 import { formatProblem, type Problem } from '../definition/problems/problem.js';
 import { NO_TOKENS, sumUsage } from '../models/costs.js';
 import { type FinishReason, ModelError, type ModelMessage } from '../models/model.js';

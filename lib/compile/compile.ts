@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
 import { COMPILE_LIMITS } from '../common/limits.js';
 import { formatNumber } from '../common/text.js';
-import { checkToEnd, type CheckSteps } from '../definition/check-steps.js';
+import { type CheckSteps, checkToEnd } from '../definition/text/source.js';
 import type { ModelAccess } from '../models/models.js';
 import { builtinCatalog, type Catalog } from '../tools/catalog.js';
 import { Compilation } from './compilation.js';

@@ -6,11 +6,8 @@ import type { Source } from '../definition/text/source.js';
 import type { Graph } from '../pipelines/drawing/graph.js';
 import type { PlanGraph } from '../plans/graph.js';
 import type { RunRegistry } from '../runs/registry.js';
-import {
-  type SubmissionContent,
-  type SubmittedValues,
-  toDefinitionSource,
-} from '../submission/submission.js';
+import { toDefinitionSource } from '../submission/definition-checker.js';
+import type { SubmissionContent, SubmittedValues } from '../submission/submitter.js';
 import type { Catalog } from '../tools/catalog.js';
 import { LIBRARY_LIMITS } from './limits.js';
 import { compareText, ROOT_TENANT } from './list-files.js';

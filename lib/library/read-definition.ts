@@ -1,12 +1,11 @@
 import { ToolError, WavetrainError } from '../common/errors.js';
 import { isObject, type JsonObject } from '../common/json/json.js';
-import { type CheckSteps, requestSource } from '../definition/check-steps.js';
 import type { Problem } from '../definition/problems/problem.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { START_FIELDS } from '../definition/schema/fields.js';
 import { type DefinitionKind, detectKind, findRoot } from '../definition/schema/root.js';
 import { PIPELINE_ID, type PipelineDefinition, type StartFields } from '../definition/schema/schema.js';
-import type { Source } from '../definition/text/source.js';
+import { type CheckSteps, requestSource, type Source } from '../definition/text/source.js';
 import { type CheckContext, createCheckContext } from '../pipelines/check-context.js';
 import { checkInSteps, checkSourceInSteps } from '../pipelines/check.js';
 import { createGraphInSteps, type Graph } from '../pipelines/drawing/graph.js';

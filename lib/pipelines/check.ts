@@ -14,14 +14,18 @@ import { findRoot } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
 import { Suggestions } from '../definition/suggest.js';
-import type { DefinitionInput, Source } from '../definition/text/source.js';
+import {
+  type CheckSteps,
+  checkToEnd,
+  type DefinitionInput,
+  readInput,
+  type Source,
+} from '../definition/text/source.js';
 import type { Catalog } from '../tools/catalog.js';
-import { assemblePipeline } from './assemble.js';
 import { type CheckContext, type CheckOptions, createCheckContext } from './check-context.js';
-import { checkToEnd, type CheckSteps, readInput } from '../definition/check-steps.js';
 import { type PipelineDraft, readDraft } from './draft.js';
 import { checkNestedPipelines } from './nested-pipelines.js';
-import type { CheckNestedPipeline, CheckResult } from './pipeline.js';
+import { assemblePipeline, type CheckNestedPipeline, type CheckResult } from './pipeline.js';
 import { checkParamDefinitions } from './rules/params.js';
 import { checkPipelineCalls } from './rules/pipeline-calls.js';
 import { checkReferences, checkUnusedInputs } from './rules/references.js';

@@ -15,7 +15,7 @@ import {
   pathOfText,
   type Template,
 } from '../definition/template/template.js';
-import { textAt } from '../definition/text/fix.js';
+import { textAt } from '../definition/problems/fix.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { Tool } from '../tools/tool.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';

@@ -2,9 +2,14 @@ import { isObject, toJsonPointer } from '../common/json/json.js';
 import { MAX_CALLED_DEFINITION_LENGTH, MAX_NESTING_DEPTH } from '../common/limits.js';
 import { ProblemList, withPositionInMessage } from '../definition/problems/diagnostic.js';
 import type { Path, Problem } from '../definition/problems/problem.js';
-import { groupUnquotedByEntry, nestedSource, type Source } from '../definition/text/source.js';
+import {
+  type CheckSteps,
+  groupUnquotedByEntry,
+  nestedSource,
+  requestSource,
+  type Source,
+} from '../definition/text/source.js';
 import type { CheckContext } from './check-context.js';
-import { type CheckSteps, requestSource } from '../definition/check-steps.js';
 import type { DraftTask, PipelineDraft } from './draft.js';
 import type { CheckResult, Pipeline } from './pipeline.js';
 import { isPipelineCall, isStaticDefinition } from './rules/pipeline-calls.js';

@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../common/json/json.js';
 import { writeJsonInSteps } from '../common/json/json-writer.js';
-import type { DefinitionInput } from '../definition/text/source.js';
-import type { Catalog } from '../tools/catalog.js';
-import { createCheckContext } from './check-context.js';
-import type { CheckSteps } from '../definition/check-steps.js';
-import { checkInSteps } from './check.js';
-import type { CheckResult, RunValues } from './pipeline.js';
+import type { CheckSteps, DefinitionInput } from '../definition/text/source.js';
+import type { CheckOptions } from './check-context.js';
+import type { CheckResult } from './pipeline.js';
 
 type ValidResult = CheckResult & { readonly ok: true };
 
@@ -19,36 +16,39 @@ interface CacheEntry {
 const MAX_BYTES = 8 * 2 ** 20;
 
 /**
- * Validates definitions and caches the valid ones, for callers that send the same definition again and again. A result
- * is reused when the keys of inputs and session are equal. Pipelines are immutable, so many runs may share one.
+ * Keeps the results of checks that found no errors, for callers that send the same definition again and again. A result
+ * is reused when the keys of inputs and session are equal. Pipelines are immutable, so many runs may share one. A cache
+ * serves the checks of one catalog.
  */
 export class ValidationCache {
-  readonly #catalog: Catalog;
   readonly #maxBytes: number;
   /** In insertion order: the oldest entry is evicted first. */
   readonly #entries = new Map<string, CacheEntry>();
   #bytes = 0;
 
   /** @param maxBytes estimated memory that the cached results may take */
-  constructor(catalog: Catalog, maxBytes = MAX_BYTES) {
-    this.#catalog = catalog;
+  constructor(maxBytes = MAX_BYTES) {
     this.#maxBytes = maxBytes;
   }
 
   /**
-   * Checks a definition as `checkPipeline` and `checkDefinition` do, in steps.
+   * Returns the result for a definition, in steps.
    *
-   * @param isChecked as in the options of a check
+   * @param options of the check
+   * @param check is called when there is no result yet
    */
-  *check(input: DefinitionInput, { inputs, session }: RunValues, isChecked = false): CheckSteps<CheckResult> {
+  *get(
+    input: DefinitionInput,
+    { inputs, session, isChecked = false }: Omit<CheckOptions, 'catalog'>,
+    check: () => CheckSteps<CheckResult>,
+  ): CheckSteps<CheckResult> {
     const definition =
       'text' in input ? `text ${input.text}` : `value ${yield* writeJsonInSteps(input.value)}`;
     const known = isChecked ? 'checked ' : '';
     const key = shorten(`${known}${formatKeys(inputs)} ${formatKeys(session)} ${definition}`);
     const cached = this.#entries.get(key);
     if (cached !== undefined) return cached.result;
-    const context = createCheckContext({ catalog: this.#catalog, inputs, session, isChecked });
-    const result = yield* checkInSteps(input, context);
+    const result = yield* check();
     if (result.ok) this.#add(key, result);
     return result;
   }

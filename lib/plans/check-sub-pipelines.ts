@@ -4,8 +4,13 @@ import { type Diagnostic, ProblemList, withPositionInMessage } from '../definiti
 import type { Path, Problem } from '../definition/problems/problem.js';
 import { detectKind } from '../definition/schema/root.js';
 import { Suggestions } from '../definition/suggest.js';
-import { groupUnquotedByEntry, nestedSource, type Source } from '../definition/text/source.js';
-import { type CheckSteps, readInput } from '../definition/check-steps.js';
+import {
+  type CheckSteps,
+  groupUnquotedByEntry,
+  nestedSource,
+  readInput,
+  type Source,
+} from '../definition/text/source.js';
 import { checkSourceInSteps } from '../pipelines/check.js';
 import type { CheckContext } from '../pipelines/check-context.js';
 import type { Pipeline } from '../pipelines/pipeline.js';

@@ -17,9 +17,14 @@ import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { findRoot } from '../definition/schema/root.js';
 import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
 import { Suggestions } from '../definition/suggest.js';
-import type { DefinitionInput, Source } from '../definition/text/source.js';
+import {
+  type CheckSteps,
+  checkToEnd,
+  type DefinitionInput,
+  readInput,
+  type Source,
+} from '../definition/text/source.js';
 import type { CheckOptions } from '../pipelines/check-context.js';
-import { checkToEnd, type CheckSteps, readInput } from '../definition/check-steps.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { checkUnusedInputs } from '../pipelines/rules/references.js';

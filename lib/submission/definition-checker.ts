@@ -1,18 +1,58 @@
-import { type CheckSteps, readInput } from '../definition/check-steps.js';
+import type { Steps } from '../common/scheduling/steps.js';
+import type { Problem } from '../definition/problems/problem.js';
+import { type CheckSteps, type DefinitionInput, readInput, type Source } from '../definition/text/source.js';
 import type { CheckedDefinition } from '../execution/run-inputs.js';
+import { createCheckContext } from '../pipelines/check-context.js';
+import { checkInSteps } from '../pipelines/check.js';
 import { InvalidDefinitionError } from '../pipelines/load.js';
 import type { CheckResult, RunValues } from '../pipelines/pipeline.js';
 import { ValidationCache } from '../pipelines/validation-cache.js';
 import { checkPlanSourceInSteps, type PlanCheckOptions, type PlanCheckResult } from '../plans/check.js';
+import { type PipelineInput, toPipelineInputs } from '../plans/plan.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { ReviveDefinition } from '../runs/run-factory.js';
 import type { Catalog } from '../tools/catalog.js';
-import {
-  type DefinitionSource,
-  type PipelineSource,
-  type PlanSource,
-  toDefinitionSource,
-} from './submission.js';
+
+/** A definition that is checked before it runs. */
+export type DefinitionSource = PipelineSource | PlanSource;
+
+export interface PipelineSource extends SourceOptions {
+  readonly kind: 'pipeline';
+}
+
+export interface PlanSource extends SourceOptions {
+  readonly kind: 'plan';
+  /** The pipelines that are sent beside the plan, by sub-pipeline id. */
+  readonly pipelines?: ReadonlyMap<string, PipelineInput> | undefined;
+  /** Finds other pipelines, such as those in the folder of the server (D69). */
+  readonly findPipelines?: ((plan: Source) => Steps<ReadonlyMap<string, PipelineInput>>) | undefined;
+}
+
+/** Makes a source of a definition that is kept: in the store, or in the folder of the server. */
+export function toDefinitionSource(
+  { kind, definition: value, pipelines = {} }: KeptDefinition,
+  isChecked?: boolean,
+): DefinitionSource {
+  const source = { definition: { value }, isChecked };
+  return kind === 'plan' ? { ...source, kind, pipelines: toPipelineInputs(pipelines) } : { ...source, kind };
+}
+
+/** A definition as a value. */
+interface KeptDefinition {
+  readonly kind: DefinitionSource['kind'];
+  readonly definition: unknown;
+  /** The pipelines of a plan, by sub-pipeline id, but for those within it. */
+  readonly pipelines?: Readonly<Record<string, unknown>>;
+}
+
+interface SourceOptions {
+  /** The text of the definition, or its value. */
+  readonly definition: DefinitionInput;
+  /** True when this version checked the definition before, in another process with the same tools. Default: false. */
+  readonly isChecked?: boolean | undefined;
+  /** Adds the hints that only the receiver of the definition can give, such as the address for another kind. */
+  readonly addHints?: ((problems: readonly Problem[]) => readonly Problem[]) | undefined;
+}
 
 /** Does the steps of a check, beside those of other tenants (D25). */
 type StepRunner = Pick<RunRegistry['stepRunner'], 'check'>;
@@ -21,12 +61,11 @@ type StepRunner = Pick<RunRegistry['stepRunner'], 'check'>;
 export class DefinitionChecker {
   readonly #stepRunner: StepRunner;
   readonly #catalog: Catalog;
-  readonly #cache: ValidationCache;
+  readonly #cache = new ValidationCache();
 
   constructor(stepRunner: StepRunner, catalog: Catalog) {
     this.#stepRunner = stepRunner;
     this.#catalog = catalog;
-    this.#cache = new ValidationCache(catalog);
   }
 
   /** Checks a definition that must have no errors. Rejects with an InvalidDefinitionError with every problem. */
@@ -54,7 +93,10 @@ export class DefinitionChecker {
     { inputs, session }: RunValues,
     tenantId: string,
   ): Promise<CheckResult> {
-    const steps = this.#cache.check(definition, { inputs, session }, isChecked);
+    const options = { catalog: this.#catalog, inputs, session, isChecked };
+    const steps = this.#cache.get(definition, options, () =>
+      checkInSteps(definition, createCheckContext(options)),
+    );
     const check = await this.#stepRunner.check(steps, tenantId);
     return check.ok ? check : { ...check, problems: addHints(check.problems) };
   }

@@ -1,12 +1,37 @@
 import { WavetrainError } from '../common/errors.js';
+import type { StartedBy } from '../common/started-by.js';
 import type { CheckedDefinition } from '../execution/run-inputs.js';
 import type { IdempotencyKey, OnceAcceptedRun } from '../runs/idempotency.js';
 import type { SubmissionOptions } from '../runs/registry-options.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { RerunReport } from '../runs/rerun/rerun-report.js';
 import type { RerunRequest } from '../runs/rerun/rerun.js';
-import type { DefinitionChecker } from './definition-checker.js';
-import type { RerunSubmission, Submission } from './submission.js';
+import type { StoredSubmission } from '../runs/store/run-store.js';
+import type { DefinitionChecker, DefinitionSource } from './definition-checker.js';
+
+/** A run that a request, a schedule, a webhook, the command line, an MCP host or the library asks for (D73). */
+export interface Submission extends SubmissionOptions {
+  readonly definition: DefinitionSource;
+  readonly values: SubmittedValues;
+  readonly tenantId: string;
+  readonly startedBy: StartedBy;
+  /** The text that the definition was read from, to be shown to people who change it (D59). */
+  readonly submittedText?: string | undefined;
+}
+
+/** A submission of which is not said yet who starts the run. */
+export type SubmissionContent = Omit<Submission, 'startedBy'>;
+
+/** The values of a run, as they were sent; those that do not fit the definition are refused. */
+export type SubmittedValues = Pick<
+  StoredSubmission,
+  'params' | 'inputs' | 'session' | 'options' | 'breakpoints' | 'collect_events' | 'plan_concurrency'
+>;
+
+/** A rerun, with a changed definition if there is one (D60). */
+export interface RerunSubmission extends Omit<RerunRequest, 'pipeline' | 'plan'> {
+  readonly definition?: DefinitionSource | undefined;
+}
 
 type Registry = Pick<
   RunRegistry,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { checkAnswer } from '../../lib/compile/check-answer.js';
-import { checkToEnd } from '../../lib/definition/check-steps.js';
+import { checkToEnd } from '../../lib/definition/text/source.js';
 import { formatProblem } from '../../lib/definition/problems/problem.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { GOOD, type Mutation, MUTATIONS } from './mutations.js';

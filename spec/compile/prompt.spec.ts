@@ -3,7 +3,7 @@ import { COMPILE_LIMITS } from '../../lib/common/limits.js';
 import { checkAnswer } from '../../lib/compile/check-answer.js';
 import { createSystemMessage } from '../../lib/compile/prompt.js';
 import { WORKED_EXAMPLES } from '../../lib/compile/worked-examples.js';
-import { checkToEnd } from '../../lib/definition/check-steps.js';
+import { checkToEnd } from '../../lib/definition/text/source.js';
 import {
   PARAM_FIELDS,
   PIPELINE_FIELDS,

@@ -4,7 +4,7 @@ export { TextParser } from '../../definition/parsing/text-parser.js';
 export { ALL_TENANTS, countTenants } from '../../http/auth/authenticate.js';
 export { readKeysFile } from '../../http/auth/keys-file.js';
 export { createLog } from '../../http/logging/log.js';
-export { serveShownRun } from '../../http/routes/streams/shown-run.js';
+export { serveShownRun } from '../../http/inspector/shown-run.js';
 export { startServer } from '../../http/server.js';
 export { FolderStore } from '../../runs/store/folder-store.js';
 export { runInTurns } from '../../common/scheduling/fair-yield.js';

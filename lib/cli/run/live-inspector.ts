@@ -5,7 +5,7 @@ import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { distFile, readPackageJson, readStatecharts } from '../package-info.js';
 import type { StopSignals } from '../process-events.js';
-import type { ShownRun, ShownRunServer } from '../../http/routes/streams/shown-run.js';
+import type { ShownRun, ShownRunServer } from '../../http/inspector/shown-run.js';
 import type { RunBackend } from './run-backend.js';
 import type { InspectMode } from './run-flags.js';
 

@@ -1,8 +1,9 @@
+import { assertDefined } from '../assert.js';
 import { groupBy } from '../group-by.js';
 import type { Fix, Path, Position, Problem } from '../problems/problem.js';
-import type { Steps } from '../../common/scheduling/steps.js';
+import { type AskingSteps, runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import { MAX_SHARED_BYTES } from './limits.js';
-import { type LocatedChange, textAt, toFix } from './fix.js';
+import { type LocatedChange, textAt, toFix } from '../problems/fix.js';
 import { type ParsedText, parseText } from './parse-text.js';
 import { Locator } from './positions.js';
 import { describeExpansion, scanInSteps } from './scan-value.js';
@@ -27,6 +28,23 @@ export interface Source {
 
 /** A definition as text or as an object. */
 export type DefinitionInput = { readonly text: string } | { readonly value: unknown };
+
+/** The steps of a check. They ask for the source of a text, since parsing cannot pause: a server does it elsewhere. */
+export type CheckSteps<T> = AskingSteps<T, string, Source>;
+
+/** Does all steps in this process, without a pause. */
+export function checkToEnd<T>(steps: CheckSteps<T>): T {
+  return runToEnd(steps, readSource);
+}
+
+/** Parses a text, or wraps an object. */
+export function* readInput(input: DefinitionInput): CheckSteps<Source> {
+  return 'text' in input ? yield* requestSource(input.text) : yield* readValue(input.value);
+}
+
+export function* requestSource(text: string): CheckSteps<Source> {
+  return assertDefined(yield text, 'the source of a text');
+}
 
 /** Parses YAML or JSON in this process. Never throws. */
 export function readSource(text: string): Source {

@@ -2,10 +2,9 @@ import type { EventLoopBudget } from '../../../machines/ports.js';
 import { measureSteps, type Place } from '../../common/scheduling/event-loop-overruns.js';
 import type { Limit } from '../../common/memory/shared-limit.js';
 import { type EndTurn, SharedTurns } from '../../common/scheduling/shared-turns.js';
-import type { CheckSteps } from '../../definition/check-steps.js';
 import { runWithPauses, type Steps } from '../../common/scheduling/steps.js';
 import { isParsedAtOnce } from '../../definition/text/limits.js';
-import { readSource, type Source } from '../../definition/text/source.js';
+import { type CheckSteps, readSource, type Source } from '../../definition/text/source.js';
 import { eventLoopBudget, nextSlice, nextSliceWhenOver } from '../run/event-loop-budget.js';
 
 /** Parses a text for a tenant, perhaps in another process. Never rejects because of the text. */

@@ -6,7 +6,7 @@ import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { DefinitionInput } from '../../definition/text/source.js';
 import { pipelineNotFound } from '../../library/read-definition.js';
 import type { PipelineInput } from '../../plans/plan.js';
-import type { PipelineSource, PlanSource } from '../../submission/submission.js';
+import type { PipelineSource, PlanSource } from '../../submission/definition-checker.js';
 import type { DefinitionRequestSchema, PlanRequestSchema } from '../schemas/request.js';
 import type { HttpServices } from '../services.js';
 

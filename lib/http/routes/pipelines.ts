@@ -11,7 +11,7 @@ import { RunResultSchema } from '../schemas/run.js';
 import type { HttpServices } from '../services.js';
 import { readPipelineSource } from './definition-body.js';
 import { EXAMPLE_PIPELINE, EXAMPLE_YAML } from './examples.js';
-import { createRunRoutes } from './submit.js';
+import { createRunRoutes } from './start-run.js';
 
 const SEND_TO_PLANS = 'send plans to /plans/run, /plans/run_async or /plans/validate';
 

@@ -7,7 +7,7 @@ import { PlanResultSchema } from '../schemas/run.js';
 import type { HttpServices } from '../services.js';
 import { readPlanSource } from './definition-body.js';
 import { EXAMPLE_PLAN, EXAMPLE_PLAN_PIPELINES, EXAMPLE_PLAN_YAML } from './examples.js';
-import { createRunRoutes } from './submit.js';
+import { createRunRoutes } from './start-run.js';
 
 const EXAMPLE = { plan: EXAMPLE_PLAN, pipelines: EXAMPLE_PLAN_PIPELINES };
 

@@ -8,7 +8,7 @@ import { REQUEST_MESSAGE } from '../logging/log.js';
 import { ResponseSender } from '../responses/response-sender.js';
 import { artifactRoutes } from '../routes/runs/artifacts.js';
 import { compileRoutes } from '../routes/compile.js';
-import { eventRoutes } from '../routes/streams/events.js';
+import { eventRoutes } from '../sse/event-routes.js';
 import { healthRoutes, metricsRoutes } from '../routes/health.js';
 import { libraryRoutes } from '../routes/library/library.js';
 import { docsRoutes, documentRoutes } from '../routes/pages/docs.js';

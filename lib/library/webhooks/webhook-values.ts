@@ -9,7 +9,7 @@ import {
   toJsonPointer,
 } from '../../common/json/json.js';
 import type { FolderEntry } from '../folder-entries.js';
-import type { SubmittedValues } from '../../submission/submission.js';
+import type { SubmittedValues } from '../../submission/submitter.js';
 import { LIBRARY_LIMITS } from '../limits.js';
 
 /**

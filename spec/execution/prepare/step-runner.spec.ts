@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { MAX_PROBLEMS } from '../../../lib/definition/problems/problem.js';
-import { readSource } from '../../../lib/definition/text/source.js';
+import { type CheckSteps, readSource } from '../../../lib/definition/text/source.js';
 import { StepRunner } from '../../../lib/execution/prepare/step-runner.js';
 import { createCheckContext } from '../../../lib/pipelines/check-context.js';
 import { checkInSteps } from '../../../lib/pipelines/check.js';
-import type { CheckSteps } from '../../../lib/definition/check-steps.js';
 import { checkPlanInSteps } from '../../../lib/plans/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { type Deferred, deferred, settle } from '../../support/deferred.js';

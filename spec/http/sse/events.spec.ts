@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { errorResponse } from '../../../lib/http/errors/error-response.js';
 import { HEARTBEAT_MS } from '../../../lib/http/sse/stream.js';
 import { FLUSH_DELAY_MS } from '../../../lib/http/sse/streams.js';
-import { eventRoutes } from '../../../lib/http/routes/streams/events.js';
+import { eventRoutes } from '../../../lib/http/sse/event-routes.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ControlledTool } from '../../support/controlled-tool.js';

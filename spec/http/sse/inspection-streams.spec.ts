@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { INSPECTION_LIMITS } from '../../../lib/common/limits.js';
 import type { InspectionEntry } from '../../../lib/runs/inspection/entry.js';
 import { errorResponse } from '../../../lib/http/errors/error-response.js';
-import { inspectionRoutes } from '../../../lib/http/routes/streams/inspection.js';
+import { inspectionRoutes } from '../../../lib/http/sse/inspection-routes.js';
 import { EventStreams } from '../../../lib/http/sse/streams.js';
 import { settle } from '../../support/deferred.js';
 import { ControlledRuns } from '../../runs/controlled-runs.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
-import { DEBOUNCE_MS } from '../../../lib/http/routes/streams/long-poll.js';
+import { DEBOUNCE_MS } from '../../../lib/http/routes/runs/long-poll.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 import { WavetrainClient } from '../../../lib/client/client.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkToEnd } from '../../../lib/definition/check-steps.js';
+import { checkToEnd } from '../../../lib/definition/text/source.js';
 import { checkDefinition } from '../../../lib/pipelines/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import {

@@ -3,7 +3,7 @@ import type { Route } from '../../routing/route.js';
 import { NamedRunSchema } from '../../schemas/library.js';
 import { PlanResultSchema, RunResultSchema } from '../../schemas/run.js';
 import type { HttpServices } from '../../services.js';
-import { createRunRoutes, type StartRequest } from '../submit.js';
+import { createRunRoutes, type StartRequest } from '../start-run.js';
 import { requireLibrary } from './named-path.js';
 
 const FROM_FOLDER =

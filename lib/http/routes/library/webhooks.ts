@@ -7,10 +7,10 @@ import { defineRoute, type RequestStart, type Route } from '../../routing/route.
 import { TenantId } from '../../schemas/request.js';
 import { AcceptedSchema } from '../../schemas/run.js';
 import { anyJsonObject } from '../../schemas/wire.js';
-import type { Submission } from '../../../submission/submission.js';
+import type { Submission } from '../../../submission/submitter.js';
 import type { HttpServices } from '../../services.js';
 import { createFingerprint } from '../fingerprint.js';
-import { acceptedResult, REPLAYED, REPLAYED_HEADERS, SUBMISSION_ERRORS } from '../submit.js';
+import { acceptedResult, REPLAYED, REPLAYED_HEADERS, SUBMISSION_ERRORS } from '../start-run.js';
 import { type NAMED_PATH, requireLibrary } from './named-path.js';
 
 const WebhookQuery = Type.Object(

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { WavetrainError } from '../../../common/errors.js';
-import type { RerunSubmission } from '../../../submission/submission.js';
+import type { RerunSubmission } from '../../../submission/submitter.js';
 import { authorizeRun, toStartedBy } from '../../auth/authenticate.js';
 import { defineRoute, type Route } from '../../routing/route.js';
 import { RerunRequestSchema, RunIdParams } from '../../schemas/request.js';
@@ -15,7 +15,7 @@ import {
   REPLAYED,
   REPLAYED_HEADERS,
   SUBMISSION_ERRORS,
-} from '../submit.js';
+} from '../start-run.js';
 
 const RERUN_BODY = {
   schema: RerunRequestSchema,

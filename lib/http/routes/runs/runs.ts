@@ -7,7 +7,7 @@ import { RunRecordSchema } from '../../schemas/run.js';
 import { anyJsonObject } from '../../schemas/wire.js';
 import type { HttpServices } from '../../services.js';
 import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
-import { LongPolls } from '../streams/long-poll.js';
+import { LongPolls } from './long-poll.js';
 import { listRunsRoute } from './list-runs.js';
 import { rerunPreviewRoute, rerunRoute } from './rerun.js';
 

@@ -1,14 +1,14 @@
-import { toIsoTime } from '../../../common/clock.js';
-import type { OpenInspection } from '../../../runs/inspection/inspection.js';
-import { recordingFormat } from '../../../runs/inspection/recording.js';
-import { runInTurns } from '../../../common/scheduling/fair-yield.js';
-import { authorizeRun } from '../../auth/authenticate.js';
-import { defineRoute, type Route, type TextChunks } from '../../routing/route.js';
-import { InspectionListSchema } from '../../schemas/inspection.js';
-import { RunIdParams } from '../../schemas/request.js';
-import type { HttpServices } from '../../services.js';
-import { STREAM_HEADERS, STREAM_TYPE } from '../../sse/frames.js';
-import type { EventStreams } from '../../sse/streams.js';
+import { toIsoTime } from '../../common/clock.js';
+import type { OpenInspection } from '../../runs/inspection/inspection.js';
+import { recordingFormat } from '../../runs/inspection/recording.js';
+import { runInTurns } from '../../common/scheduling/fair-yield.js';
+import { authorizeRun } from '../auth/authenticate.js';
+import { defineRoute, type Route, type TextChunks } from '../routing/route.js';
+import { InspectionListSchema } from '../schemas/inspection.js';
+import { RunIdParams } from '../schemas/request.js';
+import type { HttpServices } from '../services.js';
+import { STREAM_HEADERS, STREAM_TYPE } from './frames.js';
+import type { EventStreams } from './streams.js';
 import {
   assertNoLimit,
   DEFAULT_EVENT_LIMIT,

@@ -2,22 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { WavetrainError } from '../../../common/errors.js';
-import { isObject, type Json } from '../../../common/json/json.js';
-import type { InspectionOrigin } from '../../../runs/inspection/entry.js';
-import type { RecordingHead } from '../../../runs/inspection/recording.js';
-import type { RunRecord } from '../../../runs/record.js';
-import { recordingFormat } from '../../../runs/inspection/recording.js';
-import type { FailedCall, FailedCallsQuery } from '../../../runs/tasks/task-record.js';
-import { errorResponse } from '../../errors/error-response.js';
-import { SECURITY_HEADERS } from '../../security/browser-guard.js';
-import {
-  formatEndFrame,
-  type NumberedLog,
-  OPENING_FRAME,
-  readChunk,
-  STREAM_HEADERS,
-} from '../../sse/frames.js';
+import { WavetrainError } from '../../common/errors.js';
+import { isObject, type Json } from '../../common/json/json.js';
+import type { InspectionOrigin } from '../../runs/inspection/entry.js';
+import type { RecordingHead } from '../../runs/inspection/recording.js';
+import type { RunRecord } from '../../runs/record.js';
+import { recordingFormat } from '../../runs/inspection/recording.js';
+import type { FailedCall, FailedCallsQuery } from '../../runs/tasks/task-record.js';
+import { errorResponse } from '../errors/error-response.js';
+import { SECURITY_HEADERS } from '../security/browser-guard.js';
+import { formatEndFrame, type NumberedLog, OPENING_FRAME, readChunk, STREAM_HEADERS } from '../sse/frames.js';
 import { findValues, type LiveRun } from './shown-values.js';
 
 /** A run that is shown without the server that ran it: a recording, or the run of a command. */

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { DEBOUNCE_MS, LongPolls, RECHECK_MS } from '../../../lib/http/routes/streams/long-poll.js';
-import { parsePipeline } from '../../../lib/pipelines/load.js';
-import { RunRegistry } from '../../../lib/runs/registry.js';
-import { settle } from '../../support/deferred.js';
-import { catchRejection } from '../../support/rejection.js';
-import { ManualClock } from '../../support/manual-clock.js';
-import { ControlledTool } from '../../support/controlled-tool.js';
-import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
-import { cases } from '../../support/measuring/cases.js';
+import { DEBOUNCE_MS, LongPolls, RECHECK_MS } from '../../../../lib/http/routes/runs/long-poll.js';
+import { parsePipeline } from '../../../../lib/pipelines/load.js';
+import { RunRegistry } from '../../../../lib/runs/registry.js';
+import { settle } from '../../../support/deferred.js';
+import { catchRejection } from '../../../support/rejection.js';
+import { ManualClock } from '../../../support/manual-clock.js';
+import { ControlledTool } from '../../../support/controlled-tool.js';
+import { type TestResponse, startTestServer, type TestServer } from '../../../support/http/test-server.js';
+import { cases } from '../../../support/measuring/cases.js';
 
 interface RunState {
   readonly status: string;

@@ -1,5 +1,5 @@
-import { WavetrainError } from '../../../common/errors.js';
-import { recordingFormat } from '../../../runs/inspection/recording.js';
+import { WavetrainError } from '../../common/errors.js';
+import { recordingFormat } from '../../runs/inspection/recording.js';
 import type {
   FailedCall,
   FailedCallsQuery,
@@ -8,7 +8,7 @@ import type {
   TaskOptions,
   TaskQuery,
   TaskRecord,
-} from '../../../runs/tasks/task-record.js';
+} from '../../runs/tasks/task-record.js';
 
 /** A run that is at work: it can be cancelled and continued, and has values. */
 export interface LiveRun {

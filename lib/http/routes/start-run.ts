@@ -6,7 +6,7 @@ import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { AcceptedRun, RunRecord } from '../../runs/record.js';
 import type { AcceptedRerun } from '../../runs/rerun/rerun-report.js';
 import type { OnceAcceptedRun } from '../../runs/idempotency.js';
-import type { Submission, SubmissionContent } from '../../submission/submission.js';
+import type { Submission, SubmissionContent } from '../../submission/submitter.js';
 import type { CallRecord } from '../../runs/tasks/task-record.js';
 import { type Caller, resolveTenant, toStartedBy } from '../auth/authenticate.js';
 import { errorResponse } from '../errors/error-response.js';
@@ -76,16 +76,19 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
   services: HttpServices,
   runnable: Runnable<R, A>,
 ): Route[] {
-  const { kind, tag, descriptions, body, read, errors = [] } = runnable;
+  const { kind, tag, descriptions, body, read, describe = () => kind, errors = [] } = runnable;
   const { registry, submitter } = services;
-  const readSubmission = async (
-    request: StartRequest<Static<R> | Static<A>>,
-    tenantId: string,
-  ): Promise<Submission> => ({
-    ...(await read(request, tenantId)),
+  type Request = StartRequest<Static<R> | Static<A>>;
+  const readSubmission = async (request: Request, run?: AwaitedRun): Promise<Submission> => ({
+    ...(await read(request, tenantOf(request))),
     startedBy: toStartedBy(request.caller),
+    onAccepted: run?.onAccepted,
   });
-  const submitOnce = createSubmitOnce(submitter, runnable, readSubmission);
+  // The same body sent to `run` and to `run_async` with one key is one run (D36).
+  const submitOnce = (request: Request, key: string, run?: AwaitedRun): Promise<OnceAcceptedRun> => {
+    const fingerprint = createFingerprint(describe(request), request.yaml ?? request.body);
+    return submitter.submitOnce(tenantOf(request), { key, fingerprint }, () => readSubmission(request, run));
+  };
   const name = NAMES[kind];
   const what = kind === 'named' ? 'pipeline or plan of the server' : kind;
   const { path, ...parameters } = runnable.path ?? { path: `/${kind}s` };
@@ -120,16 +123,14 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
         'result_gone',
       ],
       handle: async (request) => {
-        const tenantId = resolveTenant(request.caller, getTenant(request.body));
         const key = request.headers['idempotency-key'];
         const run = new AwaitedRun();
         if (key === undefined) {
-          const submission = await readSubmission(request, tenantId);
-          const runId = await submitter.submit({ ...submission, onAccepted: run.onAccepted });
+          const runId = await submitter.submit(await readSubmission(request, run));
           request.releaseBody();
           return waitForResult(services, runId, run);
         }
-        const accepted = await submitOnce(request, tenantId, key, run);
+        const accepted = await submitOnce(request, key, run);
         request.releaseBody();
         return waitForKeyedResult(services, accepted, run);
       },
@@ -157,23 +158,22 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
       },
       errors: [...errors, ...SUBMISSION_ERRORS, 'idempotency_conflict'],
       handle: async (request) => {
-        const tenantId = resolveTenant(request.caller, getTenant(request.body));
         const key = request.headers['idempotency-key'];
         if (key === undefined) {
-          const runId = await submitter.submit(await readSubmission(request, tenantId));
+          const runId = await submitter.submit(await readSubmission(request));
           return acceptedResult(registry.accepted(runId));
         }
-        const { run_id, status, isReplayed } = await submitOnce(request, tenantId, key);
+        const { run_id, status, isReplayed } = await submitOnce(request, key);
         return acceptedResult({ run_id, status }, isReplayed ? REPLAYED_HEADERS : {});
       },
     }),
   ];
 }
 
-/** The tenant that a body names, where its schema has one. */
-function getTenant(body: unknown): string | undefined {
+/** The tenant that a body names, where its schema has one, or that of the caller. */
+function tenantOf({ caller, body }: StartRequest<unknown>): string {
   const tenantId = isObject(body) ? body['tenant_id'] : undefined;
-  return typeof tenantId === 'string' ? tenantId : undefined;
+  return resolveTenant(caller, typeof tenantId === 'string' ? tenantId : undefined);
 }
 
 const NAMES = { pipeline: 'Pipeline', plan: 'Plan', named: 'NamedPipeline' } as const;
@@ -183,28 +183,6 @@ const WAITING =
 
 export const REPLAYED = '`true` when an earlier request with the same key has submitted the run.';
 export const REPLAYED_HEADERS = { 'Idempotent-Replayed': 'true' };
-
-type SubmitOnce<B> = (
-  request: StartRequest<B>,
-  tenantId: string,
-  key: string,
-  run?: AwaitedRun,
-) => Promise<OnceAcceptedRun>;
-
-/** Submits a run unless the key was used before; the same body sent to `run` and to `run_async` is one run (D36). */
-function createSubmitOnce<R extends TSchema, A extends TSchema>(
-  submitter: HttpServices['submitter'],
-  { kind, describe = () => kind }: Runnable<R, A>,
-  read: (request: StartRequest<Static<R> | Static<A>>, tenantId: string) => Promise<Submission>,
-): SubmitOnce<Static<R> | Static<A>> {
-  return (request, tenantId, key, run) => {
-    const fingerprint = createFingerprint(describe(request), request.yaml ?? request.body);
-    return submitter.submitOnce(tenantId, { key, fingerprint }, async () => ({
-      ...(await read(request, tenantId)),
-      onAccepted: run?.onAccepted,
-    }));
-  };
-}
 
 /** Holds what a synchronous request waits for: a run that ends quickly may be evicted before its id is known. */
 class AwaitedRun {

@@ -1,10 +1,10 @@
-import type { EventLog } from '../../../runs/event-log.js';
-import { STREAM_HEADERS, STREAM_TYPE } from '../../sse/frames.js';
-import { EventStreams } from '../../sse/streams.js';
-import { type Route, defineRoute } from '../../routing/route.js';
-import { type EventList, EventListSchema } from '../../schemas/event.js';
-import { RunIdParams } from '../../schemas/request.js';
-import type { HttpServices } from '../../services.js';
+import type { EventLog } from '../../runs/event-log.js';
+import { STREAM_HEADERS, STREAM_TYPE } from './frames.js';
+import { EventStreams } from './streams.js';
+import { type Route, defineRoute } from '../routing/route.js';
+import { type EventList, EventListSchema } from '../schemas/event.js';
+import { RunIdParams } from '../schemas/request.js';
+import type { HttpServices } from '../services.js';
 import {
   assertNoLimit,
   DEFAULT_EVENT_LIMIT,
@@ -13,9 +13,9 @@ import {
   JSON_MEDIA_TYPE,
   LastEventId,
 } from './event-request.js';
-import { inspectionRoutes } from './inspection.js';
-import { reportRoute } from '../runs/report.js';
-import { authorizeRun } from '../../auth/authenticate.js';
+import { inspectionRoutes } from './inspection-routes.js';
+import { reportRoute } from '../routes/runs/report.js';
+import { authorizeRun } from '../auth/authenticate.js';
 
 /** Event streams that may be open at once. */
 const MAX_STREAMS = 5000;

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
-import type { Change, FieldPlace } from '../problems/hint.js';
-import type { Fix, Path } from '../problems/problem.js';
-import type { Locator } from './positions.js';
+import type { Change, FieldPlace } from './hint.js';
+import type { Fix, Path } from './problem.js';
+import type { Locator } from '../text/positions.js';
 
 /** A change of a definition, and where its diagnostic points. */
 export interface LocatedChange {

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import type { RunStatus } from '../../../../machines/types.js';
-import { WavetrainError } from '../../../common/errors.js';
-import type { RunRegistry } from '../../../runs/registry.js';
+import type { RunStatus } from '../../../machines/types.js';
+import { WavetrainError } from '../../common/errors.js';
+import type { RunRegistry } from '../../runs/registry.js';
 
 /** The parts of requests that the routes that follow a run have in common. */
 export const JSON_MEDIA_TYPE = 'application/json';
