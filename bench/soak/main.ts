@@ -4,10 +4,16 @@ import { join } from 'node:path';
 import { Table } from '../http/table.js';
 import { floodSettings } from './floods.js';
 import type { HonestResult } from './honest.js';
-import { startOrigin } from './origin.js';
 import { addAnswers, addEventLoop, addMemory } from './report.js';
 import { Samples } from './samples.js';
-import { createKeys, readWindows, runProgram, startFloor, startAttacked } from './servers.js';
+import {
+  createKeys,
+  readWindows,
+  runProgram,
+  startFloor,
+  startAttacked,
+  startOriginProcess,
+} from './servers.js';
 
 /**
  * `npm run soak [-- MINUTES [ATTACK…]]`: two tenants attack a real server while a third one works (10 minutes). Measures
@@ -20,9 +26,10 @@ const IDLE_SECONDS = Math.min(60, attackSeconds);
 
 const folder = mkdtempSync(join(tmpdir(), 'wavetrain-soak-'));
 const keys = createKeys();
-const origin = await startOrigin();
+const origin = startOriginProcess(folder);
+const originUrl = await origin.url;
 // The servers are given the environment of this process.
-Object.assign(process.env, floodSettings(folder, origin.url));
+Object.assign(process.env, floodSettings(folder, originUrl));
 const server = startAttacked(folder, keys);
 const bare = startFloor(folder);
 const table = new Table();
@@ -49,9 +56,7 @@ try {
   addEventLoop(table, windows, samples);
   addMemory(table, samples);
 } finally {
-  await Promise.all([server.kill(), bare.kill()]);
-  origin.server.close();
-  origin.server.closeAllConnections();
+  await Promise.all([server.kill(), bare.kill(), origin.kill()]);
   rmSync(folder, { recursive: true, force: true });
 }
 table.print();
@@ -64,7 +69,7 @@ async function runHonest(url: string, seconds: number): Promise<HonestResult> {
 /** Lets two tenants attack while the third one works. */
 async function runAttacked(url: string, seconds: number): Promise<HonestResult> {
   const hostile = [keys.mallory, keys.trudy].map((key, seed) =>
-    runProgram('hostile', [url, key, String(seconds), String(seed + 1), origin.url, ...attacks]),
+    runProgram('hostile', [url, key, String(seconds), String(seed + 1), originUrl, ...attacks]),
   );
   const honest = await runHonest(url, seconds);
   for (const result of await Promise.all(hostile)) process.stderr.write(`attacks: ${result}\n`);

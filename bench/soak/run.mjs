@@ -1,4 +1,4 @@
 import { runBundled } from '../bundle.mjs';
 
 // The server is the built command; the tenants are processes of their own.
-await runBundled(import.meta.url, ['hostile', 'honest', 'floor', 'probe'], []);
+await runBundled(import.meta.url, ['hostile', 'honest', 'origin-process', 'floor', 'probe'], []);

@@ -102,6 +102,11 @@ export function startFloor(folder: string): ServerProcess {
   return new ServerProcess([programFile('floor')], { cwd: folder });
 }
 
+/** Starts the server that attackers let tools and models ask. */
+export function startOriginProcess(folder: string): ServerProcess {
+  return new ServerProcess([programFile('origin-process')], { cwd: folder });
+}
+
 /** The windows that the probe of the server in a folder has written. */
 export function readWindows(folder: string): LoopWindow[] {
   const lines = readFileSync(join(folder, 'windows'), 'utf8').split('\n');

@@ -156,7 +156,8 @@ const SHELL = '/bin/sh';
 /** Of processes, from -20 to 19: while processors are short, the server comes first, and its processes still get a fourth. */
 const LOW_PRIORITY = 5;
 
-function lowerPriority(pid: number | undefined): void {
+/** Lets this process come before another one. */
+export function lowerPriority(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     setPriority(pid, LOW_PRIORITY);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { getPriority } from 'node:os';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -58,6 +59,16 @@ describe('A program that a ForkServer starts', () => {
     started.stderr.resume();
     await started.closed;
     expect(during.join('')).to.equal(before.join(''));
+  });
+
+  it('leaves the processor to this process while processors are short', async () => {
+    const started = await server.programs.start(
+      program(`process.stdin.once('data', () => console.log(require('node:os').getPriority()))`),
+    );
+    started.stdin.end('now');
+    expect(Number(await readLine(started))).to.be.greaterThan(getPriority());
+    started.stderr.resume();
+    await started.closed;
   });
 
   it('has ended with an unknown status when the ForkServer dies, and so has its group; the next one starts', async () => {
