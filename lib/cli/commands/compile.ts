@@ -20,12 +20,12 @@ import { readEnvFile, readNumber } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { readText } from '../input/read-file.js';
 import { PROGRAM } from '../package-info.js';
-import { StopSignals } from '../process-events.js';
+import { StopSignals } from '../input/process-events.js';
 import { assertNoOwnTools, callServer } from '../runs/server-client.js';
 import { modelLines } from '../render/run-summary.js';
 import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, toSingleLine, wrapLine } from '../render/text.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 import { updateFile } from '../render/update-file.js';
 

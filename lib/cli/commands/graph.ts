@@ -8,7 +8,7 @@ import { type LoadedDefinition, loadDefinition } from '../input/load-definition.
 import { printProblems } from '../input/problems.js';
 import { printJson, printOrWrite } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 import {
   ENV_FILE_OPTION,
   INPUTS_OPTION,

@@ -7,7 +7,7 @@ import { GraphCommand } from './graph.js';
 import { InitCommand } from './init.js';
 import { InspectCommand, RunsRecordingCommand, RunsReportCommand, RunsSnapshotCommand } from './inspect.js';
 import { KeysNewCommand } from './keys.js';
-import { McpCommand } from './mcp.js';
+import { McpCommand } from '../mcp-host/mcp.js';
 import { RerunCommand } from './rerun.js';
 import { RunCommand } from './run.js';
 import {

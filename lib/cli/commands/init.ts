@@ -7,7 +7,7 @@ import { EXIT, type ExitStatus } from '../exit-status.js';
 import { describeErrno, makeFolders } from '../../common/files.js';
 import { PROGRAM } from '../package-info.js';
 import { detectTerminal } from '../render/terminal.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 import {
   SCHEMA_FILE,
   scaffold,

@@ -4,7 +4,7 @@ import { HistoryCommand } from '../input/shared-options.js';
 import { inspect } from '../runs/inspection/inspect.js';
 import { showSnapshot } from '../runs/inspection/snapshot.js';
 import { reportRun } from '../runs/report.js';
-import { downloadRecording } from '../runs/recording.js';
+import { downloadRecording } from '../runs/files/recording.js';
 import { HISTORY_DETAILS, RUN_ID, RUN_ID_DETAILS } from './runs.js';
 
 export class InspectCommand extends HistoryCommand {

@@ -20,7 +20,7 @@ import {
   TOOLS_OPTION,
   VERBOSE_OPTION,
 } from '../input/shared-options.js';
-import { StopSignals } from '../process-events.js';
+import { StopSignals } from '../input/process-events.js';
 import { executeRun } from '../run/execute-run.js';
 import { prepareLocalRerun, type RerunTarget } from '../run/local/local-rerun.js';
 

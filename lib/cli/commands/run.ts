@@ -6,7 +6,7 @@ import { findChecked, loadDefinition } from '../input/load-definition.js';
 import { DEFAULT_TENANT } from '../input/secrets.js';
 import { printProblems } from '../input/problems.js';
 import { PROGRAM } from '../package-info.js';
-import { StopSignals } from '../process-events.js';
+import { StopSignals } from '../input/process-events.js';
 import { type DisplayedRun, executeRun } from '../run/execute-run.js';
 import { findHistoryFolder, keepsRuns } from '../run/local/history.js';
 import {
@@ -27,7 +27,7 @@ import { prepareSubmission } from '../run/submission.js';
 import { assertNoOwnTools, callServer } from '../runs/server-client.js';
 import { ServerClock } from '../runs/watch.js';
 import { submitChecked } from '../../submission/submitter.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 import {
   ARTIFACTS_OPTION,
   EVENTS_OPTION,

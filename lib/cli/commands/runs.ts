@@ -17,7 +17,7 @@ import { callServer, resolveRunId, type ServerFlags } from '../runs/server-clien
 import { showTask } from '../runs/show-task.js';
 import { showRun } from '../runs/show.js';
 import { followRun, printSettledRun, watchRun } from '../runs/watch.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 import {
   AS_BEFORE,
   HistoryCommand,

@@ -21,7 +21,7 @@ import { EXIT, type ExitStatus } from '../exit-status.js';
 import { DEFAULT_TENANT, openServerSecrets } from '../input/secrets.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
-import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
+import { reportUncaughtToolErrors, StopSignals } from '../input/process-events.js';
 import { distFile, PROGRAM, readPackageJson, readStatecharts } from '../package-info.js';
 import { printRestored } from '../render/server-start.js';
 import { detectTerminal } from '../render/terminal.js';

@@ -4,7 +4,7 @@ import { describeKind, isObject, type JsonObject } from '../../common/json/json.
 import { findJsonSyntaxError } from '../../definition/text/json-syntax-error.js';
 import type { CliContext } from '../context.js';
 import { codeFrame } from '../render/code-frame.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from './usage-errors.js';
 import { readText } from './read-file.js';
 
 /**

@@ -9,7 +9,7 @@ import type { PlanCheckResult } from '../../plans/check.js';
 import type { PipelineInput } from '../../plans/plan.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from './usage-errors.js';
 import { readEnvFile, readJsonFile, readJsonObject } from './flags.js';
 import { lookUpSecrets } from './secrets.js';
 import { type McpChoice, mayNameMcpTools, openMcpTools, readMcpConfig } from './mcp.js';

@@ -5,7 +5,7 @@ import type { LiveEvent } from '../../execution/events/event.js';
 import type { Display } from '../progress/display.js';
 import { describePause } from '../runs/describe-pause.js';
 import type { TaskReader } from './run-end.js';
-import type { RunBackend } from './run-backend.js';
+import type { RunBackend } from './displayed-run.js';
 
 /** Lets a paused run go on. */
 interface PausableRun extends Pick<RunBackend, 'resume' | 'cancel'>, TaskReader {}

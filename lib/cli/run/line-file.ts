@@ -6,7 +6,7 @@ import { errorCode } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import { STANDARD_INPUT } from '../input/read-file.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 
 type LineFlag = '--events' | '--record';
 

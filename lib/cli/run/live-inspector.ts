@@ -4,9 +4,9 @@ import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { distFile, readPackageJson, readStatecharts } from '../package-info.js';
-import type { StopSignals } from '../process-events.js';
+import type { StopSignals } from '../input/process-events.js';
 import type { ShownRun, ShownRunServer } from '../../http/routes/streams/shown-run.js';
-import type { RunBackend } from './run-backend.js';
+import type { RunBackend } from './displayed-run.js';
 import type { InspectMode } from './run-flags.js';
 
 /** The part of a backend that the page of a run needs. */

@@ -13,7 +13,7 @@ import { modelLines, summaryLine } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 import type { InspectedRun } from './run-end.js';
 
 /** Describes a run that failed or was cancelled. */

@@ -7,7 +7,7 @@ import type { FailedCall } from '../../runs/tasks/task-record.js';
 import type { CliContext } from '../context.js';
 import { readPackageJson, readStatecharts } from '../package-info.js';
 import type { LineFile } from './line-file.js';
-import type { RunBackend } from './run-backend.js';
+import type { RunBackend } from './displayed-run.js';
 
 /** Writes the lines of a recording, which know nothing of files. */
 type RecordingFormat = typeof import('../lazy/execution.js').recordingFormat;

@@ -6,7 +6,7 @@ import type { Breakpoints, ExecutionOptions } from '../../execution/run-inputs.j
 import type { CliContext } from '../context.js';
 import { type NumberRule, readJsonObject, readNumber } from '../input/flags.js';
 import { STANDARD_INPUT } from '../input/read-file.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 
 /** The flags of `run` that say how to display it. */
 export interface RunFlags {

@@ -10,10 +10,10 @@ import type {
   TaskRecord,
 } from '../../runs/tasks/task-record.js';
 import { PROGRAM } from '../package-info.js';
-import type { StopSignals } from '../process-events.js';
+import type { StopSignals } from '../input/process-events.js';
 import { serverFlag } from '../render/run-summary.js';
 import { followEvents, type ServerClock } from '../runs/watch.js';
-import type { RunBackend, StartOptions } from './run-backend.js';
+import type { RunBackend, StartOptions } from './displayed-run.js';
 import type { PreparedSubmission } from './submission.js';
 import { filesOnServer, type WrittenFiles } from './written-files.js';
 

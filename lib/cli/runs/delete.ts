@@ -2,7 +2,7 @@ import { formatCount } from '../../common/text.js';
 import type { RunFolders } from '../../runs/store/run-folders.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 import { assertNotAtWork, findKept, openHistory } from './kept-run.js';
 import { callServer, resolveRunId, type ServerFlags } from './server-client.js';
 

@@ -27,7 +27,7 @@ import {
   truncateToWidth,
   wrapLine,
 } from '../render/text.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 import { explainFirst, type KeptState, openHistory, type ShownRecord, stateOf } from './kept-run.js';
 import { callServer, listNewestRuns, type ServerFlags } from './server-client.js';
 

@@ -10,7 +10,7 @@ import { printOrWrite } from '../render/stdout.js';
 import { toSingleLine } from '../render/text.js';
 import { readTasks } from '../run/run-end.js';
 import { artifactLine } from '../run/written-files.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 import { type FoundRun, type ShownRecord, withRun, withState } from './kept-run.js';
 import type { RunIdFlags } from './server-client.js';
 import { describeCall, describeState } from './show.js';

@@ -20,8 +20,8 @@ import { detectTerminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
 import { assertFlagsFit, type ParsedValues, readRunValues, type RunValueFlags } from '../run/run-flags.js';
 import { printReport, sendPlan, toSend } from '../run/submission.js';
-import { UsageError } from '../usage-errors.js';
-import { nearestPart, type RunReader } from './nearest-task.js';
+import { UsageError } from '../input/usage-errors.js';
+import { nearestPart, type RunReader } from '../run/task-reader.js';
 import { resolveRunId, type RunIdFlags } from './server-client.js';
 
 interface RerunFlags extends RunIdFlags, RunValueFlags {

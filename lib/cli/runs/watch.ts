@@ -8,7 +8,7 @@ import { PROGRAM } from '../package-info.js';
 import { type Display, type DisplayFlags, openDisplay } from '../progress/display.js';
 import { PipelineRunView, type RunView } from '../progress/run-view.js';
 import { serverFailureLines, serverFlag } from '../render/run-summary.js';
-import { StopSignals } from '../process-events.js';
+import { StopSignals } from '../input/process-events.js';
 import { type InspectedRun, readRunEnd } from '../run/run-end.js';
 import { type FormatFailures, printRunEnd, wantsDetails } from '../run/print-run-end.js';
 import { filesOnServer, printWrittenFiles } from '../run/written-files.js';

@@ -10,7 +10,7 @@ import { PROGRAM } from '../../package-info.js';
 import { keptRerunLines } from '../../render/run-summary.js';
 import { detectTerminal } from '../../render/terminal.js';
 import { wrapLine } from '../../render/text.js';
-import { UsageError } from '../../usage-errors.js';
+import { UsageError } from '../../input/usage-errors.js';
 import type { RunFlags } from '../run-flags.js';
 
 /** In the folder of a project: what the shell has run there. */

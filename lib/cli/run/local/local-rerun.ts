@@ -16,7 +16,7 @@ import {
   readDefinition,
   readValues,
 } from '../../input/load-definition.js';
-import { assertRevivable, reviveWith, toDefinitionFile } from '../../input/earlier-definition.js';
+import { assertRevivable, reviveWith, toDefinitionFile } from './earlier-definition.js';
 import { readEnvFile } from '../../input/flags.js';
 import { printProblems } from '../../input/problems.js';
 import { PROGRAM } from '../../package-info.js';
@@ -24,10 +24,10 @@ import { toSingleLine } from '../../render/text.js';
 import { addToolsHint, assertNotAtWork } from '../../runs/kept-run.js';
 import { collectChanges, explainForShell, rerunReportLines } from '../../runs/rerun.js';
 import { matchRunId } from '../../runs/server-client.js';
-import { UsageError } from '../../usage-errors.js';
+import { UsageError } from '../../input/usage-errors.js';
 import type { DisplayedRun } from '../execute-run.js';
 import { type HistoryFlags, openRunFolders } from './history.js';
-import type { StartOptions } from '../run-backend.js';
+import type { StartOptions } from '../displayed-run.js';
 import { assertFlagsFit, readRunValues, type RunFlags, type RunValueFlags } from '../run-flags.js';
 import { describeLocalRun, listFilesRead, openLocalRegistry } from './local-run.js';
 

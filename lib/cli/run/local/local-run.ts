@@ -8,7 +8,7 @@ import { PipelineRunView } from '../../progress/run-view.js';
 import { pipelineFailureLines, planFailureLines } from '../../render/run-summary.js';
 import type { DisplayedRun } from '../execute-run.js';
 import { type CommandLine, type HistoryFlags, ShellHistory } from './history.js';
-import type { RunBackend, StartOptions } from '../run-backend.js';
+import type { RunBackend, StartOptions } from '../displayed-run.js';
 import { findLocalFiles } from '../written-files.js';
 
 /** In the working directory, for the files that tools write by name. */

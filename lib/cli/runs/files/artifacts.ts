@@ -10,7 +10,7 @@ import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { printJson } from '../../render/stdout.js';
 import { toSingleLine } from '../../render/text.js';
 import { artifactLine } from '../../run/written-files.js';
-import { UsageError } from '../../usage-errors.js';
+import { UsageError } from '../../input/usage-errors.js';
 import { listArtifacts } from './download.js';
 import { withRun } from '../kept-run.js';
 import type { RunIdFlags } from '../server-client.js';

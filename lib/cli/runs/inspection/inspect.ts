@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { distFile, readStatecharts } from '../../package-info.js';
-import { StopSignals } from '../../process-events.js';
+import { StopSignals } from '../../input/process-events.js';
 import { formatCall } from '../../render/failures.js';
 import { toSingleLine } from '../../render/text.js';
 import { type FoundRun, withRun } from '../kept-run.js';

@@ -2,7 +2,7 @@ import type { LiveEvent } from '../../execution/events/event.js';
 import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { RegistryApi } from '../context.js';
-import type { StopSignals } from '../process-events.js';
+import type { StopSignals } from '../input/process-events.js';
 import type { TaskReader } from './run-end.js';
 import type { WrittenFiles } from './written-files.js';
 

@@ -3,13 +3,13 @@ import { rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { errorMessage, WavetrainError } from '../../common/errors.js';
-import type { CliContext } from '../context.js';
-import { EXIT, type ExitStatus } from '../exit-status.js';
-import { PROGRAM } from '../package-info.js';
-import { toSingleLine } from '../render/text.js';
-import { withRun } from './kept-run.js';
-import type { RunIdFlags } from './server-client.js';
+import { errorMessage, WavetrainError } from '../../../common/errors.js';
+import type { CliContext } from '../../context.js';
+import { EXIT, type ExitStatus } from '../../exit-status.js';
+import { PROGRAM } from '../../package-info.js';
+import { toSingleLine } from '../../render/text.js';
+import { withRun } from '../kept-run.js';
+import type { RunIdFlags } from '../server-client.js';
 
 /** As a file, `-` is standard output. */
 const STDOUT = '-';

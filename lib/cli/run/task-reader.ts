@@ -5,7 +5,7 @@ import { nearest } from '../../definition/suggest.js';
 import type { DefinitionFile } from '../input/load-definition.js';
 import { formatCall } from '../render/failures.js';
 import type { RunRecord } from '../../runs/record.js';
-import { readTasks, type TaskReader } from '../run/run-end.js';
+import { readTasks, type TaskReader } from './run-end.js';
 
 /** The client of a server, or the registry of this process. */
 export interface RunReader extends Pick<TaskReader, 'tasks'> {

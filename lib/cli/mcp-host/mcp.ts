@@ -9,7 +9,7 @@ import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { readMcpConfig } from '../input/mcp.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
-import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
+import { reportUncaughtToolErrors, StopSignals } from '../input/process-events.js';
 import { captureStdout } from '../render/stdout.js';
 import { escapeControlCharacters, toSingleLine } from '../render/text.js';
 import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
