@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import type { FromFailed } from '../../runs/rerun/rerun.js';
-import { EXIT, type ExitStatus } from '../exit-status.js';
+import type { ExitStatus } from '../exit-status.js';
 import {
   ARTIFACTS_OPTION,
   AS_BEFORE,
@@ -20,7 +20,6 @@ import {
   TOOLS_OPTION,
   VERBOSE_OPTION,
 } from '../input/shared-options.js';
-import { StopSignals } from '../input/process-events.js';
 import { executeRun } from '../run/execute-run.js';
 import { prepareLocalRerun, type RerunTarget } from '../run/local/local-rerun.js';
 
@@ -82,17 +81,7 @@ export class RerunCommand extends RunValuesCommand {
   /** Runs what has not succeeded, and prints the result as `run` does. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
-    const signals = new StopSignals(context.processEvents);
-    try {
-      const interrupted = signals.first.then(() => EXIT.interrupted);
-      const prepared = await Promise.race([
-        prepareLocalRerun(this, this.#readTarget(), context),
-        interrupted,
-      ]);
-      return typeof prepared === 'number' ? prepared : await executeRun(prepared, this, signals, context);
-    } finally {
-      signals.close();
-    }
+    return executeRun(() => prepareLocalRerun(this, this.#readTarget(), context), this, context);
   }
 
   /** One word is the id of a run if it looks like one, and there is no file of that name. */

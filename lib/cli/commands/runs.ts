@@ -7,7 +7,7 @@ import { PROGRAM } from '../package-info.js';
 import type { DisplayFlags } from '../progress/display.js';
 import { describeDraining, serverFlag } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
-import { prepareSubmission } from '../run/submission.js';
+import { checkOnServer } from '../run/server-backend.js';
 import { showArtifacts } from '../runs/files/artifacts.js';
 import { deleteRuns } from '../runs/delete.js';
 import { assertOnServer } from '../runs/kept-run.js';
@@ -71,7 +71,7 @@ export class RunsSubmitCommand extends RunFileCommand {
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     return callServer(this, context, async (client) => {
-      const submission = await prepareSubmission(this, 'runs submit', client, context);
+      const submission = await checkOnServer(this, 'runs submit', client, context);
       if (typeof submission === 'number') return submission;
       return showAccepted(await submission.submit(), this, client, context);
     });

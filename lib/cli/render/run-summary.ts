@@ -99,14 +99,14 @@ function subPipelinesWith(wanted: RunStatus | null, { sub_pipelines: statuses }:
  */
 export function pipelineFailureLines(
   record: RunRecord,
-  pipeline: Pipeline,
+  waves: Pipeline['waves'],
   terminal: Terminal,
   details: FailureDetails,
   isKept: boolean,
 ): string[] {
   return [
     ...errorLines(record, terminal, SEE_EVENTS, details),
-    ...taskLines(record, pipeline.waves, terminal),
+    ...taskLines(record, waves, terminal),
     ...hintLines(record, details, terminal, isKept),
   ];
 }

@@ -6,10 +6,10 @@ import { PROGRAM } from '../package-info.js';
 import type { StopSignals } from '../input/process-events.js';
 import { printTransitions, wantsTransitions } from '../runs/inspection/transitions.js';
 import { LineFile, type WantedFile } from './line-file.js';
-import { LiveInspector } from './live-inspector.js';
+import { LiveInspector, readInspectMode } from './live-inspector.js';
 import { RecordingFile } from './recording-file.js';
 import type { RunBackend, StartOptions } from './displayed-run.js';
-import { readInspectMode, type RunFlags } from './run-flags.js';
+import type { RunFlags } from './submission.js';
 
 type ListenerFlags = Pick<RunFlags, 'events' | 'record' | 'inspect' | 'json' | 'quiet'>;
 

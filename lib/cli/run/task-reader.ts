@@ -1,11 +1,81 @@
-import { WavetrainError } from '../../common/errors.js';
-import type { PipelineDefinition } from '../../definition/schema/schema.js';
+import { errorMessage, type FailedTask, WavetrainError } from '../../common/errors.js';
+import { joinFirst } from '../../common/text.js';
 import type { PlanDefinition } from '../../definition/schema/plan-schema.js';
+import type { PipelineDefinition } from '../../definition/schema/schema.js';
 import { nearest } from '../../definition/suggest.js';
+import type { RunRecord } from '../../runs/record.js';
+import type { ItemRecord, TaskOptions, TaskQuery, TaskRecord } from '../../runs/tasks/task-record.js';
+import type { RegistryApi } from '../context.js';
 import type { DefinitionFile } from '../input/load-definition.js';
 import { formatCall } from '../render/failures.js';
-import type { RunRecord } from '../../runs/record.js';
-import { readTasks, type TaskReader } from './run-end.js';
+
+/** Shows the tasks of a run: the registry of this process, or the client of a server. */
+export type TaskReader = Pick<RegistryApi, 'tasks' | 'task' | 'item'>;
+
+const MAX_PAGE_SIZE = 500;
+
+/** Reads the tasks of a run page by page, `most` of them at most. */
+export async function* readTasks(
+  runId: string,
+  reader: Pick<TaskReader, 'tasks'>,
+  query: TaskQuery,
+  most: number = Number.POSITIVE_INFINITY,
+): AsyncGenerator<TaskRecord> {
+  let left = most;
+  let cursor: string | undefined;
+  do {
+    const page = await reader.tasks(runId, { ...query, limit: Math.min(left, MAX_PAGE_SIZE), cursor });
+    yield* page.tasks;
+    left -= page.tasks.length;
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined && left > 0);
+}
+
+/** Names a task or an item, as failures do. */
+type NamedCall = { readonly [K in keyof FailedTask]: FailedTask[K] | undefined } & Pick<
+  FailedTask,
+  'task_id'
+>;
+
+/** Reads a task or an item of a run. */
+export function readCall(
+  runId: string,
+  reader: Pick<TaskReader, 'task' | 'item'>,
+  { task_id: taskId, item, sub_pipeline }: NamedCall,
+  query: Pick<TaskOptions, 'whole'> = {},
+): Promise<TaskRecord | ItemRecord> {
+  const options = { sub_pipeline, ...query };
+  return item === undefined ? reader.task(runId, taskId, options) : reader.item(runId, taskId, item, options);
+}
+
+/** Tasks that are named. */
+const MAX_NAMED_TASKS = 10;
+
+/**
+ * Says where a paused run stands: `before wave 3: sum` or `after a failure: load`. Never rejects: what cannot be read is
+ * said instead.
+ *
+ * @param subPipeline the one that waits, in a plan
+ */
+export async function describePause(
+  reader: Pick<TaskReader, 'tasks'>,
+  runId: string,
+  subPipeline?: string,
+): Promise<string> {
+  const query = { limit: MAX_NAMED_TASKS, ...(subPipeline !== undefined && { sub_pipeline: subPipeline }) };
+  const list = async (status: TaskRecord['status']): Promise<readonly TaskRecord[]> =>
+    (await reader.tasks(runId, { ...query, status })).tasks;
+  const format = (tasks: readonly TaskRecord[]): string => joinFirst(tasks.map(formatCall), MAX_NAMED_TASKS);
+  try {
+    const failed = await list('failed');
+    if (failed.length > 0) return `after a failure: ${format(failed)}`;
+    const pending = await list('pending');
+    const wave = pending[0]?.wave ?? 0;
+    return `before wave ${wave + 1}: ${format(pending.filter((task) => task.wave === wave))}`;
+  } catch (error) {
+    return `(${errorMessage(error)})`;
+  }
+}
 
 /** The client of a server, or the registry of this process. */
 export interface RunReader extends Pick<TaskReader, 'tasks'> {

@@ -8,7 +8,7 @@ import { readPackageJson } from '../package-info.js';
 import { formatElapsed, modelLines } from '../render/run-summary.js';
 import { printOrWrite } from '../render/stdout.js';
 import { toSingleLine } from '../render/text.js';
-import { readTasks } from '../run/run-end.js';
+import { readCall, readTasks } from '../run/task-reader.js';
 import { artifactLine } from '../run/written-files.js';
 import { UsageError } from '../input/usage-errors.js';
 import { type FoundRun, type ShownRecord, withRun, withState } from './kept-run.js';
@@ -69,13 +69,8 @@ async function formatReport(found: FoundRun): Promise<string> {
   const tasks: TaskRecord[] = [];
   for await (const task of readTasks(runId, client, {}, MAX_TASKS)) tasks.push(task);
   const failures: CallRecord[] = [];
-  for (const { task_id, item, sub_pipeline } of causesFirst(whole.failures).slice(0, MAX_FAILURES)) {
-    const options = { sub_pipeline };
-    failures.push(
-      item === undefined
-        ? await client.task(runId, task_id, options)
-        : await client.item(runId, task_id, item, options),
-    );
+  for (const failure of causesFirst(whole.failures).slice(0, MAX_FAILURES)) {
+    failures.push(await readCall(runId, client, failure));
   }
   const usage = modelLines(whole);
   const files = whole.artifacts.map(artifactLine);

@@ -18,8 +18,14 @@ import { type DefinitionFile, readDefinition, readValues } from '../input/load-d
 import { printJson } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
-import { assertFlagsFit, type ParsedValues, readRunValues, type RunValueFlags } from '../run/run-flags.js';
-import { printReport, sendPlan, toSend } from '../run/submission.js';
+import { printReport, toSentDefinition } from '../run/server-backend.js';
+import {
+  assertFlagsFit,
+  type FlagValues,
+  readRunValues,
+  type RunValueFlags,
+  toTextSource,
+} from '../run/submission.js';
 import { UsageError } from '../input/usage-errors.js';
 import { nearestPart, type RunReader } from '../run/task-reader.js';
 import { resolveRunId, type RunIdFlags } from './server-client.js';
@@ -85,7 +91,7 @@ async function sendRerun<T>(
   if (definition !== undefined) assertFlagsFit(definition.kind, values);
   const valuesGiven = definition ?? (await readValues(flags, context));
   const changes: RerunOptions = {
-    ...(definition && (await toChange(definition))),
+    ...(definition && (await toSentDefinition(toTextSource(definition)))),
     ...collectChanges(values, valuesGiven),
   };
   const runId = await resolveRunId(client, flags.runId);
@@ -116,7 +122,7 @@ function printWarnings(
 
 /** The changes of values that flags name. */
 export function collectChanges(
-  { options, params, planConcurrency }: ParsedValues,
+  { options, params, plan_concurrency }: FlagValues,
   { inputs, session }: Pick<DefinitionFile, 'inputs' | 'session'>,
 ): Omit<RerunChanges, 'pipeline' | 'plan'> {
   return {
@@ -124,7 +130,7 @@ export function collectChanges(
     ...(inputs && { inputs }),
     ...(session && { session }),
     ...(Object.keys(options).length > 0 && { options }),
-    ...(planConcurrency && { plan_concurrency: planConcurrency }),
+    ...(plan_concurrency && { plan_concurrency }),
   };
 }
 
@@ -163,15 +169,6 @@ export async function explainForShell(
     default:
       return error;
   }
-}
-
-/** The definition as a server takes it, which reads no files. */
-async function toChange(
-  definition: DefinitionFile,
-): Promise<Pick<RerunOptions, 'pipeline' | 'plan' | 'pipelines'>> {
-  return definition.kind === 'plan'
-    ? sendPlan(definition)
-    : { pipeline: toSend(definition, definition.text.length) };
 }
 
 function printLines(lines: readonly string[], stream: CliContext['stderr'], { env }: CliContext): void {

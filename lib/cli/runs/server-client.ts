@@ -53,8 +53,8 @@ export function assertNoOwnTools({
   tools,
   mcp,
 }: {
-  readonly tools: readonly string[] | undefined;
-  readonly mcp: string | undefined;
+  readonly tools?: readonly string[] | undefined;
+  readonly mcp?: string | undefined;
 }): void {
   const refuse = (flag: string, hint: string): never => {
     throw new UsageError(`--${flag} does not go with --server`, `a server has its own ${hint}`);

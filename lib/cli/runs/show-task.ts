@@ -13,7 +13,7 @@ import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../input/usage-errors.js';
-import { nearestTask } from '../run/task-reader.js';
+import { nearestTask, readCall } from '../run/task-reader.js';
 import { type FoundRun, withRun } from './kept-run.js';
 import type { RunIdFlags } from './server-client.js';
 import { describeCall, describeTook, type Field, fieldLines } from './show.js';
@@ -35,7 +35,7 @@ interface Call {
 
 /** Shows one task or one item of a run: its state, attempts, error, inputs and output (D59). */
 export async function showTask(flags: ShowTaskFlags, task: string, context: CliContext): Promise<ExitStatus> {
-  const call = readCall(task, flags.item);
+  const call = parseCall(task, flags.item);
   const terminal = detectTerminal(context.stdout, context.env);
   const whole = flags.whole || flags.json || !terminal.interactive;
   return withRun(flags, context, async (found) => {
@@ -58,7 +58,7 @@ function printRecordValues(record: TaskRecord | ItemRecord, whole: boolean, cont
 }
 
 /** @throws UsageError */
-function readCall(task: string, item: string | undefined): Call {
+function parseCall(task: string, item: string | undefined): Call {
   const [, subPipeline, taskId, itemOfTask] = CALL.exec(task) ?? [];
   if (taskId === undefined) {
     throw new UsageError(
@@ -81,11 +81,8 @@ async function readCallRecord(
   { subPipeline, taskId, item }: Call,
   whole: boolean,
 ): Promise<TaskRecord | ItemRecord> {
-  const options = { whole, sub_pipeline: subPipeline };
   try {
-    return await (item === undefined
-      ? client.task(runId, taskId, options)
-      : client.item(runId, taskId, item, options));
+    return await readCall(runId, client, { task_id: taskId, item, sub_pipeline: subPipeline }, { whole });
   } catch (error) {
     const code = errorCode(error);
     if (code === 'task_not_found') {

@@ -31,9 +31,9 @@ import {
   wrapLine,
   wrapText,
 } from '../render/text.js';
-import { readRunEnd, readTasks } from '../run/run-end.js';
+import { readRunEnd } from '../run/run-end.js';
+import { describePause, readTasks } from '../run/task-reader.js';
 import { artifactLine } from '../run/written-files.js';
-import { describePause } from './describe-pause.js';
 import { type FoundRun, type KeptState, withRun, withState } from './kept-run.js';
 import type { RunIdFlags } from './server-client.js';
 

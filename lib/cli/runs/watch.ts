@@ -6,13 +6,19 @@ import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
 import { type Display, type DisplayFlags, openDisplay } from '../progress/display.js';
-import { PipelineRunView, type RunView } from '../progress/run-view.js';
+import type { RunView } from '../progress/run-view.js';
 import { serverFailureLines, serverFlag } from '../render/run-summary.js';
 import { StopSignals } from '../input/process-events.js';
-import { type InspectedRun, readRunEnd } from '../run/run-end.js';
-import { type FormatFailures, printRunEnd, wantsDetails } from '../run/print-run-end.js';
+import { displayPipeline, displayPlan } from '../run/displayed-run.js';
+import {
+  type FormatFailures,
+  type InspectedRun,
+  printRunEnd,
+  readRunEnd,
+  wantsDetails,
+} from '../run/run-end.js';
+import { describePause } from '../run/task-reader.js';
 import { filesOnServer, printWrittenFiles } from '../run/written-files.js';
-import { describePause } from './describe-pause.js';
 import { assertOnServer } from './kept-run.js';
 import { callServer, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
 
@@ -29,11 +35,17 @@ export async function watchRun(flags: RunIdFlags & DisplayFlags, context: CliCon
 
 /** Prints a settled run of a server and returns its exit status. */
 export function printSettledRun(run: InspectedRun, flags: WatchFlags, context: CliContext): ExitStatus {
-  const formatFailures: FormatFailures = (record, terminal, details) =>
-    serverFailureLines(record, terminal, details, flags.server);
-  printRunEnd(run, flags, formatFailures, context);
+  printRunEnd(run, flags, serverFailureFormatter(flags.server), context);
   printWrittenFiles(filesOnServer(run.record, flags.server), flags, {}, context);
   return exitStatusForRun(run.record.status);
+}
+
+/** @param waves the task ids of each wave of a pipeline, if they are known */
+export function serverFailureFormatter(
+  server: string | undefined,
+  waves?: readonly (readonly string[])[],
+): FormatFailures {
+  return (record, terminal, details) => serverFailureLines(record, terminal, details, server, waves);
 }
 
 /** Displays a run until it settles. Resolves with what it leaves, or with undefined after Ctrl-C. */
@@ -135,9 +147,11 @@ export async function followEvents(
 /** A record has the number of waves and sub-pipelines, but not the ids of their tasks. */
 async function createRunView({ progress }: RunRecord): Promise<RunView> {
   const { waves, sub_pipelines } = progress;
-  if (sub_pipelines === undefined) return new PipelineRunView(Array.from({ length: waves }, () => []));
-  const { PlanRunView } = await import('../progress/plan-view.js');
-  return new PlanRunView(sub_pipelines);
+  const display =
+    sub_pipelines === undefined
+      ? displayPipeline(Array.from({ length: waves }, () => []))
+      : await displayPlan(sub_pipelines, 1);
+  return display.createView();
 }
 
 /**

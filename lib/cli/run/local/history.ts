@@ -11,7 +11,7 @@ import { keptRerunLines } from '../../render/run-summary.js';
 import { detectTerminal } from '../../render/terminal.js';
 import { wrapLine } from '../../render/text.js';
 import { UsageError } from '../../input/usage-errors.js';
-import type { RunFlags } from '../run-flags.js';
+import type { RunFlags } from '../submission.js';
 
 /** In the folder of a project: what the shell has run there. */
 const HISTORY_FOLDER = '.wavetrain';

@@ -25,10 +25,9 @@ import { addToolsHint, assertNotAtWork } from '../../runs/kept-run.js';
 import { collectChanges, explainForShell, rerunReportLines } from '../../runs/rerun.js';
 import { matchRunId } from '../../runs/server-client.js';
 import { UsageError } from '../../input/usage-errors.js';
-import type { DisplayedRun } from '../execute-run.js';
 import { type HistoryFlags, openRunFolders } from './history.js';
-import type { StartOptions } from '../displayed-run.js';
-import { assertFlagsFit, readRunValues, type RunFlags, type RunValueFlags } from '../run-flags.js';
+import type { DisplayedRun, StartOptions } from '../displayed-run.js';
+import { assertFlagsFit, readRunValues, type RunFlags, type RunValueFlags } from '../submission.js';
 import { describeLocalRun, listFilesRead, openLocalRegistry } from './local-run.js';
 
 /** The run that is repeated, and its file. */
@@ -91,7 +90,7 @@ export async function prepareLocalRerun(
   const { kind: _, ...definition } = checked;
   const changed = isSame(checked, submission) ? {} : definition;
   const request: RerunRequest = { from: given.from, ...changes, ...changed };
-  const displayed = await describeLocalRun(checked, values.planConcurrency, local, (_, startOptions) =>
+  const displayed = await describeLocalRun(checked, values.plan_concurrency, local, (startOptions) =>
     startRerun({ id: earlier.id, request, file }, registry, startOptions, given),
   );
   return { ...displayed, filesRead: listFilesRead(flags, file, context) };
