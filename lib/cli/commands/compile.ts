@@ -1,6 +1,6 @@
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { Command, Option } from 'clipanion';
+import { Option } from 'clipanion';
 import { readConfig } from '../../common/config/config.js';
 import type { RequestError } from '../../client/errors.js';
 import type { CompileRequestOptions } from '../../client/requests.js';
@@ -15,6 +15,7 @@ import type {
   CompileResult,
 } from '../../compile/result.js';
 import type { CliContext } from '../context.js';
+import { CatalogCommand } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
@@ -26,14 +27,13 @@ import { modelLines } from '../render/run-summary.js';
 import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../input/usage-errors.js';
-import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 import { updateFile } from '../render/update-file.js';
 
 const REPAIRS = { least: 0, most: COMPILE_LIMITS.mostRepairs, whole: true, unit: 'repairs', example: '2' };
 
-export class CompileCommand extends Command<CliContext> {
+export class CompileCommand extends CatalogCommand {
   static override paths = [['compile']];
-  static override usage = Command.Usage({
+  static override usage = CatalogCommand.Usage({
     description: 'has a language model write a pipeline or a plan from a description in plain words',
     details: `
       The model is given the language of pipelines and the tools that there are. The validator checks its answer, and what is
@@ -83,9 +83,6 @@ export class CompileCommand extends Command<CliContext> {
   server = Option.String('--server', {
     description: '<URL> compile on this server, with its models and tools; Ctrl-C ends it there',
   });
-  tools = Option.Array('--tools', { description: TOOLS_OPTION });
-  mcp = Option.String('--mcp', { description: MCP_OPTION });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 
   /** Compiles a description into a definition (D40, D41). Returns `invalid` if the model wrote no valid one. */
   override async execute(): Promise<ExitStatus> {

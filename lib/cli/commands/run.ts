@@ -1,32 +1,21 @@
 import { Option } from 'clipanion';
 import type { ExitStatus } from '../exit-status.js';
 import {
-  ARTIFACTS_OPTION,
-  EVENTS_OPTION,
-  INSPECT_OPTION,
-  JSON_OPTION,
-  MCP_OPTION,
-  MODEL_OPTION,
-  NO_STORE_OPTION,
-  OUTPUT_OPTION,
-  PARTIAL_OPTION,
-  QUIET_OPTION,
-  RECORD_OPTION,
-  RunFileCommand,
-  STORE_OPTION,
-  TOOLS_OPTION,
-  VERBOSE_OPTION,
+  BREAK_BEFORE_OPTION,
+  BREAK_ON_FAILURE_OPTION,
+  ShellRunCommand,
+  TENANT_OPTION,
 } from '../input/shared-options.js';
 import { executeRun } from '../run/execute-run.js';
 import { prepareLocalRun } from '../run/local/local-run.js';
-import { assertFlagsFitServer, prepareServerRun } from '../run/server-backend.js';
+import { ServerClock } from '../run/server-backend.js';
+import { assertFlagsFitServer, prepareServerRun } from '../run/server-submission.js';
 import { assertCanAsk } from '../run/submission.js';
 import { callServer } from '../runs/server-client.js';
-import { ServerClock } from '../runs/watch.js';
 
-export class RunCommand extends RunFileCommand {
+export class RunCommand extends ShellRunCommand {
   static override paths = [['run']];
-  static override usage = RunFileCommand.Usage({
+  static override usage = ShellRunCommand.Usage({
     description: 'runs a pipeline or a plan and prints its outputs',
     details: `
       Tasks run in waves: all tasks of a wave start together, and the next wave starts when all of them have settled. A
@@ -69,25 +58,14 @@ export class RunCommand extends RunFileCommand {
     ],
   });
 
+  file = Option.String({ name: 'FILE' });
+  breakBefore = Option.Array('--break-before', { description: BREAK_BEFORE_OPTION });
+  breakOnFailure = Option.Boolean('--break-on-failure', false, { description: BREAK_ON_FAILURE_OPTION });
+  tenant = Option.String('--tenant', { description: TENANT_OPTION });
   server = Option.String('--server', {
     description: '<URL> run it on this server, with the tools of the server; Ctrl-C cancels it there',
   });
-  json = Option.Boolean('--json', false, { description: JSON_OPTION });
-  output = Option.String('--output', { description: OUTPUT_OPTION });
-  partial = Option.Boolean('--partial', false, { description: PARTIAL_OPTION });
-  tools = Option.Array('--tools', { description: TOOLS_OPTION });
-  mcp = Option.String('--mcp', { description: MCP_OPTION });
-  events = Option.String('--events', { description: EVENTS_OPTION });
-  record = Option.String('--record', { description: RECORD_OPTION });
-  inspect = Option.String('--inspect', { tolerateBoolean: true, description: INSPECT_OPTION });
-  artifacts = Option.String('--artifacts', {
-    description: `${ARTIFACTS_OPTION}; default outputs; with --server, download them to this folder (without it, they stay on the server)`,
-  });
-  store = Option.String('--store', { description: STORE_OPTION });
-  noStore = Option.Boolean('--no-store', false, { description: NO_STORE_OPTION });
-  model = Option.String('--model', { description: MODEL_OPTION });
-  verbose = Option.Boolean('--verbose', false, { description: VERBOSE_OPTION });
-  quiet = Option.Boolean('--quiet', false, { description: QUIET_OPTION });
+  noStore = Option.Boolean('--no-store', false, { description: 'do not keep this run' });
 
   /** Runs a pipeline or plan file, here or on a server: checks everything, executes the run and prints its result. */
   override async execute(): Promise<ExitStatus> {

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
-import { Command, Option } from 'clipanion';
+import { Option } from 'clipanion';
 import { errorMessage } from '../../common/errors.js';
 import { readCacheFolder, readConfig, readNetworkConfig, VARIABLES } from '../../common/config/config.js';
 import { readServerConfig, type ServerConfig } from '../../common/config/server-config.js';
@@ -17,6 +17,7 @@ import type { Catalog } from '../../tools/catalog.js';
 import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
 import { formatNumber } from '../../common/text.js';
 import type { CliContext } from '../context.js';
+import { CatalogCommand } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { DEFAULT_TENANT, openServerSecrets } from '../input/secrets.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
@@ -26,11 +27,10 @@ import { distFile, PROGRAM, readPackageJson, readStatecharts } from '../package-
 import { printRestored } from '../render/server-start.js';
 import { detectTerminal } from '../render/terminal.js';
 import { wrapLine } from '../render/text.js';
-import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 
-export class ServeCommand extends Command<CliContext> {
+export class ServeCommand extends CatalogCommand {
   static override paths = [['serve']];
-  static override usage = Command.Usage({
+  static override usage = CatalogCommand.Usage({
     description: 'serves the HTTP API and its documentation',
     details: `
       Listens on 127.0.0.1:8000 by default and prints the address of the documentation. To accept requests from
@@ -65,9 +65,6 @@ export class ServeCommand extends Command<CliContext> {
   port = Option.String('--port', {
     description: '<N> port to listen on; overrides SERVICE_API_PORT; 0 picks a free one; default 8000',
   });
-  tools = Option.Array('--tools', { description: TOOLS_OPTION });
-  mcp = Option.String('--mcp', { description: MCP_OPTION });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
   quiet = Option.Boolean('--quiet', false, { description: 'log only warnings and errors' });
 
   /** Serves the API until a signal stops it (D43). Returns `interrupted` if a second signal cut the shutdown short. */

@@ -13,7 +13,7 @@ import { escapeControlCharacters, wrapLine } from '../render/text.js';
 import { BreakpointPrompt } from './breakpoint-prompt.js';
 import type { DisplayedRun, RunBackend } from './displayed-run.js';
 import { assertOutputName, type InspectedRun, printRunEnd, readRunEnd, wantsDetails } from './run-end.js';
-import { RunListeners } from './run-listeners.js';
+import { RunListeners } from './listeners/run-listeners.js';
 import type { RunFlags } from './submission.js';
 import { printWrittenFiles, type WrittenFiles } from './written-files.js';
 

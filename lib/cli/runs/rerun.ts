@@ -1,3 +1,4 @@
+import { Option } from 'clipanion';
 import type { WavetrainClient } from '../../client/client.js';
 import type { RequestError } from '../../client/errors.js';
 import type { RerunOptions } from '../../client/requests.js';
@@ -12,40 +13,101 @@ import type {
   RerunTask,
   StateReason,
 } from '../../runs/rerun/rerun-report.js';
+import {
+  type FlagsOf,
+  VERBOSE_OPTION,
+  SERVER_OPTION,
+  RUN_ID_DETAILS,
+  AS_BEFORE,
+  RunValuesCommand,
+} from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
+import { PROGRAM } from '../package-info.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type DefinitionFile, readDefinition, readValues } from '../input/load-definition.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
-import { printReport, toSentDefinition } from '../run/server-backend.js';
-import {
-  assertFlagsFit,
-  type FlagValues,
-  readRunValues,
-  type RunValueFlags,
-  toTextSource,
-} from '../run/submission.js';
+import { printReport, toSentDefinition } from '../run/server-submission.js';
+import { assertFlagsFit, type FlagValues, readRunValues, toTextSource } from '../run/submission.js';
 import { UsageError } from '../input/usage-errors.js';
 import { nearestPart, type RunReader } from '../run/task-reader.js';
-import { resolveRunId, type RunIdFlags } from './server-client.js';
+import { assertOnServer } from './kept-run.js';
+import { callServer, resolveRunId } from './server-client.js';
+import { showAccepted } from './submit.js';
 
-interface RerunFlags extends RunIdFlags, RunValueFlags {
-  readonly from?: string | undefined;
-  readonly file?: string | undefined;
-  readonly inputs?: string | undefined;
-  readonly session?: string | undefined;
-  readonly sessionFile?: string | undefined;
-  readonly json: boolean;
-  readonly quiet: boolean;
+export class RunsRerunCommand extends RunValuesCommand {
+  static override paths = [['runs', 'rerun']];
+  static override usage = RunValuesCommand.Usage({
+    description: 'runs a settled run again: completely, from the point of failure, or with changes',
+    details: `${RUN_ID_DETAILS}
+      Prints the id of the new run, or watches it with --watch.
+
+      Without --from everything runs again, or with changes (by --file, --params and the other options) only what they
+      affect and what has not succeeded; with --from, what it names runs, and whatever has changed or has not succeeded.
+
+      What the options do not change is as it was. The server validates a changed file first, and runs nothing if it has
+      errors. A task is reused if its definition, its tool and what it reads are as they were, and so is an item of a
+      fan-out. --dry-run says what would be reused and what would run, and runs nothing.
+
+      A server reads its tool files when it starts. After a change of a tool file, restart it; its runs are then lost
+      unless it has SERVICE_STORE: submit again.`,
+    examples: [
+      ['everything that has not succeeded', '$0 runs rerun 3f9c1a --from failed --watch'],
+      [
+        'with a changed file: what has changed, and what has not succeeded',
+        '$0 runs rerun 3f9c1a --file pipeline.yaml',
+      ],
+      ['with another param', `$0 runs rerun 3f9c1a --params '{"city": "Oslo"}'`],
+      ['a task and its dependents', '$0 runs rerun 3f9c1a --from summary'],
+      ['a sub-pipeline of a plan and its dependents', '$0 runs rerun 3f9c1a --from extract'],
+      ['what a changed file would run', '$0 runs rerun 3f9c1a --file pipeline.yaml --dry-run'],
+    ],
+  });
+
+  runId = Option.String(RUN_ID);
+  from = Option.String('--from', {
+    description:
+      '<NAME> what runs again: "failed", only what has not succeeded (the default with changes), or a task (of a plan, a sub-pipeline), with everything that depends on it',
+  });
+  file = Option.String('--file', { description: '<FILE> the changed pipeline or plan' });
+  server = Option.String('--server', { description: SERVER_OPTION });
+  watch = Option.Boolean('--watch', false, { description: 'watch the new run, like runs watch' });
+  dryRun = Option.Boolean('--dry-run', false, {
+    description: 'print what would be reused and what would run, and run nothing',
+  });
+  json = Option.Boolean('--json', false, {
+    description:
+      'print the accepted run as one JSON document; with --watch, print the outputs; with --dry-run, what would be reused and run',
+  });
+  verbose = Option.Boolean('--verbose', false, { description: `with --watch: ${VERBOSE_OPTION}` });
+  quiet = Option.Boolean('--quiet', false, {
+    description: 'do not say what is reused, and show no warnings; with --watch, no progress',
+  });
+
+  protected override unlessGiven(_inNewRun: string, inRerun: string = AS_BEFORE): string {
+    return inRerun;
+  }
+
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    await assertOnServer(this, 'runs rerun', (id) => `${PROGRAM} rerun ${id} goes on from there`, context);
+    return callServer(this, context, async (client) => {
+      if (this.dryRun) return dryRunRerun(this, client, context);
+      const accepted = await rerun(this, client, context);
+      return typeof accepted === 'number' ? accepted : showAccepted(accepted, this, client, context);
+    });
+  }
 }
+
+type RerunFlags = FlagsOf<RunsRerunCommand>;
 
 /**
  * Has the server run a settled run again, with the changes that the flags name (D60), and prints what it reuses.
  *
  * @returns the accepted run, or the exit status of an invalid definition
  */
-export function rerun(
+function rerun(
   flags: RerunFlags,
   client: WavetrainClient,
   context: CliContext,
@@ -64,7 +126,7 @@ export function rerun(
 }
 
 /** Prints what a rerun would reuse and what it would run, and has nothing run. */
-export async function dryRunRerun(
+async function dryRunRerun(
   flags: RerunFlags,
   client: WavetrainClient,
   context: CliContext,

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
-import { toIsoTime } from '../../common/clock.js';
-import type { OpenInspection } from '../../runs/inspection/inspection.js';
-import type { RunRecord } from '../../runs/record.js';
-import type { CliContext } from '../context.js';
-import { distFile, readPackageJson, readStatecharts } from '../package-info.js';
-import type { StopSignals } from '../input/process-events.js';
-import type { ShownRun, ShownRunServer } from '../../http/routes/streams/shown-run.js';
-import type { RunBackend } from './displayed-run.js';
-import type { RunFlags } from './submission.js';
-import { readCall } from './task-reader.js';
-import { UsageError } from '../input/usage-errors.js';
+import { toIsoTime } from '../../../common/clock.js';
+import type { OpenInspection } from '../../../runs/inspection/inspection.js';
+import type { RunRecord } from '../../../runs/record.js';
+import type { CliContext } from '../../context.js';
+import { distFile, readPackageJson, readStatecharts } from '../../package-info.js';
+import type { StopSignals } from '../../input/process-events.js';
+import type { ShownRun, ShownRunServer } from '../../../http/routes/streams/shown-run.js';
+import type { RunBackend } from '../displayed-run.js';
+import type { RunFlags } from '../submission.js';
+import { readCall } from '../task-reader.js';
+import { UsageError } from '../../input/usage-errors.js';
 
 /** How `--inspect` shows a run: `wait` begins it when its page is open. */
 export type InspectMode = 'show' | 'wait';
@@ -38,7 +38,7 @@ export class LiveInspector {
   #readRecord: (() => RunRecord) | undefined;
 
   static async open(context: CliContext): Promise<LiveInspector> {
-    const { serveShownRun } = await import('../lazy/server.js');
+    const { serveShownRun } = await import('../../lazy/server.js');
     const run = createDeferred<ShownRun>();
     const opened = createDeferred<void>();
     const statecharts = await readStatecharts();
