@@ -13,7 +13,7 @@ export const VERBOSE_OPTION =
   'print each event on a line of standard error, and of what failed the whole inputs and stack';
 export const SERVER_OPTION =
   '<URL> address of the server; overrides WAVETRAIN_SERVER; default http://127.0.0.1:8000';
-const RUN_ID = { name: 'RUN_ID', required: true } as const;
+export const RUN_ID = { name: 'RUN_ID', required: true } as const;
 
 const MCP_OPTION =
   '<FILE> JSON file with MCP servers, whose tools tasks call as mcp.SERVER.TOOL; overrides SERVICE_MCP_FILE';

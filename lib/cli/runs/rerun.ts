@@ -19,6 +19,7 @@ import {
   SERVER_OPTION,
   RUN_ID_DETAILS,
   AS_BEFORE,
+  RUN_ID,
   RunValuesCommand,
 } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
