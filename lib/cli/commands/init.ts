@@ -78,7 +78,7 @@ async function createSchema(
   { openCatalog }: CliContext,
 ): Promise<string> {
   const catalog = await openCatalog(toolFiles, folder);
-  const { pipelineJsonSchema } = await import('../lazy/schemas.js');
+  const { pipelineJsonSchema } = await import('../../definition/schema/json-schema.js');
   return `${JSON.stringify(pipelineJsonSchema(catalog.toolSchemas()), null, 2)}\n`;
 }
 

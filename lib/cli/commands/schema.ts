@@ -3,7 +3,7 @@ import { CatalogCommand } from '../input/shared-options.js';
 import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
 
-type Schemas = typeof import('../lazy/schemas.js');
+type Schemas = typeof import('../../definition/schema/json-schema.js');
 
 /** Prints a JSON Schema that knows the tools: the built-in ones, those of SERVICE_TOOLS and those of `--tools` (D43). */
 abstract class SchemaCommand extends CatalogCommand {
@@ -11,7 +11,7 @@ abstract class SchemaCommand extends CatalogCommand {
     const { context } = this;
     await readEnvFile(this.envFile, context);
     const catalog = await loadCatalog(this.tools, readConfig(context.env), context, { file: this.mcp });
-    const schemas: Schemas = await import('../lazy/schemas.js');
+    const schemas: Schemas = await import('../../definition/schema/json-schema.js');
     const schema = schemas[kind](catalog.toolSchemas());
     context.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
   }

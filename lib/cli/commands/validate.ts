@@ -3,7 +3,7 @@ import type { Statistics } from '../../pipelines/statistics.js';
 import type { CliContext } from '../context.js';
 import { DefinitionCommand } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
+import { createReportOf, type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
 import { printProblems } from '../input/problems.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
@@ -40,7 +40,7 @@ export class ValidateCommand extends DefinitionCommand {
     const checked = await loadDefinition(this, context, false);
     const loaded = this.strict ? rejectWarnings(checked) : checked;
     if (this.json) {
-      printJson(await createJsonReport(loaded), context);
+      printJson(await createReportOf(loaded), context);
     } else {
       printProblems(loaded, context);
       await printStatistics(loaded, context);
@@ -54,16 +54,6 @@ function rejectWarnings(loaded: LoadedDefinition): LoadedDefinition {
   if (loaded.check.problems.length === 0) return loaded;
   const problems = loaded.check.problems.map((problem) => ({ ...problem, severity: 'error' as const }));
   return { ...loaded, check: { ok: false, problems } };
-}
-
-/** Creates the response body of the validation endpoint (D33, D41). */
-async function createJsonReport({ kind, check }: LoadedDefinition): Promise<unknown> {
-  if (kind === 'pipeline') {
-    const { createReport } = await import('../lazy/validation.js');
-    return createReport(check);
-  }
-  const { createPlanReport } = await import('../lazy/plans.js');
-  return createPlanReport(check);
 }
 
 async function printStatistics({ kind, name, check }: LoadedDefinition, context: CliContext): Promise<void> {

@@ -15,6 +15,8 @@ import { printProblems } from '../input/problems.js';
 import type { StopSignals } from '../input/process-events.js';
 import { UsageError } from '../input/usage-errors.js';
 import { PROGRAM } from '../package-info.js';
+import type { FlagsOf, ShellRunCommand } from '../input/shared-options.js';
+import type { DisplayFlags } from '../progress/display.js';
 import { serverFailureLines, serverFlag } from '../render/run-summary.js';
 import { assertNoOwnTools } from '../runs/server-client.js';
 import { ServerBackend, type ServerClock } from './server-backend.js';
@@ -29,10 +31,8 @@ import {
   type ShellSubmission,
 } from './submission.js';
 
-interface SubmissionFlags extends DefinitionFlags, RunValueFlags {
+interface SubmissionFlags extends DefinitionFlags, RunValueFlags, Pick<DisplayFlags, 'json' | 'quiet'> {
   readonly server?: string | undefined;
-  readonly json: boolean;
-  readonly quiet: boolean;
 }
 
 /** A definition as a server takes it, which reads no files. */
@@ -202,14 +202,7 @@ export function assertFlagsFitServer(flags: ServerRunFlags): void {
 }
 
 /** The flags of `wavetrain run --server`. */
-interface ServerRunFlags extends SubmissionFlags, RunFlags {
-  readonly json: boolean;
-  readonly quiet: boolean;
-  readonly verbose: boolean;
-  readonly artifacts?: string | undefined;
-  readonly model?: string | undefined;
-  readonly store?: string | undefined;
-}
+type ServerRunFlags = FlagsOf<ShellRunCommand> & SubmissionFlags;
 
 /** Prepares the run of a file on a server, which is displayed as if it ran here. Returns it, or the exit status of an invalid definition. */
 export async function prepareServerRun(

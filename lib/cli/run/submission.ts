@@ -9,34 +9,21 @@ import type { CliContext } from '../context.js';
 import { type NumberRule, readJsonObject, readNumber } from '../input/flags.js';
 import { type DefinitionFile, type DefinitionFlags, readDefinition } from '../input/load-definition.js';
 import { STANDARD_INPUT } from '../input/read-file.js';
+import type { FlagsOf, RunValuesCommand, ShellRunCommand } from '../input/shared-options.js';
 import { UsageError } from '../input/usage-errors.js';
 
 /** The flags of `run` that say how to display it. */
-export interface RunFlags {
-  readonly json: boolean;
-  readonly events?: string | undefined;
-  readonly record?: string | undefined;
-  readonly inspect?: string | boolean | undefined;
-  readonly output?: string | undefined;
-  readonly partial: boolean;
-  readonly verbose: boolean;
-  readonly quiet: boolean;
-}
+export type RunFlags = Pick<
+  FlagsOf<ShellRunCommand>,
+  'json' | 'events' | 'record' | 'inspect' | 'output' | 'partial' | 'verbose' | 'quiet'
+>;
 
 /** The flags that say how a run executes and with which values, unparsed. */
-export interface RunValueFlags {
-  readonly params?: string | undefined;
+export type RunValueFlags = Partial<FlagsOf<RunValuesCommand>> & {
   readonly tenant?: string | undefined;
-  readonly timeout?: string | undefined;
-  readonly concurrency?: string | undefined;
-  readonly planConcurrency?: string | undefined;
-  readonly jitter?: string | undefined;
-  readonly retryBaseDelay?: string | undefined;
-  readonly maxRetryDelay?: string | undefined;
-  readonly noCache?: boolean | undefined;
   readonly breakBefore?: readonly string[] | undefined;
-  readonly breakOnFailure?: boolean | undefined;
-}
+  readonly breakOnFailure?: boolean;
+};
 
 /** A run that flags ask for, here or on a server. */
 export interface ShellSubmission extends Omit<Submission, 'tenantId'> {

@@ -19,6 +19,7 @@ import {
 import { assertRevivable, reviveWith, toDefinitionFile } from './earlier-definition.js';
 import { readEnvFile } from '../../input/flags.js';
 import { printProblems } from '../../input/problems.js';
+import type { FlagsOf, ShellRunCommand } from '../../input/shared-options.js';
 import { PROGRAM } from '../../package-info.js';
 import { toSingleLine } from '../../render/text.js';
 import { addToolsHint, assertNotAtWork } from '../../runs/kept-run.js';
@@ -38,15 +39,8 @@ export interface RerunTarget {
   readonly file: string;
 }
 
-interface LocalRerunFlags
-  extends RerunTarget,
-    HistoryFlags,
-    RunValueFlags,
-    RunFlags,
-    Omit<DefinitionFlags, 'verbose' | 'file'> {
+interface LocalRerunFlags extends RerunTarget, FlagsOf<ShellRunCommand> {
   readonly from: string;
-  readonly artifacts?: string | undefined;
-  readonly model?: string | undefined;
 }
 
 /**

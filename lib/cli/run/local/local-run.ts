@@ -14,6 +14,7 @@ import {
 } from '../../input/load-definition.js';
 import { printProblems } from '../../input/problems.js';
 import { DEFAULT_TENANT, openSecrets } from '../../input/secrets.js';
+import type { FlagsOf, ShellRunCommand } from '../../input/shared-options.js';
 import { PROGRAM } from '../../package-info.js';
 import { pipelineFailureLines, planFailureLines } from '../../render/run-summary.js';
 import { type DisplayedRun, displayPipeline, displayPlan, type RunBackend } from '../displayed-run.js';
@@ -80,11 +81,7 @@ export async function openLocalRegistry(
 }
 
 /** The flags of `wavetrain run`, without `--server`. */
-interface LocalRunFlags extends DefinitionFlags, RunValueFlags, RunFlags, HistoryFlags {
-  readonly verbose: boolean;
-  readonly artifacts?: string | undefined;
-  readonly model?: string | undefined;
-}
+type LocalRunFlags = FlagsOf<ShellRunCommand> & DefinitionFlags & RunValueFlags & HistoryFlags;
 
 /**
  * Reads and checks the file of a run, and opens what it needs of this process. Prints the problems of the definition.

@@ -1,6 +1,5 @@
 import { createWriteStream } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Option } from 'clipanion';
 import type { WavetrainClient } from '../../../client/client.js';
@@ -13,7 +12,7 @@ import { printJson } from '../../render/stdout.js';
 import { toSingleLine } from '../../render/text.js';
 import { artifactLine } from '../../run/written-files.js';
 import { UsageError } from '../../input/usage-errors.js';
-import { listArtifacts } from './download.js';
+import { listArtifacts, printBody, openBody, STDOUT } from './download.js';
 import { withRun } from '../kept-run.js';
 
 export class RunsArtifactsCommand extends RunIdCommand {
@@ -84,14 +83,10 @@ async function download(
   const response = await client.artifact(runId, name).catch(async (error: unknown) => {
     throw errorCode(error) === 'artifact_not_found' ? await addNames(error, client, runId) : error;
   });
-  const body = Readable.fromWeb(response.body ?? new Blob([]).stream());
-  if (output === '-') {
-    for await (const chunk of body) stdout.write(chunk as Uint8Array);
-    return;
-  }
+  if (output === STDOUT) return printBody(response, { stdout });
   const path = resolve(cwd, output ?? basename(name));
   try {
-    await pipeline(body, createWriteStream(path, { flags: output === undefined ? 'wx' : 'w' }));
+    await pipeline(openBody(response), createWriteStream(path, { flags: output === undefined ? 'wx' : 'w' }));
   } catch (error) {
     const hint = errorCode(error) === 'EEXIST' ? ': name another with --output' : '';
     throw new WavetrainError('unreadable_file', `cannot write ${path}: ${errorMessage(error)}${hint}`, {

@@ -1,8 +1,4 @@
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Option } from 'clipanion';
 import { errorMessage, WavetrainError } from '../../../common/errors.js';
 import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand } from '../../input/shared-options.js';
@@ -10,9 +6,7 @@ import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { PROGRAM } from '../../package-info.js';
 import { toSingleLine } from '../../render/text.js';
 import { withRun } from '../kept-run.js';
-
-/** As a file, `-` is standard output. */
-const STDOUT = '-';
+import { printBody, saveBody, STDOUT } from './download.js';
 
 export class RunsRecordingCommand extends RunIdCommand {
   static override paths = [['runs', 'recording']];
@@ -33,23 +27,17 @@ export class RunsRecordingCommand extends RunIdCommand {
     const { context } = this;
     return withRun(this, context, async ({ client, runId }) => {
       const name = this.output ?? `${runId}.wtrec`;
-      const path = resolve(context.cwd, name);
-      const partial = `${path}.part`;
       const response = await client.recording(runId);
-      const body = Readable.fromWeb(response.body ?? new Blob([]).stream());
       if (name === STDOUT) {
-        for await (const chunk of body) context.stdout.write(chunk as Uint8Array);
+        await printBody(response, context);
         return EXIT.done;
       }
-      try {
-        await pipeline(body, createWriteStream(partial));
-        await rename(partial, path);
-      } catch (error) {
-        await rm(partial, { force: true });
-        throw new WavetrainError('unreadable_file', `cannot write ${path}: ${errorMessage(error)}`, {
-          cause: error,
+      const path = resolve(context.cwd, name);
+      await saveBody(response, path, { partial: `${path}.part` }).catch((cause: unknown) => {
+        throw new WavetrainError('unreadable_file', `cannot write ${path}: ${errorMessage(cause)}`, {
+          cause,
         });
-      }
+      });
       context.stderr.write(
         `recorded in ${toSingleLine(name)}: ${PROGRAM} inspect ${toSingleLine(name)} shows it\n`,
       );

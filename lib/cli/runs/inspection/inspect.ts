@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Readable } from 'node:stream';
+import { openBody } from '../files/download.js';
 import { Option } from 'clipanion';
 import { HistoryCommand } from '../../input/shared-options.js';
 import type { CliContext } from '../../context.js';
@@ -65,8 +65,7 @@ export class InspectCommand extends HistoryCommand {
 
 /** Reads what a run of the history has done so far, as a recording. */
 async function recordKept({ client, runId }: FoundRun): Promise<ReadRecording> {
-  const { body } = await client.recording(runId);
-  return readRecordingOf(`run ${runId}`, Readable.fromWeb(body ?? new Blob([]).stream()));
+  return readRecordingOf(`run ${runId}`, openBody(await client.recording(runId)));
 }
 
 /** Serves the page over a recording until Ctrl-C. */
