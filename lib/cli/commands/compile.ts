@@ -1,5 +1,4 @@
-import { access, constants, realpath, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Option } from 'clipanion';
 import { readConfig } from '../../common/config/config.js';
 import type { RequestError } from '../../client/errors.js';
@@ -27,7 +26,7 @@ import { modelLines } from '../render/run-summary.js';
 import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../input/usage-errors.js';
-import { updateFile } from '../render/update-file.js';
+import { assertUpdatable, updateFile } from '../render/update-file.js';
 
 const REPAIRS = { least: 0, most: COMPILE_LIMITS.mostRepairs, whole: true, unit: 'repairs', example: '2' };
 
@@ -219,18 +218,9 @@ function lastAnswer(error: unknown): string {
 /** Looks whether the file can be written before a model is paid for its content. @throws WavetrainError `bad_usage` */
 async function findOutput(name: string, { cwd }: CliContext): Promise<string> {
   const path = resolve(cwd, name);
-  const file = await stat(path).catch(() => undefined);
-  if (file?.isDirectory() === true) throw cannotWrite(name, 'it is a folder');
-  if (file?.isFile() === false) throw cannotWrite(name, 'it is not a regular file');
-  // A file is written beside the old one, and renamed.
-  const folder = dirname(file === undefined ? path : await realpath(path));
-  if ((await stat(folder).catch(() => undefined))?.isDirectory() !== true)
-    throw cannotWrite(name, `there is no folder ${folder}`);
-  try {
-    await access(folder, constants.W_OK);
-  } catch (error) {
+  await assertUpdatable(path).catch((error: unknown) => {
     throw cannotWrite(name, errorMessage(error));
-  }
+  });
   return path;
 }
 

@@ -5,6 +5,7 @@ import { createGraph, renderDot, renderMermaid, renderText } from '../../pipelin
 import { DefinitionCommand } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
+import { readChoice } from '../input/flags.js';
 import { printProblems } from '../input/problems.js';
 import { printJson, printOrWrite } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
@@ -82,19 +83,12 @@ function chooseFormat({ file, format, output, json, context }: GraphCommand): Fo
   if (output !== undefined && json) {
     throw new UsageError('--json prints to standard output', 'leave out --output, and write > FILE');
   }
-  if (format === undefined) {
-    const ending = extname(output ?? '').toLowerCase();
-    const found = ending === '' ? 'text' : FORMAT_OF_ENDING.get(ending);
-    if (found !== undefined) return found;
-    const endings = [...FORMAT_OF_ENDING.keys()].join(', ');
-    throw new UsageError(
-      `"${ending}" is no format of --output`,
-      `the endings are ${endings}; or add --format`,
-    );
-  }
-  const known = FORMATS.find((name) => name === format);
-  if (known !== undefined) return known;
-  throw new UsageError(`--format must be one of ${FORMATS.join(', ')}, not "${format}"`);
+  const ending = extname(output ?? '').toLowerCase();
+  const found =
+    readChoice('--format', format, FORMATS) ?? (ending === '' ? 'text' : FORMAT_OF_ENDING.get(ending));
+  if (found !== undefined) return found;
+  const endings = [...FORMAT_OF_ENDING.keys()].join(', ');
+  throw new UsageError(`"${ending}" is no format of --output`, `the endings are ${endings}; or add --format`);
 }
 
 /** A graph as data, and the function that draws it. */

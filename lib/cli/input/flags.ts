@@ -59,6 +59,22 @@ function describeSyntaxError(text: string, error: unknown): string {
   return [message, ...codeFrame(text.split('\n'), position, CODE_FRAME_COLUMNS)].join('\n');
 }
 
+/**
+ * Reads a flag that has one of several values. Returns undefined without the flag.
+ *
+ * @throws UsageError with the flag, its value and those that there are (D40)
+ */
+export function readChoice<T extends string>(
+  flag: string,
+  value: string | undefined,
+  choices: readonly T[],
+  hint?: string,
+): T | undefined {
+  const found = choices.find((choice) => choice === value);
+  if (value === undefined || found !== undefined) return found;
+  throw new UsageError(`${flag} must be one of ${choices.join(', ')}, not "${value}"`, hint);
+}
+
 /** The numbers that a flag accepts. */
 export interface NumberRule {
   readonly least: number;

@@ -23,13 +23,7 @@ import { ServerBackend, type ServerClock } from './server-backend.js';
 import type { FormatFailures } from './run-end.js';
 import { type DisplayedRun, displayPipeline, displayPlan } from './displayed-run.js';
 import { listFilesRead } from './local/local-run.js';
-import {
-  checkParams,
-  readFileSubmission,
-  type RunFlags,
-  type RunValueFlags,
-  type ShellSubmission,
-} from './submission.js';
+import { checkParams, readFileSubmission, type RunValueFlags, type ShellSubmission } from './submission.js';
 
 interface SubmissionFlags extends DefinitionFlags, RunValueFlags, Pick<DisplayFlags, 'json' | 'quiet'> {
   readonly server?: string | undefined;

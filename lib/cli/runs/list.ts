@@ -16,7 +16,7 @@ import {
 import { type FlagsOf, HistoryCommand } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { readNumber } from '../input/flags.js';
+import { readChoice, readNumber } from '../input/flags.js';
 import { readPointInTime } from '../input/times.js';
 import { statusFormatter } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
@@ -99,7 +99,7 @@ export class RunsListCommand extends HistoryCommand {
     const { context } = this;
     const limit = readNumber('--limit', this.limit, LIMIT) ?? DEFAULT_LIMIT;
     if (this.all && this.limit !== undefined) throw new UsageError('give --limit or --all, not both');
-    assertStatus(this);
+    readChoice('--status', this.status, [...SERVER_STATUSES, INTERRUPTED]);
     const period = readPeriod(this, context.clock.now());
     const most = this.all ? Number.POSITIVE_INFINITY : limit;
     const folders = await openHistory(this, context);
@@ -251,13 +251,6 @@ type UnknownProgress = Readonly<
 };
 
 const HAS_MORE = 'has more runs: --limit N lists N of them, --all lists every run';
-
-/** @throws UsageError for what is the status of no run */
-function assertStatus({ status }: Pick<ListFlags, 'status'>): void {
-  const known: readonly string[] = [...SERVER_STATUSES, INTERRUPTED];
-  if (status === undefined || known.includes(status)) return;
-  throw new UsageError(`--status must be one of ${known.join(', ')}, not "${status}"`);
-}
 
 /**
  * Reads `--status`.

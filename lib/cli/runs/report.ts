@@ -12,7 +12,7 @@ import { printOrWrite } from '../render/stdout.js';
 import { toSingleLine } from '../render/text.js';
 import { readCall, readTasks } from '../run/task-reader.js';
 import { artifactLine } from '../run/written-files.js';
-import { UsageError } from '../input/usage-errors.js';
+import { readChoice } from '../input/flags.js';
 import { type FoundRun, type ShownRecord, withRun, withState } from './kept-run.js';
 import { describeCall, describeState } from './show-run.js';
 
@@ -45,24 +45,15 @@ export class RunsReportCommand extends RunIdCommand {
   /** Writes a report of a run: its status, its times, its tasks, and its failures with their inputs (D59). */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
-    const format = chooseFormat(this);
+    const format =
+      readChoice('--format', this.format, FORMATS) ??
+      (/\.html?$/i.test(this.output ?? '') ? 'html' : 'markdown');
     return withRun(this, context, async (found) => {
       const text = format === 'html' ? await formatHtml(found, context) : await formatReport(found);
       await printOrWrite(text, this.output, context);
       return EXIT.done;
     });
   }
-}
-
-/** @throws UsageError for an unknown format */
-function chooseFormat(flags: {
-  readonly output: string | undefined;
-  readonly format: string | undefined;
-}): (typeof FORMATS)[number] {
-  const { output = '', format = /\.html?$/i.test(output) ? 'html' : 'markdown' } = flags;
-  const known = FORMATS.find((name) => name === format);
-  if (known !== undefined) return known;
-  throw new UsageError(`--format must be one of ${FORMATS.join(', ')}, not "${format}"`);
 }
 
 async function formatHtml(found: FoundRun, { clock }: CliContext): Promise<string> {

@@ -18,7 +18,7 @@ import type { FlagsOf, ShellRunCommand } from '../../input/shared-options.js';
 import { PROGRAM } from '../../package-info.js';
 import { pipelineFailureLines, planFailureLines } from '../../render/run-summary.js';
 import { type DisplayedRun, displayPipeline, displayPlan, type RunBackend } from '../displayed-run.js';
-import { checkParams, readFileSubmission, type RunFlags, type RunValueFlags } from '../submission.js';
+import { checkParams, readFileSubmission, type RunValueFlags } from '../submission.js';
 import { findLocalFiles } from '../written-files.js';
 import {
   type CommandLine,
