@@ -1,5 +1,6 @@
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { OpenInspection } from '../../runs/inspection/inspection.js';
+import type { Plan } from '../../plans/plan.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { RegistryApi } from '../context.js';
 import type { StopSignals } from '../input/process-events.js';
@@ -76,12 +77,21 @@ export function displayPipeline(waves: Waves): RunDisplay {
   };
 }
 
+/** @param concurrency what a flag says, if there is one */
+export function displayPlan(
+  { subPipelines, definition }: Plan,
+  concurrency: number = definition.plan_concurrency ?? 1,
+): Promise<RunDisplay> {
+  const waves = new Map([...subPipelines].map(([id, { pipeline }]) => [id, pipeline.waves]));
+  return displaySubPipelines(waves.size, concurrency, waves);
+}
+
 /**
  * @param size number of sub-pipelines
  * @param concurrency how many of them may run at once
  * @param waves the task ids of each wave of each sub-pipeline; undefined for a run on a server
  */
-export async function displayPlan(
+export async function displaySubPipelines(
   size: number,
   concurrency: number,
   waves?: ReadonlyMap<string, Waves>,

@@ -21,7 +21,7 @@ import { serverFailureLines, serverFlag } from '../render/run-summary.js';
 import { assertNoOwnTools } from '../runs/server-client.js';
 import { ServerBackend, type ServerClock } from './server-backend.js';
 import type { FormatFailures } from './run-end.js';
-import { type DisplayedRun, displayPipeline, displayPlan } from './displayed-run.js';
+import { type DisplayedRun, displayPipeline, displaySubPipelines } from './displayed-run.js';
 import { listFilesRead } from './local/local-run.js';
 import { checkParams, readFileSubmission, type RunValueFlags, type ShellSubmission } from './submission.js';
 
@@ -80,7 +80,7 @@ export async function checkOnServer(
   if (!check.ok || check.stats === null) return EXIT.invalid;
   const { sub_pipelines: size, plan_concurrency: planned } = check.stats;
   const describe = async (): ReturnType<ServerSubmission['describe']> => ({
-    ...(await displayPlan(size, concurrency ?? planned)),
+    ...(await displaySubPipelines(size, concurrency ?? planned)),
     formatFailures: serverFailureFormatter(server),
   });
   return { file, submission, submit, describe };

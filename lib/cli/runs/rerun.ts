@@ -6,7 +6,6 @@ import { errorCode, errorMessage } from '../../common/errors.js';
 import { formatCount, formatNumber, joinFirst } from '../../common/text.js';
 import type { NamedInRequest, RerunChanges } from '../../runs/rerun/rerun.js';
 import type {
-  AcceptedRerun,
   DependencyStart,
   RerunningTask,
   RerunReport,
@@ -14,7 +13,6 @@ import type {
   StateReason,
 } from '../../runs/rerun/rerun-report.js';
 import {
-  type FlagsOf,
   VERBOSE_OPTION,
   SERVER_OPTION,
   RUN_ID_DETAILS,
@@ -94,93 +92,72 @@ export class RunsRerunCommand extends RunValuesCommand {
     const { context } = this;
     await assertOnServer(this, 'runs rerun', (id) => `${PROGRAM} rerun ${id} goes on from there`, context);
     return callServer(this, context, async (client) => {
-      if (this.dryRun) return dryRunRerun(this, client, context);
-      const accepted = await rerun(this, client, context);
-      return typeof accepted === 'number' ? accepted : showAccepted(accepted, this, client, context);
+      const asked = await readRerun(this, client, context);
+      const { runId, request, definition } = asked;
+      const sent = this.dryRun
+        ? client.previewRerun(runId, request).then((rerun) => ({ rerun }))
+        : client.rerun(runId, { ...request, idempotencyKey: context.newId() });
+      const answer = await sent.catch((error: unknown) => explainRejection(error, asked, this, client));
+      if (typeof answer === 'number') return answer;
+      const { rerun: report } = answer;
+      if (report !== null) {
+        if (definition !== undefined)
+          printReport(definition, { ok: true, problems: report.warnings }, this, context);
+        this.#printReused(report, request);
+      }
+      return 'run_id' in answer ? showAccepted(answer, this, client, context) : EXIT.done;
     });
+  }
+
+  /** Prints what a rerun reuses and what it runs. */
+  #printReused(report: RerunReport, { from, ...changes }: RerunOptions): void {
+    const { context, dryRun, json, quiet } = this;
+    const isComplete = from === undefined && Object.keys(changes).length === 0;
+    if (dryRun && json) printJson(report, context);
+    else if (dryRun) printLines(rerunReportLines(report), context.stdout, context);
+    else if (!isComplete && !json && !quiet) printLines(rerunReportLines(report), context.stderr, context);
   }
 }
 
-type RerunFlags = FlagsOf<RunsRerunCommand>;
-
-/**
- * Has the server run a settled run again, with the changes that the flags name (D60), and prints what it reuses.
- *
- * @returns the accepted run, or the exit status of an invalid definition
- */
-function rerun(
-  flags: RerunFlags,
-  client: WavetrainClient,
-  context: CliContext,
-): Promise<AcceptedRerun | ExitStatus> {
-  return sendRerun(flags, client, context, async (runId, request, definition) => {
-    const accepted = await client.rerun(runId, { ...request, idempotencyKey: context.newId() });
-    const { from, ...changes } = request;
-    const { rerun: report } = accepted;
-    if (report === null) return accepted;
-    printWarnings(definition, report, flags, context);
-    const isComplete = from === undefined && Object.keys(changes).length === 0;
-    if (!isComplete && !flags.json && !flags.quiet)
-      printLines(rerunReportLines(report), context.stderr, context);
-    return accepted;
-  });
+/** A rerun that flags ask a server for. */
+interface AskedOfServer {
+  readonly runId: string;
+  readonly request: RerunOptions;
+  /** The changed definition, if there is one. */
+  readonly definition: DefinitionFile | undefined;
 }
 
-/** Prints what a rerun would reuse and what it would run, and has nothing run. */
-async function dryRunRerun(
-  flags: RerunFlags,
+async function readRerun(
+  flags: RunsRerunCommand,
   client: WavetrainClient,
   context: CliContext,
-): Promise<ExitStatus> {
-  return sendRerun(flags, client, context, async (runId, request, definition) => {
-    const report = await client.previewRerun(runId, request);
-    printWarnings(definition, report, flags, context);
-    if (flags.json) printJson(report, context);
-    else printLines(rerunReportLines(report), context.stdout, context);
-    return EXIT.done;
-  });
-}
-
-/** Reads the changes, and explains why the server rejects them. @param send sends them */
-async function sendRerun<T>(
-  flags: RerunFlags,
-  client: WavetrainClient,
-  context: CliContext,
-  send: (runId: string, request: RerunOptions, definition: DefinitionFile | undefined) => Promise<T>,
-): Promise<T | ExitStatus> {
+): Promise<AskedOfServer> {
   const { file, from } = flags;
   const values = await readRunValues(flags, context);
   const definition = file === undefined ? undefined : await readDefinition({ ...flags, file }, context);
   if (definition !== undefined) assertFlagsFit(definition.kind, values);
-  const valuesGiven = definition ?? (await readValues(flags, context));
-  const changes: RerunOptions = {
+  const given = definition ?? (await readValues(flags, context));
+  const request: RerunOptions = {
+    from,
     ...(definition && (await toSentDefinition(toTextSource(definition)))),
-    ...collectChanges(values, valuesGiven),
+    ...collectChanges(values, given),
   };
-  const runId = await resolveRunId(client, flags.runId);
-  try {
-    return await send(runId, { from, ...changes }, definition);
-  } catch (error) {
-    const { detail } = error as RequestError;
-    if (
-      definition === undefined ||
-      errorCode(error) !== 'invalid_definition' ||
-      detail?.problems === undefined
-    ) {
-      throw await explainForShell(error, { runId, from, runsAll: RUNS_ALL }, definition, client);
-    }
-    printReport(definition, { ok: false, problems: detail.problems }, flags, context);
-    return EXIT.invalid;
-  }
+  return { runId: await resolveRunId(client, flags.runId), request, definition };
 }
 
-function printWarnings(
-  definition: DefinitionFile | undefined,
-  { warnings }: RerunReport,
-  flags: RerunFlags,
-  context: CliContext,
-): void {
-  if (definition !== undefined) printReport(definition, { ok: true, problems: warnings }, flags, context);
+/** Prints the problems of an invalid definition, and returns the exit status. Rejects with any other error, explained. */
+async function explainRejection(
+  error: unknown,
+  { runId, request: { from }, definition }: AskedOfServer,
+  flags: RunsRerunCommand,
+  client: WavetrainClient,
+): Promise<ExitStatus> {
+  const { problems } = (error as RequestError).detail ?? {};
+  if (definition === undefined || errorCode(error) !== 'invalid_definition' || problems === undefined) {
+    throw await explainForShell(error, { runId, from, runsAll: RUNS_ALL }, definition, client);
+  }
+  printReport(definition, { ok: false, problems }, flags, flags.context);
+  return EXIT.invalid;
 }
 
 /** The changes of values that flags name. */

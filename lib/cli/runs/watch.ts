@@ -9,7 +9,7 @@ import { type Display, type DisplayFlags, openDisplay } from '../progress/displa
 import type { RunView } from '../progress/run-view.js';
 import { serverFlag } from '../render/run-summary.js';
 import { StopSignals } from '../input/process-events.js';
-import { displayPipeline, displayPlan } from '../run/displayed-run.js';
+import { displayPipeline, displaySubPipelines } from '../run/displayed-run.js';
 import { type InspectedRun, printRunEnd, readRunEnd, wantsDetails } from '../run/run-end.js';
 import { followEvents, ServerClock, type ServerEventListener } from '../run/server-backend.js';
 import { serverFailureFormatter } from '../run/server-submission.js';
@@ -131,6 +131,6 @@ async function createRunView({ progress }: RunRecord): Promise<RunView> {
   const display =
     sub_pipelines === undefined
       ? displayPipeline(Array.from({ length: waves }, () => []))
-      : await displayPlan(sub_pipelines, 1);
+      : await displaySubPipelines(sub_pipelines, 1);
   return display.createView();
 }

@@ -16,7 +16,7 @@ import { printProblems } from '../../input/problems.js';
 import { DEFAULT_TENANT, openSecrets } from '../../input/secrets.js';
 import type { FlagsOf, ShellRunCommand } from '../../input/shared-options.js';
 import { PROGRAM } from '../../package-info.js';
-import { pipelineFailureLines, planFailureLines } from '../../render/run-summary.js';
+import { localFailureLines } from '../../render/run-summary.js';
 import { type DisplayedRun, displayPipeline, displayPlan, type RunBackend } from '../displayed-run.js';
 import { checkParams, readFileSubmission, type RunValueFlags } from '../submission.js';
 import { findLocalFiles } from '../written-files.js';
@@ -123,24 +123,17 @@ export async function describeLocalRun(
   { registry, history, outputFolder, mask }: LocalRegistry,
   start: RunBackend['start'],
 ): Promise<Omit<DisplayedRun, 'filesRead'>> {
-  const backend = createBackend(registry, start, history);
-  const isKept = history !== undefined;
-  const common = { backend, history, outputFolder, mask };
-  if (checked.kind === 'pipeline') {
-    const { waves } = checked.pipeline;
-    return {
-      ...common,
-      ...displayPipeline(waves),
-      formatFailures: (record, terminal, details) =>
-        pipelineFailureLines(record, waves, terminal, details, isKept),
-    };
-  }
-  const { subPipelines, definition } = checked.plan;
-  const waves = new Map([...subPipelines].map(([id, { pipeline }]) => [id, pipeline.waves]));
+  const waves = checked.kind === 'pipeline' ? checked.pipeline.waves : [];
   return {
-    ...common,
-    ...(await displayPlan(waves.size, planConcurrency ?? definition.plan_concurrency ?? 1, waves)),
-    formatFailures: (record, terminal, details) => planFailureLines(record, terminal, details, isKept),
+    backend: createBackend(registry, start, history),
+    history,
+    outputFolder,
+    mask,
+    ...(checked.kind === 'pipeline'
+      ? displayPipeline(waves)
+      : await displayPlan(checked.plan, planConcurrency)),
+    formatFailures: (record, terminal, details) =>
+      localFailureLines(record, terminal, details, history !== undefined, waves),
   };
 }
 
