@@ -87,7 +87,7 @@ export class RunsDeleteCommand extends HistoryCommand {
   /** Deletes a settled run of a server or of the history of this folder, or all runs of the history. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
-    const { runId, all } = this;
+    const { runId, all, server, store, envFile } = this;
     if ((runId === undefined) !== all) throw new UsageError('write the id of a run, or --all');
     const folders = await openHistory(this, context);
     if (runId === undefined) {
@@ -100,7 +100,7 @@ export class RunsDeleteCommand extends HistoryCommand {
       context.stderr.write(`deleted ${formatCount(deleteAll(folders), 'run')} of ${folders.path}\n`);
       return EXIT.done;
     }
-    const kept = folders && findKept({ ...this, runId }, folders);
+    const kept = folders && findKept({ server, store, envFile, runId }, folders);
     if (folders !== undefined && kept !== undefined) {
       assertNotAtWork(kept, folders);
       assertNotNeeded(kept.id, folders);

@@ -17,6 +17,7 @@ import {
   SERVER_OPTION,
   RUN_ID_DETAILS,
   AS_BEFORE,
+  type FlagsOf,
   RUN_ID,
   RunValuesCommand,
 } from '../input/shared-options.js';
@@ -128,7 +129,7 @@ interface AskedOfServer {
 }
 
 async function readRerun(
-  flags: RunsRerunCommand,
+  flags: FlagsOf<RunsRerunCommand>,
   client: WavetrainClient,
   context: CliContext,
 ): Promise<AskedOfServer> {

@@ -43,11 +43,11 @@ export class InspectCommand extends HistoryCommand {
   /** Shows a recording or a run of the history, or prints where the server shows a run. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
-    const { what, server, open } = this;
+    const { what, server, store, envFile, open } = this;
     if (!RUN_ID.test(what) || existsSync(resolve(context.cwd, what))) {
       return showRecording(await readRecording(what, context.cwd), this, context);
     }
-    const found = await withRun({ ...this, runId: what }, context, async (run) => {
+    const found = await withRun({ server, store, envFile, runId: what }, context, async (run) => {
       if (run.isKept) return { ...run, recording: await recordKept(run) };
       const named = server ?? readClientConfig(context.env).url;
       // Nobody has said that there is one.
