@@ -137,7 +137,7 @@ export class ServeCommand extends CatalogCommand {
 
 type ServerModule = typeof import('../lazy/server.js');
 
-/** What the parts of a server are made with. */
+/** The values with which the parts of a server are made. */
 interface ServerSetup {
   readonly modules: ServerModule;
   readonly config: ServerConfig;

@@ -50,7 +50,7 @@ export abstract class HistoryCommand extends ServerCommand {
   store = Option.String('--store', { description: STORE_OPTION });
 }
 
-/** What the help of a command says of its run. */
+/** The help of a command on the run that it takes. */
 export const RUN_ID_DETAILS = `
   RUN_ID is the id of a run, or its last 4 or more characters (ids begin with the time, so their start is often the
   same). If the server requires an API key, set WAVETRAIN_API_KEY.

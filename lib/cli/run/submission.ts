@@ -27,7 +27,7 @@ export type RunValueFlags = Partial<FlagsOf<RunValuesCommand>> & {
 
 /** A run that flags ask for, here or on a server. */
 export interface ShellSubmission extends Omit<Submission, 'tenantId'> {
-  /** Undefined without the flag: then whoever receives the submission chooses. */
+  /** Undefined without the flag: then the receiver of the submission chooses. */
   readonly tenantId: string | undefined;
 }
 
