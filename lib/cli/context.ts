@@ -16,7 +16,7 @@ import type { RunFiles } from '../runs/tasks/run-files.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { Catalog } from '../tools/catalog.js';
 import { importModule, packageEntry, readPackageJson } from './package-info.js';
-import type { ProcessEvents } from './process-events.js';
+import type { ProcessEvents } from './input/process-events.js';
 
 /** Everything that a command uses of the process and of the rest of Wavetrain. Specs replace any part of it. */
 export type CliContext = BaseContext & {

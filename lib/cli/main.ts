@@ -7,7 +7,7 @@ import { WavetrainCli } from './render/help.js';
 import { PROGRAM } from './package-info.js';
 import { BrokenPipeGuard, drain } from './render/stdout.js';
 import { detectTerminal } from './render/terminal.js';
-import { printError } from './usage-errors.js';
+import { printError } from './input/usage-errors.js';
 
 /** Runs a command line as this process and exits with its status. Called by `bin/start.cjs`. */
 export function start(argv: readonly string[]): void {

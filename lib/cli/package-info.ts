@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { distFile, packageFolder } from '../common/files.js';
 import type { Json } from '../common/json/json.js';
 import type { ImportModule } from '../tools/loading/load-tools.js';
 
@@ -21,12 +22,9 @@ interface PackageJson {
   readonly engines: { readonly node: string };
 }
 
-/** The folder of this package, from the source or from the built command. Resolving its name would take longer than a task. */
-const ROOT = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../..' : '..', import.meta.url));
-
 /** Reads the package.json of this package. */
 export function readPackageJson(): PackageJson {
-  const packageJson: PackageJson = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const packageJson: PackageJson = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8'));
   return packageJson;
 }
 
@@ -34,11 +32,6 @@ export function readPackageJson(): PackageJson {
 export function packageEntry(): string {
   const source = fileURLToPath(new URL('../index.ts', import.meta.url));
   return existsSync(source) ? source : createRequire(import.meta.url).resolve(PROGRAM);
-}
-
-/** Finds a file in the package's dist folder. */
-export function distFile(name: string): string {
-  return join(ROOT, 'dist', name);
 }
 
 /** Reads the charts of the machines that the build has drawn; there are none where it has not run. */

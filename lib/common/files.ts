@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
-import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { errorCode, errorMessage } from './errors.js';
 
 const REASONS: ReadonlyMap<string, string> = new Map([
@@ -80,4 +83,22 @@ async function isFolder(path: string): Promise<boolean> {
     if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return false;
     throw error;
   }
+}
+
+/** Beside this file in a checkout, and in the package; resolving its name would take longer than a task. */
+const PACKAGE = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../..' : '..', import.meta.url));
+
+/**
+ * Finds the folder of this package.
+ *
+ * @throws Error when a host has bundled the code and has not installed the package
+ */
+export function packageFolder(): string {
+  if (existsSync(join(PACKAGE, 'bin', 'start.cjs'))) return PACKAGE;
+  return dirname(createRequire(import.meta.url).resolve('wavetrain/package.json'));
+}
+
+/** Finds a file that the build writes. It may be missing: a checkout need not be built. @throws as `packageFolder` */
+export function distFile(name: string): string {
+  return join(packageFolder(), 'dist', name);
 }

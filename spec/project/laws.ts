@@ -365,7 +365,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     what: 'timers',
     pattern: /(?<![.\w])set(?:Timeout|Interval)\(/,
     only: {
-      'lib/cli/runs/watch.ts': 'a clock that passes timers through',
+      'lib/cli/run/server-backend.ts': 'a clock that passes timers through',
       'lib/common/workers/answer-requests.ts': 'a thread of its own, which looks whether the server is there',
       'lib/common/workers/programs/program-host.ts':
         'a process of its own, which gives programs the time to end when the server has died',

@@ -1,6 +1,5 @@
-import { access, constants, realpath, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { Command, Option } from 'clipanion';
+import { resolve } from 'node:path';
+import { Option } from 'clipanion';
 import { readConfig } from '../../common/config/config.js';
 import type { RequestError } from '../../client/errors.js';
 import type { CompileRequestOptions } from '../../client/requests.js';
@@ -15,25 +14,25 @@ import type {
   CompileResult,
 } from '../../compile/result.js';
 import type { CliContext } from '../context.js';
+import { CatalogCommand } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { readText } from '../input/read-file.js';
 import { PROGRAM } from '../package-info.js';
-import { StopSignals } from '../process-events.js';
+import { StopSignals } from '../input/process-events.js';
 import { assertNoOwnTools, callServer } from '../runs/server-client.js';
 import { modelLines } from '../render/run-summary.js';
 import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, toSingleLine, wrapLine } from '../render/text.js';
-import { UsageError } from '../usage-errors.js';
-import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
-import { updateFile } from '../render/update-file.js';
+import { UsageError } from '../input/usage-errors.js';
+import { assertUpdatable, updateFile } from '../render/update-file.js';
 
 const REPAIRS = { least: 0, most: COMPILE_LIMITS.mostRepairs, whole: true, unit: 'repairs', example: '2' };
 
-export class CompileCommand extends Command<CliContext> {
+export class CompileCommand extends CatalogCommand {
   static override paths = [['compile']];
-  static override usage = Command.Usage({
+  static override usage = CatalogCommand.Usage({
     description: 'has a language model write a pipeline or a plan from a description in plain words',
     details: `
       The model is given the language of pipelines and the tools that there are. The validator checks its answer, and what is
@@ -83,9 +82,6 @@ export class CompileCommand extends Command<CliContext> {
   server = Option.String('--server', {
     description: '<URL> compile on this server, with its models and tools; Ctrl-C ends it there',
   });
-  tools = Option.Array('--tools', { description: TOOLS_OPTION });
-  mcp = Option.String('--mcp', { description: MCP_OPTION });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 
   /** Compiles a description into a definition (D40, D41). Returns `invalid` if the model wrote no valid one. */
   override async execute(): Promise<ExitStatus> {
@@ -222,18 +218,9 @@ function lastAnswer(error: unknown): string {
 /** Looks whether the file can be written before a model is paid for its content. @throws WavetrainError `bad_usage` */
 async function findOutput(name: string, { cwd }: CliContext): Promise<string> {
   const path = resolve(cwd, name);
-  const file = await stat(path).catch(() => undefined);
-  if (file?.isDirectory() === true) throw cannotWrite(name, 'it is a folder');
-  if (file?.isFile() === false) throw cannotWrite(name, 'it is not a regular file');
-  // A file is written beside the old one, and renamed.
-  const folder = dirname(file === undefined ? path : await realpath(path));
-  if ((await stat(folder).catch(() => undefined))?.isDirectory() !== true)
-    throw cannotWrite(name, `there is no folder ${folder}`);
-  try {
-    await access(folder, constants.W_OK);
-  } catch (error) {
+  await assertUpdatable(path).catch((error: unknown) => {
     throw cannotWrite(name, errorMessage(error));
-  }
+  });
   return path;
 }
 

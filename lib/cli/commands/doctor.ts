@@ -196,7 +196,7 @@ async function checkStore({ env, cwd }: CliContext): Promise<DoctorFinding> {
     return { name, state: 'missing', found: 'memory', advice };
   }
   try {
-    const { inspectStore } = await import('../lazy/store.js');
+    const { inspectStore } = await import('../../runs/store/inspect-store.js');
     const { bytes, runs } = await inspectStore(resolve(cwd, file));
     if (bytes === undefined) return { name, state: 'ok', found: `${file}: a server will create it` };
     const size = bytes < 2 ** 20 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
@@ -222,7 +222,7 @@ async function checkPipelines({ env, cwd }: CliContext): Promise<DoctorFinding> 
     return { name, state: 'missing', found: 'no folder', advice };
   }
   try {
-    const { countDefinitionFiles } = await import('../lazy/library.js');
+    const { countDefinitionFiles } = await import('../../library/list-files.js');
     const { files, skipped } = await countDefinitionFiles(resolve(cwd, folder));
     const left = skipped === 0 ? '' : `, ${skipped} left out`;
     return { name, state: 'ok', found: `${folder}: ${formatCount(files, 'file')}${left}` };

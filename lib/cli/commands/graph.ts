@@ -1,25 +1,19 @@
 import { extname, resolve } from 'node:path';
-import { Command, Option } from 'clipanion';
+import { Option } from 'clipanion';
 import { renderSvg } from '../../pipelines/drawing/graph-svg.js';
 import { createGraph, renderDot, renderMermaid, renderText } from '../../pipelines/drawing/graph.js';
-import type { CliContext } from '../context.js';
+import { DefinitionCommand } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
+import { readChoice } from '../input/flags.js';
 import { printProblems } from '../input/problems.js';
 import { printJson, printOrWrite } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
-import { UsageError } from '../usage-errors.js';
-import {
-  ENV_FILE_OPTION,
-  INPUTS_OPTION,
-  MCP_OPTION,
-  SESSION_OPTION,
-  TOOLS_OPTION,
-} from '../input/shared-options.js';
+import { UsageError } from '../input/usage-errors.js';
 
-export class GraphCommand extends Command<CliContext> {
+export class GraphCommand extends DefinitionCommand {
   static override paths = [['graph']];
-  static override usage = Command.Usage({
+  static override usage = DefinitionCommand.Usage({
     description: 'draws the waves of a pipeline or a plan and the dependencies between its tasks',
     details: `
       A solid arrow means that a template reads the output of a task, a dashed arrow that a task awaits another one.
@@ -38,17 +32,11 @@ export class GraphCommand extends Command<CliContext> {
     ],
   });
 
-  file = Option.String({ name: 'FILE' });
   format = Option.String('--format', {
     description: '<FORMAT> text, mermaid, dot or svg; default: by the ending of --output, otherwise text',
   });
   output = Option.String('--output,-o', { description: '<FILE> write the drawing to this file' });
   json = Option.Boolean('--json', false, { description: 'print waves and edges as one JSON document' });
-  tools = Option.Array('--tools', { description: TOOLS_OPTION });
-  mcp = Option.String('--mcp', { description: MCP_OPTION });
-  inputs = Option.String('--inputs', { description: INPUTS_OPTION });
-  session = Option.String('--session', { description: SESSION_OPTION });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 
   /** Draws the tasks of a pipeline or the sub-pipelines of a plan (D43). Returns `invalid` for an invalid definition. */
   override async execute(): Promise<ExitStatus> {
@@ -95,19 +83,12 @@ function chooseFormat({ file, format, output, json, context }: GraphCommand): Fo
   if (output !== undefined && json) {
     throw new UsageError('--json prints to standard output', 'leave out --output, and write > FILE');
   }
-  if (format === undefined) {
-    const ending = extname(output ?? '').toLowerCase();
-    const found = ending === '' ? 'text' : FORMAT_OF_ENDING.get(ending);
-    if (found !== undefined) return found;
-    const endings = [...FORMAT_OF_ENDING.keys()].join(', ');
-    throw new UsageError(
-      `"${ending}" is no format of --output`,
-      `the endings are ${endings}; or add --format`,
-    );
-  }
-  const known = FORMATS.find((name) => name === format);
-  if (known !== undefined) return known;
-  throw new UsageError(`--format must be one of ${FORMATS.join(', ')}, not "${format}"`);
+  const ending = extname(output ?? '').toLowerCase();
+  const found =
+    readChoice('--format', format, FORMATS) ?? (ending === '' ? 'text' : FORMAT_OF_ENDING.get(ending));
+  if (found !== undefined) return found;
+  const endings = [...FORMAT_OF_ENDING.keys()].join(', ');
+  throw new UsageError(`"${ending}" is no format of --output`, `the endings are ${endings}; or add --format`);
 }
 
 /** A graph as data, and the function that draws it. */

@@ -1,26 +1,25 @@
 import type { CommandClass } from 'clipanion';
 import type { CliContext } from '../context.js';
 import { HelpCommand, VersionCommand } from '../render/help.js';
+import { McpCommand } from '../mcp-host/mcp.js';
+import { RunsCancelCommand, RunsContinueCommand, RunsDeleteCommand } from '../runs/change.js';
+import { RunsArtifactsCommand } from '../runs/files/artifacts.js';
+import { RunsRecordingCommand } from '../runs/files/recording.js';
+import { InspectCommand } from '../runs/inspection/inspect.js';
+import { RunsSnapshotCommand } from '../runs/inspection/snapshot.js';
+import { RunsListCommand } from '../runs/list.js';
+import { RunsReportCommand } from '../runs/report.js';
+import { RunsRerunCommand } from '../runs/rerun.js';
+import { RunsShowCommand } from '../runs/show.js';
+import { RunsSubmitCommand } from '../runs/submit.js';
+import { RunsWatchCommand } from '../runs/watch.js';
 import { CompileCommand } from './compile.js';
 import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';
 import { InitCommand } from './init.js';
-import { InspectCommand, RunsRecordingCommand, RunsReportCommand, RunsSnapshotCommand } from './inspect.js';
 import { KeysNewCommand } from './keys.js';
-import { McpCommand } from './mcp.js';
 import { RerunCommand } from './rerun.js';
 import { RunCommand } from './run.js';
-import {
-  RunsArtifactsCommand,
-  RunsCancelCommand,
-  RunsContinueCommand,
-  RunsDeleteCommand,
-  RunsListCommand,
-  RunsRerunCommand,
-  RunsShowCommand,
-  RunsSubmitCommand,
-  RunsWatchCommand,
-} from './runs.js';
 import { SchemaPipelineCommand, SchemaPlanCommand } from './schema.js';
 import { ServeCommand } from './serve.js';
 import { ToolsCommand } from './tools.js';

@@ -7,7 +7,7 @@ import { EXIT, type ExitStatus } from '../exit-status.js';
 import { describeErrno, makeFolders } from '../../common/files.js';
 import { PROGRAM } from '../package-info.js';
 import { detectTerminal } from '../render/terminal.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 import {
   SCHEMA_FILE,
   scaffold,
@@ -78,7 +78,7 @@ async function createSchema(
   { openCatalog }: CliContext,
 ): Promise<string> {
   const catalog = await openCatalog(toolFiles, folder);
-  const { pipelineJsonSchema } = await import('../lazy/schemas.js');
+  const { pipelineJsonSchema } = await import('../../definition/schema/json-schema.js');
   return `${JSON.stringify(pipelineJsonSchema(catalog.toolSchemas()), null, 2)}\n`;
 }
 

@@ -6,7 +6,7 @@ import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 import { updateFile } from '../render/update-file.js';
 
 export class KeysNewCommand extends Command<CliContext> {

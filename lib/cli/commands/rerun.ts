@@ -1,26 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Command, Option } from 'clipanion';
+import { Option } from 'clipanion';
 import type { FromFailed } from '../../runs/rerun/rerun.js';
-import { EXIT, type ExitStatus } from '../exit-status.js';
-import {
-  ARTIFACTS_OPTION,
-  AS_BEFORE,
-  EVENTS_OPTION,
-  INSPECT_OPTION,
-  JSON_OPTION,
-  MCP_OPTION,
-  MODEL_OPTION,
-  OUTPUT_OPTION,
-  PARTIAL_OPTION,
-  QUIET_OPTION,
-  RECORD_OPTION,
-  RunValuesCommand,
-  STORE_OPTION,
-  TOOLS_OPTION,
-  VERBOSE_OPTION,
-} from '../input/shared-options.js';
-import { StopSignals } from '../process-events.js';
+import type { ExitStatus } from '../exit-status.js';
+import { AS_BEFORE, ShellRunCommand } from '../input/shared-options.js';
 import { executeRun } from '../run/execute-run.js';
 import { prepareLocalRerun, type RerunTarget } from '../run/local/local-rerun.js';
 
@@ -28,9 +11,9 @@ import { prepareLocalRerun, type RerunTarget } from '../run/local/local-rerun.js
 const FROM_FAILED: FromFailed = 'failed';
 const PART_OF_RUN_ID = /^[0-9a-f-]{4,36}$/i;
 
-export class RerunCommand extends RunValuesCommand {
+export class RerunCommand extends ShellRunCommand {
   static override paths = [['rerun']];
-  static override usage = Command.Usage({
+  static override usage = ShellRunCommand.Usage({
     description: 'goes on from where a run of this folder failed or was interrupted, with the fixed file',
     details: `
       Without RUN_ID it takes the newest run that wavetrain run has kept in .wavetrain, or the newest one of FILE. RUN_ID
@@ -61,19 +44,6 @@ export class RerunCommand extends RunValuesCommand {
     description:
       '<NAME> what runs again: "failed", only what has not succeeded (the default), or a task (of a plan, a sub-pipeline), with everything that depends on it',
   });
-  json = Option.Boolean('--json', false, { description: JSON_OPTION });
-  output = Option.String('--output', { description: OUTPUT_OPTION });
-  partial = Option.Boolean('--partial', false, { description: PARTIAL_OPTION });
-  tools = Option.Array('--tools', { description: `${TOOLS_OPTION}; ${AS_BEFORE}` });
-  mcp = Option.String('--mcp', { description: `${MCP_OPTION}; ${AS_BEFORE}` });
-  events = Option.String('--events', { description: EVENTS_OPTION });
-  record = Option.String('--record', { description: RECORD_OPTION });
-  inspect = Option.String('--inspect', { tolerateBoolean: true, description: INSPECT_OPTION });
-  artifacts = Option.String('--artifacts', { description: `${ARTIFACTS_OPTION}; ${AS_BEFORE}` });
-  store = Option.String('--store', { description: STORE_OPTION });
-  model = Option.String('--model', { description: `${MODEL_OPTION}; ${AS_BEFORE}` });
-  verbose = Option.Boolean('--verbose', false, { description: VERBOSE_OPTION });
-  quiet = Option.Boolean('--quiet', false, { description: QUIET_OPTION });
 
   protected override unlessGiven(_inNewRun: string, inRerun: string = AS_BEFORE): string {
     return inRerun;
@@ -82,17 +52,7 @@ export class RerunCommand extends RunValuesCommand {
   /** Runs what has not succeeded, and prints the result as `run` does. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
-    const signals = new StopSignals(context.processEvents);
-    try {
-      const interrupted = signals.first.then(() => EXIT.interrupted);
-      const prepared = await Promise.race([
-        prepareLocalRerun(this, this.#readTarget(), context),
-        interrupted,
-      ]);
-      return typeof prepared === 'number' ? prepared : await executeRun(prepared, this, signals, context);
-    } finally {
-      signals.close();
-    }
+    return executeRun(() => prepareLocalRerun(this, this.#readTarget(), context), this, context);
   }
 
   /** One word is the id of a run if it looks like one, and there is no file of that name. */

@@ -1,23 +1,17 @@
-import { Command, Option } from 'clipanion';
 import { readConfig } from '../../common/config/config.js';
-import type { CliContext } from '../context.js';
+import { CatalogCommand } from '../input/shared-options.js';
 import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
-import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 
-type Schemas = typeof import('../lazy/schemas.js');
+type Schemas = typeof import('../../definition/schema/json-schema.js');
 
 /** Prints a JSON Schema that knows the tools: the built-in ones, those of SERVICE_TOOLS and those of `--tools` (D43). */
-abstract class SchemaCommand extends Command<CliContext> {
-  tools = Option.Array('--tools', { description: TOOLS_OPTION });
-  mcp = Option.String('--mcp', { description: MCP_OPTION });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
-
+abstract class SchemaCommand extends CatalogCommand {
   protected async print(kind: 'pipelineJsonSchema' | 'planJsonSchema'): Promise<void> {
     const { context } = this;
     await readEnvFile(this.envFile, context);
     const catalog = await loadCatalog(this.tools, readConfig(context.env), context, { file: this.mcp });
-    const schemas: Schemas = await import('../lazy/schemas.js');
+    const schemas: Schemas = await import('../../definition/schema/json-schema.js');
     const schema = schemas[kind](catalog.toolSchemas());
     context.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
   }
@@ -25,7 +19,7 @@ abstract class SchemaCommand extends Command<CliContext> {
 
 export class SchemaPipelineCommand extends SchemaCommand {
   static override paths = [['schema', 'pipeline']];
-  static override usage = Command.Usage({
+  static override usage = CatalogCommand.Usage({
     description: 'prints the JSON Schema of pipeline files, for editors',
     details: `
       Save it beside your pipelines. Editors with a YAML language server then complete and check each file that begins
@@ -48,7 +42,7 @@ export class SchemaPipelineCommand extends SchemaCommand {
 
 export class SchemaPlanCommand extends SchemaCommand {
   static override paths = [['schema', 'plan']];
-  static override usage = Command.Usage({
+  static override usage = CatalogCommand.Usage({
     description: 'prints the JSON Schema of plan files, for editors',
     details: `
       Save it beside your plans. Editors with a YAML language server then complete and check each file that begins

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
-import { Command, Option } from 'clipanion';
+import { Option } from 'clipanion';
 import { errorMessage } from '../../common/errors.js';
 import { readCacheFolder, readConfig, readNetworkConfig, VARIABLES } from '../../common/config/config.js';
 import { readServerConfig, type ServerConfig } from '../../common/config/server-config.js';
@@ -10,27 +10,26 @@ import { FETCH_LIMITS } from '../../common/limits.js';
 import { nearest } from '../../definition/suggest.js';
 import type { ProgramLauncher } from '../../common/workers/programs/program-launcher.js';
 import { lowerShare, shareLimit } from '../../common/memory/shared-limit.js';
-import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { Log } from '../../http/logging/log.js';
 import type { RunningServer, ServerOptions } from '../../http/server-options.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
 import { formatNumber } from '../../common/text.js';
 import type { CliContext } from '../context.js';
+import { CatalogCommand } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { DEFAULT_TENANT, openServerSecrets } from '../input/secrets.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
-import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
-import { distFile, PROGRAM, readPackageJson, readStatecharts } from '../package-info.js';
-import { printRestored } from '../render/server-start.js';
+import { reportUncaughtToolErrors, StopSignals } from '../input/process-events.js';
+import { distFile } from '../../common/files.js';
+import { readPackageJson, readStatecharts } from '../package-info.js';
+import { printAddress, printRestored, printShutdown } from '../render/server-start.js';
 import { detectTerminal } from '../render/terminal.js';
-import { wrapLine } from '../render/text.js';
-import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
 
-export class ServeCommand extends Command<CliContext> {
+export class ServeCommand extends CatalogCommand {
   static override paths = [['serve']];
-  static override usage = Command.Usage({
+  static override usage = CatalogCommand.Usage({
     description: 'serves the HTTP API and its documentation',
     details: `
       Listens on 127.0.0.1:8000 by default and prints the address of the documentation. To accept requests from
@@ -65,9 +64,6 @@ export class ServeCommand extends Command<CliContext> {
   port = Option.String('--port', {
     description: '<N> port to listen on; overrides SERVICE_API_PORT; 0 picks a free one; default 8000',
   });
-  tools = Option.Array('--tools', { description: TOOLS_OPTION });
-  mcp = Option.String('--mcp', { description: MCP_OPTION });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
   quiet = Option.Boolean('--quiet', false, { description: 'log only warnings and errors' });
 
   /** Serves the API until a signal stops it (D43). Returns `interrupted` if a second signal cut the shutdown short. */
@@ -77,7 +73,9 @@ export class ServeCommand extends Command<CliContext> {
     await readEnvFile(this.envFile, context);
     const configured = readServeConfig(this, port, context);
     const modules = await import('../lazy/server.js');
-    const keys = await readKeys(modules, configured, context);
+    const { keysFile } = configured;
+    const keys =
+      keysFile === undefined ? undefined : await modules.readKeysFile(resolve(context.cwd, keysFile));
     const { interactive, colours } = detectTerminal(context.stdout, context.env);
     const { stdout: stream, clock } = context;
     const secrets = await openServerSecrets(context, keys && ((tenantId) => tenantId === DEFAULT_TENANT));
@@ -96,45 +94,31 @@ export class ServeCommand extends Command<CliContext> {
       mask,
     );
     const stopLoggingWarnings = logWarnings(log, context);
-    const config = lowerTenantShare(modules, configured, keys, log);
-    const { documents, expressions, texts, programs, atEnd, closeAll } = startProcesses(
-      modules,
-      config,
-      context,
-    );
+    const config = lowerTenantShare(configured, modules.countTenants(keys ?? []), log);
+    const processes = startProcesses(modules, config, context);
+    const setup: ServerSetup = { modules, config, log, context: { ...context, atEnd: processes.atEnd } };
+    const output = { stdout: stream, env: context.env, log, quiet: this.quiet };
     try {
-      const store = await openStore(modules, config, context);
       const server = await modules.startServer({
-        ...createServerOptions(modules, config, log, context),
+        ...createServerOptions(setup),
         keys,
         secrets,
-        parseText: (text, tenantId) => texts.parse(text, tenantId),
-        catalog: await loadServerCatalog(
-          modules,
-          documents,
-          expressions,
-          { flags: this, config, programs },
-          log,
-          { ...context, atEnd },
-        ),
-        log,
+        parseText: (text, tenantId) => processes.texts.parse(text, tenantId),
+        // Before the catalog is loaded: a store that another server has open ends the command.
+        ...(await openStore(setup)),
+        catalog: await loadServerCatalog(this, setup, processes),
         observer: tracing,
-        store,
-        ...(config.storeFile !== undefined && {
-          scheduleFile: `${resolve(context.cwd, config.storeFile)}.schedules.json`,
-        }),
       });
-      printAddress(server, config, log, this, context);
+      printAddress(server, config, output);
       warnAboutUnknownVariables(log, context);
-      await Promise.race([
-        printRestored(server, config, { stdout: stream, env: context.env, log, quiet: this.quiet }),
-        signals.first,
-      ]).catch(async (error: unknown) => {
-        await server.close(0);
-        throw error;
-      });
+      await Promise.race([printRestored(server, config, output), signals.first]).catch(
+        async (error: unknown) => {
+          await server.close(0);
+          throw error;
+        },
+      );
       await signals.first;
-      printShutdown(server, config, log, context);
+      printShutdown(server, config, output);
       // Where nothing can be kept, nothing ends.
       const graceMs = server.registry.hasStoreFailed ? 0 : config.shutdownMs;
       const closed = server.close(graceMs).then(() => tracing?.close());
@@ -144,27 +128,44 @@ export class ServeCommand extends Command<CliContext> {
       signals.close();
       stopLoggingWarnings();
       stopReporting();
-      await closeAll();
+      await processes.closeAll();
       context.processEvents.off('exit', flushLog);
       flushLog();
     }
   }
 }
 
-/** Opens the file that keeps runs (D68); undefined when there is none. */
-async function openStore(
-  { SqliteStore }: ServerModule,
-  { storeFile }: ServerConfig,
-  { cwd }: CliContext,
-): Promise<ServerOptions['store']> {
-  if (storeFile === undefined) return undefined;
-  return SqliteStore.open(resolve(cwd, storeFile), distFile('store-thread.cjs'));
+type ServerModule = typeof import('../lazy/server.js');
+
+/** The values with which the parts of a server are made. */
+interface ServerSetup {
+  readonly modules: ServerModule;
+  readonly config: ServerConfig;
+  readonly log: Log;
+  readonly context: CliContext;
 }
 
-type ServerModule = typeof import('../lazy/server.js');
-type DocumentPool = InstanceType<ServerModule['DocumentPool']>;
-type ExpressionPool = InstanceType<ServerModule['ExpressionPool']>;
-type TextParser = InstanceType<ServerModule['TextParser']>;
+/** Opens the file that keeps runs (D68), and names the one that keeps how far schedules have come. */
+async function openStore({
+  modules: { SqliteStore },
+  config: { storeFile },
+  context: { cwd },
+}: ServerSetup): Promise<Pick<ServerOptions, 'store' | 'scheduleFile'>> {
+  if (storeFile === undefined) return {};
+  const path = resolve(cwd, storeFile);
+  const store = await SqliteStore.open(path, distFile('store-thread.cjs'));
+  return { store, scheduleFile: `${path}.schedules.json` };
+}
+
+interface ServerProcesses {
+  readonly documents: InstanceType<ServerModule['DocumentPool']>;
+  readonly expressions: InstanceType<ServerModule['ExpressionPool']>;
+  readonly texts: InstanceType<ServerModule['TextParser']>;
+  readonly programs: ProgramLauncher;
+  /** Does something before what has started the programs ends. */
+  readonly atEnd: CliContext['atEnd'];
+  readonly closeAll: () => Promise<void>;
+}
 
 /**
  * Starts what evaluates expressions and parses texts and documents in other processes, and what starts programs. They have a lower priority than
@@ -174,15 +175,7 @@ function startProcesses(
   { DocumentPool, ExpressionPool, TextParser, runInTurns, startLauncher }: ServerModule,
   { tenantShare }: ServerConfig,
   { clock }: CliContext,
-): {
-  readonly documents: DocumentPool;
-  readonly expressions: ExpressionPool;
-  readonly texts: TextParser;
-  readonly programs: ProgramLauncher;
-  /** Does something before what has started the programs ends. */
-  readonly atEnd: CliContext['atEnd'];
-  readonly closeAll: () => Promise<void>;
-} {
+): ServerProcesses {
   const launcher = startLauncher(distFile('fork-server-process.cjs'));
   const parallelism = Math.max(2, availableParallelism());
   const options = { parallelism, tenantShare, clock, launcher, runSteps: runInTurns };
@@ -220,22 +213,8 @@ function readServeConfig(
   return quiet && config.logLevel === 'info' ? { ...config, logLevel: 'warn' } : config;
 }
 
-async function readKeys(
-  { readKeysFile }: ServerModule,
-  { keysFile }: ServerConfig,
-  { cwd }: CliContext,
-): Promise<readonly ApiKey[] | undefined> {
-  return keysFile === undefined ? undefined : readKeysFile(resolve(cwd, keysFile));
-}
-
 /** Makes the guaranteed share small enough for all tenants that have a key (D25). */
-function lowerTenantShare(
-  { countTenants }: ServerModule,
-  config: ServerConfig,
-  keys: readonly ApiKey[] | undefined,
-  log: Log,
-): ServerConfig {
-  const tenants = countTenants(keys ?? []);
+function lowerTenantShare(config: ServerConfig, tenants: number, log: Log): ServerConfig {
   const tenantShare = lowerShare(config.tenantShare, tenants);
   if (tenantShare === config.tenantShare) return config;
   const percent = formatNumber(tenantShare, 1);
@@ -246,16 +225,17 @@ function lowerTenantShare(
   return { ...config, tenantShare };
 }
 
-function createServerOptions(
-  modules: ServerModule,
-  config: ServerConfig,
-  log: Log,
-  context: CliContext,
-): Omit<ServerOptions, 'catalog' | 'keys' | 'log' | 'observer'> {
+function createServerOptions({
+  modules,
+  config,
+  log,
+  context,
+}: ServerSetup): Omit<ServerOptions, 'catalog' | 'keys' | 'observer'> {
   const { fileRoots } = readConfig(context.env);
   const cacheFolder = readCacheFolder(context.env);
   return {
     config,
+    log,
     cacheFolder: cacheFolder && resolve(context.cwd, cacheFolder),
     files: modules.serverFileAccess(fileRoots.map((root) => resolve(context.cwd, root))),
     network: modules.networkAccess({
@@ -276,21 +256,11 @@ function createServerOptions(
 
 /** Loads the tools. Expressions come from callers, so tools evaluate them in separate processes. */
 async function loadServerCatalog(
-  { createAssert, createIngestDocument, createTransform }: ServerModule,
-  documents: DocumentPool,
-  expressions: ExpressionPool,
-  {
-    flags,
-    config,
-    programs,
-  }: {
-    readonly flags: ServeCommand;
-    readonly config: ServerConfig;
-    readonly programs: ProgramLauncher;
-  },
-  log: Log,
-  context: CliContext,
+  flags: ServeCommand,
+  { modules, config, log, context }: ServerSetup,
+  { documents, expressions, programs }: ServerProcesses,
 ): Promise<Catalog> {
+  const { createAssert, createIngestDocument, createTransform } = modules;
   const catalog = await loadCatalog(flags.tools, readConfig(context.env), context, {
     file: flags.mcp,
     isOptional: true,
@@ -318,31 +288,6 @@ function warnAboutUnknownVariables(log: Log, { env }: CliContext): void {
   }
 }
 
-/** Prints the address of the server: as text on a terminal, as a log line elsewhere. */
-function printAddress(
-  { url }: RunningServer,
-  { storeFile }: ServerConfig,
-  log: Log,
-  { quiet }: ServeCommand,
-  { stdout, env }: CliContext,
-): void {
-  const terminal = detectTerminal(stdout, env);
-  const { interactive, style } = terminal;
-  const docs = `${url}/docs`;
-  if (!interactive) return log.info({ url, docs }, 'listening');
-  if (quiet) return;
-  const { bold, cyan, dim } = style;
-  const lines = [
-    ...wrapLine(`${bold(PROGRAM)} listens on ${cyan(url)}`, terminal),
-    ...wrapLine(`  documentation  ${cyan(docs)}`, terminal),
-    ...wrapLine(`  ${storeFile === undefined ? RUNS_ARE_LOST : RUNS_GO_ON}`, terminal).map(dim),
-  ];
-  stdout.write(`${lines.join('\n')}\n\n`);
-}
-
-const RUNS_ARE_LOST = 'Ctrl-C shuts down; runs are kept in memory and are lost when the server exits';
-const RUNS_GO_ON = 'Ctrl-C shuts down; runs go on when the server is started again';
-
 /** Logs how the server has ended, and returns its exit status: whoever supervises it starts it again after a failure. */
 function endStatus({ registry: { leftRuns, hasStoreFailed } }: RunningServer, log: Log): ExitStatus {
   if (hasStoreFailed) {
@@ -363,18 +308,4 @@ function logWarnings(log: Log, { processEvents }: CliContext): () => void {
   processEvents.removeAllListeners('warning');
   processEvents.on('warning', onWarning);
   return () => processEvents.off('warning', onWarning);
-}
-
-function printShutdown(
-  { registry: { load } }: RunningServer,
-  { shutdownMs }: ServerConfig,
-  log: Log,
-  { stdout, env }: CliContext,
-): void {
-  const terminal = detectTerminal(stdout, env);
-  if (!terminal.interactive) return log.info({ ...load, grace_ms: shutdownMs }, 'shutting down');
-  const runs = load.running === 1 ? '1 run has' : `${load.running} runs have`;
-  const wait =
-    load.running === 0 ? '' : `: ${runs} ${shutdownMs / 1000} s to finish; Ctrl-C again exits at once`;
-  stdout.write(`\n${wrapLine(`shutting down${wait}`, terminal).join('\n')}\n`);
 }

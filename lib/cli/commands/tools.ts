@@ -1,8 +1,8 @@
-import { Command, Option } from 'clipanion';
+import { Option } from 'clipanion';
 import { readConfig } from '../../common/config/config.js';
 import { nearest } from '../../definition/suggest.js';
 import type { Catalog, FunctionMetadata, InputMetadata, ToolMetadata } from '../../tools/catalog.js';
-import type { CliContext } from '../context.js';
+import { CatalogCommand } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
@@ -10,12 +10,11 @@ import { PROGRAM } from '../package-info.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
 import { formatTable, wrapText } from '../render/text.js';
-import { UsageError } from '../usage-errors.js';
-import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
+import { UsageError } from '../input/usage-errors.js';
 
-export class ToolsCommand extends Command<CliContext> {
+export class ToolsCommand extends CatalogCommand {
   static override paths = [['tools']];
-  static override usage = Command.Usage({
+  static override usage = CatalogCommand.Usage({
     description: 'lists the tools, or shows one with its inputs and an example task',
     examples: [
       ['all tools', '$0 tools'],
@@ -27,9 +26,6 @@ export class ToolsCommand extends Command<CliContext> {
 
   tool = Option.String({ name: 'NAME', required: false });
   json = Option.Boolean('--json', false, { description: 'print the metadata as one JSON document' });
-  tools = Option.Array('--tools', { description: TOOLS_OPTION });
-  mcp = Option.String('--mcp', { description: MCP_OPTION });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 
   /** Lists the tools, or shows one (D43). */
   override async execute(): Promise<ExitStatus> {

@@ -1,23 +1,17 @@
-import { Command, Option } from 'clipanion';
+import { Option } from 'clipanion';
 import type { Statistics } from '../../pipelines/statistics.js';
 import type { CliContext } from '../context.js';
+import { DefinitionCommand } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
+import { createReportOf, type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
 import { printProblems } from '../input/problems.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
-import {
-  ENV_FILE_OPTION,
-  INPUTS_OPTION,
-  MCP_OPTION,
-  SESSION_OPTION,
-  TOOLS_OPTION,
-} from '../input/shared-options.js';
 
-export class ValidateCommand extends Command<CliContext> {
+export class ValidateCommand extends DefinitionCommand {
   static override paths = [['validate']];
-  static override usage = Command.Usage({
+  static override usage = DefinitionCommand.Usage({
     description: 'checks a pipeline or a plan without running it and shows its statistics',
     details: `
       Each problem is shown with its position in the file and a hint. Warnings do not make a definition invalid unless
@@ -37,14 +31,8 @@ export class ValidateCommand extends Command<CliContext> {
     ],
   });
 
-  file = Option.String({ name: 'FILE' });
   json = Option.Boolean('--json', false, { description: 'print the report as one JSON document' });
   strict = Option.Boolean('--strict', false, { description: 'count warnings as errors' });
-  tools = Option.Array('--tools', { description: TOOLS_OPTION });
-  mcp = Option.String('--mcp', { description: MCP_OPTION });
-  inputs = Option.String('--inputs', { description: INPUTS_OPTION });
-  session = Option.String('--session', { description: SESSION_OPTION });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 
   /** Checks a pipeline or a plan without running it (rule 11; Plan, rule 3). Returns `invalid` if it has errors. */
   override async execute(): Promise<ExitStatus> {
@@ -52,7 +40,7 @@ export class ValidateCommand extends Command<CliContext> {
     const checked = await loadDefinition(this, context, false);
     const loaded = this.strict ? rejectWarnings(checked) : checked;
     if (this.json) {
-      printJson(await createJsonReport(loaded), context);
+      printJson(await createReportOf(loaded), context);
     } else {
       printProblems(loaded, context);
       await printStatistics(loaded, context);
@@ -66,16 +54,6 @@ function rejectWarnings(loaded: LoadedDefinition): LoadedDefinition {
   if (loaded.check.problems.length === 0) return loaded;
   const problems = loaded.check.problems.map((problem) => ({ ...problem, severity: 'error' as const }));
   return { ...loaded, check: { ok: false, problems } };
-}
-
-/** Creates the response body of the validation endpoint (D33, D41). */
-async function createJsonReport({ kind, check }: LoadedDefinition): Promise<unknown> {
-  if (kind === 'pipeline') {
-    const { createReport } = await import('../lazy/validation.js');
-    return createReport(check);
-  }
-  const { createPlanReport } = await import('../lazy/plans.js');
-  return createPlanReport(check);
 }
 
 async function printStatistics({ kind, name, check }: LoadedDefinition, context: CliContext): Promise<void> {

@@ -4,7 +4,7 @@ import { describeKind, isObject, type JsonObject } from '../../common/json/json.
 import { findJsonSyntaxError } from '../../definition/text/json-syntax-error.js';
 import type { CliContext } from '../context.js';
 import { codeFrame } from '../render/code-frame.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from './usage-errors.js';
 import { readText } from './read-file.js';
 
 /**
@@ -57,6 +57,22 @@ function describeSyntaxError(text: string, error: unknown): string {
   const found = offset >= text.length ? 'the text ends' : `found "${text.charAt(offset)}"`;
   const message = `${found} at line ${position.line}, column ${position.column}, expected ${expected}`;
   return [message, ...codeFrame(text.split('\n'), position, CODE_FRAME_COLUMNS)].join('\n');
+}
+
+/**
+ * Reads a flag that has one of several values. Returns undefined without the flag.
+ *
+ * @throws UsageError with the flag, its value and those that there are (D40)
+ */
+export function readChoice<T extends string>(
+  flag: string,
+  value: string | undefined,
+  choices: readonly T[],
+  hint?: string,
+): T | undefined {
+  const found = choices.find((choice) => choice === value);
+  if (value === undefined || found !== undefined) return found;
+  throw new UsageError(`${flag} must be one of ${choices.join(', ')}, not "${value}"`, hint);
 }
 
 /** The numbers that a flag accepts. */

@@ -9,30 +9,24 @@ import type { PlanCheckResult } from '../../plans/check.js';
 import type { PipelineInput } from '../../plans/plan.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from './usage-errors.js';
 import { readEnvFile, readJsonFile, readJsonObject } from './flags.js';
 import { lookUpSecrets } from './secrets.js';
 import { type McpChoice, mayNameMcpTools, openMcpTools, readMcpConfig } from './mcp.js';
+import type { RunValuesCommand, ShellRunCommand } from './shared-options.js';
 import { toSingleLine } from '../render/text.js';
 import { readText, STANDARD_INPUT } from './read-file.js';
 
 /** The flags that name values, and perhaps the file of a definition. */
-interface ValueFlags {
+type ValueFlags = Partial<Pick<RunValuesCommand, 'inputs' | 'params' | 'session' | 'sessionFile'>> & {
   readonly file?: string | undefined;
-  readonly inputs?: string | undefined;
-  readonly params?: string | undefined;
-  readonly session?: string | undefined;
-  readonly sessionFile?: string | undefined;
-}
+};
 
 /** The flags that name a pipeline or plan and the values it is checked or run with. */
-export interface DefinitionFlags extends ValueFlags {
+export interface DefinitionFlags
+  extends Omit<ValueFlags, 'file'>,
+    Partial<Pick<ShellRunCommand, 'tools' | 'mcp' | 'verbose' | 'envFile'>> {
   readonly file: string;
-  readonly tools?: string[] | undefined;
-  /** The file with MCP servers. */
-  readonly mcp?: string | undefined;
-  readonly verbose?: boolean | undefined;
-  readonly envFile?: string | undefined;
 }
 
 /** A pipeline, or a plan with its pipelines, that was read and checked (D42). */
@@ -45,6 +39,16 @@ export function findChecked({ kind, check }: LoadedDefinition): CheckedDefinitio
   if (!check.ok) return undefined;
   if (kind === 'pipeline') return { kind, pipeline: check.pipeline };
   return check.plan && { kind, plan: check.plan };
+}
+
+/** Creates the response body of the validation endpoint (D33, D41). */
+export async function createReportOf({ kind, check }: LoadedDefinition): Promise<object> {
+  if (kind === 'pipeline') {
+    const { createReport } = await import('../lazy/validation.js');
+    return createReport(check);
+  }
+  const { createPlanReport } = await import('../lazy/plans.js');
+  return createPlanReport(check);
 }
 
 type LoadedFile = DefinitionFile & Pick<DefinitionSetup, 'fileRoots'>;

@@ -1,44 +1,46 @@
 import { Command, Option } from 'clipanion';
 import type { CliContext } from '../context.js';
 
-/** Descriptions of options that several commands have. */
+/** The flags of a command, as its class declares them. */
+export type FlagsOf<C extends Command<CliContext>> = Omit<C, keyof Command<CliContext>>;
+
+/** Descriptions of options that commands with different bases have. */
 export const TOOLS_OPTION =
   '<FILE> file or package with your own tools; can be repeated; adds to SERVICE_TOOLS';
-export const MCP_OPTION =
-  '<FILE> JSON file with MCP servers, whose tools tasks call as mcp.SERVER.TOOL; overrides SERVICE_MCP_FILE';
-export const INPUTS_OPTION =
-  '<JSON> inputs of the pipeline or plan, which override its defaults; @FILE reads them from a file';
-export const SESSION_OPTION =
-  '<JSON> session values, which templates read as {{session.KEY}}; @FILE reads them from a file';
 export const ENV_FILE_OPTION =
   '<FILE> set environment variables from this file; variables that are already set keep their value';
-
 export const VERBOSE_OPTION =
   'print each event on a line of standard error, and of what failed the whole inputs and stack';
 export const SERVER_OPTION =
   '<URL> address of the server; overrides WAVETRAIN_SERVER; default http://127.0.0.1:8000';
+export const RUN_ID = { name: 'RUN_ID', required: true } as const;
 
-export const JSON_OPTION =
-  'print only the outputs (for a plan, the whole result) as one JSON document; if the run fails, its status, error, failures with their inputs, and the outputs that there are';
-export const OUTPUT_OPTION =
-  '<TASK> print only the output of this task, whole: a text as it is, anything else as JSON; in a plan SUB_PIPELINE/TASK';
-export const PARTIAL_OPTION = 'if the run fails, print the outputs of the tasks that succeeded';
-export const EVENTS_OPTION =
-  '<FILE> write each event to this file as it happens, one JSON document per line; overwrites the file';
-export const RECORD_OPTION =
-  '<FILE> record what the actors of the run do, for wavetrain inspect and bug reports; secrets are masked; overwrites the file';
-export const INSPECT_OPTION =
-  'show what the actors of the run do on a page of this machine, and keep the page after the run until Enter or Ctrl-C; --inspect=wait begins the run when the page is open';
-export const ARTIFACTS_OPTION = '<FOLDER> write the files of tools such as export to this folder';
-export const MODEL_OPTION =
-  '<PROVIDER/MODEL> language model of tasks that name none, such as openai/gpt-4o-mini; default WAVETRAIN_MODEL';
-export const QUIET_OPTION = 'show no progress and no warnings';
-export const STORE_OPTION =
+const MCP_OPTION =
+  '<FILE> JSON file with MCP servers, whose tools tasks call as mcp.SERVER.TOOL; overrides SERVICE_MCP_FILE';
+const SESSION_OPTION =
+  '<JSON> session values, which templates read as {{session.KEY}}; @FILE reads them from a file';
+const STORE_OPTION =
   '<FOLDER> folder that keeps the runs of the shell; default .wavetrain, in the working directory or above it';
-export const NO_STORE_OPTION = 'do not keep this run';
+
+/** Base of the commands that load tools. */
+export abstract class CatalogCommand extends Command<CliContext> {
+  tools = Option.Array('--tools', { description: TOOLS_OPTION });
+  mcp = Option.String('--mcp', { description: MCP_OPTION });
+  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
+}
+
+/** Base of the commands that check a definition and run nothing. */
+export abstract class DefinitionCommand extends CatalogCommand {
+  file = Option.String({ name: 'FILE' });
+  inputs = Option.String('--inputs', {
+    description:
+      '<JSON> inputs of the pipeline or plan, which override its defaults; @FILE reads them from a file',
+  });
+  session = Option.String('--session', { description: SESSION_OPTION });
+}
 
 /** Base of the commands that send requests to a server. */
-export abstract class ServerCommand extends Command<CliContext> {
+abstract class ServerCommand extends Command<CliContext> {
   server = Option.String('--server', { description: SERVER_OPTION });
   envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 }
@@ -46,6 +48,26 @@ export abstract class ServerCommand extends Command<CliContext> {
 /** Base of the commands that show runs of the shell, or of a server. */
 export abstract class HistoryCommand extends ServerCommand {
   store = Option.String('--store', { description: STORE_OPTION });
+}
+
+/** The help of a command on the run that it takes. */
+export const RUN_ID_DETAILS = `
+  RUN_ID is the id of a run, or its last 4 or more characters (ids begin with the time, so their start is often the
+  same). If the server requires an API key, set WAVETRAIN_API_KEY.
+`;
+
+export const HISTORY_DETAILS = `
+  Without --server and WAVETRAIN_SERVER, a run that wavetrain run has kept in the folder .wavetrain needs no server.
+`;
+
+/** Base of the commands that show one run of the shell, or of a server. */
+export abstract class RunIdCommand extends HistoryCommand {
+  runId = Option.String(RUN_ID);
+}
+
+/** Base of the commands for one run of a server. */
+export abstract class ServerRunCommand extends ServerCommand {
+  runId = Option.String(RUN_ID);
 }
 
 /** The default of an option that a rerun is not given, as the help describes it. */
@@ -92,15 +114,53 @@ export abstract class RunValuesCommand extends Command<CliContext> {
   }
 }
 
-/** Base of the commands that start the run of a file, here or on a server. */
-export abstract class RunFileCommand extends RunValuesCommand {
-  file = Option.String({ name: 'FILE' });
-  breakBefore = Option.Array('--break-before', {
+/** Base of the commands that run a definition in the shell, and print its result. */
+export abstract class ShellRunCommand extends RunValuesCommand {
+  json = Option.Boolean('--json', false, {
     description:
-      '<TASK> pause before the wave of this task, to look at the run; in a plan SUB_PIPELINE/TASK; can be repeated',
+      'print only the outputs (for a plan, the whole result) as one JSON document; if the run fails, its status, error, failures with their inputs, and the outputs that there are',
   });
-  breakOnFailure = Option.Boolean('--break-on-failure', false, {
-    description: 'pause when a task has failed, before the run fails',
+  output = Option.String('--output', {
+    description:
+      '<TASK> print only the output of this task, whole: a text as it is, anything else as JSON; in a plan SUB_PIPELINE/TASK',
   });
-  tenant = Option.String('--tenant', { description: '<ID> namespace on the blackboard; default "default"' });
+  partial = Option.Boolean('--partial', false, {
+    description: 'if the run fails, print the outputs of the tasks that succeeded',
+  });
+  tools = Option.Array('--tools', { description: this.#orAsBefore(TOOLS_OPTION) });
+  mcp = Option.String('--mcp', { description: this.#orAsBefore(MCP_OPTION) });
+  events = Option.String('--events', {
+    description:
+      '<FILE> write each event to this file as it happens, one JSON document per line; overwrites the file',
+  });
+  record = Option.String('--record', {
+    description:
+      '<FILE> record what the actors of the run do, for wavetrain inspect and bug reports; secrets are masked; overwrites the file',
+  });
+  inspect = Option.String('--inspect', {
+    tolerateBoolean: true,
+    description:
+      'show what the actors of the run do on a page of this machine, and keep the page after the run until Enter or Ctrl-C; --inspect=wait begins the run when the page is open',
+  });
+  artifacts = Option.String('--artifacts', {
+    description: `<FOLDER> write the files of tools such as export to this folder; ${this.unlessGiven('default outputs; with --server, download them to this folder (without it, they stay on the server)')}`,
+  });
+  store = Option.String('--store', { description: STORE_OPTION });
+  model = Option.String('--model', {
+    description: this.#orAsBefore(
+      '<PROVIDER/MODEL> language model of tasks that name none, such as openai/gpt-4o-mini; default WAVETRAIN_MODEL',
+    ),
+  });
+  verbose = Option.Boolean('--verbose', false, { description: VERBOSE_OPTION });
+  quiet = Option.Boolean('--quiet', false, { description: 'show no progress and no warnings' });
+
+  #orAsBefore(description: string): string {
+    return [description, this.unlessGiven('')].filter((part) => part !== '').join('; ');
+  }
 }
+
+/** Descriptions of the options with which a file is run, here or on a server. */
+export const BREAK_BEFORE_OPTION =
+  '<TASK> pause before the wave of this task, to look at the run; in a plan SUB_PIPELINE/TASK; can be repeated';
+export const BREAK_ON_FAILURE_OPTION = 'pause when a task has failed, before the run fails';
+export const TENANT_OPTION = '<ID> namespace on the blackboard; default "default"';

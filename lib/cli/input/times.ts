@@ -1,5 +1,5 @@
 import { parseIsoTime, toIsoTime } from '../../common/clock.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from './usage-errors.js';
 
 const MS_BY_UNIT: Readonly<Record<string, number>> = {
   s: 1000,

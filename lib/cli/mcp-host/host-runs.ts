@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { ToolError, WavetrainError } from '../../common/errors.js';
-import type { JsonObject } from '../../common/json/json.js';
 import type { CheckedDefinition } from '../../execution/run-inputs.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext, RegistryApi } from '../context.js';
+import type { SubmittedValues } from '../../submission/submitter.js';
 import { submitChecked } from '../../submission/submitter.js';
 import { findChecked, type LoadedDefinition } from '../input/load-definition.js';
 import { DEFAULT_TENANT, openSecrets } from '../input/secrets.js';
@@ -13,13 +13,6 @@ import { RunProgressReport } from './progress-report.js';
 /** Settled runs that are kept for `runs`, and those that may be at work at once. */
 const MAX_KEPT = 100;
 const MAX_AT_WORK = 8;
-
-/** Values for a run, besides those of its definition. */
-export interface HostRunValues {
-  readonly params: JsonObject | undefined;
-  readonly inputs: JsonObject | undefined;
-  readonly session: JsonObject | undefined;
-}
 
 /** A run that a host has started. */
 interface HostRun {
@@ -44,7 +37,7 @@ export class HostRuns {
    * Runs a definition that was found valid. Resolves when the run has settled; a cancelled call cancels the run by
    * force.
    */
-  async run(loaded: LoadedDefinition, values: HostRunValues, call: HostCall): Promise<RunRecord> {
+  async run(loaded: LoadedDefinition, values: SubmittedValues, call: HostCall): Promise<RunRecord> {
     const atWork = [...this.#runs.values()].filter(({ record }) => record === undefined).length;
     if (atWork + this.#starting >= MAX_AT_WORK)
       throw new ToolError(`${MAX_AT_WORK} runs are at work already: wait until one of them has ended`);
@@ -56,7 +49,7 @@ export class HostRuns {
 
   async #start(
     loaded: LoadedDefinition,
-    values: HostRunValues,
+    values: SubmittedValues,
     call: HostCall,
   ): Promise<{ readonly runId: string; readonly run: HostRun }> {
     const { clock, env, cwd } = this.#context;
@@ -125,13 +118,12 @@ const OUTPUT_FOLDER = 'outputs';
 async function submit(
   registry: RegistryApi,
   loaded: LoadedDefinition,
-  { params, inputs, session }: HostRunValues,
+  values: SubmittedValues,
   { report, host }: HostCall,
   now: () => number,
 ): Promise<string> {
   const definition = findChecked(loaded);
   if (definition === undefined) throw new WavetrainError('invalid_definition', 'the definition is not valid');
-  const values = { ...(params && { params }), ...(inputs && { inputs }), ...(session && { session }) };
   const progress = report && new RunProgressReport(countTasks(definition), report, now);
   const onEvent = progress?.onEvent.bind(progress);
   const startedBy = { kind: 'mcp', name: host } as const;

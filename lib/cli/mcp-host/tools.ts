@@ -3,10 +3,11 @@ import { readModelConfig } from '../../common/model-config.js';
 import type { CompilePromptOptions } from '../../compile/compile.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';
+import { createReportOf } from '../input/load-definition.js';
 import { DEFINITION_INPUTS, loadHostDefinition } from './host-definition.js';
 import type { HostRuns } from './host-runs.js';
 import { type HostAnswer, type ServedTool, serveTool } from './served-tool.js';
-import { createReportOf, describeEnd, showTools, showRuns, toData } from './views.js';
+import { describeEnd, showTools, showRuns, toData } from './views.js';
 
 /** The tools that `wavetrain mcp` offers to MCP hosts. */
 export function hostTools(
@@ -25,7 +26,7 @@ export function hostTools(
       inputs: DEFINITION_INPUTS,
       answer: async (inputs) => {
         const loaded = await loadHostDefinition(inputs, await openCatalog(), context, false);
-        return { value: await createReportOf(loaded) };
+        return { value: toData(await createReportOf(loaded)) };
       },
     }),
     serveTool({
@@ -41,8 +42,12 @@ export function hostTools(
       },
       answer: async (inputs, call) => {
         const loaded = await loadHostDefinition(inputs, await openCatalog(), context, true);
-        if (!loaded.check.ok) return { value: await createReportOf(loaded), isError: true };
-        const values = { params: inputs.params, inputs: loaded.inputs, session: loaded.session };
+        if (!loaded.check.ok) return { value: toData(await createReportOf(loaded)), isError: true };
+        const values = {
+          ...(inputs.params && { params: inputs.params }),
+          ...(loaded.inputs && { inputs: loaded.inputs }),
+          ...(loaded.session && { session: loaded.session }),
+        };
         return describeEnd(await runs.run(loaded, values, call));
       },
     }),

@@ -3,7 +3,6 @@ import type { JsonObject } from '../../common/json/json.js';
 import { nearest } from '../../definition/suggest.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { Catalog } from '../../tools/catalog.js';
-import type { LoadedDefinition } from '../input/load-definition.js';
 import type { HostRuns } from './host-runs.js';
 import type { HostAnswer } from './served-tool.js';
 
@@ -11,16 +10,6 @@ import type { HostAnswer } from './served-tool.js';
 const MAX_OUTPUTS_LENGTH = 256 * 1024;
 
 const MAX_TASKS = 100;
-
-/** The report of `validate`. */
-export async function createReportOf({ kind, check }: LoadedDefinition): Promise<JsonObject> {
-  if (kind === 'pipeline') {
-    const { createReport } = await import('../lazy/validation.js');
-    return toData(createReport(check));
-  }
-  const { createPlanReport } = await import('../lazy/plans.js');
-  return toData(createPlanReport(check));
-}
 
 /** How a run has ended: its outputs unless they are long, or what failed. */
 export function describeEnd(record: RunRecord): HostAnswer {

@@ -92,21 +92,22 @@ function subPipelinesWith(wanted: RunStatus | null, { sub_pipelines: statuses }:
 }
 
 /**
- * Describes why a pipeline run of this command did not succeed: its failures, the tasks that succeeded and those that
- * were skipped, and hints.
+ * Describes why a run of this process did not succeed: its failures, its tasks or sub-pipelines, and hints.
  *
  * @param isKept in the history of the shell
+ * @param waves the task ids of each wave of a pipeline
  */
-export function pipelineFailureLines(
+export function localFailureLines(
   record: RunRecord,
-  pipeline: Pipeline,
   terminal: Terminal,
   details: FailureDetails,
   isKept: boolean,
+  waves: Pipeline['waves'],
 ): string[] {
   return [
-    ...errorLines(record, terminal, SEE_EVENTS, details),
-    ...taskLines(record, pipeline.waves, terminal),
+    ...errorLines(record, terminal, '--events FILE writes all of them', details),
+    ...taskLines(record, waves, terminal),
+    ...subPipelineLines(record, terminal),
     ...hintLines(record, details, terminal, isKept),
   ];
 }
@@ -119,20 +120,6 @@ function taskLines(record: RunRecord, waves: Pipeline['waves'], terminal: Termin
   // A run ends with the wave in which a task failed: all other tasks up to that wave succeeded (D16).
   const succeeded = executed.filter((taskId) => !failed.has(taskId));
   return [...nameLines('succeeded', succeeded, terminal), ...nameLines('skipped', skipped, terminal)];
-}
-
-/** Describes why a plan run of this command did not succeed: its failures, its sub-pipelines and hints. */
-export function planFailureLines(
-  record: RunRecord,
-  terminal: Terminal,
-  details: FailureDetails,
-  isKept: boolean,
-): string[] {
-  return [
-    ...errorLines(record, terminal, SEE_EVENTS, details),
-    ...subPipelineLines(record, terminal),
-    ...hintLines(record, details, terminal, isKept),
-  ];
 }
 
 /**
@@ -163,8 +150,6 @@ export function serverFailureLines(
 export function serverFlag(server: string | undefined): string {
   return server === undefined ? '' : ` --server ${server}`;
 }
-
-const SEE_EVENTS = '--events FILE writes all of them';
 
 /** The sub-pipelines of a plan run by status, without those that failed; empty for a pipeline. */
 export function subPipelineLines(record: RunRecord, terminal: Terminal): string[] {

@@ -4,6 +4,7 @@ import type { Log } from '../../http/logging/log.js';
 import type { RunningServer } from '../../http/server-options.js';
 import type { RestoredRuns } from '../../runs/registry.js';
 import type { CliContext } from '../context.js';
+import { PROGRAM } from '../package-info.js';
 import { detectTerminal } from './terminal.js';
 import { wrapLine } from './text.js';
 
@@ -13,6 +14,28 @@ interface Output extends Pick<CliContext, 'stdout' | 'env'> {
   readonly log: Log;
   readonly quiet: boolean;
 }
+
+/** Prints the address of the server: as text on a terminal, as a log line elsewhere. */
+export function printAddress(
+  { url }: RunningServer,
+  { storeFile }: ServerConfig,
+  { stdout, env, log, quiet }: Output,
+): void {
+  const terminal = detectTerminal(stdout, env);
+  const docs = `${url}/docs`;
+  if (!terminal.interactive) return log.info({ url, docs }, 'listening');
+  if (quiet) return;
+  const { bold, cyan, dim } = terminal.style;
+  const lines = [
+    ...wrapLine(`${bold(PROGRAM)} listens on ${cyan(url)}`, terminal),
+    ...wrapLine(`  documentation  ${cyan(docs)}`, terminal),
+    ...wrapLine(`  ${storeFile === undefined ? RUNS_ARE_LOST : RUNS_GO_ON}`, terminal).map(dim),
+  ];
+  stdout.write(`${lines.join('\n')}\n\n`);
+}
+
+const RUNS_ARE_LOST = 'Ctrl-C shuts down; runs are kept in memory and are lost when the server exits';
+const RUNS_GO_ON = 'Ctrl-C shuts down; runs go on when the server is started again';
 
 /**
  * Prints how many pipelines the folder of a server has, and where its runs are kept, once those from before can be found.
@@ -50,4 +73,18 @@ function describeLibrary(folder: string, { pipelines, broken, schedules }: Libra
     formatCount(schedules, 'schedule'),
     ...(broken > 0 ? [`${broken} with errors: GET /pipelines lists them`] : []),
   ].join(', ');
+}
+
+/** Prints how long the server waits for the runs that are at work. */
+export function printShutdown(
+  { registry: { load } }: RunningServer,
+  { shutdownMs }: ServerConfig,
+  { stdout, env, log }: Output,
+): void {
+  const terminal = detectTerminal(stdout, env);
+  if (!terminal.interactive) return log.info({ ...load, grace_ms: shutdownMs }, 'shutting down');
+  const runs = load.running === 1 ? '1 run has' : `${load.running} runs have`;
+  const wait =
+    load.running === 0 ? '' : `: ${runs} ${shutdownMs / 1000} s to finish; Ctrl-C again exits at once`;
+  stdout.write(`\n${wrapLine(`shutting down${wait}`, terminal).join('\n')}\n`);
 }

@@ -1,4 +1,15 @@
-import { type FileHandle, open, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import {
+  access,
+  constants,
+  type FileHandle,
+  open,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { errorCode, WavetrainError } from '../../common/errors.js';
 
@@ -30,6 +41,20 @@ export async function updateFile(
     throw error;
   }
   await syncFolder(dirname(target));
+}
+
+/**
+ * Looks whether a file can be changed, before its new text is made.
+ *
+ * @throws WavetrainError `bad_usage`, or an error of the system
+ */
+export async function assertUpdatable(path: string): Promise<void> {
+  const target = await followLinks(path).catch(() => path);
+  const folder = dirname(target);
+  if ((await stat(folder).catch(() => undefined))?.isDirectory() !== true)
+    throw new WavetrainError('bad_usage', `there is no folder ${folder}`);
+  await assertRegularFile(target);
+  await access(folder, constants.W_OK);
 }
 
 /** Returns the path that a file has, or will have, without links. */

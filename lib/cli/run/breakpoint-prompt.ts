@@ -3,12 +3,11 @@ import type { Readable } from 'node:stream';
 import { errorCode, errorMessage } from '../../common/errors.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { Display } from '../progress/display.js';
-import { describePause } from '../runs/describe-pause.js';
-import type { TaskReader } from './run-end.js';
-import type { RunBackend } from './run-backend.js';
+import type { RunBackend } from './displayed-run.js';
+import { describePause, readCall } from './task-reader.js';
 
 /** Lets a paused run go on. */
-interface PausableRun extends Pick<RunBackend, 'resume' | 'cancel'>, TaskReader {}
+type PausableRun = Pick<RunBackend, 'resume' | 'cancel' | 'reader'>;
 
 /** Prints lines, and leaves the terminal to what somebody types. */
 interface PromptScreen extends Pick<Display, 'hold' | 'release'> {
@@ -128,7 +127,7 @@ export class BreakpointPrompt {
     this.#places.set(place, true);
     this.#screen.hold();
     this.#screen.print(
-      `paused ${await describePause(this.#run, this.#runId, place === WHOLE_RUN ? undefined : place)}`,
+      `paused ${await describePause(this.#run.reader, this.#runId, place === WHOLE_RUN ? undefined : place)}`,
     );
     if (!this.#hasEnded && isFirst) this.#screen.print(HELP);
   }
@@ -199,10 +198,11 @@ export class BreakpointPrompt {
     if (name === '') return this.#screen.print('show which task? For example: show summary');
     const [, path = name, item] = /^(.+)\[(\d+)\]$/.exec(name) ?? [];
     const [taskId = '', subPipeline] = path.split('/').toReversed();
-    const options = subPipeline === undefined ? {} : { sub_pipeline: subPipeline };
-    const call = await (item === undefined
-      ? this.#run.task(this.#runId, taskId, options)
-      : this.#run.item(this.#runId, taskId, Number(item), options));
+    const call = await readCall(this.#runId, this.#run.reader, {
+      task_id: taskId,
+      item: item === undefined ? undefined : Number(item),
+      sub_pipeline: subPipeline,
+    });
     const { status, inputs, inputs_error: problem, output, error } = call;
     this.#screen.print(`${name}: ${status}${error === null ? '' : `: ${error.message}`}`);
     this.#screen.print(`inputs: ${problem ?? formatValue(inputs)}`);

@@ -4,55 +4,47 @@ import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
-import { reportUncaughtToolErrors, type StopSignals } from '../process-events.js';
+import { reportUncaughtToolErrors, StopSignals } from '../input/process-events.js';
 import { type Display, openDisplay } from '../progress/display.js';
-import type { RunView } from '../progress/run-view.js';
 import { describeCurrentWaves } from '../render/run-summary.js';
 import { captureStdout, drain } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, wrapLine } from '../render/text.js';
 import { BreakpointPrompt } from './breakpoint-prompt.js';
-import type { ShellHistory } from './local/history.js';
-import { type InspectedRun, readRunEnd } from './run-end.js';
-import { assertOutputName, type FormatFailures, printRunEnd, wantsDetails } from './print-run-end.js';
-import type { RunBackend } from './run-backend.js';
-import type { RunFlags } from './run-flags.js';
-import { RunListeners } from './run-listeners.js';
+import type { DisplayedRun, RunBackend } from './displayed-run.js';
+import { assertOutputName, type InspectedRun, printRunEnd, readRunEnd, wantsDetails } from './run-end.js';
+import { RunListeners } from './listeners/run-listeners.js';
+import type { RunFlags } from './submission.js';
 import { printWrittenFiles, type WrittenFiles } from './written-files.js';
 
-/** A run of a pipeline or a plan, ready to be submitted, and how the terminal displays it. */
-export interface DisplayedRun {
-  readonly backend: RunBackend;
-  /** Several sub-pipelines, and so several waves, may run at once (D45). */
-  readonly hasParallelWaves: boolean;
-  /** The files that the run was read from, which `--events` must not overwrite. */
-  readonly filesRead: readonly string[];
-  readonly createView: () => RunView;
-  /** Replaces the secrets that the run has used, in what tools print and throw outside of their tasks (D61). */
-  readonly mask?: ((text: string) => string) | undefined;
-  readonly formatFailures: FormatFailures;
-  /** The folder of this machine for the files of the run; undefined when they stay on a server. */
-  readonly outputFolder: string | undefined;
-  /** True when the run may pause at breakpoints. */
-  readonly mayPause?: boolean | undefined;
-  /** Keeps the run; undefined when this machine does not. */
-  readonly history?: ShellHistory | undefined;
-  /** The names that `--output` takes; undefined if they are not known before the run. */
-  readonly listOutputs: (() => string[]) | undefined;
-}
-
 /**
- * Executes a run, displays its progress and prints its result. Returns the exit status of the run (D40).
+ * Prepares a run and executes it: displays its progress and prints its result. Returns the exit status of the run (D40), or
+ * that of a definition which cannot run.
  *
- * @param signals cancel the run, also when they came before it began
+ * @param prepare reads and checks everything; a signal meanwhile ends the command with the same status as a later one
  */
 export async function executeRun(
+  prepare: (signals: StopSignals) => Promise<DisplayedRun | ExitStatus>,
+  flags: RunFlags,
+  context: CliContext,
+): Promise<ExitStatus> {
+  const signals = new StopSignals(context.processEvents);
+  try {
+    const run = await Promise.race([prepare(signals), signals.first.then(() => EXIT.interrupted)]);
+    if (typeof run === 'number') return run;
+    if (flags.output !== undefined && run.listOutputs) assertOutputName(flags.output, run.listOutputs());
+    return await executeWithListeners(run, flags, signals, context);
+  } finally {
+    signals.close();
+  }
+}
+
+async function executeWithListeners(
   run: DisplayedRun,
   flags: RunFlags,
   signals: StopSignals,
   context: CliContext,
 ): Promise<ExitStatus> {
-  if (flags.output !== undefined && run.listOutputs) assertOutputName(flags.output, run.listOutputs());
   const listeners = await RunListeners.open(flags, run.filesRead, context);
   try {
     if (await listeners.waitForViewer(signals))
@@ -155,7 +147,7 @@ async function submitAndWait(
     const { json, partial, output } = flags;
     const outputs = json || partial || output !== undefined;
     const wanted = { outputs, json, verbose: wantsDetails(flags, context) };
-    const inspected = await readRunEnd(record, backend, wanted);
+    const inspected = await readRunEnd(record, backend.reader, wanted);
     const files = await backend.writtenFiles(record, signals);
     return { inspected, files, release: () => backend.release(runId) };
   } finally {

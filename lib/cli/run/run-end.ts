@@ -1,19 +1,28 @@
 import type { TaskStatus } from '../../../machines/types.js';
-import { errorMessage } from '../../common/errors.js';
-import { type JsonObject, setOwn } from '../../common/json/json.js';
+import { errorMessage, type TaskFailure } from '../../common/errors.js';
+import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
+import { joinFirst } from '../../common/text.js';
+import { nearest } from '../../definition/suggest.js';
 import type { RunRecord } from '../../runs/record.js';
-import type { CallRecord, TaskQuery, TaskRecord } from '../../runs/tasks/task-record.js';
-import type { RegistryApi } from '../context.js';
+import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
+import type { CliContext } from '../context.js';
+import { UsageError } from '../input/usage-errors.js';
+import { PROGRAM } from '../package-info.js';
+import type { DisplayFlags } from '../progress/display.js';
 import {
   causesFirst,
   type FailureDetails,
+  failureLines,
   formatCall,
   groupFailures,
   NO_DETAILS,
 } from '../render/failures.js';
-
-/** Shows the tasks of a run: the registry of this process, or the client of a server. */
-export type TaskReader = Pick<RegistryApi, 'tasks' | 'task' | 'item'>;
+import { printOutput, printOutputs, printPartialOutputs } from '../render/outputs.js';
+import { modelLines, summaryLine } from '../render/run-summary.js';
+import { printJson } from '../render/stdout.js';
+import { detectTerminal, type Terminal } from '../render/terminal.js';
+import { toSingleLine, wrapLine } from '../render/text.js';
+import { readCall, readTasks, type TaskReader } from './task-reader.js';
 
 /** A settled run, with what its record does not have. */
 export interface InspectedRun {
@@ -36,8 +45,6 @@ interface Wanted {
 
 /** Failures whose inputs are shown: those of further items are mostly alike. */
 const MAX_DETAILED = 10;
-
-const MAX_PAGE_SIZE = 500;
 
 /**
  * Reads what a run leaves: the inputs of what failed, and the outputs that there are (D59). Call before the run is
@@ -78,12 +85,7 @@ async function readDetails(
   const shown = json ? causesFirst(failures) : groupFailures(failures, verbose).map(({ first }) => first);
   try {
     for (const failure of shown.slice(0, MAX_DETAILED)) {
-      const { task_id, item, sub_pipeline } = failure;
-      const options = { sub_pipeline, whole: verbose || json };
-      const call = await (item === undefined
-        ? reader.task(run_id, task_id, options)
-        : reader.item(run_id, task_id, item, options));
-      calls.set(formatCall(failure), call);
+      calls.set(formatCall(failure), await readCall(run_id, reader, failure, { whole: verbose || json }));
     }
     return { calls, verbose, problem: undefined };
   } catch (error) {
@@ -104,23 +106,6 @@ async function readOutputs(
   return { outputs, statuses };
 }
 
-/** Reads the tasks of a run page by page, `most` of them at most. */
-export async function* readTasks(
-  runId: string,
-  reader: Pick<TaskReader, 'tasks'>,
-  query: TaskQuery,
-  most: number = Number.POSITIVE_INFINITY,
-): AsyncGenerator<TaskRecord> {
-  let left = most;
-  let cursor: string | undefined;
-  do {
-    const page = await reader.tasks(runId, { ...query, limit: Math.min(left, MAX_PAGE_SIZE), cursor });
-    yield* page.tasks;
-    left -= page.tasks.length;
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined && left > 0);
-}
-
 /** Of a fan-out that failed, the outputs of its items that succeeded, and null in place of the others. */
 function addOutput(outputs: JsonObject, { sub_pipeline, task_id, status, items, output }: TaskRecord): void {
   if (status !== 'succeeded' && (items === null || items.succeeded === 0)) return;
@@ -132,4 +117,152 @@ function addOutput(outputs: JsonObject, { sub_pipeline, task_id, status, items, 
   const part = (known ?? {}) as JsonObject;
   setOwn(part, task_id, output);
   setOwn(outputs, sub_pipeline, part);
+}
+
+/** Describes a run that failed or was cancelled. */
+export type FormatFailures = (record: RunRecord, terminal: Terminal, details: FailureDetails) => string[];
+
+/** The flags that say what is printed of a settled run. */
+export interface RunEndFlags extends DisplayFlags {
+  /** The one task whose output is printed: `write`; in a plan `report/write`. */
+  readonly output?: string | undefined;
+  /** Print the outputs of a run that did not succeed. */
+  readonly partial?: boolean;
+}
+
+/** True when inputs and stacks are shown whole (D59). */
+export function wantsDetails({ verbose }: DisplayFlags, { env }: CliContext): boolean {
+  return verbose || Boolean(env['WAVETRAIN_DEBUG']);
+}
+
+/**
+ * Prints a settled run: its outputs on standard output, its summary and failures on standard error. With `--json` a run
+ * that did not succeed prints what it has as well (D59).
+ */
+export function printRunEnd(
+  { record, details, outputs, statuses }: InspectedRun,
+  flags: RunEndFlags,
+  formatFailures: FormatFailures,
+  context: CliContext,
+): void {
+  const { result, status, error, failures } = record;
+  printSummary(record, details, flags, formatFailures, context);
+  const isPlan = record.kind === 'plan';
+  const output = flags.output === undefined ? undefined : findOutput(outputs ?? {}, flags.output, isPlan);
+  if (flags.output !== undefined && output === undefined && statuses !== undefined) {
+    printWhyMissing(flags.output, statuses.get(flags.output), context);
+  }
+  if (result === null && flags.json) {
+    const described = describeFailures(failures, details);
+    printJson({ status, error, failures: described, outputs: outputs ?? {} }, context);
+  } else if (flags.output !== undefined) {
+    // Where it is not known before the run which tasks there are.
+    if (result !== null) assertOutputName(flags.output, listNames(outputs ?? {}, isPlan));
+    if (output !== undefined) printOutput(output, flags.json, context);
+  } else if (result !== null) {
+    if (flags.json) printJson(toJsonResult(result, record), context);
+    else printOutputs(result, record.usage, context);
+  } else if (flags.partial) {
+    printPartialOutputs(outputs ?? {}, isPlan, context);
+  }
+}
+
+function printSummary(
+  record: RunRecord,
+  details: FailureDetails,
+  flags: RunEndFlags,
+  formatFailures: FormatFailures,
+  context: CliContext,
+): void {
+  const isSuccess = record.result !== null;
+  if (isSuccess && !wantsSummary(flags, context) && (flags.quiet || record.failures.length === 0)) return;
+  const terminal = detectTerminal(context.stderr, context.env);
+  const lines = [
+    ...wrapLine(summaryLine(record, terminal.style), terminal),
+    // The statistics of a run that succeeded name its models already.
+    ...(isSuccess ? [] : modelLines(record)),
+    ...(isSuccess
+      ? failureLines(record.failures, terminal, '--events FILE writes all of them')
+      : formatFailures(record, terminal, details)),
+  ];
+  context.stderr.write(`${lines.join('\n')}\n`);
+}
+
+/** A succeeded run has a summary where its progress is shown, and with `--verbose`. */
+function wantsSummary({ json, quiet, verbose }: DisplayFlags, { stderr, env }: CliContext): boolean {
+  return verbose || (detectTerminal(stderr, env).canRedraw && !json && !quiet);
+}
+
+type Result = NonNullable<RunRecord['result']>;
+
+/** `--json` prints the outputs of a pipeline (D41) and the whole result of a plan (D47). */
+function toJsonResult(result: Result, { events }: RunRecord): unknown {
+  return result.plan_id === undefined ? result.outputs : { ...result, events };
+}
+
+/** The failures for a program: the first ones with the inputs of their calls and, with `--verbose`, their stacks. */
+function describeFailures(
+  failures: readonly TaskFailure[],
+  { calls, verbose }: FailureDetails,
+): (TaskFailure & { readonly inputs?: JsonObject; readonly stack?: string })[] {
+  return failures.map((failure) => {
+    const { inputs = null, error } = calls.get(formatCall(failure)) ?? {};
+    const stack = verbose ? error?.stack : undefined;
+    return { ...failure, ...(inputs !== null && { inputs }), ...(stack !== undefined && { stack }) };
+  });
+}
+
+/** Says on standard error why there is no output of the task that `--output` names. */
+function printWhyMissing(
+  name: string,
+  status: TaskStatus | undefined,
+  { stderr, env }: Pick<CliContext, 'stderr' | 'env'>,
+): void {
+  const terminal = detectTerminal(stderr, env);
+  const why = `${describeMissing(toSingleLine(name), status)}, so there is no output of it`;
+  stderr.write(`${wrapLine(`${terminal.style.red(`${PROGRAM}:`)} ${why}`, terminal).join('\n')}\n`);
+}
+
+function describeMissing(name: string, status: TaskStatus | undefined): string {
+  switch (status) {
+    case undefined:
+      return `there is no task "${name}"`;
+    case 'failed':
+      return `${name} failed`;
+    case 'running':
+      return `${name} has not finished`;
+    default:
+      return `${name} has not run`;
+  }
+}
+
+function findOutput(outputs: JsonObject, name: string, isPlan: boolean): Json | undefined {
+  if (!isPlan) return ownValue(outputs, name);
+  const slash = name.indexOf('/');
+  const part = ownValue(outputs, name.slice(0, Math.max(0, slash)));
+  return part === undefined ? undefined : ownValue(part as JsonObject, name.slice(slash + 1));
+}
+
+function ownValue(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** The names that `--output` takes. */
+function listNames(outputs: JsonObject, isPlan: boolean): string[] {
+  if (!isPlan) return Object.keys(outputs);
+  return Object.entries(outputs).flatMap(([id, part]) =>
+    Object.keys(part as JsonObject).map((taskId) => `${id}/${taskId}`),
+  );
+}
+
+const MAX_NAMES = 12;
+
+/** @throws UsageError when there is no task of that name */
+export function assertOutputName(name: string, names: readonly string[]): void {
+  if (names.includes(name)) return;
+  const suggestion = nearest(name, names);
+  throw new UsageError(
+    `--output names "${name}", but there is no such task`,
+    suggestion === undefined ? `the tasks are ${joinFirst(names, MAX_NAMES)}` : `did you mean ${suggestion}?`,
+  );
 }

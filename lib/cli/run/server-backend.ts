@@ -1,24 +1,16 @@
 import type { WavetrainClient } from '../../client/client.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
-import type { RunRecord } from '../../runs/record.js';
-import type {
-  ItemPage,
-  ItemRecord,
-  TaskOptions,
-  TaskPage,
-  TaskQuery,
-  TaskRecord,
-} from '../../runs/tasks/task-record.js';
+import type { AcceptedRun, RunRecord } from '../../runs/record.js';
+import type { StopSignals } from '../input/process-events.js';
 import { PROGRAM } from '../package-info.js';
-import type { StopSignals } from '../process-events.js';
 import { serverFlag } from '../render/run-summary.js';
-import { followEvents, type ServerClock } from '../runs/watch.js';
-import type { RunBackend, StartOptions } from './run-backend.js';
-import type { PreparedSubmission } from './submission.js';
+import type { Clock } from '../../common/clock.js';
+import type { LiveEvent } from '../../execution/events/event.js';
+import { type RunBackend, type StartOptions } from './displayed-run.js';
 import { filesOnServer, type WrittenFiles } from './written-files.js';
 
 interface BackendOptions {
-  readonly submit: PreparedSubmission['submit'];
+  readonly submit: () => Promise<AcceptedRun>;
   readonly signals: StopSignals;
   /** The value of `--server`, for the commands in messages. */
   readonly server: string;
@@ -32,6 +24,7 @@ const CANCEL_LIMIT_MS = 5000;
 
 /** Executes a run on a server, which keeps it. */
 export class ServerBackend implements RunBackend {
+  readonly reader: RunBackend['reader'];
   readonly #client: WavetrainClient;
   readonly #options: BackendOptions;
   readonly #clock: ServerClock;
@@ -40,6 +33,7 @@ export class ServerBackend implements RunBackend {
 
   constructor(client: WavetrainClient, clock: ServerClock, options: BackendOptions) {
     this.#client = client;
+    this.reader = client;
     this.#clock = clock;
     this.#options = options;
   }
@@ -89,22 +83,6 @@ export class ServerBackend implements RunBackend {
     await this.#client[by](runId);
   }
 
-  tasks(runId: string, query: TaskQuery): Promise<TaskPage> {
-    return this.#client.tasks(runId, query);
-  }
-
-  task(runId: string, taskId: string, options: TaskOptions): Promise<TaskRecord> {
-    return this.#client.task(runId, taskId, options);
-  }
-
-  item(runId: string, taskId: string, item: number, options: TaskOptions): Promise<ItemRecord> {
-    return this.#client.item(runId, taskId, item, options);
-  }
-
-  items(runId: string, taskId: string, query: TaskQuery): Promise<ItemPage> {
-    return this.#client.items(runId, taskId, query);
-  }
-
   async writtenFiles(record: RunRecord, signals: Pick<StopSignals, 'first'>): Promise<WrittenFiles> {
     const { server, outputFolder: folder } = this.#options;
     if (folder === undefined) return filesOnServer(record, server);
@@ -121,5 +99,62 @@ export class ServerBackend implements RunBackend {
 
   #watchCommand(runId: string): string {
     return `${PROGRAM} runs watch ${runId}${serverFlag(this.#options.server)} shows it`;
+  }
+}
+
+export interface ServerEventListener {
+  readonly onEvent: (event: LiveEvent) => void;
+  readonly print: (line: string) => void;
+  /** Is set to the time of each event. */
+  readonly clock: ServerClock;
+}
+
+/** Passes on the events of a run until it has settled. */
+export async function followEvents(
+  client: WavetrainClient,
+  runId: string,
+  { onEvent, print, clock }: ServerEventListener,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const event of client.events(runId, { signal })) {
+    if (event.kind === 'gap') {
+      print(`events ${event.after + 1} to ${event.next - 1} have been dropped by the server`);
+    } else {
+      clock.set(event);
+      onEvent(event);
+    }
+  }
+}
+
+/**
+ * Each event sets the monotonic time to its own, so that events of the past show their true durations. The events of
+ * one run never go back (D27).
+ */
+export class ServerClock implements Clock {
+  readonly #clock: Clock;
+  #offsetMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  set({ time }: LiveEvent): void {
+    this.#offsetMs = Date.parse(time) - this.#clock.monotonicNow();
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  monotonicNow(): number {
+    return this.#clock.monotonicNow() + this.#offsetMs;
+  }
+
+  setTimeout(run: () => void, delayMs: number): unknown {
+    return this.#clock.setTimeout(run, delayMs);
+  }
+
+  clearTimeout(timer: unknown): void {
+    this.#clock.clearTimeout(timer);
   }
 }

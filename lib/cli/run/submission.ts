@@ -1,213 +1,198 @@
-import type { WavetrainClient } from '../../client/client.js';
-import type { DefinitionOrText, SubPipelineDefinitions } from '../../client/requests.js';
-import { WavetrainError } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json/json.js';
-import { MAX_YAML_LENGTH } from '../../common/limits.js';
-import type { Problem } from '../../definition/problems/problem.js';
+import { BY_COMMAND_LINE } from '../../common/started-by.js';
+import { formatCount } from '../../common/text.js';
+import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { PipelineDefinition } from '../../definition/schema/schema.js';
-import type { PipelineInput } from '../../plans/plan.js';
-import type { PlanReport } from '../../plans/report.js';
-import type { AcceptedRun } from '../../runs/record.js';
+import type { ExecutionOptions } from '../../execution/run-inputs.js';
+import type { DefinitionSource } from '../../submission/definition-checker.js';
+import type { Submission, SubmittedValues } from '../../submission/submitter.js';
 import type { CliContext } from '../context.js';
-import { EXIT, type ExitStatus } from '../exit-status.js';
+import { type NumberRule, readJsonObject, readNumber } from '../input/flags.js';
 import { type DefinitionFile, type DefinitionFlags, readDefinition } from '../input/load-definition.js';
-import { printProblems } from '../input/problems.js';
-import { PROGRAM } from '../package-info.js';
-import { PipelineRunView } from '../progress/run-view.js';
-import { serverFailureLines, serverFlag } from '../render/run-summary.js';
-import type { DisplayedRun } from './execute-run.js';
-import {
-  assertFlagsFit,
-  checkParams,
-  readRunValues,
-  type RunValueFlags,
-  type ParsedValues,
-} from './run-flags.js';
+import { STANDARD_INPUT } from '../input/read-file.js';
+import type { FlagsOf, RunValuesCommand, ShellRunCommand } from '../input/shared-options.js';
+import { UsageError } from '../input/usage-errors.js';
 
-interface SubmissionFlags extends DefinitionFlags, RunValueFlags {
-  readonly server?: string | undefined;
-  readonly json: boolean;
-  readonly quiet: boolean;
+/** The flags of `run` that say how to display it. */
+export type RunFlags = Pick<
+  FlagsOf<ShellRunCommand>,
+  'json' | 'events' | 'record' | 'inspect' | 'output' | 'partial' | 'verbose' | 'quiet'
+>;
+
+/** The flags that say how a run executes and with which values, unparsed. */
+export type RunValueFlags = Partial<FlagsOf<RunValuesCommand>> & {
+  readonly tenant?: string | undefined;
+  readonly breakBefore?: readonly string[] | undefined;
+  readonly breakOnFailure?: boolean;
+};
+
+/** A run that flags ask for, here or on a server. */
+export interface ShellSubmission extends Omit<Submission, 'tenantId'> {
+  /** Undefined without the flag: then the receiver of the submission chooses. */
+  readonly tenantId: string | undefined;
 }
 
-/** A run that a server has validated and that is ready to be sent to it. */
-export interface PreparedSubmission {
-  readonly definition: DefinitionFile;
-  /** Sends the run, at most once even if the request must be repeated (D36). */
-  readonly submit: () => Promise<AcceptedRun>;
-  /** Describes how the terminal displays the run. */
-  readonly describe: () => Promise<Omit<DisplayedRun, 'backend' | 'filesRead' | 'outputFolder'>>;
-}
-
-/**
- * Reads a pipeline or plan and has the server validate it, since the server knows its tools. Prints the problems.
- *
- * @param command such as `run`, for examples in hints
- * @returns the run, or the exit status of an invalid definition
- */
-export async function prepareSubmission(
-  flags: SubmissionFlags,
-  command: string,
-  client: WavetrainClient,
+/** Reads the file that the flags name, and makes a submission of it and of their values (D73). Rejects with a UsageError. */
+export async function readFileSubmission(
+  flags: DefinitionFlags & RunValueFlags,
   context: CliContext,
-): Promise<PreparedSubmission | ExitStatus> {
+): Promise<{ readonly file: DefinitionFile; readonly submission: ShellSubmission }> {
   const values = await readRunValues(flags, context);
-  const definition = await readDefinition(flags, context);
-  assertFlagsFit(definition.kind, values);
-  const { inputs, session } = definition;
-  const common = {
-    options: values.options,
-    ...(inputs && { inputs }),
-    ...(session && { session }),
-    ...(flags.tenant !== undefined && { tenant_id: flags.tenant }),
-    ...(values.breakpoints && { breakpoints: values.breakpoints }),
+  const file = await readDefinition(flags, context);
+  assertFlagsFit(file.kind, values);
+  const { inputs, session } = file;
+  const submission = {
+    definition: toTextSource(file),
+    values: { ...values, ...(inputs && { inputs }), ...(session && { session }) },
+    tenantId: flags.tenant,
+    startedBy: BY_COMMAND_LINE,
   };
-  const key = { idempotencyKey: context.newId() };
-  if (definition.kind === 'pipeline') {
-    const pipeline = toSend(definition, definition.text.length);
-    const check = await client.validate(pipeline, { inputs, session });
-    printReport(definition, check, flags, context);
-    if (!check.ok) return EXIT.invalid;
-    const commandLine = `${PROGRAM} ${command} ${flags.file}${serverFlag(flags.server)}`;
-    const params = await readParams(definition, values, commandLine);
-    return {
-      definition,
-      submit: () => client.submit({ pipeline, ...common, params }, key),
-      describe: () => describePipeline(pipeline, { inputs, session }, flags.server, client),
-    };
-  }
-  const sent = await sendPlan(definition);
-  const check = await client.validatePlan(sent.plan, { pipelines: sent.pipelines, inputs, session });
-  printReport(definition, check, flags, context);
-  if (!check.ok || check.stats === null) return EXIT.invalid;
-  const { stats } = check;
-  const { planConcurrency } = values;
-  const request = { ...sent, ...common, ...(planConcurrency && { plan_concurrency: planConcurrency }) };
+  return { file, submission };
+}
+
+/** The definition of a submission. */
+export function toTextSource({ kind, text, pipelines }: DefinitionFile): DefinitionSource {
+  const definition = { text };
+  return kind === 'plan' ? { kind, definition, pipelines } : { kind, definition };
+}
+
+/** The values of {@link RunValueFlags}. A flag that is absent leaves its field out, so that the default applies. */
+export type FlagValues = Pick<SubmittedValues, 'params' | 'breakpoints' | 'plan_concurrency'> & {
+  readonly options: ExecutionOptions;
+};
+
+/** Reads the values of a run. Rejects with a UsageError for the first flag that cannot be used. */
+export async function readRunValues(flags: RunValueFlags, context: CliContext): Promise<FlagValues> {
+  const options = readExecutionOptions(flags);
+  const concurrency = readNumber('--plan-concurrency', flags.planConcurrency, PLAN_CONCURRENCY);
+  if (flags.tenant === '') throw new UsageError('--tenant must not be empty', 'for example --tenant acme');
+  const params = await readJsonObject('--params', flags.params, context);
+  const { breakBefore = [], breakOnFailure = false } = flags;
   return {
-    definition,
-    submit: () => client.submitPlan(request, key),
-    describe: () => describePlan(stats, planConcurrency, flags.server),
+    options,
+    ...(params && { params }),
+    ...(concurrency && { plan_concurrency: concurrency }),
+    ...(hasBreakpoints(flags) && { breakpoints: { before: breakBefore, on_failure: breakOnFailure } }),
   };
 }
 
-/** Prints the problems that a server has found. */
-export function printReport(
-  definition: DefinitionFile,
-  { ok, problems }: { readonly ok: boolean; readonly problems: readonly Problem[] },
-  { json, quiet }: Pick<SubmissionFlags, 'json' | 'quiet'>,
-  context: CliContext,
-): void {
-  if (ok && (json || quiet)) return;
-  const located = problems.map((problem) => hintAtServer(locateInFile(problem, definition)));
-  printProblems({ ...definition, check: { ok, problems: located } }, context);
-}
-
-const SERVER_TOOLS_HINT = `the server has no such tool: GET /pipelines/tools lists its tools; ${PROGRAM} serve --tools FILE adds your own`;
-
-/**
- * Replaces a server's hint at `wavetrain tools` and `--tools`, which is true of its own process only. A similar name
- * stays the hint.
- */
-function hintAtServer(problem: Problem): Problem {
-  const { code, hint } = problem;
-  return code === 'unknown_tool' && hint?.includes('--tools') === true
-    ? { ...problem, hint: SERVER_TOOLS_HINT }
-    : problem;
-}
-
-const PATH_IN_PIPELINE = /^\/pipelines\/([^/]+)(.*)$/s;
-const POSITION_IN_PIPELINE = /^line (\d+), column (\d+) of its text: (.*)$/s;
-
-/** A server knows the pipelines of a plan by their ids only: names the file instead. */
-function locateInFile(problem: Problem, { pipelines }: DefinitionFile): Problem {
-  const [, id = '', path = ''] = PATH_IN_PIPELINE.exec(problem.path) ?? [];
-  const input = pipelines.get(id);
-  if (input === undefined || !('file' in input) || input.file === undefined) return problem;
-  const located = { ...problem, path, file: input.file };
-  const [, line, column, message] = POSITION_IN_PIPELINE.exec(problem.message) ?? [];
-  if (message === undefined) return located;
-  return { ...located, line: Number(line), column: Number(column), message };
-}
-
-/** The params of a pipeline that the server has found valid: a mistake in them is explained as for a run here. */
-async function readParams(
-  { source }: DefinitionFile,
-  { params = {} }: ParsedValues,
-  command: string,
-): Promise<JsonObject> {
-  const { findRoot } = await import('../lazy/validation.js');
-  const root = findRoot(source.value, 'pipeline');
-  if (root.ok) await checkParams(root.definition as PipelineDefinition, params, command);
-  return params;
+/** True when a run may pause. */
+function hasBreakpoints({ breakBefore = [], breakOnFailure = false }: RunValueFlags): boolean {
+  return breakBefore.length > 0 || breakOnFailure;
 }
 
 /**
- * Texts have line numbers in problems; those that are too long for a server are sent as JSON.
+ * Checks that a paused run can ask on standard input how it goes on.
  *
- * @param length of all texts that are sent together
+ * @throws UsageError when the file or a value is read from there
  */
-export function toSend(
-  { text, source }: Pick<DefinitionFile, 'text' | 'source'>,
-  length: number,
-): DefinitionOrText {
-  const { value } = source;
-  return length > MAX_YAML_LENGTH && typeof value === 'object' && value !== null ? value : text;
+export function assertCanAsk(flags: DefinitionFlags & RunValueFlags): void {
+  const { file, params, inputs, session, sessionFile, envFile } = flags;
+  const texts = [params, inputs, session].map((json) => json?.replace(/^@/, ''));
+  if (![file, sessionFile, envFile, ...texts].includes(STANDARD_INPUT) || !hasBreakpoints(flags)) return;
+  throw new UsageError(
+    'a run with breakpoints asks on standard input how it goes on, so nothing else can be read from there',
+    'put it into a file, and name the file',
+  );
 }
 
-interface SentPlan {
-  readonly plan: DefinitionOrText;
-  readonly pipelines: SubPipelineDefinitions;
-}
-
-/** Rejects with `invalid_definition` when a pipeline cannot be read: the server reads no files. */
-export async function sendPlan(definition: DefinitionFile): Promise<SentPlan> {
-  const texts = new Map<string, string>();
-  const missing: string[] = [];
-  for (const [id, input] of definition.pipelines) {
-    if ('text' in input) texts.set(id, input.text);
-    else if ('missing' in input) missing.push(describeMissing(input.missing));
-    else if ('unreadable' in input) missing.push(describeMissing(input.unreadable));
+/** @throws UsageError for a flag of the other kind of definition */
+export function assertFlagsFit(kind: DefinitionKind, values: FlagValues): void {
+  if (kind === 'plan' && values.params !== undefined) {
+    throw new UsageError(
+      '--params is for pipelines: plans have no params',
+      `write --inputs '{"key": "value"}'; the plan passes its inputs on to its sub-pipelines`,
+    );
   }
-  if (missing.length > 0) throw new WavetrainError('invalid_definition', missing.join('\n'));
-  const length = [...texts.values()].reduce((sum, text) => sum + text.length, definition.text.length);
-  const { readSource } = await import('../lazy/validation.js');
-  const pipelines = [...texts].map(([id, text]) => [id, toSend({ text, source: readSource(text) }, length)]);
-  return { plan: toSend(definition, length), pipelines: Object.fromEntries(pipelines) };
+  if (kind === 'pipeline' && values.plan_concurrency !== undefined) {
+    throw new UsageError(
+      '--plan-concurrency is for plans',
+      'write --concurrency to limit the items of one fan-out in flight',
+    );
+  }
 }
 
-function describeMissing({ message, hint }: Extract<PipelineInput, { missing: unknown }>['missing']): string {
-  return hint === undefined ? message : `${message}\n  ${hint}`;
-}
+const PLAN_CONCURRENCY: NumberRule = { least: 1, whole: true, unit: 'sub-pipelines at once', example: '2' };
+const TIMEOUT: NumberRule = { least: 0, above: true, unit: 'seconds', example: '30' };
+const CONCURRENCY: NumberRule = { least: 1, whole: true, unit: 'items at once', example: '8' };
+const JITTER: NumberRule = { least: 0, most: 1, unit: 'a fraction of the delay', example: '0.2' };
+const DELAY: NumberRule = { least: 0, unit: 'seconds', example: '0.5' };
 
-type RunDisplay = Awaited<ReturnType<PreparedSubmission['describe']>>;
-
-async function describePipeline(
-  pipeline: DefinitionOrText,
-  values: { readonly inputs: JsonObject | undefined; readonly session: JsonObject | undefined },
-  server: string | undefined,
-  client: WavetrainClient,
-): Promise<RunDisplay> {
-  const graph = await client.graph(pipeline, values);
-  const waves = graph.waves.map((wave) => wave.map(({ id }) => id));
-  return {
-    hasParallelWaves: false,
-    createView: () => new PipelineRunView(waves),
-    formatFailures: (record, terminal, details) =>
-      serverFailureLines(record, terminal, details, server, waves),
-    listOutputs: () => waves.flat(),
+/**
+ * Reads the ExecutionOptions from the flags. An option without a flag is absent, so its default applies.
+ *
+ * @throws UsageError for the first flag that is not a number or out of range
+ */
+function readExecutionOptions(flags: RunValueFlags): ExecutionOptions {
+  const options = {
+    per_task_timeout: readNumber('--timeout', flags.timeout, TIMEOUT),
+    fan_out_concurrency: readNumber('--concurrency', flags.concurrency, CONCURRENCY),
+    backoff_jitter: readNumber('--jitter', flags.jitter, JITTER),
+    retry_base_delay: readNumber('--retry-base-delay', flags.retryBaseDelay, DELAY),
+    max_retry_delay: readNumber('--max-retry-delay', flags.maxRetryDelay, DELAY),
+    cache: flags.noCache === true ? false : undefined,
   };
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-async function describePlan(
-  { sub_pipelines, plan_concurrency }: NonNullable<PlanReport['stats']>,
-  planConcurrency: number | undefined,
-  server: string | undefined,
-): Promise<RunDisplay> {
-  const { PlanRunView } = await import('../progress/plan-view.js');
-  return {
-    hasParallelWaves: sub_pipelines > 1 && (planConcurrency ?? plan_concurrency) > 1,
-    createView: () => new PlanRunView(sub_pipelines),
-    formatFailures: (record, terminal, details) => serverFailureLines(record, terminal, details, server),
-    listOutputs: undefined,
-  };
+type Params = NonNullable<PipelineDefinition['params']>;
+
+/**
+ * Checks the values of `--params` against the params of a valid pipeline before anything starts.
+ *
+ * @param command the command line so far, for the example in the hint
+ * @throws UsageError that names every problem, the params that the pipeline takes and how to pass them (D40)
+ */
+export async function checkParams(
+  { kind, source }: DefinitionFile,
+  { params: values = {} }: SubmittedValues,
+  command: string,
+): Promise<void> {
+  if (kind === 'plan') return;
+  const { findRoot, resolveParams } = await import('../lazy/validation.js');
+  const root = findRoot(source.value, kind);
+  if (!root.ok) return;
+  const definition = root.definition as PipelineDefinition;
+  const params = definition.params ?? {};
+  const hasParams = Object.keys(params).length > 0;
+  if (!hasParams && Object.keys(values).length === 0) return;
+  const resolved = resolveParams(definition, values);
+  if (resolved.ok) return;
+  const { problems } = resolved;
+  const message =
+    problems.length === 1
+      ? problems.join()
+      : indentBelow(`${formatCount(problems.length, 'param')} cannot be used:`, problems);
+  throw new UsageError(message, hasParams ? describeParams(params, values, command) : undefined);
+}
+
+function describeParams(params: Params, values: JsonObject, command: string): string {
+  const example = Object.entries(params)
+    .filter(([name, param]) => Object.hasOwn(values, name) || param.default === undefined)
+    .map(([name, param]) => [name, createExample(param)]);
+  const descriptions = Object.entries(params).map(([name, param]) => describeParam(name, param));
+  const json = JSON.stringify(Object.fromEntries(example)).replaceAll("'", "'\\''");
+  return `${indentBelow('its params:', descriptions)}\n  try: ${command} --params '${json}'`;
+}
+
+function describeParam(name: string, { type, default: fallback, description }: Params[string]): string {
+  const need = fallback === undefined ? 'required' : `default ${JSON.stringify(fallback)}`;
+  return `${name} (${type ?? 'string'}, ${need})${description === undefined ? '' : `: ${description}`}`;
+}
+
+const EXAMPLES: Readonly<Record<string, unknown>> = {
+  string: 'text',
+  integer: 3,
+  number: 0.5,
+  boolean: true,
+  list: [],
+  object: {},
+};
+
+function createExample({ type, enum: choices }: Params[string]): unknown {
+  return choices?.[0] ?? EXAMPLES[type ?? 'string'];
+}
+
+function indentBelow(title: string, lines: readonly string[]): string {
+  return [title, ...lines.map((line) => `    ${line}`)].join('\n');
 }

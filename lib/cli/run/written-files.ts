@@ -1,11 +1,13 @@
 import { formatCount, formatNumber } from '../../common/text.js';
-import { isAbsolute, relative, sep } from 'node:path';
+import { relative } from 'node:path';
+import { isPathInside } from '../../common/files.js';
 import type { RunArtifact } from '../../execution/results.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext, RegistryApi } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import type { DisplayFlags } from '../progress/display.js';
 import { PROGRAM } from '../package-info.js';
+import { formatCall } from '../render/failures.js';
 import { serverFlag } from '../render/run-summary.js';
 import { detectTerminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
@@ -95,10 +97,11 @@ interface FileFolders {
 
 /** Says for how long bytes stay that a tool has returned; undefined without any. */
 function describeEnd(files: readonly WrittenFile[], { named, bytes }: FileFolders): string | undefined {
-  const isOfBytes = ({ path }: WrittenFile): boolean => path !== undefined && !isInside(path, named);
+  const isOfBytes = ({ path }: WrittenFile): boolean =>
+    path !== undefined && !(named !== undefined && isPathInside(path, named));
   const ofBytes = named === undefined ? [] : files.filter(isOfBytes);
   if (ofBytes.length === 0) return undefined;
-  const areKept = ofBytes.every(({ path = '' }) => isInside(path, bytes));
+  const areKept = ofBytes.every(({ path = '' }) => bytes !== undefined && isPathInside(path, bytes));
   return areKept
     ? 'are kept as long as the run: copy those that you want to keep longer'
     : 'are temporary files: copy those that you want to keep';
@@ -110,18 +113,12 @@ function describeFile({ artifact, path }: WrittenFile, cwd: string): string {
 }
 
 /** `report.xlsx  12,345 bytes  from export_rows[3]` */
-export function artifactLine({ name, sub_pipeline: part, task_id: taskId, item, size }: RunArtifact): string {
-  const task = `${part === undefined ? '' : `${part}/`}${taskId}${item === undefined ? '' : `[${item}]`}`;
-  return `${toSingleLine(name)}  ${formatCount(size, 'byte')}  from ${toSingleLine(task)}`;
+export function artifactLine(artifact: RunArtifact): string {
+  const { name, size } = artifact;
+  return `${toSingleLine(name)}  ${formatCount(size, 'byte')}  from ${toSingleLine(formatCall(artifact))}`;
 }
 
-/** From the working directory, for what is below it. */
-function shortenPath(path: string, cwd: string): string {
-  return isInside(path, cwd) ? relative(cwd, path) : path;
-}
-
-function isInside(path: string, folder: string | undefined): boolean {
-  if (folder === undefined) return false;
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+/** Names a path as messages do: from the working directory, for what is below it. */
+export function shortenPath(path: string, cwd: string): string {
+  return isPathInside(path, cwd) ? relative(cwd, path) : path;
 }

@@ -9,14 +9,14 @@ import type { RunningServer } from '../../http/server-options.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
 import type { CliContext } from '../context.js';
-import { assertRevivable } from '../input/earlier-definition.js';
+import { assertRevivable } from '../run/local/earlier-definition.js';
 import { loadSetup } from '../input/load-definition.js';
 import { readEnvFile } from '../input/flags.js';
 import { openSecrets } from '../input/secrets.js';
 import { PROGRAM, readPackageJson, readStatecharts } from '../package-info.js';
 import { serverFlag } from '../render/run-summary.js';
 import { hasHistory, openRunFolders } from '../run/local/history.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 import { callServer, matchRunId, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
 
 /** The state of a run that has not settled, which its record does not say: its shell is at work, or gone. */

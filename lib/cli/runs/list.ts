@@ -1,3 +1,4 @@
+import { Option } from 'clipanion';
 import type { RunTrigger } from '../../common/started-by.js';
 import { toIsoTime } from '../../common/clock.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
@@ -12,9 +13,10 @@ import {
   STARTED_BY_KINDS,
   type StartedByFilter,
 } from '../../common/started-by.js';
+import { type FlagsOf, HistoryCommand } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { readNumber } from '../input/flags.js';
+import { readChoice, readNumber } from '../input/flags.js';
 import { readPointInTime } from '../input/times.js';
 import { statusFormatter } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
@@ -27,23 +29,11 @@ import {
   truncateToWidth,
   wrapLine,
 } from '../render/text.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 import { explainFirst, type KeptState, openHistory, type ShownRecord, stateOf } from './kept-run.js';
-import { callServer, listNewestRuns, type ServerFlags } from './server-client.js';
+import { callServer, listNewestRuns } from './server-client.js';
 
-interface ListFlags extends ServerFlags {
-  readonly status: string | undefined;
-  readonly pipeline: string | undefined;
-  readonly tenant: string | undefined;
-  readonly trigger: string | undefined;
-  readonly startedBy: string | undefined;
-  readonly text: string | undefined;
-  readonly since: string | undefined;
-  readonly until: string | undefined;
-  readonly limit: string | undefined;
-  readonly all: boolean;
-  readonly json: boolean;
-}
+type ListFlags = FlagsOf<RunsListCommand>;
 
 /** Of a run that waits at a breakpoint. */
 const PAUSED = 'paused';
@@ -59,33 +49,80 @@ const SERVER_STATUSES = ['queued', 'running', PAUSED, 'succeeded', 'failed', 'ca
 const DEFAULT_LIMIT = 20;
 const LIMIT = { least: 1, whole: true, unit: 'runs', example: '50' } as const;
 
-/** Lists the runs of a server, or of the history of this folder, the newest first. */
-export async function listRuns(flags: ListFlags, context: CliContext): Promise<ExitStatus> {
-  const limit = readNumber('--limit', flags.limit, LIMIT) ?? DEFAULT_LIMIT;
-  if (flags.all && flags.limit !== undefined) throw new UsageError('give --limit or --all, not both');
-  assertStatus(flags);
-  const period = readPeriod(flags, context.clock.now());
-  const most = flags.all ? Number.POSITIVE_INFINITY : limit;
-  const folders = await openHistory(flags, context);
-  const { runs, hasMore } =
-    folders === undefined
-      ? await listServerRuns(flags, period, most, context).catch(async (error: unknown) => {
-          throw await explainFirst(error, flags, undefined, context);
-        })
-      : listKeptRuns(flags, period, folders, most);
-  if (flags.json) {
-    printJson({ runs }, context);
+export class RunsListCommand extends HistoryCommand {
+  static override paths = [['runs', 'list']];
+  static override usage = HistoryCommand.Usage({
+    description: 'lists the runs of this folder or of a server, newest first',
+    details: `
+      Without --server and WAVETRAIN_SERVER it lists what wavetrain run has kept in the folder .wavetrain, if there is
+      one: a run is "interrupted" when its process ended before it had settled. If a server requires an API key, set
+      WAVETRAIN_API_KEY.`,
+    examples: [
+      ['the newest runs', '$0 runs list'],
+      ['failed runs', '$0 runs list --status failed'],
+      ['what mentions a customer, in the last two hours', '$0 runs list --text acme --since 2h'],
+      ['runs of one day', '$0 runs list --since 2026-01-31 --until 2026-02-01 --all'],
+      ['all run ids', "$0 runs list --all --json | jq -r '.runs[].run_id'"],
+    ],
+  });
+
+  status = Option.String('--status', {
+    description:
+      '<STATUS> only runs that are running, succeeded, failed or cancelled; of a server also queued or paused (at a breakpoint), of this folder also interrupted',
+  });
+  pipeline = Option.String('--pipeline', { description: '<ID> only runs of this pipeline or plan' });
+  tenant = Option.String('--tenant', { description: '<ID> only runs of this tenant' });
+  trigger = Option.String('--trigger', {
+    description: '<TRIGGER> only runs that a schedule, or a webhook, of a server has started',
+  });
+  startedBy = Option.String('--started-by', {
+    description:
+      '<WHO> only runs that were started so: key, anonymous, schedule, webhook, mcp, cli or library; with a name, as in key:ci',
+  });
+  text = Option.String('--text', {
+    description:
+      '<TEXT> only runs with this text in their id, the id of their pipeline, their goal or their error, in capital or small letters',
+  });
+  since = Option.String('--since', {
+    description:
+      '<TIME> only runs that were submitted at this time or later: how long ago (90m, 2h, 3d, 1w), or a date or time of ISO 8601 (without a zone, in that of this machine)',
+  });
+  until = Option.String('--until', {
+    description: '<TIME> only runs that were submitted earlier than this, written like --since',
+  });
+  limit = Option.String('--limit', { description: '<N> maximum number of runs; default 20' });
+  all = Option.Boolean('--all', false, { description: 'list every run that is kept' });
+  json = Option.Boolean('--json', false, { description: 'print the runs as one JSON document' });
+
+  /** Lists the runs of a server, or of the history of this folder, the newest first. */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    const limit = readNumber('--limit', this.limit, LIMIT) ?? DEFAULT_LIMIT;
+    if (this.all && this.limit !== undefined) throw new UsageError('give --limit or --all, not both');
+    readChoice('--status', this.status, [...SERVER_STATUSES, INTERRUPTED]);
+    const period = readPeriod(this, context.clock.now());
+    const most = this.all ? Number.POSITIVE_INFINITY : limit;
+    const folders = await openHistory(this, context);
+    const { runs, hasMore } =
+      folders === undefined
+        ? await listServerRuns(this, period, most, context).catch(async (error: unknown) => {
+            throw await explainFirst(error, this, undefined, context);
+          })
+        : listKeptRuns(this, period, folders, most);
+    if (this.json) {
+      printJson({ runs }, context);
+      return EXIT.done;
+    }
+    const terminal = detectTerminal(context.stdout, context.env);
+    const lines = formatRunTable(runs, terminal, context.clock.now());
+    context.stdout.write(`${lines.join('\n')}\n`);
+    if (hasMore) {
+      const whose = folders === undefined ? 'the server' : folders.path;
+      const more = wrapLine(`${whose} ${HAS_MORE}`, detectTerminal(context.stderr, context.env));
+      context.stderr.write(`${more.join('\n')}\n`);
+    }
     return EXIT.done;
   }
-  const terminal = detectTerminal(context.stdout, context.env);
-  const lines = formatRunTable(runs, terminal, context.clock.now());
-  context.stdout.write(`${lines.join('\n')}\n`);
-  if (hasMore) {
-    const whose = folders === undefined ? 'the server' : folders.path;
-    const more = wrapLine(`${whose} ${HAS_MORE}`, detectTerminal(context.stderr, context.env));
-    context.stderr.write(`${more.join('\n')}\n`);
-  }
-  return EXIT.done;
 }
 
 /** When the runs were submitted, in milliseconds since 1970; undefined for no bound. */
@@ -214,13 +251,6 @@ type UnknownProgress = Readonly<
 };
 
 const HAS_MORE = 'has more runs: --limit N lists N of them, --all lists every run';
-
-/** @throws UsageError for what is the status of no run */
-function assertStatus({ status }: Pick<ListFlags, 'status'>): void {
-  const known: readonly string[] = [...SERVER_STATUSES, INTERRUPTED];
-  if (status === undefined || known.includes(status)) return;
-  throw new UsageError(`--status must be one of ${known.join(', ')}, not "${status}"`);
-}
 
 /**
  * Reads `--status`.

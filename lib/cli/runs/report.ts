@@ -1,6 +1,8 @@
+import { Option } from 'clipanion';
 import { formatCount } from '../../common/text.js';
 import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
 import { formatStartedBy } from '../../common/started-by.js';
+import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { causesFirst, formatCall } from '../render/failures.js';
@@ -8,12 +10,11 @@ import { readPackageJson } from '../package-info.js';
 import { formatElapsed, modelLines } from '../render/run-summary.js';
 import { printOrWrite } from '../render/stdout.js';
 import { toSingleLine } from '../render/text.js';
-import { readTasks } from '../run/run-end.js';
+import { readCall, readTasks } from '../run/task-reader.js';
 import { artifactLine } from '../run/written-files.js';
-import { UsageError } from '../usage-errors.js';
+import { readChoice } from '../input/flags.js';
 import { type FoundRun, type ShownRecord, withRun, withState } from './kept-run.js';
-import type { RunIdFlags } from './server-client.js';
-import { describeCall, describeState } from './show.js';
+import { describeCall, describeState } from './show-run.js';
 
 /** Tasks and failures that a report has; `runs show` has all of them. */
 const MAX_TASKS = 500;
@@ -21,28 +22,38 @@ const MAX_FAILURES = 20;
 
 const FORMATS = ['markdown', 'html'] as const;
 
-/** Writes a report of a run: its status, its times, its tasks, and its failures with their inputs (D59). */
-export async function reportRun(
-  flags: RunIdFlags & { readonly output: string | undefined; readonly format: string | undefined },
-  context: CliContext,
-): Promise<ExitStatus> {
-  const format = chooseFormat(flags);
-  return withRun(flags, context, async (found) => {
-    const text = format === 'html' ? await formatHtml(found, context) : await formatReport(found);
-    await printOrWrite(text, flags.output, context);
-    return EXIT.done;
+export class RunsReportCommand extends RunIdCommand {
+  static override paths = [['runs', 'report']];
+  static override usage = RunIdCommand.Usage({
+    description:
+      'writes a report of a run in Markdown or HTML: status, times, tasks, failures with their inputs',
+    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}
+      HTML is one file that a browser opens without a network: with the graph, a timeline of the attempts, the values of
+      the tasks and the last events. It says what it leaves out.`,
+    examples: [
+      ['for an issue', '$0 runs report 3f9c1a --output report.md'],
+      ['for a browser', '$0 runs report 3f9c1a --output report.html'],
+    ],
   });
-}
 
-/** @throws UsageError for an unknown format */
-function chooseFormat(flags: {
-  readonly output: string | undefined;
-  readonly format: string | undefined;
-}): (typeof FORMATS)[number] {
-  const { output = '', format = /\.html?$/i.test(output) ? 'html' : 'markdown' } = flags;
-  const known = FORMATS.find((name) => name === format);
-  if (known !== undefined) return known;
-  throw new UsageError(`--format must be one of ${FORMATS.join(', ')}, not "${format}"`);
+  output = Option.String('-o,--output', { description: '<FILE> write it to this file, which may exist' });
+  format = Option.String('--format', {
+    description:
+      '<FORMAT> markdown or html; default html for a file that ends with .html or .htm, else markdown',
+  });
+
+  /** Writes a report of a run: its status, its times, its tasks, and its failures with their inputs (D59). */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    const format =
+      readChoice('--format', this.format, FORMATS) ??
+      (/\.html?$/i.test(this.output ?? '') ? 'html' : 'markdown');
+    return withRun(this, context, async (found) => {
+      const text = format === 'html' ? await formatHtml(found, context) : await formatReport(found);
+      await printOrWrite(text, this.output, context);
+      return EXIT.done;
+    });
+  }
 }
 
 async function formatHtml(found: FoundRun, { clock }: CliContext): Promise<string> {
@@ -69,13 +80,8 @@ async function formatReport(found: FoundRun): Promise<string> {
   const tasks: TaskRecord[] = [];
   for await (const task of readTasks(runId, client, {}, MAX_TASKS)) tasks.push(task);
   const failures: CallRecord[] = [];
-  for (const { task_id, item, sub_pipeline } of causesFirst(whole.failures).slice(0, MAX_FAILURES)) {
-    const options = { sub_pipeline };
-    failures.push(
-      item === undefined
-        ? await client.task(runId, task_id, options)
-        : await client.item(runId, task_id, item, options),
-    );
+  for (const failure of causesFirst(whole.failures).slice(0, MAX_FAILURES)) {
+    failures.push(await readCall(runId, client, failure));
   }
   const usage = modelLines(whole);
   const files = whole.artifacts.map(artifactLine);

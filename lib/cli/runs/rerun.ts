@@ -1,3 +1,4 @@
+import { Option } from 'clipanion';
 import type { WavetrainClient } from '../../client/client.js';
 import type { RequestError } from '../../client/errors.js';
 import type { RerunOptions } from '../../client/requests.js';
@@ -5,118 +6,164 @@ import { errorCode, errorMessage } from '../../common/errors.js';
 import { formatCount, formatNumber, joinFirst } from '../../common/text.js';
 import type { NamedInRequest, RerunChanges } from '../../runs/rerun/rerun.js';
 import type {
-  AcceptedRerun,
   DependencyStart,
   RerunningTask,
   RerunReport,
   RerunTask,
   StateReason,
 } from '../../runs/rerun/rerun-report.js';
+import {
+  VERBOSE_OPTION,
+  SERVER_OPTION,
+  RUN_ID_DETAILS,
+  AS_BEFORE,
+  type FlagsOf,
+  RUN_ID,
+  RunValuesCommand,
+} from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
+import { PROGRAM } from '../package-info.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type DefinitionFile, readDefinition, readValues } from '../input/load-definition.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
-import { assertFlagsFit, type ParsedValues, readRunValues, type RunValueFlags } from '../run/run-flags.js';
-import { printReport, sendPlan, toSend } from '../run/submission.js';
-import { UsageError } from '../usage-errors.js';
-import { nearestPart, type RunReader } from './nearest-task.js';
-import { resolveRunId, type RunIdFlags } from './server-client.js';
+import { printReport, toSentDefinition } from '../run/server-submission.js';
+import { assertFlagsFit, type FlagValues, readRunValues, toTextSource } from '../run/submission.js';
+import { UsageError } from '../input/usage-errors.js';
+import { nearestPart, type RunReader } from '../run/task-reader.js';
+import { assertOnServer } from './kept-run.js';
+import { callServer, resolveRunId } from './server-client.js';
+import { showAccepted } from './submit.js';
 
-interface RerunFlags extends RunIdFlags, RunValueFlags {
-  readonly from?: string | undefined;
-  readonly file?: string | undefined;
-  readonly inputs?: string | undefined;
-  readonly session?: string | undefined;
-  readonly sessionFile?: string | undefined;
-  readonly json: boolean;
-  readonly quiet: boolean;
-}
+export class RunsRerunCommand extends RunValuesCommand {
+  static override paths = [['runs', 'rerun']];
+  static override usage = RunValuesCommand.Usage({
+    description: 'runs a settled run again: completely, from the point of failure, or with changes',
+    details: `${RUN_ID_DETAILS}
+      Prints the id of the new run, or watches it with --watch.
 
-/**
- * Has the server run a settled run again, with the changes that the flags name (D60), and prints what it reuses.
- *
- * @returns the accepted run, or the exit status of an invalid definition
- */
-export function rerun(
-  flags: RerunFlags,
-  client: WavetrainClient,
-  context: CliContext,
-): Promise<AcceptedRerun | ExitStatus> {
-  return sendRerun(flags, client, context, async (runId, request, definition) => {
-    const accepted = await client.rerun(runId, { ...request, idempotencyKey: context.newId() });
-    const { from, ...changes } = request;
-    const { rerun: report } = accepted;
-    if (report === null) return accepted;
-    printWarnings(definition, report, flags, context);
+      Without --from everything runs again, or with changes (by --file, --params and the other options) only what they
+      affect and what has not succeeded; with --from, what it names runs, and whatever has changed or has not succeeded.
+
+      What the options do not change is as it was. The server validates a changed file first, and runs nothing if it has
+      errors. A task is reused if its definition, its tool and what it reads are as they were, and so is an item of a
+      fan-out. --dry-run says what would be reused and what would run, and runs nothing.
+
+      A server reads its tool files when it starts. After a change of a tool file, restart it; its runs are then lost
+      unless it has SERVICE_STORE: submit again.`,
+    examples: [
+      ['everything that has not succeeded', '$0 runs rerun 3f9c1a --from failed --watch'],
+      [
+        'with a changed file: what has changed, and what has not succeeded',
+        '$0 runs rerun 3f9c1a --file pipeline.yaml',
+      ],
+      ['with another param', `$0 runs rerun 3f9c1a --params '{"city": "Oslo"}'`],
+      ['a task and its dependents', '$0 runs rerun 3f9c1a --from summary'],
+      ['a sub-pipeline of a plan and its dependents', '$0 runs rerun 3f9c1a --from extract'],
+      ['what a changed file would run', '$0 runs rerun 3f9c1a --file pipeline.yaml --dry-run'],
+    ],
+  });
+
+  runId = Option.String(RUN_ID);
+  from = Option.String('--from', {
+    description:
+      '<NAME> what runs again: "failed", only what has not succeeded (the default with changes), or a task (of a plan, a sub-pipeline), with everything that depends on it',
+  });
+  file = Option.String('--file', { description: '<FILE> the changed pipeline or plan' });
+  server = Option.String('--server', { description: SERVER_OPTION });
+  watch = Option.Boolean('--watch', false, { description: 'watch the new run, like runs watch' });
+  dryRun = Option.Boolean('--dry-run', false, {
+    description: 'print what would be reused and what would run, and run nothing',
+  });
+  json = Option.Boolean('--json', false, {
+    description:
+      'print the accepted run as one JSON document; with --watch, print the outputs; with --dry-run, what would be reused and run',
+  });
+  verbose = Option.Boolean('--verbose', false, { description: `with --watch: ${VERBOSE_OPTION}` });
+  quiet = Option.Boolean('--quiet', false, {
+    description: 'do not say what is reused, and show no warnings; with --watch, no progress',
+  });
+
+  protected override unlessGiven(_inNewRun: string, inRerun: string = AS_BEFORE): string {
+    return inRerun;
+  }
+
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    await assertOnServer(this, 'runs rerun', (id) => `${PROGRAM} rerun ${id} goes on from there`, context);
+    return callServer(this, context, async (client) => {
+      const asked = await readRerun(this, client, context);
+      const { runId, request, definition } = asked;
+      const sent = this.dryRun
+        ? client.previewRerun(runId, request).then((rerun) => ({ rerun }))
+        : client.rerun(runId, { ...request, idempotencyKey: context.newId() });
+      const answer = await sent.catch((error: unknown) => explainRejection(error, asked, this, client));
+      if (typeof answer === 'number') return answer;
+      const { rerun: report } = answer;
+      if (report !== null) {
+        if (definition !== undefined)
+          printReport(definition, { ok: true, problems: report.warnings }, this, context);
+        this.#printReused(report, request);
+      }
+      return 'run_id' in answer ? showAccepted(answer, this, client, context) : EXIT.done;
+    });
+  }
+
+  /** Prints what a rerun reuses and what it runs. */
+  #printReused(report: RerunReport, { from, ...changes }: RerunOptions): void {
+    const { context, dryRun, json, quiet } = this;
     const isComplete = from === undefined && Object.keys(changes).length === 0;
-    if (!isComplete && !flags.json && !flags.quiet)
-      printLines(rerunReportLines(report), context.stderr, context);
-    return accepted;
-  });
+    if (dryRun && json) printJson(report, context);
+    else if (dryRun) printLines(rerunReportLines(report), context.stdout, context);
+    else if (!isComplete && !json && !quiet) printLines(rerunReportLines(report), context.stderr, context);
+  }
 }
 
-/** Prints what a rerun would reuse and what it would run, and has nothing run. */
-export async function dryRunRerun(
-  flags: RerunFlags,
-  client: WavetrainClient,
-  context: CliContext,
-): Promise<ExitStatus> {
-  return sendRerun(flags, client, context, async (runId, request, definition) => {
-    const report = await client.previewRerun(runId, request);
-    printWarnings(definition, report, flags, context);
-    if (flags.json) printJson(report, context);
-    else printLines(rerunReportLines(report), context.stdout, context);
-    return EXIT.done;
-  });
+/** A rerun that flags ask a server for. */
+interface AskedOfServer {
+  readonly runId: string;
+  readonly request: RerunOptions;
+  /** The changed definition, if there is one. */
+  readonly definition: DefinitionFile | undefined;
 }
 
-/** Reads the changes, and explains why the server rejects them. @param send sends them */
-async function sendRerun<T>(
-  flags: RerunFlags,
+async function readRerun(
+  flags: FlagsOf<RunsRerunCommand>,
   client: WavetrainClient,
   context: CliContext,
-  send: (runId: string, request: RerunOptions, definition: DefinitionFile | undefined) => Promise<T>,
-): Promise<T | ExitStatus> {
+): Promise<AskedOfServer> {
   const { file, from } = flags;
   const values = await readRunValues(flags, context);
   const definition = file === undefined ? undefined : await readDefinition({ ...flags, file }, context);
   if (definition !== undefined) assertFlagsFit(definition.kind, values);
-  const valuesGiven = definition ?? (await readValues(flags, context));
-  const changes: RerunOptions = {
-    ...(definition && (await toChange(definition))),
-    ...collectChanges(values, valuesGiven),
+  const given = definition ?? (await readValues(flags, context));
+  const request: RerunOptions = {
+    from,
+    ...(definition && (await toSentDefinition(toTextSource(definition)))),
+    ...collectChanges(values, given),
   };
-  const runId = await resolveRunId(client, flags.runId);
-  try {
-    return await send(runId, { from, ...changes }, definition);
-  } catch (error) {
-    const { detail } = error as RequestError;
-    if (
-      definition === undefined ||
-      errorCode(error) !== 'invalid_definition' ||
-      detail?.problems === undefined
-    ) {
-      throw await explainForShell(error, { runId, from, runsAll: RUNS_ALL }, definition, client);
-    }
-    printReport(definition, { ok: false, problems: detail.problems }, flags, context);
-    return EXIT.invalid;
-  }
+  return { runId: await resolveRunId(client, flags.runId), request, definition };
 }
 
-function printWarnings(
-  definition: DefinitionFile | undefined,
-  { warnings }: RerunReport,
-  flags: RerunFlags,
-  context: CliContext,
-): void {
-  if (definition !== undefined) printReport(definition, { ok: true, problems: warnings }, flags, context);
+/** Prints the problems of an invalid definition, and returns the exit status. Rejects with any other error, explained. */
+async function explainRejection(
+  error: unknown,
+  { runId, request: { from }, definition }: AskedOfServer,
+  flags: RunsRerunCommand,
+  client: WavetrainClient,
+): Promise<ExitStatus> {
+  const { problems } = (error as RequestError).detail ?? {};
+  if (definition === undefined || errorCode(error) !== 'invalid_definition' || problems === undefined) {
+    throw await explainForShell(error, { runId, from, runsAll: RUNS_ALL }, definition, client);
+  }
+  printReport(definition, { ok: false, problems }, flags, flags.context);
+  return EXIT.invalid;
 }
 
 /** The changes of values that flags name. */
 export function collectChanges(
-  { options, params, planConcurrency }: ParsedValues,
+  { options, params, plan_concurrency }: FlagValues,
   { inputs, session }: Pick<DefinitionFile, 'inputs' | 'session'>,
 ): Omit<RerunChanges, 'pipeline' | 'plan'> {
   return {
@@ -124,7 +171,7 @@ export function collectChanges(
     ...(inputs && { inputs }),
     ...(session && { session }),
     ...(Object.keys(options).length > 0 && { options }),
-    ...(planConcurrency && { plan_concurrency: planConcurrency }),
+    ...(plan_concurrency && { plan_concurrency }),
   };
 }
 
@@ -163,15 +210,6 @@ export async function explainForShell(
     default:
       return error;
   }
-}
-
-/** The definition as a server takes it, which reads no files. */
-async function toChange(
-  definition: DefinitionFile,
-): Promise<Pick<RerunOptions, 'pipeline' | 'plan' | 'pipelines'>> {
-  return definition.kind === 'plan'
-    ? sendPlan(definition)
-    : { pipeline: toSend(definition, definition.text.length) };
 }
 
 function printLines(lines: readonly string[], stream: CliContext['stderr'], { env }: CliContext): void {

@@ -6,7 +6,7 @@ import type { RunSummary } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { readEnvFile } from '../input/flags.js';
 import { PROGRAM } from '../package-info.js';
-import { UsageError } from '../usage-errors.js';
+import { UsageError } from '../input/usage-errors.js';
 
 /** Names the server to call. There is no flag for the API key, because other users can see command lines. */
 export interface ServerFlags {
@@ -53,8 +53,8 @@ export function assertNoOwnTools({
   tools,
   mcp,
 }: {
-  readonly tools: readonly string[] | undefined;
-  readonly mcp: string | undefined;
+  readonly tools?: readonly string[] | undefined;
+  readonly mcp?: string | undefined;
 }): void {
   const refuse = (flag: string, hint: string): never => {
     throw new UsageError(`--${flag} does not go with --server`, `a server has its own ${hint}`);

@@ -1,276 +1,201 @@
-import { stripVTControlCharacters } from 'node:util';
+import { Option } from 'clipanion';
+import type { TaskStatus } from '../../../machines/types.js';
 import type { WavetrainClient } from '../../client/client.js';
-import { describeFailedTask, errorMessage, findCause } from '../../common/errors.js';
-import { formatCount, formatDuration, formatNumber } from '../../common/text.js';
-import type { RunRecord } from '../../runs/record.js';
-import type { AttemptRecord, CallRecord, ItemCounts, TaskRecord } from '../../runs/tasks/task-record.js';
-import { formatStartedBy } from '../../common/started-by.js';
+import { errorCode, errorMessage } from '../../common/errors.js';
+import type { Json } from '../../common/json/json.js';
+import { formatNumber } from '../../common/text.js';
+import type { AttemptRecord, CallRecord, ItemRecord, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
-import { type FailureDetails, failureLines, formatCall } from '../render/failures.js';
-import { printOutputs } from '../render/outputs.js';
-import {
-  describeDraining,
-  formatElapsed,
-  keptRerunLines,
-  modelLines,
-  rerunLines,
-  showTaskLines,
-  statusFormatter,
-  subPipelineLines,
-  subPipelineSummary,
-} from '../render/run-summary.js';
+import { formatCall, stackLines } from '../render/failures.js';
+import { printValues } from '../render/outputs.js';
 import { printJson } from '../render/stdout.js';
-import { detectTerminal, type Formatter, type Style, type Terminal } from '../render/terminal.js';
-import {
-  displayWidth,
-  padToWidth,
-  toSingleLine,
-  truncateMiddle,
-  wrapLine,
-  wrapText,
-} from '../render/text.js';
-import { readRunEnd, readTasks } from '../run/run-end.js';
-import { artifactLine } from '../run/written-files.js';
-import { describePause } from './describe-pause.js';
-import { type FoundRun, type KeptState, withRun, withState } from './kept-run.js';
-import type { RunIdFlags } from './server-client.js';
+import { detectTerminal, type Terminal } from '../render/terminal.js';
+import { toSingleLine, wrapLine } from '../render/text.js';
+import { UsageError } from '../input/usage-errors.js';
+import { nearestTask, readCall } from '../run/task-reader.js';
+import { type FoundRun, withRun } from './kept-run.js';
+import { HISTORY_DETAILS, RUN_ID_DETAILS, RunIdCommand } from '../input/shared-options.js';
+import { showRun, describeCall, describeTook, type Field, fieldLines } from './show-run.js';
 
-/** Shows one run with its outputs, or with its tasks and its failures. */
-export async function showRun(
-  flags: RunIdFlags & { readonly json: boolean },
-  context: CliContext,
-): Promise<ExitStatus> {
+export class RunsShowCommand extends RunIdCommand {
+  static override paths = [['runs', 'show']];
+  static override usage = RunIdCommand.Usage({
+    description: 'shows a run: its status, times, progress, tasks, failures and outputs',
+    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}
+      --task shows one task: its attempts, its error with causes and stack, its inputs and its output; for a fan-out add
+      --item. A terminal gets long values shortened; --whole, --json, a file or a pipe gets everything.`,
+    examples: [
+      ['by the end of its id', '$0 runs show 3f9c1a'],
+      ['a task', '$0 runs show 3f9c1a --task summary'],
+      ['an item of a fan-out, as messages name it', `$0 runs show 3f9c1a --task 'extract[17]'`],
+      ['a task of a plan', '$0 runs show 3f9c1a --task ingest/extract --item 17'],
+    ],
+  });
+
+  task = Option.String('--task', {
+    description: '<TASK> show this task only; in a plan SUB_PIPELINE/TASK; for an item also TASK[N]',
+  });
+  item = Option.String('--item', { description: '<N> with --task: show this item, counted from 0' });
+  whole = Option.Boolean('--whole', false, {
+    description: 'with --task: show long values whole on a terminal too',
+  });
+  json = Option.Boolean('--json', false, {
+    description: 'print the record (with --task, that of the task or item) as one JSON document',
+  });
+
+  override execute(): Promise<number> {
+    const { task } = this;
+    if (task !== undefined) return showTask(this, task, this.context);
+    if (this.item === undefined) return showRun(this, this.context);
+    throw new UsageError('--item needs --task', 'write --task TASK --item N');
+  }
+}
+
+/** A task or an item, as messages name it: `write`, `report/write`, `report/write[3]`. */
+const CALL = /^(?:([^/[\]]+)\/)?([^/[\]]+)(?:\[(\d+)\])?$/;
+
+interface Call {
+  readonly subPipeline: string | undefined;
+  readonly taskId: string;
+  readonly item: number | undefined;
+}
+
+/** Shows one task or one item of a run: its state, attempts, error, inputs and output (D59). */
+async function showTask(flags: RunsShowCommand, task: string, context: CliContext): Promise<ExitStatus> {
+  const call = parseCall(task, flags.item);
   const terminal = detectTerminal(context.stdout, context.env);
+  const whole = flags.whole || flags.json || !terminal.interactive;
   return withRun(flags, context, async (found) => {
     const { client } = found;
-    const record = await client.record(found.runId);
+    const record = await readCallRecord(found, call, whole);
     if (flags.json) {
-      printJson(withState(record, found), context);
+      printJson(record, context);
       return EXIT.done;
     }
-    const { details } = await readRunEnd(record, client, { outputs: false, json: false, verbose: false });
-    const lines = [
-      ...fieldLines(listFields(record, found, await describePlace(record, client), terminal.style), terminal),
-      ...(record.status === 'succeeded' ? [] : await taskTable(record, client, terminal)),
-      ...failureSection(record, details, { server: flags.server, ...found }, terminal),
-      ...artifactSection(record, terminal),
-      ...(record.result === null ? modelLines(record) : []),
-    ];
+    const lines = [...recordLines(record, terminal), ...(await failedItemLines(record, client, terminal))];
     context.stdout.write(`${lines.join('\n')}\n`);
-    if (record.result !== null) printOutputs(record.result, record.usage, context);
+    printRecordValues(record, whole, context);
     return EXIT.done;
   });
 }
 
-const MAX_ARTIFACTS = 20;
-
-function artifactSection({ artifacts, artifact_count: count }: RunRecord, { style }: Terminal): string[] {
-  if (count === 0) return [];
-  const shown = artifacts.slice(0, MAX_ARTIFACTS);
-  const hidden = count - shown.length;
-  return [
-    style.bold('Files:'),
-    ...shown.map((artifact) => `  ${artifactLine(artifact)}`),
-    ...(hidden > 0 ? [style.dim(`  … ${formatNumber(hidden)} more; runs artifacts lists all of them`)] : []),
-  ];
+function printRecordValues(record: TaskRecord | ItemRecord, whole: boolean, context: CliContext): void {
+  printValues(valuesOf(record), whole, context);
+  if (record.cut.length > 0) context.stderr.write('long values are cut; --whole shows everything\n');
 }
 
-function failureSection(
-  record: RunRecord,
-  details: FailureDetails,
-  { server, runId, isKept, state, placeFlag }: FoundRun & Pick<RunIdFlags, 'server'>,
-  terminal: Terminal,
-): string[] {
-  const { failures, status } = record;
+/** @throws UsageError */
+function parseCall(task: string, item: string | undefined): Call {
+  const [, subPipeline, taskId, itemOfTask] = CALL.exec(task) ?? [];
+  if (taskId === undefined) {
+    throw new UsageError(
+      `--task "${task}" is not the name of a task`,
+      'write --task TASK, in a plan --task SUB_PIPELINE/TASK, and for an item --item N or TASK[N]',
+    );
+  }
+  if (item !== undefined && !/^\d+$/.test(item)) {
+    throw new UsageError(`--item must be a whole number, not "${item}"`, 'items count from 0: --item 3');
+  }
+  const index = item ?? itemOfTask;
+  if (itemOfTask !== undefined && item !== undefined && item !== itemOfTask) {
+    throw new UsageError(`--task names item ${itemOfTask}, but --item names item ${item}`);
+  }
+  return { subPipeline, taskId, item: index === undefined ? undefined : Number(index) };
+}
+
+async function readCallRecord(
+  { client, runId, placeFlag }: FoundRun,
+  { subPipeline, taskId, item }: Call,
+  whole: boolean,
+): Promise<TaskRecord | ItemRecord> {
+  try {
+    return await readCall(runId, client, { task_id: taskId, item, sub_pipeline: subPipeline }, { whole });
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'task_not_found') {
+      const name = subPipeline === undefined ? taskId : `${subPipeline}/${taskId}`;
+      const meant = await nearestTask(client, runId, name);
+      const showAll = `${PROGRAM} runs show ${runId}${placeFlag} shows the run`;
+      throw new UsageError(
+        errorMessage(error),
+        meant === undefined ? showAll : `did you mean --task ${meant}?`,
+      );
+    }
+    if (code === 'invalid_request' && subPipeline === undefined) {
+      throw new UsageError(`run ${runId} belongs to a plan`, `write --task SUB_PIPELINE/${taskId}`);
+    }
+    throw error;
+  }
+}
+
+function recordLines(record: TaskRecord | ItemRecord, terminal: Terminal): string[] {
+  const { error, attempts } = record;
   const { style } = terminal;
-  const goesOn = isKept && status !== 'succeeded' && state !== 'running';
+  const stack = stackLines(error?.stack, true);
+  const fields: Field[] = [
+    ['run', record.run_id],
+    ['task', formatCall(record)],
+    ...('tool' in record ? ([['tool', toSingleLine(record.tool)]] as const) : []),
+    ['status', describeCall(record)],
+    ['started', record.started_at],
+    ['finished', record.finished_at],
+    ['error', error === null ? null : `${error.type}: ${toSingleLine(error.message)}`],
+    ...(error?.causes ?? []).map(({ type, message, code }): Field => {
+      return ['caused by', `${type}: ${toSingleLine(message)}${code === undefined ? '' : ` (${code})`}`];
+    }),
+    ['inputs', record.inputs_error === null ? null : `not known: ${toSingleLine(record.inputs_error)}`],
+  ];
   return [
-    ...(failures.length === 0 ? [] : [style.bold('Failures:')]),
-    ...failureLines(failures, terminal, '--json prints all of them', details),
-    ...(status === 'succeeded' ? [] : subPipelineLines(record, terminal)),
-    ...showTaskLines(record, placeFlag, terminal),
-    ...(isKept ? [] : rerunLines(record, server, terminal)),
-    ...(goesOn ? keptRerunLines([runId + placeFlag], status === 'failed', terminal) : []),
+    ...fieldLines(fields, terminal),
+    ...(attempts.length < 2 ? [] : [style.bold('Attempts:')]),
+    ...(attempts.length < 2 ? [] : attempts.flatMap((attempt) => wrapLine(attemptLine(attempt), terminal))),
+    ...(stack.length === 0 ? [] : [style.bold('Stack:'), ...stack.map((line) => `  ${line}`)]),
   ];
 }
 
-/** A file or pipe gets more tasks than a terminal. */
-const MAX_TASKS = 500;
-const MAX_TASKS_ON_TERMINAL = 50;
+const MAX_FAILED_ITEMS = 20;
+const FAILED: TaskStatus = 'failed';
 
-/**
- * The tasks of a run in the order of their waves, a line for each: `  ✓ load  succeeded  0.2 s`. When they cannot be
- * read, such as by a server whose memory is full, a line says why, and the rest of the run is shown.
- */
-async function taskTable(
-  { run_id, progress }: RunRecord,
+/** The items of a fan-out that failed: `  extract[17]  connection refused`. */
+async function failedItemLines(
+  record: TaskRecord | ItemRecord,
   client: WavetrainClient,
   terminal: Terminal,
 ): Promise<string[]> {
-  const { interactive, style, columns } = terminal;
-  const most = interactive ? MAX_TASKS_ON_TERMINAL : MAX_TASKS;
-  const tasks: TaskRecord[] = [];
-  let problem: string | undefined;
-  try {
-    for await (const task of readTasks(run_id, client, {}, most)) tasks.push(task);
-  } catch (error) {
-    problem = errorMessage(error);
-  }
-  const names = tasks.map((task) => formatCall(task));
-  const width = Math.min(
-    Math.max(0, ...names.map(displayWidth)),
-    interactive ? Math.floor(columns / 3) : MAX_NAME,
-  );
-  const hidden = progress.tasks - tasks.length;
+  if (!('items' in record) || record.items === null || record.items.failed === 0) return [];
+  const { run_id, task_id, sub_pipeline, items: counts } = record;
+  const query = { sub_pipeline, status: FAILED, limit: MAX_FAILED_ITEMS };
+  const { items } = await client.items(run_id, task_id, query);
+  const hidden = counts.failed - items.length;
   return [
-    style.bold('Tasks:'),
-    ...tasks.flatMap((task, index) => {
-      const name = padToWidth(truncateMiddle(names[index] ?? '', width), width);
-      return alignedLines(`  ${taskMark(task, style)} ${name}  `, describeCall(task), terminal);
-    }),
-    ...(hidden > 0 && problem === undefined ? [style.dim(`  … ${formatNumber(hidden)} more`)] : []),
-    ...(problem === undefined
-      ? []
-      : wrapLine(`  ${formatCount(hidden, 'task')} cannot be read: ${toSingleLine(problem)}`, terminal)),
+    terminal.style.bold('Failed items:'),
+    ...items.flatMap((item) =>
+      wrapLine(`  ${formatCall(item)}: ${toSingleLine(item.error?.message ?? '')}`, terminal),
+    ),
+    ...(hidden > 0 ? [`  … ${formatNumber(hidden)} more`] : []),
   ];
 }
 
-const MAX_NAME = 128;
-
-function taskMark({ status }: TaskRecord, { marks }: Style): string {
-  switch (status) {
-    case 'succeeded':
-      return marks.done;
-    case 'failed':
-      return marks.failed;
-    default:
-      return status === 'running' ? '>' : '-';
-  }
+/** `  2  failed in 0.3 s: connection refused` */
+function attemptLine(record: AttemptRecord): string {
+  const { attempt, finished_at: end, error } = record;
+  const took = describeTook(record);
+  if (error !== null) return `  ${attempt}  failed${took}: ${toSingleLine(error)}`;
+  return `  ${attempt}  ${end === null ? 'under way' : `succeeded${took}`}`;
 }
 
-/** `failed in 0.2 s, 4 items: 3 succeeded, 1 failed` */
-export function describeCall(call: CallRecord & Partial<Pick<TaskRecord, 'items' | 'cached_items'>>): string {
-  const { status, items, reused, cached, cached_items: fromCache } = call;
-  const state = reused ? 'reused' : cached ? 'cached' : `${status}${describeTook(call)}`;
-  if (items === undefined || items === null) return state;
-  const cachedItems = fromCache ? `, ${formatNumber(fromCache)} of them from the cache` : '';
-  return `${state}, ${describeItems(items)}${cachedItems}`;
+/** Returns the values of a record, under the names of its fields. */
+function valuesOf(record: TaskRecord | ItemRecord): Record<string, Json> {
+  return {
+    ...('value' in record && { item: record.value }),
+    ...(record.inputs !== null && { inputs: record.inputs }),
+    ...(hasOutput(record) && { output: record.output }),
+  };
 }
 
-/** ` in 0.2 s`; empty when the attempt has not ended, or nobody has observed its times. */
-export function describeTook({
-  started_at: start,
-  finished_at: end,
-}: Pick<AttemptRecord, 'started_at' | 'finished_at'>): string {
-  return start === null || end === null ? '' : ` in ${formatDuration(Date.parse(end) - Date.parse(start))}`;
-}
-
-const ITEM_STATUSES = ['succeeded', 'failed', 'running', 'pending', 'skipped'] as const;
-
-/** `4 items: 3 succeeded, 1 failed` */
-function describeItems(items: ItemCounts): string {
-  const counts = ITEM_STATUSES.filter((status) => items[status] > 0);
-  const parts = counts.map((status) => `${formatNumber(items[status])} ${status}`).join(', ');
-  return `${formatCount(items.total, 'item')}${parts === '' ? '' : `: ${parts}`}`;
-}
-
-export type Field = readonly [name: string, value: string | null];
-
-/** One line per field that has a value; a terminal gets long ones wrapped. */
-export function fieldLines(fields: readonly Field[], terminal: Terminal): string[] {
-  const { style } = terminal;
-  const indent = Math.max(...fields.map(([name]) => name.length)) + 2;
-  return fields.flatMap(([name, value]) =>
-    value === null ? [] : alignedLines(style.dim(padToWidth(name, indent)), value, terminal),
-  );
-}
-
-/** A text after its name; a terminal gets it wrapped, aligned with its first line. */
-function alignedLines(head: string, text: string, { interactive, columns }: Terminal): string[] {
-  if (!interactive) return [head + text];
-  const indent = displayWidth(stripVTControlCharacters(head));
-  const lines = wrapText(text, Math.max(16, columns - 1 - indent));
-  return lines.map((line, index) => (index === 0 ? head : ' '.repeat(indent)) + line);
-}
-
-/** Where a paused run stands, and how the inputs of what comes next are seen. */
-async function describePlace(
-  { run_id: runId, paused }: RunRecord,
-  client: WavetrainClient,
-): Promise<string | null> {
-  if (!paused) return null;
-  const command = `${PROGRAM} runs show ${runId} --task TASK`;
-  return `${await describePause(client, runId)} (${command} shows its inputs)`;
-}
-
-function listFields(
-  record: RunRecord,
-  { state }: Pick<FoundRun, 'state'>,
-  pause: string | null,
-  style: Style,
-): Field[] {
-  return [
-    ['run', record.run_id],
-    [
-      'status',
-      state === undefined
-        ? describeStatus(record, style)
-        : describeState(state, state === 'running' ? style.cyan : style.yellow),
-    ],
-    ['paused', pause],
-    [record.kind, toSingleLine(record.pipeline_id)],
-    ['goal', record.goal === '' ? null : toSingleLine(record.goal)],
-    ['tenant', toSingleLine(record.tenant_id)],
-    ['created', record.created_at],
-    ['started', record.started_at],
-    ['finished', state === undefined ? record.finished_at : null],
-    ['progress', describeProgress(record)],
-    ['rerun of', record.rerun_of],
-    // An older server sends none.
-    ['started by', record.started_by ? toSingleLine(formatStartedBy(record.started_by)) : record.trigger],
-    ['error', describeError(record)],
-  ];
-}
-
-/** The error, with the task that failed. The error of a plan names the task already. */
-function describeError({ error, failures, kind }: RunRecord): string | null {
-  if (error === null) return null;
-  const cause = kind === 'plan' ? undefined : findCause(failures);
-  if (cause === undefined) return toSingleLine(error);
-  const item = cause.item === undefined ? '' : `, item ${cause.item}`;
-  return `${describeFailedTask(cause)}${item}: ${toSingleLine(error)}`;
-}
-
-/** Names the state, and says that work is stopped only in what is shown. */
-export function describeState(state: KeptState, format: Formatter = String): string {
-  return state === 'running'
-    ? `${format(state)} in another shell; what is at work is shown as stopped`
-    : `${format(state)}: its process has ended; what was at work is shown as stopped`;
-}
-
-function describeStatus(record: RunRecord, style: Style): string {
-  const { status, paused, settled, started_at, finished_at } = record;
-  const isDraining = status === 'cancelled' && !settled && started_at !== null && finished_at === null;
-  const draining = isDraining ? `, ${describeDraining(record)}` : '';
-  const pause = paused ? `, paused at a breakpoint (${PROGRAM} runs continue ${record.run_id})` : '';
-  return `${statusFormatter(status, style)(status)}${formatElapsed(record)}${draining}${pause}`;
-}
-
-function describeProgress(record: RunRecord): string {
-  const { waves, waves_executed, tasks, tasks_settled, invocations } = record.progress;
-  const parts = [
-    `${formatNumber(waves_executed)} of ${formatCount(waves, 'wave')}`,
-    `${formatNumber(tasks_settled)} of ${formatCount(tasks, 'task')}`,
-    formatCount(invocations, 'invocation'),
-  ];
-  return `${describeSubPipelines(record)}${parts.join(', ')}`;
-}
-
-function describeSubPipelines(record: RunRecord): string {
-  const { sub_pipelines, sub_pipelines_settled = 0 } = record.progress;
-  if (sub_pipelines === undefined) return '';
-  if (record.status !== 'succeeded') return `${subPipelineSummary(record)}; `;
-  return `${formatNumber(sub_pipelines_settled)} of ${formatCount(sub_pipelines, 'sub-pipeline')}, `;
+/** Of a fan-out that failed, there may be outputs of its items. */
+function hasOutput({ status, output }: CallRecord): boolean {
+  return status === 'succeeded' || output !== null;
 }

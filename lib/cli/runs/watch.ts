@@ -1,37 +1,54 @@
+import { Option } from 'clipanion';
 import type { WavetrainClient } from '../../client/client.js';
-import type { Clock } from '../../common/clock.js';
-import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunRecord } from '../../runs/record.js';
+import { VERBOSE_OPTION, RUN_ID_DETAILS, ServerRunCommand } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
 import { type Display, type DisplayFlags, openDisplay } from '../progress/display.js';
-import { PipelineRunView, type RunView } from '../progress/run-view.js';
-import { serverFailureLines, serverFlag } from '../render/run-summary.js';
-import { StopSignals } from '../process-events.js';
-import { type InspectedRun, readRunEnd } from '../run/run-end.js';
-import { type FormatFailures, printRunEnd, wantsDetails } from '../run/print-run-end.js';
+import type { RunView } from '../progress/run-view.js';
+import { serverFlag } from '../render/run-summary.js';
+import { StopSignals } from '../input/process-events.js';
+import { displayPipeline, displaySubPipelines } from '../run/displayed-run.js';
+import { type InspectedRun, printRunEnd, readRunEnd, wantsDetails } from '../run/run-end.js';
+import { followEvents, ServerClock, type ServerEventListener } from '../run/server-backend.js';
+import { serverFailureFormatter } from '../run/server-submission.js';
+import { describePause } from '../run/task-reader.js';
 import { filesOnServer, printWrittenFiles } from '../run/written-files.js';
-import { describePause } from './describe-pause.js';
 import { assertOnServer } from './kept-run.js';
-import { callServer, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
+import { callServer, resolveRunId, type ServerFlags } from './server-client.js';
 
 type WatchFlags = DisplayFlags & Pick<ServerFlags, 'server'>;
 
-/** Watches a run until it settles and returns the exit status of the run (D40). Ctrl-C stops watching only. */
-export async function watchRun(flags: RunIdFlags & DisplayFlags, context: CliContext): Promise<ExitStatus> {
-  await assertOnServer(flags, 'runs watch', (id) => `${PROGRAM} runs show ${id} shows it`, context);
-  const run = await callServer(flags, context, async (client) =>
-    followRun(client, await resolveRunId(client, flags.runId), flags, context),
-  );
-  return run === undefined ? EXIT.interrupted : printSettledRun(run, flags, context);
+export class RunsWatchCommand extends ServerRunCommand {
+  static override paths = [['runs', 'watch']];
+  static override usage = ServerRunCommand.Usage({
+    description: 'watches a run until it settles and exits with its status',
+    details: `${RUN_ID_DETAILS}
+      Ctrl-C stops watching; the run continues.`,
+    examples: [['watch a run that was submitted elsewhere', '$0 runs watch 3f9c1a']],
+  });
+
+  json = Option.Boolean('--json', false, {
+    description: 'print the outputs (for a plan, the result) as one JSON document, and no progress',
+  });
+  verbose = Option.Boolean('--verbose', false, { description: VERBOSE_OPTION });
+  quiet = Option.Boolean('--quiet', false, { description: 'show no progress' });
+
+  /** Watches a run until it settles and returns the exit status of the run (D40). Ctrl-C stops watching only. */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    await assertOnServer(this, 'runs watch', (id) => `${PROGRAM} runs show ${id} shows it`, context);
+    const run = await callServer(this, context, async (client) =>
+      followRun(client, await resolveRunId(client, this.runId), this, context),
+    );
+    return run === undefined ? EXIT.interrupted : printSettledRun(run, this, context);
+  }
 }
 
 /** Prints a settled run of a server and returns its exit status. */
 export function printSettledRun(run: InspectedRun, flags: WatchFlags, context: CliContext): ExitStatus {
-  const formatFailures: FormatFailures = (record, terminal, details) =>
-    serverFailureLines(record, terminal, details, flags.server);
-  printRunEnd(run, flags, formatFailures, context);
+  printRunEnd(run, flags, serverFailureFormatter(flags.server), context);
   printWrittenFiles(filesOnServer(run.record, flags.server), flags, {}, context);
   return exitStatusForRun(run.record.status);
 }
@@ -74,7 +91,7 @@ async function displayUntilSettled(
   const clock = new ServerClock(context.clock);
   const view = await createRunView(await client.record(runId, { signal }));
   const display = openDisplay(flags, () => view, { ...context, clock });
-  const listener: EventListener = {
+  const listener: ServerEventListener = {
     onEvent: (event) => {
       display.onEvent(event);
       if (event.kind === 'run' && event.paused) void printPause(client, runId, flags, display);
@@ -108,67 +125,12 @@ async function printPause(
   display.print(`paused ${place}; ${command} lets it go on, by one wave with --step`);
 }
 
-interface EventListener {
-  readonly onEvent: (event: LiveEvent) => void;
-  readonly print: (line: string) => void;
-  /** Is set to the time of each event. */
-  readonly clock: ServerClock;
-}
-
-/** Passes on the events of a run until it has settled. */
-export async function followEvents(
-  client: WavetrainClient,
-  runId: string,
-  { onEvent, print, clock }: EventListener,
-  signal: AbortSignal,
-): Promise<void> {
-  for await (const event of client.events(runId, { signal })) {
-    if (event.kind === 'gap') {
-      print(`events ${event.after + 1} to ${event.next - 1} have been dropped by the server`);
-    } else {
-      clock.set(event);
-      onEvent(event);
-    }
-  }
-}
-
 /** A record has the number of waves and sub-pipelines, but not the ids of their tasks. */
 async function createRunView({ progress }: RunRecord): Promise<RunView> {
   const { waves, sub_pipelines } = progress;
-  if (sub_pipelines === undefined) return new PipelineRunView(Array.from({ length: waves }, () => []));
-  const { PlanRunView } = await import('../progress/plan-view.js');
-  return new PlanRunView(sub_pipelines);
-}
-
-/**
- * Each event sets the monotonic time to its own, so that events of the past show their true durations. The events of
- * one run never go back (D27).
- */
-export class ServerClock implements Clock {
-  readonly #clock: Clock;
-  #offsetMs = 0;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  set({ time }: LiveEvent): void {
-    this.#offsetMs = Date.parse(time) - this.#clock.monotonicNow();
-  }
-
-  now(): number {
-    return this.#clock.now();
-  }
-
-  monotonicNow(): number {
-    return this.#clock.monotonicNow() + this.#offsetMs;
-  }
-
-  setTimeout(run: () => void, delayMs: number): unknown {
-    return this.#clock.setTimeout(run, delayMs);
-  }
-
-  clearTimeout(timer: unknown): void {
-    this.#clock.clearTimeout(timer);
-  }
+  const display =
+    sub_pipelines === undefined
+      ? displayPipeline(Array.from({ length: waves }, () => []))
+      : await displaySubPipelines(sub_pipelines, 1);
+  return display.createView();
 }

@@ -1,10 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import type { Context } from 'koa';
-import { WavetrainError } from '../../common/errors.js';
 
 /** The page at `/docs`. */
 export interface DocsPage {
@@ -68,53 +63,4 @@ function createPolicy(html: string): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
-}
-
-/** Media types of the files that the page loads, by file name. */
-const ASSET_TYPES: ReadonlyMap<string, string> = new Map([
-  ['swagger-ui.css', 'text/css'],
-  ['swagger-ui-bundle.js', 'text/javascript'],
-  ['swagger-ui-standalone-preset.js', 'text/javascript'],
-  ['favicon-32x32.png', 'image/png'],
-]);
-
-/** The files of Swagger UI, which the build copies into `dist`, so that the page needs no other host (D39). */
-export class DocsAssets {
-  readonly #folder: string;
-  /** By name, read once: a response that is being sent keeps the bytes of its file. */
-  readonly #files = new Map<string, Promise<Buffer>>();
-
-  constructor(folder = getBuildFolder()) {
-    this.#folder = folder;
-  }
-
-  /**
-   * The version of Swagger UI. The paths of the files contain it, so browsers may cache them forever.
-   *
-   * @throws WavetrainError `not_found` when the project was not built
-   */
-  version(): string {
-    const file = join(this.#folder, 'VERSION');
-    if (existsSync(file)) return readFileSync(file, 'utf8').trim();
-    throw new WavetrainError(
-      'not_found',
-      'the documentation page is missing because this source checkout was not built: run "npm run build", or read GET /openapi.json',
-    );
-  }
-
-  /** @throws WavetrainError `not_found` */
-  async read(version: string, name: string): Promise<{ readonly bytes: Buffer; readonly type: string }> {
-    const type = ASSET_TYPES.get(name);
-    if (type === undefined || version !== this.version()) {
-      throw new WavetrainError('not_found', `there is no file ${name} of version ${version}`);
-    }
-    let file = this.#files.get(name);
-    if (file === undefined) this.#files.set(name, (file = readFile(join(this.#folder, name))));
-    return { bytes: await file, type };
-  }
-}
-
-function getBuildFolder(): string {
-  const root = dirname(createRequire(import.meta.url).resolve('wavetrain/package.json'));
-  return join(root, 'dist', 'swagger-ui');
 }

@@ -1,9 +1,8 @@
 import { nextTurn } from '../../common/scheduling/turns.js';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
 import { systemClock } from '../../common/clock.js';
+import { distFile } from '../../common/files.js';
 import { runWithPauses, type Steps } from '../../common/scheduling/steps.js';
 import type { DocumentContent } from './document.js';
 import { DocumentPool, type ParseContext } from './document-pool.js';
@@ -39,8 +38,7 @@ function pauseAfterEachStep<T>(steps: Steps<T>): Promise<T> {
 
 function findProgram(): string | undefined {
   try {
-    const root = dirname(createRequire(import.meta.url).resolve('wavetrain/package.json'));
-    const file = join(root, 'dist', 'document-process.cjs');
+    const file = distFile('document-process.cjs');
     return existsSync(file) ? file : undefined;
   } catch {
     // A bundle of a host has no package.

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
-import { UsageError } from '../../../lib/cli/usage-errors.js';
+import { UsageError } from '../../../lib/cli/input/usage-errors.js';
 import { readJsonObject } from '../../../lib/cli/input/flags.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';

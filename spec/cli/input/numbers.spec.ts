@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { UsageError } from '../../../lib/cli/usage-errors.js';
+import { UsageError } from '../../../lib/cli/input/usage-errors.js';
 import { type NumberRule, readNumber } from '../../../lib/cli/input/flags.js';
 
 describe('readNumber', () => {

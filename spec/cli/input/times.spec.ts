@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readPointInTime } from '../../../lib/cli/input/times.js';
-import { UsageError } from '../../../lib/cli/usage-errors.js';
+import { UsageError } from '../../../lib/cli/input/usage-errors.js';
 
 const NOW = Date.parse('2026-03-10T12:34:56.789Z');
 

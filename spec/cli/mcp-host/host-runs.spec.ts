@@ -21,7 +21,7 @@ describe('The runs of an MCP host', () => {
     const runs = new HostRuns(context);
     const pipeline = '{pipeline: {id: p, goal: g, tasks: [{id: a, tool: mock}]}}';
     const loaded = await loadHostDefinition({ pipeline }, builtinCatalog(), context, true);
-    const values = { params: undefined, inputs: undefined, session: undefined };
+    const values = {};
     const call = { signal: new AbortController().signal, report: undefined, host: 'desk' };
     const run = (): Promise<Error> =>
       catchRejection(runs.run(loaded, values, call)).then((error) => error as Error);

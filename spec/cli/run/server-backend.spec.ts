@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
-import { StopSignals } from '../../../lib/cli/process-events.js';
+import { StopSignals } from '../../../lib/cli/input/process-events.js';
 import { ServerBackend } from '../../../lib/cli/run/server-backend.js';
-import { ServerClock } from '../../../lib/cli/runs/watch.js';
+import { ServerClock } from '../../../lib/cli/run/server-backend.js';
 import { WavetrainClient } from '../../../lib/client/index.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { catchRejection } from '../../support/rejection.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DocsAssets } from '../../../lib/http/openapi/swagger-ui.js';
+import { PageFiles } from '../../../lib/http/routes/pages/page-files.js';
 import { docsRoutes } from '../../../lib/http/routes/pages/docs.js';
 import { catchRejection } from '../../support/rejection.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
@@ -61,7 +61,7 @@ describe('The documentation page (D39)', () => {
   });
 
   it('serves no other files, and none of another version', async () => {
-    const version = new DocsAssets().version();
+    const version = await new PageFiles('swagger-ui').version();
     for (const file of [
       `${version}/LICENSE`,
       `${version}/..%2F..%2Fpackage.json`,
@@ -78,7 +78,7 @@ describe('The documentation page (D39)', () => {
   it('explains how to build Swagger UI when it is missing', async () => {
     const folder = new TemporaryFolder();
     try {
-      const routes = docsRoutes(new DocsAssets(folder.path));
+      const routes = docsRoutes(folder.path);
       const page = routes.find(({ path }) => path === '/docs');
       const routeRequest = { headers: {} } as Parameters<(typeof routes)[number]['handle']>[0];
       const error = await catchRejection((async () => page?.handle(routeRequest))());

@@ -5,13 +5,14 @@ import type { RunRecord } from '../../../runs/record.js';
 import type { FolderStore } from '../../../runs/store/folder-store.js';
 import type { RunFolders, SavedCommand, ShellRun } from '../../../runs/store/run-folders.js';
 import type { CliContext } from '../../context.js';
+import type { DefinitionFlags } from '../../input/load-definition.js';
 import { STANDARD_INPUT } from '../../input/read-file.js';
 import { PROGRAM } from '../../package-info.js';
 import { keptRerunLines } from '../../render/run-summary.js';
 import { detectTerminal } from '../../render/terminal.js';
 import { wrapLine } from '../../render/text.js';
-import { UsageError } from '../../usage-errors.js';
-import type { RunFlags } from '../run-flags.js';
+import { UsageError } from '../../input/usage-errors.js';
+import type { RunFlags } from '../submission.js';
 
 /** In the folder of a project: what the shell has run there. */
 const HISTORY_FOLDER = '.wavetrain';
@@ -173,15 +174,11 @@ export class ShellHistory {
   }
 }
 
-/** The parts of a run's command line that a rerun needs to know. */
-export interface CommandLine {
-  /** `-` for standard input. */
-  readonly file: string;
-  readonly tools?: string[] | undefined;
-  readonly mcp?: string | undefined;
+/** The parts of a run's command line that a rerun needs to know. The file is `-` for standard input. */
+export type CommandLine = Pick<DefinitionFlags, 'file' | 'tools' | 'mcp'> & {
   readonly model?: string | undefined;
   readonly outputFolder: string;
-}
+};
 
 function saveCommand(
   { file, tools = [], mcp, model, outputFolder }: CommandLine,

@@ -1,6 +1,6 @@
 import { BY_COMMAND_LINE } from '../../../common/started-by.js';
 import { existsSync } from 'node:fs';
-import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { CheckedDefinition } from '../../../execution/run-inputs.js';
 import type { RerunRequest } from '../../../runs/rerun/rerun.js';
 import type { RunFolders, ShellRun } from '../../../runs/store/run-folders.js';
@@ -10,25 +10,25 @@ import { EXIT, type ExitStatus } from '../../exit-status.js';
 import {
   checkDefinitionFile,
   type DefinitionFile,
-  type DefinitionFlags,
   findChecked,
   loadSetup,
   readDefinition,
   readValues,
 } from '../../input/load-definition.js';
-import { assertRevivable, reviveWith, toDefinitionFile } from '../../input/earlier-definition.js';
+import { assertRevivable, reviveWith, toDefinitionFile } from './earlier-definition.js';
 import { readEnvFile } from '../../input/flags.js';
 import { printProblems } from '../../input/problems.js';
+import type { FlagsOf, ShellRunCommand } from '../../input/shared-options.js';
 import { PROGRAM } from '../../package-info.js';
 import { toSingleLine } from '../../render/text.js';
 import { addToolsHint, assertNotAtWork } from '../../runs/kept-run.js';
 import { collectChanges, explainForShell, rerunReportLines } from '../../runs/rerun.js';
 import { matchRunId } from '../../runs/server-client.js';
-import { UsageError } from '../../usage-errors.js';
-import type { DisplayedRun } from '../execute-run.js';
-import { type HistoryFlags, openRunFolders } from './history.js';
-import type { StartOptions } from '../run-backend.js';
-import { assertFlagsFit, readRunValues, type RunFlags, type RunValueFlags } from '../run-flags.js';
+import { UsageError } from '../../input/usage-errors.js';
+import { openRunFolders } from './history.js';
+import type { DisplayedRun, StartOptions } from '../displayed-run.js';
+import { assertFlagsFit, readRunValues, type RunFlags } from '../submission.js';
+import { shortenPath } from '../written-files.js';
 import { describeLocalRun, listFilesRead, openLocalRegistry } from './local-run.js';
 
 /** The run that is repeated, and its file. */
@@ -39,15 +39,8 @@ export interface RerunTarget {
   readonly file: string;
 }
 
-interface LocalRerunFlags
-  extends RerunTarget,
-    HistoryFlags,
-    RunValueFlags,
-    RunFlags,
-    Omit<DefinitionFlags, 'verbose' | 'file'> {
+interface LocalRerunFlags extends RerunTarget, FlagsOf<ShellRunCommand> {
   readonly from: string;
-  readonly artifacts?: string | undefined;
-  readonly model?: string | undefined;
 }
 
 /**
@@ -91,7 +84,7 @@ export async function prepareLocalRerun(
   const { kind: _, ...definition } = checked;
   const changed = isSame(checked, submission) ? {} : definition;
   const request: RerunRequest = { from: given.from, ...changes, ...changed };
-  const displayed = await describeLocalRun(checked, values.planConcurrency, local, (_, startOptions) =>
+  const displayed = await describeLocalRun(checked, values.plan_concurrency, local, (startOptions) =>
     startRerun({ id: earlier.id, request, file }, registry, startOptions, given),
   );
   return { ...displayed, filesRead: listFilesRead(flags, file, context) };
@@ -175,19 +168,13 @@ function withCommand(
   const { artifacts } = flags;
   return {
     ...flags,
-    file: flags.file === '' ? nameFile(saved.file ?? '', cwd) : flags.file,
+    file: flags.file === '' ? (saved.file === undefined ? '' : shortenPath(saved.file, cwd)) : flags.file,
     tools: flags.tools ?? saved.tools,
     mcp: flags.mcp ?? saved.mcp,
     model: flags.model ?? saved.model,
     cwd: saved.cwd,
     outputFolder: artifacts === undefined ? saved.output_folder : resolve(cwd, artifacts),
   };
-}
-
-/** As messages name a file: from the working directory, if it is below that. */
-function nameFile(path: string, cwd: string): string {
-  const fromCwd = relative(cwd, path);
-  return path === '' || fromCwd.startsWith('..') || isAbsolute(fromCwd) ? path : fromCwd;
 }
 
 /** Reads the file; when it is gone, or was standard input, the definition is as it was. */

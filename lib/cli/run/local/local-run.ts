@@ -1,18 +1,35 @@
+import { resolve } from 'node:path';
 import { readConfig } from '../../../common/config/config.js';
-import type { ShellRun } from '../../../runs/store/run-folders.js';
-import type { CliContext, RegistryApi } from '../../context.js';
 import type { CheckedDefinition } from '../../../execution/run-inputs.js';
-import type { DefinitionFile } from '../../input/load-definition.js';
-import { openSecrets } from '../../input/secrets.js';
-import { PipelineRunView } from '../../progress/run-view.js';
-import { pipelineFailureLines, planFailureLines } from '../../render/run-summary.js';
-import type { DisplayedRun } from '../execute-run.js';
-import { type CommandLine, type HistoryFlags, ShellHistory } from './history.js';
-import type { RunBackend, StartOptions } from '../run-backend.js';
+import type { ShellRun } from '../../../runs/store/run-folders.js';
+import { submitChecked } from '../../../submission/submitter.js';
+import type { CliContext, RegistryApi } from '../../context.js';
+import { EXIT, type ExitStatus } from '../../exit-status.js';
+import {
+  checkDefinitionFile,
+  type DefinitionFile,
+  type DefinitionFlags,
+  findChecked,
+  loadSetup,
+} from '../../input/load-definition.js';
+import { printProblems } from '../../input/problems.js';
+import { DEFAULT_TENANT, openSecrets } from '../../input/secrets.js';
+import type { FlagsOf, ShellRunCommand } from '../../input/shared-options.js';
+import { PROGRAM } from '../../package-info.js';
+import { localFailureLines } from '../../render/run-summary.js';
+import { type DisplayedRun, displayPipeline, displayPlan, type RunBackend } from '../displayed-run.js';
+import { checkParams, readFileSubmission, type RunValueFlags } from '../submission.js';
 import { findLocalFiles } from '../written-files.js';
+import {
+  type CommandLine,
+  findHistoryFolder,
+  type HistoryFlags,
+  keepsRuns,
+  ShellHistory,
+} from './history.js';
 
 /** In the working directory, for the files that tools write by name. */
-export const DEFAULT_OUTPUT_FOLDER = 'outputs';
+const DEFAULT_OUTPUT_FOLDER = 'outputs';
 
 /** The registry that runs pipelines and plans in this process, with its history and its folder of outputs. */
 interface LocalRegistry {
@@ -63,7 +80,37 @@ export async function openLocalRegistry(
   return { registry, history, outputFolder, mask: secrets?.mask };
 }
 
-type Start = (registry: RegistryApi, options: StartOptions) => Promise<string>;
+/** The flags of `wavetrain run`, without `--server`. */
+type LocalRunFlags = FlagsOf<ShellRunCommand> & DefinitionFlags & RunValueFlags & HistoryFlags;
+
+/**
+ * Reads and checks the file of a run, and opens what it needs of this process. Prints the problems of the definition.
+ *
+ * @returns the run, or the exit status of an invalid definition
+ */
+export async function prepareLocalRun(
+  flags: LocalRunFlags,
+  context: CliContext,
+): Promise<DisplayedRun | ExitStatus> {
+  const { file, submission } = await readFileSubmission(flags, context);
+  const { tenantId = DEFAULT_TENANT, values } = submission;
+  const setup = await loadSetup(file, flags, context);
+  const loaded = await checkDefinitionFile(file, { ...setup, complete: true });
+  if (!loaded.check.ok || !(flags.json || flags.quiet)) printProblems(loaded, context);
+  const checked = findChecked(loaded);
+  if (checked === undefined) return EXIT.invalid;
+  await checkParams(file, values, `${PROGRAM} run ${flags.file}`);
+  const outputFolder = resolve(context.cwd, flags.artifacts ?? DEFAULT_OUTPUT_FOLDER);
+  const folder = keepsRuns(flags, context) ? findHistoryFolder(flags, context) : undefined;
+  const local = await openLocalRegistry(flags, { ...setup, folder, outputFolder }, context);
+  const start: RunBackend['start'] = ({ onEvent, onInspection }) =>
+    submitChecked(local.registry, checked, { ...submission, tenantId, onEvent, onInspection });
+  return {
+    ...(await describeLocalRun(checked, values.plan_concurrency, local, start)),
+    filesRead: listFilesRead(flags, file, context),
+    mayPause: values.breakpoints !== undefined,
+  };
+}
 
 /**
  * Describes how a run of this process is displayed.
@@ -74,50 +121,36 @@ export async function describeLocalRun(
   checked: CheckedDefinition,
   planConcurrency: number | undefined,
   { registry, history, outputFolder, mask }: LocalRegistry,
-  start: Start,
+  start: RunBackend['start'],
 ): Promise<Omit<DisplayedRun, 'filesRead'>> {
-  const backend = createBackend(registry, start, history);
-  const isKept = history !== undefined;
-  const common = { backend, history, outputFolder, mask };
-  if (checked.kind === 'pipeline') {
-    const { pipeline } = checked;
-    const { waves } = pipeline;
-    return {
-      ...common,
-      hasParallelWaves: false,
-      createView: () => new PipelineRunView(waves),
-      formatFailures: (record, terminal, details) =>
-        pipelineFailureLines(record, pipeline, terminal, details, isKept),
-      listOutputs: () => waves.flat(),
-    };
-  }
-  const { PlanRunView } = await import('../../progress/plan-view.js');
-  const { plan } = checked;
-  const { subPipelines } = plan;
-  const concurrency = planConcurrency ?? plan.definition.plan_concurrency ?? 1;
-  const waves = new Map([...subPipelines].map(([id, { pipeline }]) => [id, pipeline.waves]));
+  const waves = checked.kind === 'pipeline' ? checked.pipeline.waves : [];
   return {
-    ...common,
-    hasParallelWaves: subPipelines.size > 1 && concurrency > 1,
-    createView: () => new PlanRunView(subPipelines.size, waves),
-    formatFailures: (record, terminal, details) => planFailureLines(record, terminal, details, isKept),
-    listOutputs: () => [...waves].flatMap(([id, ofPart]) => ofPart.flat().map((taskId) => `${id}/${taskId}`)),
+    backend: createBackend(registry, start, history),
+    history,
+    outputFolder,
+    mask,
+    ...(checked.kind === 'pipeline'
+      ? displayPipeline(waves)
+      : await displayPlan(checked.plan, planConcurrency)),
+    formatFailures: (record, terminal, details) =>
+      localFailureLines(record, terminal, details, history !== undefined, waves),
   };
 }
 
 /** Executes a run in this process. */
-function createBackend(registry: RegistryApi, start: Start, history: ShellHistory | undefined): RunBackend {
+function createBackend(
+  registry: RegistryApi,
+  start: RunBackend['start'],
+  history: ShellHistory | undefined,
+): RunBackend {
   return {
-    start: (options) => start(registry, options),
+    start,
+    reader: registry,
     record: (runId) => registry.record(runId),
     settled: (runId) => registry.settled(runId),
     cancel: (runId, options) => registry.cancel(runId, options),
     resume: async (runId, by) => void registry.resume(runId, by),
-    tasks: (runId, query) => registry.tasks(runId, query),
-    task: (runId, taskId, options) => registry.task(runId, taskId, options),
-    item: (runId, taskId, item, options) => registry.item(runId, taskId, item, options),
     failedCalls: (runId, query) => registry.failedCalls(runId, query),
-    items: (runId, taskId, query) => registry.items(runId, taskId, query),
     writtenFiles: async (record) => findLocalFiles(record, registry),
     release: async (runId) => {
       // A history keeps the run, also when it was stopped at once.
@@ -128,20 +161,9 @@ function createBackend(registry: RegistryApi, start: Start, history: ShellHistor
   };
 }
 
-/** The flags that name files. */
-interface ReadingFlags {
-  readonly file: string;
-  readonly params?: string | undefined;
-  readonly inputs?: string | undefined;
-  readonly session?: string | undefined;
-  readonly sessionFile?: string | undefined;
-  readonly envFile?: string | undefined;
-  readonly tools?: readonly string[] | undefined;
-}
-
 /** Lists the files that flags and variables name, and those of a plan. */
 export function listFilesRead(
-  flags: ReadingFlags,
+  flags: Omit<DefinitionFlags, 'verbose'>,
   { files }: Pick<DefinitionFile, 'files'>,
   { env }: CliContext,
 ): string[] {

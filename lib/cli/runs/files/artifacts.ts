@@ -1,40 +1,54 @@
 import { createWriteStream } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { Option } from 'clipanion';
 import type { WavetrainClient } from '../../../client/client.js';
 import { errorCode, errorMessage, WavetrainError } from '../../../common/errors.js';
 import { joinFirst } from '../../../common/text.js';
+import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand } from '../../input/shared-options.js';
 import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { printJson } from '../../render/stdout.js';
 import { toSingleLine } from '../../render/text.js';
 import { artifactLine } from '../../run/written-files.js';
-import { UsageError } from '../../usage-errors.js';
-import { listArtifacts } from './download.js';
+import { UsageError } from '../../input/usage-errors.js';
+import { listArtifacts, printBody, openBody, STDOUT } from './download.js';
 import { withRun } from '../kept-run.js';
-import type { RunIdFlags } from '../server-client.js';
 
-interface ArtifactFlags extends RunIdFlags {
-  readonly name: string | undefined;
-  readonly output: string | undefined;
-  readonly json: boolean;
-}
-
-/** Lists the files of a run, or downloads one of them (D63). */
-export async function showArtifacts(flags: ArtifactFlags, context: CliContext): Promise<ExitStatus> {
-  const { name } = flags;
-  if (name === undefined && flags.output !== undefined) {
-    throw new UsageError(
-      '--output needs the name of a file',
-      'write runs artifacts RUN_ID NAME --output FILE',
-    );
-  }
-  return withRun(flags, context, async ({ client, runId }) => {
-    if (name !== undefined) await download(client, runId, name, flags.output, context);
-    else await list(client, runId, flags.json, context);
-    return EXIT.done;
+export class RunsArtifactsCommand extends RunIdCommand {
+  static override paths = [['runs', 'artifacts']];
+  static override usage = RunIdCommand.Usage({
+    description: 'lists the files that the tools of a run have written, or downloads one of them',
+    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}
+      With NAME the file is downloaded into the working directory, unless a file of that name is there.`,
+    examples: [
+      ['all files of a run', '$0 runs artifacts 3f9c1a'],
+      ['download one of them', '$0 runs artifacts 3f9c1a report.xlsx --output report.xlsx'],
+    ],
   });
+
+  name = Option.String({ name: 'NAME', required: false });
+  output = Option.String('--output', {
+    description: '<FILE> with NAME: write it to this file, which may exist; - prints it',
+  });
+  json = Option.Boolean('--json', false, { description: 'print the list as one JSON document' });
+
+  /** Lists the files of a run, or downloads one of them (D63). */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    const { name } = this;
+    if (name === undefined && this.output !== undefined) {
+      throw new UsageError(
+        '--output needs the name of a file',
+        'write runs artifacts RUN_ID NAME --output FILE',
+      );
+    }
+    return withRun(this, context, async ({ client, runId }) => {
+      if (name !== undefined) await download(client, runId, name, this.output, context);
+      else await list(client, runId, this.json, context);
+      return EXIT.done;
+    });
+  }
 }
 
 async function list(
@@ -69,14 +83,10 @@ async function download(
   const response = await client.artifact(runId, name).catch(async (error: unknown) => {
     throw errorCode(error) === 'artifact_not_found' ? await addNames(error, client, runId) : error;
   });
-  const body = Readable.fromWeb(response.body ?? new Blob([]).stream());
-  if (output === '-') {
-    for await (const chunk of body) stdout.write(chunk as Uint8Array);
-    return;
-  }
+  if (output === STDOUT) return printBody(response, { stdout });
   const path = resolve(cwd, output ?? basename(name));
   try {
-    await pipeline(body, createWriteStream(path, { flags: output === undefined ? 'wx' : 'w' }));
+    await pipeline(openBody(response), createWriteStream(path, { flags: output === undefined ? 'wx' : 'w' }));
   } catch (error) {
     const hint = errorCode(error) === 'EEXIST' ? ': name another with --output' : '';
     throw new WavetrainError('unreadable_file', `cannot write ${path}: ${errorMessage(error)}${hint}`, {

@@ -8,6 +8,7 @@ import { errorMessage, WavetrainError } from '../../../common/errors.js';
 import { makeFolders } from '../../../common/files.js';
 import type { RunArtifact } from '../../../execution/results.js';
 import type { RunRecord } from '../../../runs/record.js';
+import type { CliContext } from '../../context.js';
 import { filesOnServer, type WrittenFile, type WrittenFiles } from '../../run/written-files.js';
 
 interface DownloadOptions {
@@ -59,7 +60,6 @@ export async function downloadArtifacts(
   }
 }
 
-/** Writes beside the place of the file first: a download that is cut short replaces nothing. */
 async function downloadOne(
   client: WavetrainClient,
   runId: string,
@@ -74,14 +74,35 @@ async function downloadOne(
     });
   }
   const path = join(folder, name);
-  const partial = join(folder, `.wavetrain-${runId}.part`);
+  const response = await client.artifact(runId, name, { signal });
+  await saveBody(response, path, { partial: join(folder, `.wavetrain-${runId}.part`), signal });
+  return path;
+}
+
+/** The body of a response. */
+export function openBody({ body }: Pick<Response, 'body'>): Readable {
+  return Readable.fromWeb(body ?? new Blob([]).stream());
+}
+
+/** As the file of a body, `-` is standard output. */
+export const STDOUT = '-';
+
+export async function printBody(response: Response, { stdout }: Pick<CliContext, 'stdout'>): Promise<void> {
+  for await (const chunk of openBody(response)) stdout.write(chunk as Uint8Array);
+}
+
+/** Writes a body beside the place of the file first: a download that is cut short replaces nothing. */
+export async function saveBody(
+  response: Response,
+  path: string,
+  { partial, signal }: { readonly partial: string; readonly signal?: AbortSignal },
+): Promise<void> {
   try {
-    const response = await client.artifact(runId, name, { signal });
-    const body = Readable.fromWeb(response.body ?? new Blob([]).stream());
     await rm(partial, { force: true });
-    await pipeline(body, createWriteStream(partial, { flags: 'wx' }), { signal });
+    await pipeline(openBody(response), createWriteStream(partial, { flags: 'wx' }), {
+      ...(signal && { signal }),
+    });
     await rename(partial, path);
-    return path;
   } finally {
     await rm(partial, { force: true });
   }

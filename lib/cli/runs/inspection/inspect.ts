@@ -1,59 +1,77 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Readable } from 'node:stream';
+import { openBody } from '../files/download.js';
+import { Option } from 'clipanion';
+import { HistoryCommand } from '../../input/shared-options.js';
 import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
-import { distFile, readStatecharts } from '../../package-info.js';
-import { StopSignals } from '../../process-events.js';
+import { distFile } from '../../../common/files.js';
+import { readStatecharts } from '../../package-info.js';
+import { StopSignals } from '../../input/process-events.js';
 import { formatCall } from '../../render/failures.js';
 import { toSingleLine } from '../../render/text.js';
 import { type FoundRun, withRun } from '../kept-run.js';
-import type { ServerFlags } from '../server-client.js';
 import { readClientConfig } from '../../../common/config/config.js';
 import { cutText, formatNumber } from '../../../common/text.js';
 import type { RunRecord } from '../../../runs/record.js';
 import type { FailedCall } from '../../../runs/tasks/task-record.js';
 import { type ReadRecording, readRecording, readRecordingOf } from './read-recording.js';
 
-interface InspectFlags extends ServerFlags {
-  /** A file, or the id of a run. */
-  readonly what: string;
-  readonly open: boolean;
-}
-
 /** The shape of the id of a run, or of a part of one. A file of that name comes first. */
 const RUN_ID = /^[0-9a-f][0-9a-f-]{3,35}$/i;
 
-/** Shows a recording or a run of the history, or prints where the server shows a run. */
-export async function inspect(flags: InspectFlags, context: CliContext): Promise<ExitStatus> {
-  const { what, server, open } = flags;
-  if (!RUN_ID.test(what) || existsSync(resolve(context.cwd, what))) {
-    return showRecording(await readRecording(what, context.cwd), flags, context);
-  }
-  const found = await withRun({ ...flags, runId: what }, context, async (run) => {
-    if (run.isKept) return { ...run, recording: await recordKept(run) };
-    const named = server ?? readClientConfig(context.env).url;
-    // Nobody has said that there is one.
-    if (named === undefined) await run.client.record(run.runId);
-    const base = named ?? 'http://127.0.0.1:8000';
-    return `${base.replace(/\/+$/, '')}/inspect/${run.runId}`;
+export class InspectCommand extends HistoryCommand {
+  static override paths = [['inspect']];
+  static override usage = HistoryCommand.Usage({
+    description: 'shows what the actors of a run have done, in a browser',
+    details: `
+      WHAT is a recording, as run --record writes it, or the id of a run, or its last 4 or more characters. Of a recording,
+      and of a run that wavetrain run has kept in the folder .wavetrain, the command serves the page on a free port of this
+      machine, prints its address, and ends with Ctrl-C; no server is needed. Of a run of a server, which --server or
+      WAVETRAIN_SERVER names, it prints the address of the page there.
+    `,
+    examples: [
+      ['a recording from another machine', '$0 inspect out.wtrec'],
+      ['a run of this folder, by the end of its id', '$0 inspect 3f9c1a --open'],
+      ['a run of a server', '$0 inspect 3f9c1a --server http://127.0.0.1:8000'],
+    ],
   });
-  if (typeof found !== 'string') return showRecording(found.recording, { open, state: found.state }, context);
-  context.stdout.write(`${found}\n`);
-  if (open) context.openUrl(found);
-  return EXIT.done;
+
+  what = Option.String({ name: 'WHAT', required: true });
+  open = Option.Boolean('--open', false, { description: 'open the page in the browser of this machine' });
+
+  /** Shows a recording or a run of the history, or prints where the server shows a run. */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    const { what, server, store, envFile, open } = this;
+    if (!RUN_ID.test(what) || existsSync(resolve(context.cwd, what))) {
+      return showRecording(await readRecording(what, context.cwd), this, context);
+    }
+    const found = await withRun({ server, store, envFile, runId: what }, context, async (run) => {
+      if (run.isKept) return { ...run, recording: await recordKept(run) };
+      const named = server ?? readClientConfig(context.env).url;
+      // Nobody has said that there is one.
+      if (named === undefined) await run.client.record(run.runId);
+      const base = named ?? 'http://127.0.0.1:8000';
+      return `${base.replace(/\/+$/, '')}/inspect/${run.runId}`;
+    });
+    if (typeof found !== 'string')
+      return showRecording(found.recording, { open, state: found.state }, context);
+    context.stdout.write(`${found}\n`);
+    if (open) context.openUrl(found);
+    return EXIT.done;
+  }
 }
 
 /** Reads what a run of the history has done so far, as a recording. */
 async function recordKept({ client, runId }: FoundRun): Promise<ReadRecording> {
-  const { body } = await client.recording(runId);
-  return readRecordingOf(`run ${runId}`, Readable.fromWeb(body ?? new Blob([]).stream()));
+  return readRecordingOf(`run ${runId}`, openBody(await client.recording(runId)));
 }
 
 /** Serves the page over a recording until Ctrl-C. */
 async function showRecording(
   { head, entries, dropped, isWhole }: ReadRecording,
-  { open, state }: Pick<InspectFlags, 'open'> & Partial<Pick<FoundRun, 'state'>>,
+  { open, state }: Pick<InspectCommand, 'open'> & Partial<Pick<FoundRun, 'state'>>,
   context: CliContext,
 ): Promise<ExitStatus> {
   const { serveShownRun } = await import('../../lazy/server.js');

@@ -12,7 +12,7 @@ import type { RecordingEnd, RecordingHead } from '../../../runs/inspection/recor
 import type { FailedCall } from '../../../runs/tasks/task-record.js';
 import { PROGRAM, readPackageJson } from '../../package-info.js';
 import { toSingleLine } from '../../render/text.js';
-import { UsageError } from '../../usage-errors.js';
+import { UsageError } from '../../input/usage-errors.js';
 
 /** The content of a recording: everything, or what there is of one whose program was ended. */
 export interface ReadRecording {

@@ -1,36 +1,55 @@
+import { Option } from 'clipanion';
 import type { WavetrainClient } from '../../../client/client.js';
 import type { ActorSnapshot } from '../../../client/requests.js';
 import { delay } from '../../../common/clock.js';
 import { formatNumber } from '../../../common/text.js';
+import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand } from '../../input/shared-options.js';
 import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
-import { StopSignals } from '../../process-events.js';
+import { StopSignals } from '../../input/process-events.js';
 import { printJson } from '../../render/stdout.js';
 import { toSingleLine } from '../../render/text.js';
-import { UsageError } from '../../usage-errors.js';
+import { UsageError } from '../../input/usage-errors.js';
 import { formatEntry } from './transitions.js';
 import { withRun } from '../kept-run.js';
-import type { RunIdFlags } from '../server-client.js';
 
-interface SnapshotFlags extends RunIdFlags {
-  /** Path of an actor: only this one, and those below it. */
-  readonly actor: string | undefined;
-  readonly watch: boolean;
-  readonly json: boolean;
-}
-
-/** Prints the actors of a run with their states, or what happens to them. */
-export async function showSnapshot(flags: SnapshotFlags, context: CliContext): Promise<ExitStatus> {
-  return withRun(flags, context, async ({ client, runId }) => {
-    if (flags.watch) return watchActors(client, runId, flags, context);
-    const { kind } = await client.record(runId);
-    const root = kind === 'plan' ? 'plan' : 'run';
-    const path = flags.actor ?? root;
-    const found = findActor(await client.snapshot(runId), root, path);
-    if (flags.json) printJson(found, context);
-    else context.stdout.write(`${treeLines(path, found).join('\n')}\n`);
-    return EXIT.done;
+export class RunsSnapshotCommand extends RunIdCommand {
+  static override paths = [['runs', 'snapshot']];
+  static override usage = RunIdCommand.Usage({
+    description: 'shows the actors of a run and their states, for debugging',
+    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}
+      An actor has a path, such as run/wave/summary or plan/sub-runs/extract/wave. A snapshot has the
+      state of the machine; the inputs, the attempts and the output of a task are in wavetrain runs show ID --task TASK. Ctrl-C
+      stops watching; the run continues.`,
+    examples: [
+      ['all actors', '$0 runs snapshot 3f9c1a'],
+      ['the state of one of them, as JSON', '$0 runs snapshot 3f9c1a --actor run/wave/summary --json'],
+      ['every event that actors receive, as it happens', '$0 runs snapshot 3f9c1a --watch'],
+    ],
   });
+
+  actor = Option.String('--actor', { description: '<PATH> only this actor and those below it' });
+  watch = Option.Boolean('--watch', false, {
+    description: 'print what the actors receive, and their states, until the run has settled',
+  });
+  json = Option.Boolean('--json', false, {
+    description: 'print the snapshot as one JSON document; with --watch, one per line',
+  });
+
+  /** Prints the actors of a run with their states, or what happens to them. */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    return withRun(this, context, async ({ client, runId }) => {
+      if (this.watch) return watchActors(client, runId, this, context);
+      const { kind } = await client.record(runId);
+      const root = kind === 'plan' ? 'plan' : 'run';
+      const path = this.actor ?? root;
+      const found = findActor(await client.snapshot(runId), root, path);
+      if (this.json) printJson(found, context);
+      else context.stdout.write(`${treeLines(path, found).join('\n')}\n`);
+      return EXIT.done;
+    });
+  }
 }
 
 /** @throws UsageError that names the actors where the path leaves the tree */
@@ -76,7 +95,7 @@ const POLL_MS = 500;
 async function watchActors(
   client: WavetrainClient,
   runId: string,
-  { actor, json }: SnapshotFlags,
+  { actor, json }: RunsSnapshotCommand,
   context: CliContext,
 ): Promise<ExitStatus> {
   const abort = new AbortController();

@@ -1,18 +1,21 @@
-import Type from 'typebox';
 import { pipelineJsonSchema, planJsonSchema } from '../../../definition/schema/json-schema.js';
 import { createOpenApiDocument } from '../../openapi/open-api.js';
-import { DOCS_ASSETS_PATH, DocsAssets, type DocsPage, renderDocsPage } from '../../openapi/swagger-ui.js';
+import { DOCS_ASSETS_PATH, type DocsPage, renderDocsPage } from '../../openapi/swagger-ui.js';
 import { defineRoute, type Route } from '../../routing/route.js';
 import { anyJsonObject } from '../../schemas/wire.js';
 import type { HttpServices } from '../../services.js';
+import { assetRoute, PageFiles, revalidated } from './page-files.js';
 import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../../responses/conditional-get.js';
 
-/** The documentation for people, which loads nothing from other hosts (D39). */
-export function docsRoutes(assets = new DocsAssets()): Route[] {
-  return [page(assets), asset(assets)];
+/** The documentation for people, which loads nothing from other hosts (D39). @param folder of Swagger UI */
+export function docsRoutes(folder?: string): Route[] {
+  // The build copies Swagger UI, with its version, into `dist`.
+  const files = new PageFiles('swagger-ui', folder);
+  const named = { path: DOCS_ASSETS_PATH, id: 'docsAsset', summary: 'Get a file of Swagger UI' };
+  return [page(files), assetRoute(files, named, 'image/png')];
 }
 
-function page(assets: DocsAssets): Route {
+function page(files: PageFiles): Route {
   let rendered: Promise<DocsPage> | undefined;
   return defineRoute({
     method: 'GET',
@@ -29,43 +32,10 @@ function page(assets: DocsAssets): Route {
     },
     errors: ['not_found'],
     handle: async ({ headers: requestHeaders }) => {
-      const version = assets.version();
-      rendered ??= renderDocsPage(version);
+      rendered ??= renderDocsPage(await files.version());
       const { html, policy } = await rendered;
-      const headers = {
-        ETag: hashEtag(html),
-        'Cache-Control': 'no-cache',
-        'Content-Security-Policy': policy,
-      };
-      return returnIfModified(requestHeaders, { headers }, () => ({ bytes: html }));
+      return revalidated(requestHeaders, html, { policy });
     },
-  });
-}
-
-/** The path of an asset contains its version, so its content never changes. */
-const IMMUTABLE = { 'Cache-Control': 'public, max-age=31536000, immutable' };
-
-function asset(assets: DocsAssets): Route {
-  return defineRoute({
-    method: 'GET',
-    path: `${DOCS_ASSETS_PATH}/{version}/{file}`,
-    id: 'docsAsset',
-    tag: 'Documents',
-    summary: 'Get a file of Swagger UI',
-    isPage: true,
-    access: 'open',
-    params: Type.Object({ version: Type.String(), file: Type.String() }),
-    responses: {
-      200: {
-        description: 'The file.',
-        media: { 'text/css': '', 'text/javascript': '', 'image/png': '' },
-      },
-    },
-    errors: ['not_found'],
-    handle: async ({ params: { version, file } }) => ({
-      ...(await assets.read(version, file)),
-      headers: IMMUTABLE,
-    }),
   });
 }
 

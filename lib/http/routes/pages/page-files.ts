@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import Type from 'typebox';
 import { WavetrainError } from '../../../common/errors.js';
+import { distFile } from '../../../common/files.js';
 import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../../responses/conditional-get.js';
 import { defineRoute, type Route, type RouteResult } from '../../routing/route.js';
 
@@ -36,7 +36,8 @@ export function pageRoute(files: PageFiles, named: Pick<Route, 'path' | 'id' | '
       304: NOT_MODIFIED,
     },
     errors: ['not_found'],
-    handle: async ({ headers }) => revalidated(headers, await files.read('index.html'), PAGE_POLICY),
+    handle: async ({ headers }) =>
+      revalidated(headers, await files.read('index.html'), { policy: PAGE_POLICY }),
   });
 }
 
@@ -47,10 +48,21 @@ const ASSET_TYPES: ReadonlyMap<string | undefined, string> = new Map([
   ['js', 'text/javascript; charset=utf-8'],
   ['css', 'text/css; charset=utf-8'],
   ['svg', 'image/svg+xml'],
+  ['png', 'image/png'],
 ]);
 
+/** The media type of a file of a page; undefined for a name that none has. */
+export function assetType(file: string): string | undefined {
+  const [, extension] = /^[\w-]{1,64}\.([a-z]{2,3})$/.exec(file) ?? [];
+  return ASSET_TYPES.get(extension);
+}
+
 /** The scripts, the styles and the icon of a page, below `path`. */
-export function assetRoute(files: PageFiles, named: Pick<Route, 'path' | 'id' | 'summary'>): Route {
+export function assetRoute(
+  files: PageFiles,
+  named: Pick<Route, 'path' | 'id' | 'summary'>,
+  image: 'image/png' | 'image/svg+xml' = 'image/svg+xml',
+): Route {
   return defineRoute({
     ...named,
     method: 'GET',
@@ -62,13 +74,12 @@ export function assetRoute(files: PageFiles, named: Pick<Route, 'path' | 'id' | 
     responses: {
       200: {
         description: 'The file.',
-        media: { 'text/css': '', 'text/javascript': '', 'image/svg+xml': '' },
+        media: { 'text/css': '', 'text/javascript': '', [image]: '' },
       },
     },
     errors: ['not_found'],
     handle: async ({ params: { version, file } }) => {
-      const [, extension] = /^[\w-]{1,64}\.([a-z]{2,3})$/.exec(file) ?? [];
-      const type = ASSET_TYPES.get(extension);
+      const type = assetType(file);
       if (type === undefined || version !== (await files.version())) {
         throw new WavetrainError('not_found', `there is no file ${file} of version ${version}`);
       }
@@ -81,14 +92,14 @@ export function assetRoute(files: PageFiles, named: Pick<Route, 'path' | 'id' | 
 export function revalidated(
   requested: Parameters<typeof returnIfModified>[0],
   bytes: Buffer,
-  policy?: string,
+  { policy, ...content }: { readonly policy?: string; readonly type?: string } = {},
 ): RouteResult {
   const headers = {
     ETag: hashEtag(bytes),
     'Cache-Control': 'no-cache',
     ...(policy !== undefined && { 'Content-Security-Policy': policy }),
   };
-  return returnIfModified(requested, { headers }, () => ({ bytes }));
+  return returnIfModified(requested, { headers }, () => ({ bytes, ...content }));
 }
 
 /** The files of a page, which the build has written to a folder. */
@@ -98,7 +109,7 @@ export class PageFiles {
   readonly #files = new Map<string, Promise<Buffer>>();
 
   /** @param folder default: the folder of that name in `dist` */
-  constructor(name: 'web' | 'console', folder = getBuildFolder(name)) {
+  constructor(name: 'console' | 'stately' | 'swagger-ui' | 'web', folder = distFile(name)) {
     this.#folder = folder;
   }
 
@@ -122,9 +133,4 @@ export class PageFiles {
       );
     }
   }
-}
-
-function getBuildFolder(name: string): string {
-  const root = dirname(createRequire(import.meta.url).resolve('wavetrain/package.json'));
-  return join(root, 'dist', name);
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RecordingFile } from '../../../../lib/cli/run/recording-file.js';
+import { RecordingFile } from '../../../../lib/cli/run/listeners/recording-file.js';
 import type { OpenInspection } from '../../../../lib/runs/inspection/inspection.js';
 import type { RunRecord } from '../../../../lib/runs/record.js';
 import { ControlledRuns } from '../../../runs/controlled-runs.js';

@@ -1,26 +1,24 @@
 import { Writable } from 'node:stream';
-import { Command, Option } from 'clipanion';
 import { readConfig } from '../../common/config/config.js';
 import { errorMessage } from '../../common/errors.js';
 import type { Catalog } from '../../tools/catalog.js';
-import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { readMcpConfig } from '../input/mcp.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
-import { reportUncaughtToolErrors, StopSignals } from '../process-events.js';
+import { reportUncaughtToolErrors, StopSignals } from '../input/process-events.js';
 import { captureStdout } from '../render/stdout.js';
 import { escapeControlCharacters, toSingleLine } from '../render/text.js';
-import { ENV_FILE_OPTION, MCP_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
+import { CatalogCommand } from '../input/shared-options.js';
 
 const INSTRUCTIONS =
   'Wavetrain runs pipelines: YAML files of tool calls, in waves, with retries and fan-outs. Call "tools" to see what tasks can ' +
   'call, "validate" until a pipeline has no errors, then "run".';
 
-export class McpCommand extends Command<CliContext> {
+export class McpCommand extends CatalogCommand {
   static override paths = [['mcp']];
-  static override usage = Command.Usage({
+  static override usage = CatalogCommand.Usage({
     description: 'offers validate, run, compile, tools and runs to MCP hosts, such as editors and assistants',
     details: `
       A host starts this command and speaks with it on standard input and output. Its tools read files in the working
@@ -34,10 +32,6 @@ export class McpCommand extends Command<CliContext> {
       ['with your own tools', '$0 mcp --tools tools.ts'],
     ],
   });
-
-  tools = Option.Array('--tools', { description: TOOLS_OPTION });
-  mcp = Option.String('--mcp', { description: MCP_OPTION });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
 
   /** Serves a host until it closes the connection, or a signal comes. */
   override async execute(): Promise<ExitStatus> {

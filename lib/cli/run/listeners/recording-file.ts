@@ -1,16 +1,16 @@
-import { toIsoTime } from '../../common/clock.js';
-import { INSPECTION_LIMITS } from '../../common/limits.js';
-import type { InspectionEntry } from '../../runs/inspection/entry.js';
-import type { OpenInspection } from '../../runs/inspection/inspection.js';
-import type { RunRecord } from '../../runs/record.js';
-import type { FailedCall } from '../../runs/tasks/task-record.js';
-import type { CliContext } from '../context.js';
-import { readPackageJson, readStatecharts } from '../package-info.js';
+import { toIsoTime } from '../../../common/clock.js';
+import { INSPECTION_LIMITS } from '../../../common/limits.js';
+import type { InspectionEntry } from '../../../runs/inspection/entry.js';
+import type { OpenInspection } from '../../../runs/inspection/inspection.js';
+import type { RunRecord } from '../../../runs/record.js';
+import type { FailedCall } from '../../../runs/tasks/task-record.js';
+import type { CliContext } from '../../context.js';
+import { readPackageJson, readStatecharts } from '../../package-info.js';
 import type { LineFile } from './line-file.js';
-import type { RunBackend } from './run-backend.js';
+import type { RunBackend } from '../displayed-run.js';
 
 /** Writes the lines of a recording, which know nothing of files. */
-type RecordingFormat = typeof import('../lazy/execution.js').recordingFormat;
+type RecordingFormat = typeof import('../../lazy/execution.js').recordingFormat;
 
 /** The file of `--record`: what the actors of a run do, written as it happens (D42). */
 export class RecordingFile {
@@ -31,7 +31,7 @@ export class RecordingFile {
     context: Pick<CliContext, 'clock'>,
     limits: RecordingLimits = LIMITS,
   ): Promise<RecordingFile> {
-    const { recordingFormat } = await import('../lazy/execution.js');
+    const { recordingFormat } = await import('../../lazy/execution.js');
     const statecharts = await readStatecharts();
     return new RecordingFile(file, recordingFormat, limits, (run, origin) => {
       const { version } = readPackageJson();

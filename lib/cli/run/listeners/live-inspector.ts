@@ -1,19 +1,34 @@
 import { once } from 'node:events';
-import { toIsoTime } from '../../common/clock.js';
-import type { OpenInspection } from '../../runs/inspection/inspection.js';
-import type { RunRecord } from '../../runs/record.js';
-import type { CliContext } from '../context.js';
-import { distFile, readPackageJson, readStatecharts } from '../package-info.js';
-import type { StopSignals } from '../process-events.js';
-import type { ShownRun, ShownRunServer } from '../../http/inspector/shown-run.js';
-import type { RunBackend } from './run-backend.js';
-import type { InspectMode } from './run-flags.js';
+import { toIsoTime } from '../../../common/clock.js';
+import type { OpenInspection } from '../../../runs/inspection/inspection.js';
+import type { RunRecord } from '../../../runs/record.js';
+import type { CliContext } from '../../context.js';
+import { distFile } from '../../../common/files.js';
+import { readPackageJson, readStatecharts } from '../../package-info.js';
+import type { StopSignals } from '../../input/process-events.js';
+import type { ShownRun, ShownRunServer } from '../../../http/inspector/shown-run.js';
+import type { RunBackend } from '../displayed-run.js';
+import type { RunFlags } from '../submission.js';
+import { readCall } from '../task-reader.js';
+import { UsageError } from '../../input/usage-errors.js';
 
-/** The part of a backend that the page of a run needs. */
-type InspectedBackend = Pick<
-  RunBackend,
-  'resume' | 'cancel' | 'record' | 'task' | 'item' | 'items' | 'failedCalls'
->;
+/** How `--inspect` shows a run: `wait` begins it when its page is open. */
+export type InspectMode = 'show' | 'wait';
+
+/**
+ * Reads `--inspect`; undefined without it.
+ *
+ * @throws UsageError for a mode that there is not
+ */
+export function readInspectMode({ inspect = false }: Pick<RunFlags, 'inspect'>): InspectMode | undefined {
+  if (inspect === false) return undefined;
+  if (inspect === true) return 'show';
+  if (inspect === 'wait') return inspect;
+  throw new UsageError(
+    `--inspect=${inspect} is not known`,
+    'write --inspect, or --inspect=wait to wait for the page',
+  );
+}
 
 /** Serves the page of one run of this process while the command lasts (`run --inspect`, D42). */
 export class LiveInspector {
@@ -24,7 +39,7 @@ export class LiveInspector {
   #readRecord: (() => RunRecord) | undefined;
 
   static async open(context: CliContext): Promise<LiveInspector> {
-    const { serveShownRun } = await import('../lazy/server.js');
+    const { serveShownRun } = await import('../../lazy/server.js');
     const run = createDeferred<ShownRun>();
     const opened = createDeferred<void>();
     const statecharts = await readStatecharts();
@@ -64,7 +79,7 @@ export class LiveInspector {
   }
 
   /** Shows the run. */
-  begin({ log, origin }: OpenInspection, record: RunRecord, backend: InspectedBackend): void {
+  begin({ log, origin }: OpenInspection, record: RunRecord, backend: RunBackend): void {
     const { run_id: runId } = record;
     this.#readRecord = () => backend.record?.(runId) ?? record;
     const { version } = readPackageJson();
@@ -77,11 +92,9 @@ export class LiveInspector {
       live: {
         cancel: async (force) => void (await backend.cancel(runId, { force })),
         resume: (by) => backend.resume(runId, by),
-        call: (taskId, item, options) =>
-          item === undefined
-            ? backend.task(runId, taskId, options)
-            : backend.item(runId, taskId, item, options),
-        items: (taskId, query) => backend.items(runId, taskId, query),
+        call: (taskId, item, { sub_pipeline, ...query }) =>
+          readCall(runId, backend.reader, { task_id: taskId, item, sub_pipeline }, query),
+        items: (taskId, query) => backend.reader.items(runId, taskId, query),
       },
     });
   }

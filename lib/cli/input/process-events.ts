@@ -1,5 +1,5 @@
-import { errorMessage } from '../common/errors.js';
-import { toSingleLine } from './render/text.js';
+import { errorMessage } from '../../common/errors.js';
+import { toSingleLine } from '../render/text.js';
 
 /** Emits signals and uncaught errors: `process`, or an emitter in specs. */
 export interface ProcessEvents {

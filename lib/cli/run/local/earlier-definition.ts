@@ -1,9 +1,9 @@
-import { errorMessage, WavetrainError } from '../../common/errors.js';
-import type { PipelineInput } from '../../plans/plan.js';
-import type { ShellRun } from '../../runs/store/run-folders.js';
-import type { StoredSubmission } from '../../runs/store/run-store.js';
-import type { ReviveDefinition } from '../../runs/run-factory.js';
-import { checkDefinitionFile, type DefinitionFile, findChecked } from './load-definition.js';
+import { errorMessage, WavetrainError } from '../../../common/errors.js';
+import type { PipelineInput } from '../../../plans/plan.js';
+import type { ShellRun } from '../../../runs/store/run-folders.js';
+import type { StoredSubmission } from '../../../runs/store/run-store.js';
+import type { ReviveDefinition } from '../../../runs/run-factory.js';
+import { checkDefinitionFile, type DefinitionFile, findChecked } from '../../input/load-definition.js';
 
 type CheckSetup = Parameters<typeof checkDefinitionFile>[1];
 
@@ -12,7 +12,7 @@ export async function toDefinitionFile(
   { kind, definition, pipelines = {}, inputs, session }: Revived,
   folder: string,
 ): Promise<DefinitionFile> {
-  const { readSource } = await import('../lazy/validation.js');
+  const { readSource } = await import('../../lazy/validation.js');
   const text = JSON.stringify(definition, undefined, 2);
   return {
     name: `the earlier ${kind}`,
@@ -32,7 +32,7 @@ type Revived = Pick<StoredSubmission, 'kind' | 'definition' | 'pipelines' | 'inp
 async function readPipelineInputs(
   pipelines: Readonly<Record<string, unknown>>,
 ): Promise<ReadonlyMap<string, PipelineInput>> {
-  const { toPipelineInputs } = await import('../lazy/plans.js');
+  const { toPipelineInputs } = await import('../../lazy/plans.js');
   return toPipelineInputs(pipelines);
 }
 

@@ -1,11 +1,11 @@
-import { errorMessage, WavetrainError } from '../common/errors.js';
-import { nearest } from '../definition/suggest.js';
-import type { CliContext } from './context.js';
-import { EXIT, exitStatusForError } from './exit-status.js';
-import type { HelpPage } from './render/help.js';
-import { PROGRAM } from './package-info.js';
-import { detectTerminal, type Terminal } from './render/terminal.js';
-import { escapeControlCharacters, wrapLine } from './render/text.js';
+import { errorMessage, WavetrainError } from '../../common/errors.js';
+import { nearest } from '../../definition/suggest.js';
+import type { CliContext } from '../context.js';
+import { EXIT, exitStatusForError } from '../exit-status.js';
+import type { HelpPage } from '../render/help.js';
+import { PROGRAM } from '../package-info.js';
+import { detectTerminal, type Terminal } from '../render/terminal.js';
+import { escapeControlCharacters, wrapLine } from '../render/text.js';
 
 /** A mistake in the command line. The hint says what to write instead (D40). */
 export class UsageError extends WavetrainError {

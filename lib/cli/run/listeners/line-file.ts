@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { type BigIntStats, createWriteStream, type WriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { errorCode } from '../../common/errors.js';
-import { describeErrno } from '../../common/files.js';
-import type { LiveEvent } from '../../execution/events/event.js';
-import { STANDARD_INPUT } from '../input/read-file.js';
-import { UsageError } from '../usage-errors.js';
+import { errorCode } from '../../../common/errors.js';
+import { describeErrno } from '../../../common/files.js';
+import type { LiveEvent } from '../../../execution/events/event.js';
+import { STANDARD_INPUT } from '../../input/read-file.js';
+import { UsageError } from '../../input/usage-errors.js';
 
 type LineFlag = '--events' | '--record';
 

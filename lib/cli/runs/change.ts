@@ -1,0 +1,140 @@
+import { Option } from 'clipanion';
+import { formatCount } from '../../common/text.js';
+import type { RunFolders } from '../../runs/store/run-folders.js';
+import {
+  HistoryCommand,
+  RUN_ID_DETAILS,
+  HISTORY_DETAILS,
+  ServerRunCommand,
+} from '../input/shared-options.js';
+import { EXIT, type ExitStatus } from '../exit-status.js';
+import { UsageError } from '../input/usage-errors.js';
+import { PROGRAM } from '../package-info.js';
+import { describeDraining, serverFlag } from '../render/run-summary.js';
+import { assertNotAtWork, assertOnServer, findKept, openHistory } from './kept-run.js';
+import { callServer, resolveRunId } from './server-client.js';
+
+export class RunsCancelCommand extends ServerRunCommand {
+  static override paths = [['runs', 'cancel']];
+  static override usage = ServerRunCommand.Usage({
+    description: 'cancels a queued or running run',
+    details: RUN_ID_DETAILS,
+    examples: [['without waiting for its tools', '$0 runs cancel 3f9c1a --force']],
+  });
+
+  force = Option.Boolean('--force', false, { description: 'also stop the tools in flight' });
+
+  /** Prints what the run still waits for. */
+  override async execute(): Promise<ExitStatus> {
+    await assertOnServer(this, 'runs cancel', () => 'Ctrl-C in its shell cancels it', this.context);
+    const record = await callServer(this, this.context, async (client) =>
+      client.cancel(await resolveRunId(client, this.runId), { force: this.force }),
+    );
+    const { run_id, settled } = record;
+    const remaining = this.force
+      ? 'its tools were asked to stop'
+      : `${describeDraining(record)} first (${PROGRAM} runs cancel ${run_id}${serverFlag(this.server)} --force stops the tools)`;
+    this.context.stderr.write(`cancelled ${run_id}${settled ? '' : `: ${remaining}`}\n`);
+    return EXIT.done;
+  }
+}
+
+export class RunsContinueCommand extends ServerRunCommand {
+  static override paths = [['runs', 'continue']];
+  static override usage = ServerRunCommand.Usage({
+    description: 'lets a run go on that waits at a breakpoint',
+    details: `${RUN_ID_DETAILS}
+      Until then runs show RUN_ID --task TASK shows the inputs of the tasks that come next, and what there is so far.`,
+    examples: [
+      ['to its next breakpoint, or its end', '$0 runs continue 3f9c1a'],
+      ['by one wave', '$0 runs continue 3f9c1a --step'],
+    ],
+  });
+
+  step = Option.Boolean('--step', false, { description: 'run one wave, and pause again' });
+
+  /** Prints where the run is. */
+  override async execute(): Promise<ExitStatus> {
+    await assertOnServer(this, 'runs continue', () => 'its shell asks how it goes on', this.context);
+    const record = await callServer(this, this.context, async (client) => {
+      const id = await resolveRunId(client, this.runId);
+      return this.step ? client.step(id) : client.continue(id);
+    });
+    const { run_id, kind, status, settled, progress } = record;
+    const wave = kind === 'plan' ? '' : ` with wave ${progress.waves_executed + 1} of ${progress.waves}`;
+    const isOver = settled || status !== 'running';
+    this.context.stderr.write(isOver ? `${run_id} has ended: ${status}\n` : `${run_id} goes on${wave}\n`);
+    return EXIT.done;
+  }
+}
+
+export class RunsDeleteCommand extends HistoryCommand {
+  static override paths = [['runs', 'delete']];
+  static override usage = ServerRunCommand.Usage({
+    description: 'deletes a settled run from the server, or from the history of this folder',
+    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}`,
+    examples: [
+      ['by the end of its id', '$0 runs delete 3f9c1a'],
+      ['what this folder has kept', '$0 runs delete --all'],
+    ],
+  });
+
+  runId = Option.String({ name: 'RUN_ID', required: false });
+  all = Option.Boolean('--all', false, {
+    description: 'delete all runs of the history of this folder, but those that are at work',
+  });
+
+  /** Deletes a settled run of a server or of the history of this folder, or all runs of the history. */
+  override async execute(): Promise<ExitStatus> {
+    const { context } = this;
+    const { runId, all, server, store, envFile } = this;
+    if ((runId === undefined) !== all) throw new UsageError('write the id of a run, or --all');
+    const folders = await openHistory(this, context);
+    if (runId === undefined) {
+      if (folders === undefined) {
+        throw new UsageError(
+          '--all is for the history of a folder, and there is none here',
+          'the runs of a server are deleted one by one',
+        );
+      }
+      context.stderr.write(`deleted ${formatCount(deleteAll(folders), 'run')} of ${folders.path}\n`);
+      return EXIT.done;
+    }
+    const kept = folders && findKept({ server, store, envFile, runId }, folders);
+    if (folders !== undefined && kept !== undefined) {
+      assertNotAtWork(kept, folders);
+      assertNotNeeded(kept.id, folders);
+      folders.remove(kept.id);
+      context.stderr.write(`deleted ${kept.id}\n`);
+      return EXIT.done;
+    }
+    const deleted = await callServer(this, context, async (client) => {
+      const id = await resolveRunId(client, runId);
+      await client.remove(id);
+      return id;
+    });
+    context.stderr.write(`deleted ${deleted}\n`);
+    return EXIT.done;
+  }
+}
+
+/** Returns the number of runs that were deleted: those that are at work stay, and those whose files they may use. */
+function deleteAll(folders: RunFolders): number {
+  const ids = folders.ids();
+  const atWork = ids.filter((id) => folders.isStillAtWork(id));
+  const staying = new Set([...atWork, ...[...folders.sourcesOf(atWork).values()].flat()]);
+  const leaving = ids.filter((id) => !staying.has(id));
+  for (const id of leaving) folders.remove(id);
+  return leaving.length;
+}
+
+/** @throws UsageError for a run whose files another one may use */
+function assertNotNeeded(id: string, folders: RunFolders): void {
+  const found = [...folders.sourcesOf(folders.ids())].find(([, sources]) => sources.includes(id));
+  if (found === undefined) return;
+  const [user] = found;
+  throw new UsageError(
+    `run ${id} has files that its rerun ${user} may use`,
+    'delete that one first, or --all',
+  );
+}
