@@ -12,7 +12,9 @@ function hasPassed(name) {
   return new Promise((resolve) => {
     const command = ['run', '--silent', `check:${name}`];
     execFile('npm', command, { maxBuffer: Number.POSITIVE_INFINITY }, (error, output, errors) => {
-      console.log(`${error === null ? 'passed' : 'FAILED'}: npm run check:${name}\n${output}${errors}`.trim());
+      console.log(
+        `${error === null ? 'passed' : 'FAILED'}: npm run check:${name}\n${output}${errors}`.trim(),
+      );
       resolve(error === null);
     });
   });
