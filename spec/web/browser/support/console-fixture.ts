@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { systemClock } from '../../../../lib/common/clock.js';
 import type { Environment } from '../../../../lib/common/config/environment.js';
