@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { copySwaggerUi } from './build/swagger-ui.mjs';
 // only some runs need stay external and are loaded lazily.
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** The file that the build writes last. */
-const lastOutput = join(root, 'dist', 'types', 'lib', 'index.d.ts');
+const lastOutput = join(root, 'dist', 'LICENSES.txt');
 if (process.argv.includes('--if-changed') && (isUpToDate() || hasNoBuilder())) process.exit();
 
 const { build } = await import('esbuild');
@@ -62,12 +62,11 @@ const serverPackages = [
 
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 
-/** Draws the statecharts of the machines, in a process of its own while the bundles are built. */
-const statecharts = promisify(execFile)(
-  process.execPath,
-  ['--import', 'tsx', 'scripts/statecharts/write.ts'],
-  { cwd: root },
-);
+/** Draws the statecharts of the machines, and writes the types, in processes of their own while the bundles are built. */
+const besideBundles = Promise.all([
+  runNode('--import', 'tsx', 'scripts/statecharts/write.ts'),
+  runNode('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'),
+]);
 
 /** The packages of model providers are bundled: few runs need them, and installed they would take 40 MB. */
 const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -132,8 +131,9 @@ await build({
   banner: { js: URL_OF_THIS_FILE },
 });
 
+await besideBundles;
 writeFileSync(
-  join(root, 'dist', 'LICENSES.txt'),
+  lastOutput,
   collectLicenses([
     ...Object.keys(commandMetafile.inputs),
     ...Object.keys(library.metafile.inputs),
@@ -143,12 +143,15 @@ writeFileSync(
   ]),
 );
 
-await statecharts;
-
-execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
-  cwd: root,
-  stdio: 'inherit',
-});
+/** Prints what the program prints when it fails, as tsc does on standard output. */
+async function runNode(...args) {
+  try {
+    await promisify(execFile)(process.execPath, args, { cwd: root });
+  } catch (error) {
+    console.error(`${error.stdout}${error.stderr}`);
+    process.exit(1);
+  }
+}
 
 /**
  * Lets the command load the SDKs of models and of MCP from files of their own when the first one is needed. The command's

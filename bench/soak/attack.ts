@@ -8,6 +8,8 @@ export interface Attacker {
   readonly random: () => number;
   /** How long connections stay open and runs at work before they are given up. */
   readonly patienceMs: number;
+  /** How many large files are asked for at once: each costs the server seconds. */
+  readonly workbooks: number;
   /** Of a server whose answers cost those who read them. */
   readonly originUrl: string;
 }

@@ -6,7 +6,7 @@ import { ATTACKS } from './attacks.js';
 const [url = '', key = '', seconds = '0', seed = '1', originUrl = '', ...chosen] = process.argv.slice(2);
 const names = chosen.length > 0 ? chosen : Object.keys(ATTACKS);
 const endAt = Date.now() + Number(seconds) * 1000;
-const attacker = { random: createRandom(Number(seed)), patienceMs: 5000, originUrl };
+const attacker = { random: createRandom(Number(seed)), patienceMs: 5000, workbooks: 4, originUrl };
 const counts: Record<string, { ended: number; failed: number }> = {};
 
 // Attackers would have machines of their own: here they may not take the processor from the server.

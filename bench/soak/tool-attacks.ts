@@ -30,13 +30,15 @@ const requestsThatHang: Attack = async (api, { patienceMs, originUrl }) => {
   if (runId !== '') await api.send('POST', `/pipelines/runs/${runId}/cancel`, { force: true });
 };
 
-const largeWorkbooks: Attack = async (api) => {
+const largeWorkbooks: Attack = async (api, { workbooks }) => {
   const row = range(100, (i) => `cell ${i}`);
   const sheets = Object.fromEntries(range(20, (i) => [`s${i}`, '{{params.rows}}']));
   const params = { rows: { type: 'list' } };
   const body = pipeline({ params, tasks: [task('export', { format: 'xlsx', sheets })] });
   await Promise.all(
-    range(4, () => api.send('POST', '/pipelines/run', { ...body, params: { rows: range(250, () => row) } })),
+    range(workbooks, () =>
+      api.send('POST', '/pipelines/run', { ...body, params: { rows: range(250, () => row) } }),
+    ),
   );
 };
 
@@ -109,11 +111,11 @@ const notificationsWithoutEnd: Attack = async (api, { random }) => {
   );
 };
 
-const answersInSingleLetters: Attack = async (api) => {
+const answersInSingleLetters: Attack = async (api, { patienceMs }) => {
   const asking = task(
     'llm_job',
     { prompt: '{{item}}', model: 'compatible/m' },
-    { parallel_over: '{{pipeline.inputs.items}}', timeout: 10 },
+    { parallel_over: '{{pipeline.inputs.items}}', timeout: (2 * patienceMs) / 1000 },
   );
   await api.send('POST', '/pipelines/run', {
     ...pipeline({ tasks: [asking] }),

@@ -7,7 +7,7 @@ import { measureHeap } from '../support/measuring/heap.js';
 import { cases } from '../support/measuring/cases.js';
 
 /** Bytes of definitions that are measured together, so that what else the process keeps does not count. */
-const MEASURED_BYTES = 4 * 2 ** 20;
+const MEASURED_BYTES = 3 * 2 ** 20;
 
 const catalog = builtinCatalog();
 
@@ -22,16 +22,20 @@ function sizeOf(text: string): number {
   return check(text).sizeBytes;
 }
 
-/** The heap of a pipeline relative to what is counted for it. */
-function measureRatio(definition: unknown): number {
+/** Expects that the median of three measurements of the heap, relative to what is counted for it, is within bounds. */
+function expectRatio(definition: unknown, least: number, most: number): void {
   const text = JSON.stringify(definition);
   const sizeBytes = sizeOf(text);
   const count = Math.ceil(MEASURED_BYTES / sizeBytes);
   const create = (): Pipeline[] => Array.from({ length: count }, () => check(text));
   // The engine keeps some of the last pipeline for a while: as much before the second time as after it.
   measureHeap(create);
-  const ratios = Array.from({ length: 3 }, () => measureHeap(create) / (count * sizeBytes));
-  return ratios.toSorted((a, b) => a - b)[1] ?? Number.NaN;
+  const measure = (): number => measureHeap(create) / (count * sizeBytes);
+  const isWithin = (ratio: number): boolean => ratio > least && ratio < most;
+  const ratios = [measure(), measure()];
+  // The third decides only between two that disagree.
+  if (!ratios.every(isWithin)) ratios.push(measure());
+  expect(ratios.toSorted((a, b) => a - b)[1], String(ratios)).to.satisfy(isWithin);
 }
 
 type Inputs = Record<string, unknown>;
@@ -92,7 +96,7 @@ describe('The memory that is counted for a checked pipeline (D25)', () => {
 
   for (const [name, definition] of Object.entries(SHAPES)) {
     it(`is at most 1.3 times off for ${name}`, () => {
-      expect(measureRatio(definition)).to.be.within(1 / 1.3, 1.3);
+      expectRatio(definition, 1 / 1.3, 1.3);
     });
   }
 
@@ -119,7 +123,7 @@ describe('The memory that is counted for a checked pipeline (D25)', () => {
     fc.assert(
       fc.property(inputs, (all) => {
         const definition = pipelineOf(all.length, (index) => (index === 0 ? {} : (all[index] as Inputs)));
-        expect(measureRatio(definition)).to.be.below(1.3);
+        expectRatio(definition, 0, 1.3);
       }),
       cases(8),
     );

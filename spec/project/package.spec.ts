@@ -20,19 +20,35 @@ async function readUrl({ stdout }: ChildProcessWithoutNullStreams): Promise<stri
   return (JSON.parse(line) as { url: string }).url;
 }
 
-/** Packs the project as for publishing and installs it into an empty folder. */
+/** Packs the project as for publishing and installs it as the README says, once for all specs. */
 describe('The published package', () => {
   let folder: TemporaryFolder;
+  /** Where the README installs the package. */
+  let cwd: string;
   let version: string;
+  let printed: string;
   let complaints: string;
+
+  const fences = fencesOf('README.md');
+  const [commands, program] = fences.filter(({ info }) => info['package'] !== undefined);
 
   before(async () => {
     folder = new TemporaryFolder();
-    await execute('npm', ['pack', '--ignore-scripts', '--pack-destination', folder.path], { cwd: project });
+    await mkdir(folder.at('wavetrain'));
+    cwd = folder.at('own');
+    await mkdir(cwd);
+    await execute('npm', ['pack', '--ignore-scripts', '--pack-destination', folder.at('wavetrain')], {
+      cwd: project,
+    });
     ({ version } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8')) as { version: string });
-    await writeFile(join(folder.path, 'package.json'), '{"private": true, "type": "module"}');
-    const install = ['install', `./wavetrain-${version}.tgz`, '--prefer-offline', '--no-audit', '--no-fund'];
-    ({ stderr: complaints } = await execute('npm', install, { cwd: folder.path }));
+    const env = {
+      ...process.env,
+      npm_config_prefer_offline: 'true',
+      npm_config_audit: 'false',
+      npm_config_fund: 'false',
+    };
+    const installing = execute('sh', ['-ec', commands?.text ?? ''], { cwd, env });
+    ({ stdout: printed, stderr: complaints } = await installing);
   });
 
   after(() => folder.remove());
@@ -42,14 +58,14 @@ describe('The published package', () => {
     const ofPackage = complaints.split('\n').filter((line) => line !== '' && !/Unknown .*config/.test(line));
     expect(ofPackage).to.deep.equal([]);
     // The metrics need the API of OpenTelemetry, which is small.
-    expect(readdirSync(join(folder.path, 'node_modules', '@opentelemetry'))).to.deep.equal(['api']);
+    expect(readdirSync(join(cwd, 'node_modules', '@opentelemetry'))).to.deep.equal(['api']);
   });
 
   it('explains how to install OpenTelemetry when traces are asked for, and sends them once it is installed', async () => {
     const collector = await Collector.open(200);
     const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
     const serve = ['serve', '--port', '0'];
-    const refused = await execute('node_modules/.bin/wavetrain', serve, { cwd: folder.path, env }).catch(
+    const refused = await execute('node_modules/.bin/wavetrain', serve, { cwd, env }).catch(
       (error: { readonly code: number; readonly stderr: string }) => error,
     );
     expect(refused).to.include({ code: 2 });
@@ -61,43 +77,43 @@ describe('The published package', () => {
     // As that command does, but without a registry.
     const links = names
       .map((name) => join('node_modules', name))
-      .filter((path) => !existsSync(join(folder.path, path)));
-    for (const path of links) await symlink(join(project, path), join(folder.path, path));
-    const server = spawn('node_modules/.bin/wavetrain', serve, { cwd: folder.path, env });
+      .filter((path) => !existsSync(join(cwd, path)));
+    for (const path of links) await symlink(join(project, path), join(cwd, path));
+    const server = spawn('node_modules/.bin/wavetrain', serve, { cwd, env });
     const url = await readUrl(server);
     await new WavetrainClient({ url }).run('{id: p, goal: g, tasks: [{id: a, tool: mock}]}');
     server.kill('SIGTERM');
     await once(server, 'exit');
     expect(collector.spans.length).to.be.above(0);
     await collector.close();
-    for (const path of links) await unlink(join(folder.path, path));
+    for (const path of links) await unlink(join(cwd, path));
   });
 
   it('installs a command that runs a pipeline', async () => {
     await writeFile(
-      join(folder.path, 'p.yaml'),
+      join(cwd, 'p.yaml'),
       'pipeline: {id: p, goal: g, tasks: [{id: a, tool: mock, inputs: {x: 1}}]}',
     );
-    const { stdout } = await execute('npx', ['wavetrain', 'run', 'p.yaml', '--json'], { cwd: folder.path });
+    const { stdout } = await execute('npx', ['wavetrain', 'run', 'p.yaml', '--json'], { cwd });
     expect(JSON.parse(stdout)).to.deep.include({
       a: { status: 'success', message: 'Mock tool executed', inputs: { x: 1 }, call_count: 1 },
     });
   });
 
   it('contains the statecharts of all actors, for a server without elkjs', async () => {
-    const file = join(folder.path, 'node_modules', 'wavetrain', 'dist', 'statecharts.json');
+    const file = join(cwd, 'node_modules', 'wavetrain', 'dist', 'statecharts.json');
     const charts: { id: string; nodes: unknown[] }[] = JSON.parse(await readFile(file, 'utf8'));
     expect(charts.map(({ id }) => id)).to.include.members(['plan', 'run', 'wave', 'task', 'item']);
     expect(charts.filter(({ nodes }) => nodes.length < 3)).to.deep.equal([]);
-    expect(existsSync(join(folder.path, 'node_modules', 'elkjs'))).to.equal(false);
+    expect(existsSync(join(cwd, 'node_modules', 'elkjs'))).to.equal(false);
   });
 
   it('runs its examples, including those with data files and own tools', async () => {
-    const examples = join(folder.path, 'node_modules', 'wavetrain', 'examples');
-    await mkdir(join(folder.path, 'mine'));
-    await cp(examples, join(folder.path, 'mine'), { recursive: true });
+    const examples = join(cwd, 'node_modules', 'wavetrain', 'examples');
+    await mkdir(join(cwd, 'mine'));
+    await cp(examples, join(cwd, 'mine'), { recursive: true });
     const report = ['wavetrain', 'run', 'mine/08-csv-report/pipeline.yaml', '--json'];
-    expect((await execute('npx', report, { cwd: folder.path })).stdout).to.include('report');
+    expect((await execute('npx', report, { cwd })).stdout).to.include('report');
     const own = [
       'wavetrain',
       'run',
@@ -106,11 +122,11 @@ describe('The published package', () => {
       './mine/07-own-tool/tools.ts',
       '--json',
     ];
-    expect((await execute('npx', own, { cwd: folder.path })).stdout).to.include('voyage');
+    expect((await execute('npx', own, { cwd })).stdout).to.include('voyage');
   });
 
   it('serves the API and its documentation, and evaluates expressions in child processes', async () => {
-    const server = spawn('node_modules/.bin/wavetrain', ['serve', '--port', '0'], { cwd: folder.path });
+    const server = spawn('node_modules/.bin/wavetrain', ['serve', '--port', '0'], { cwd });
     const url = await readUrl(server);
     const page = await fetch(`${url}/docs`);
     expect(page.status).to.equal(200);
@@ -119,8 +135,8 @@ describe('The published package', () => {
     const program = `import { WavetrainClient } from 'wavetrain/client';
 const { run_id } = await new WavetrainClient({ url: '${url}' }).submit('{id: p, goal: g, tasks: [{id: a, tool: mock}]}');
 for await (const { kind } of new WavetrainClient({ url: '${url}' }).events(run_id)) console.log(kind);`;
-    await writeFile(join(folder.path, 'follow.js'), program);
-    const { stdout } = await execute(process.execPath, ['follow.js'], { cwd: folder.path });
+    await writeFile(join(cwd, 'follow.mjs'), program);
+    const { stdout } = await execute(process.execPath, ['follow.mjs'], { cwd });
     expect(stdout.split('\n')).to.include.members(['run', 'wave', 'start', 'finish']);
     const tasks = [{ id: 'a', tool: 'transform', inputs: { input: 20, expression: '$ + 1' } }];
     const answer = await fetch(`${url}/pipelines/run`, {
@@ -145,9 +161,9 @@ const executor = new LocalExecutor();
 const { outputs } = await executor.getResult(await executor.submit({ pipeline }));
 console.log(JSON.stringify(outputs));
 `;
-    await writeFile(join(folder.path, 'use.ts'), source);
-    await writeFile(join(folder.path, 'use.js'), source);
-    const { stdout } = await execute(process.execPath, ['use.js'], { cwd: folder.path });
+    await writeFile(join(cwd, 'use.mts'), source);
+    await writeFile(join(cwd, 'use.mjs'), source);
+    const { stdout } = await execute(process.execPath, ['use.mjs'], { cwd });
     expect(stdout.trim()).to.equal('{"a":42}');
     const tsc = [
       join(project, 'node_modules', 'typescript', 'bin', 'tsc'),
@@ -162,23 +178,14 @@ console.log(JSON.stringify(outputs));
       'es2023',
       '--types',
       '',
-      'use.ts',
+      'use.mts',
     ];
-    await writeFile(join(folder.path, 'console.d.ts'), 'declare const console: { log(text: string): void };');
-    await execute(process.execPath, [...tsc, 'console.d.ts'], { cwd: folder.path });
+    await writeFile(join(cwd, 'console.d.ts'), 'declare const console: { log(text: string): void };');
+    await execute(process.execPath, [...tsc, 'console.d.ts'], { cwd });
   });
 
   it('installs as the README says, and runs its library example, in a folder made by npm init -y', async () => {
-    const tarball = `wavetrain-${version}.tgz`;
-    await mkdir(join(folder.path, 'wavetrain'));
-    await cp(join(folder.path, tarball), join(folder.path, 'wavetrain', tarball));
-    const cwd = join(folder.path, 'own');
-    await mkdir(cwd);
-    const fences = fencesOf('README.md');
-    const [commands, program] = fences.filter(({ info }) => info['package'] !== undefined);
-    const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false' };
-    const { stdout: installed } = await execute('sh', ['-ec', commands?.text ?? ''], { cwd, env });
-    expect(installed.trim().split('\n').at(-1)).to.equal(version);
+    expect(printed.trim().split('\n').at(-1)).to.equal(version);
     const file = program?.info['package'] ?? '';
     await writeFile(join(cwd, file), program?.text ?? '');
     const shown = fences.find(({ line }) => line > (program?.line ?? 0));
@@ -191,9 +198,7 @@ import { MemoryBlackboard } from 'wavetrain';
 for (const { run } of blackboardSuite({ create: () => new MemoryBlackboard() })) await run();
 console.log('conforms');
 `;
-    await writeFile(join(folder.path, 'suite.js'), source);
-    expect((await execute(process.execPath, ['suite.js'], { cwd: folder.path })).stdout.trim()).to.equal(
-      'conforms',
-    );
+    await writeFile(join(cwd, 'suite.mjs'), source);
+    expect((await execute(process.execPath, ['suite.mjs'], { cwd })).stdout.trim()).to.equal('conforms');
   });
 });

@@ -1,12 +1,10 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../../lib/common/clock.js';
+import type { Locator, Page } from 'playwright-core';
 import { parsePipeline } from '../../../../lib/pipelines/load.js';
-import { ControlledServer } from '../../../http/support/controlled-server.js';
 import { startTestServer } from '../../../support/http/test-server.js';
-import { openBrowser, type Witness, witness } from '../support/open-browser.js';
+import { ConsoleFixture } from '../support/console-fixture.js';
 import { findViolations } from '../support/accessibility.js';
 import { eventually, expectText } from '../../waiting.js';
 
@@ -30,32 +28,14 @@ const GREET = { id: 'greet', goal: 'g', tasks: [{ id: 'hello', tool: 'mock', inp
 
 describe('What a reader does with a run that is over, in a browser without network', function () {
   this.timeout(90_000);
-  const fixture = new ControlledServer();
+  const fixture = ConsoleFixture.describe();
   const { controlled } = fixture;
-  let browser: Browser;
   let page: Page;
-  let seen: Witness;
   let url: string;
 
-  before(async function () {
-    browser = await openBrowser(this);
-    await fixture.open({ clock: systemClock });
-    ({ url } = fixture.server);
+  beforeEach(() => {
+    ({ page, url } = fixture);
   });
-
-  beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1360, height: 850 } });
-    page.setDefaultTimeout(20_000);
-    seen = witness(page);
-  });
-
-  afterEach(async () => {
-    expect(seen.complaints).to.deep.equal([]);
-    await page.close();
-    await fixture.clear();
-  });
-
-  after(() => fixture.close());
 
   const card = (name: string): Locator => page.locator(`#task--${name}`);
   const panel = (): Locator => page.locator('.task-panel');
@@ -162,7 +142,7 @@ describe('What a reader does with a run that is over, in a browser without netwo
     });
     const runId = await server.registry.submit({ pipeline: parsePipeline(JSON.stringify(GREET)) });
     await server.registry.settled(runId);
-    const tab = await browser.newPage();
+    const tab = await fixture.browser.newPage();
     await tab.addInitScript(`sessionStorage.setItem('wavetrain-key', '${key}')`);
     await tab.goto(`${server.url}/runs/${runId}`);
     await tab.getByRole('button', { name: 'Delete…' }).click();

@@ -1,11 +1,8 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../../lib/common/clock.js';
-import { ControlledServer } from '../../../http/support/controlled-server.js';
-import { openBrowser } from '../support/open-browser.js';
+import type { Locator, Page } from 'playwright-core';
 import { deferred } from '../../../support/deferred.js';
-import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { ConsoleFixture, STATUS_4XX } from '../support/console-fixture.js';
 import { eventually, expectText } from '../../waiting.js';
 
 const DAILY = 'pipeline:\n  id: daily\n  goal: g\n  tasks:\n    - id: hello\n      tool: mock\n';
@@ -23,45 +20,25 @@ const PASTE_AND_RERUN = `{
 
 describe('The files and the checks of the editor, in a browser', function () {
   this.timeout(240_000);
-  const fixture = new ControlledServer();
-  let folder: TemporaryFolder;
-  let browser: Browser;
+  const fixture = ConsoleFixture.describe({
+    files: {
+      'daily.yaml': DAILY,
+      'tenants/acme/daily.yaml': DAILY.replace('goal: g', 'goal: of acme'),
+    },
+    env: { SERVICE_PIPELINES_WRITABLE: 'true' },
+    provoked: STATUS_4XX,
+  });
   let page: Page;
   let url: string;
 
-  before(async function () {
-    browser = await openBrowser(this);
-    folder = new TemporaryFolder();
-    folder.write('daily.yaml', DAILY);
-    folder.write('tenants/acme/daily.yaml', DAILY.replace('goal: g', 'goal: of acme'));
-    await fixture.open({
-      clock: systemClock,
-      env: { SERVICE_MAX_RUNNING: '2', SERVICE_PIPELINES: folder.path, SERVICE_PIPELINES_WRITABLE: 'true' },
-    });
-    ({ url } = fixture.server);
-  });
-
-  beforeEach(async () => {
-    const context = await browser.newContext({ viewport: { width: 1360, height: 850 } });
-    page = await context.newPage();
-    page.setDefaultTimeout(20_000);
-    folder.write('daily.yaml', DAILY);
-  });
-
-  afterEach(async () => {
-    await page.context().close();
-    await fixture.clear();
-  });
-
-  after(async () => {
-    await fixture.close();
-    folder?.remove();
+  beforeEach(() => {
+    ({ page, url } = fixture);
   });
 
   const button = (name: string): Locator => page.getByRole('button', { name });
   const text = (): Locator => page.locator('.text-half .cm-content');
   const summary = (): Locator => page.locator('.problems .summary');
-  const saved = (): string => readFileSync(folder.at('daily.yaml'), 'utf8');
+  const saved = (): string => readFileSync(fixture.folder.at('daily.yaml'), 'utf8');
 
   async function open(query: string): Promise<void> {
     await page.goto(`${url}/edit${query}`);
@@ -115,7 +92,7 @@ describe('The files and the checks of the editor, in a browser', function () {
   });
 
   it('leave a file with CRLF unchanged when it is opened, and save it with CRLF', async () => {
-    folder.write('daily.yaml', DAILY.replaceAll('\n', '\r\n'));
+    fixture.folder.write('daily.yaml', DAILY.replaceAll('\n', '\r\n'));
     await open('?pipeline=daily');
     await expectText(page.locator('.toolbar .kept'), 'Saved');
     await typeAtStart('# mine\n');
@@ -128,7 +105,7 @@ describe('The files and the checks of the editor, in a browser', function () {
     await open('?pipeline=daily');
     await typeAtStart('# mine\n');
     await page.goto('about:blank');
-    folder.write('daily.yaml', `${DAILY}# theirs\n`);
+    fixture.folder.write('daily.yaml', `${DAILY}# theirs\n`);
     await page.goto(`${url}/edit?pipeline=daily`);
     const heading = page.getByRole('heading', { name: 'The file has changed' });
     await heading.waitFor();
@@ -155,7 +132,7 @@ describe('The files and the checks of the editor, in a browser', function () {
   });
 
   it('fix the right place when lines were typed above it since the check', async () => {
-    folder.write('daily.yaml', DAILY.replace('tool: mock', 'tool: mokc'));
+    fixture.folder.write('daily.yaml', DAILY.replace('tool: mock', 'tool: mokc'));
     await open('?pipeline=daily');
     const fix = page.locator('.problems .fix');
     await fix.waitFor();
@@ -168,7 +145,7 @@ describe('The files and the checks of the editor, in a browser', function () {
   });
 
   it('fix nothing where the text was changed since the check', async () => {
-    folder.write('daily.yaml', DAILY.replace('tool: mock', 'tool: mokc'));
+    fixture.folder.write('daily.yaml', DAILY.replace('tool: mock', 'tool: mokc'));
     await open('?pipeline=daily');
     const fix = page.locator('.problems .fix');
     await fix.waitFor();

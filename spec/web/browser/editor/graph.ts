@@ -1,8 +1,6 @@
 import { expect } from 'chai';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../../lib/common/clock.js';
-import { ControlledServer } from '../../../http/support/controlled-server.js';
-import { openBrowser, type Witness, witness } from '../support/open-browser.js';
+import type { Locator, Page } from 'playwright-core';
+import { ConsoleFixture } from '../support/console-fixture.js';
 import { findViolations } from '../support/accessibility.js';
 import { pasting } from '../support/pasting.js';
 import { eventually, expectText } from '../../waiting.js';
@@ -17,31 +15,14 @@ const DIMMED = 'The graph is of the last text that could be read';
 
 describe('The graph and the fixes of the editor, in a browser without network', function () {
   this.timeout(90_000);
-  const fixture = new ControlledServer();
-  let browser: Browser;
+  const fixture = ConsoleFixture.describe();
   let page: Page;
-  let seen: Witness;
-
-  before(async function () {
-    browser = await openBrowser(this);
-    await fixture.open({ clock: systemClock });
-  });
 
   beforeEach(async () => {
-    const context = await browser.newContext({ viewport: { width: 1360, height: 850 } });
-    page = await context.newPage();
-    page.setDefaultTimeout(20_000);
-    seen = witness(page);
-    await page.goto(`${fixture.server.url}/edit`);
+    ({ page } = fixture);
+    await page.goto(`${fixture.url}/edit`);
     await text().waitFor();
   });
-
-  afterEach(async () => {
-    expect(seen.complaints).to.deep.equal([]);
-    await page.context().close();
-  });
-
-  after(() => fixture.close());
 
   const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
   const text = (): Locator => page.locator('.text-half .cm-content');

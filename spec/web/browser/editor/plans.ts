@@ -1,9 +1,6 @@
 import { expect } from 'chai';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../../lib/common/clock.js';
-import { ControlledServer } from '../../../http/support/controlled-server.js';
-import { openBrowser } from '../support/open-browser.js';
-import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import type { Locator, Page } from 'playwright-core';
+import { ConsoleFixture, STATUS_4XX } from '../support/console-fixture.js';
 import { pasting } from '../support/pasting.js';
 import { expectText } from '../../waiting.js';
 
@@ -33,45 +30,17 @@ const ROOMS = `pipeline:
 
 describe('Plans in the editor, in a browser', function () {
   this.timeout(240_000);
-  const fixture = new ControlledServer();
-  let folder: TemporaryFolder;
-  let browser: Browser;
+  const fixture = ConsoleFixture.describe({
+    files: { 'trip.yaml': TRIP, 'people.yaml': PEOPLE, 'hotel/rooms.yaml': ROOMS },
+    env: { SERVICE_PIPELINES_WRITABLE: 'true' },
+    provoked: STATUS_4XX,
+  });
   let page: Page;
   let url: string;
 
-  before(async function () {
-    browser = await openBrowser(this);
-    folder = new TemporaryFolder();
-    writeTrip();
-    await fixture.open({
-      clock: systemClock,
-      env: { SERVICE_MAX_RUNNING: '2', SERVICE_PIPELINES: folder.path, SERVICE_PIPELINES_WRITABLE: 'true' },
-    });
-    ({ url } = fixture.server);
+  beforeEach(() => {
+    ({ page, url } = fixture);
   });
-
-  beforeEach(async () => {
-    const context = await browser.newContext({ viewport: { width: 1360, height: 850 } });
-    page = await context.newPage();
-    page.setDefaultTimeout(20_000);
-    writeTrip();
-  });
-
-  afterEach(async () => {
-    await page.context().close();
-    await fixture.clear();
-  });
-
-  after(async () => {
-    await fixture.close();
-    folder?.remove();
-  });
-
-  function writeTrip(): void {
-    folder.write('trip.yaml', TRIP);
-    folder.write('people.yaml', PEOPLE);
-    folder.write('hotel/rooms.yaml', ROOMS);
-  }
 
   const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
   const text = (): Locator => page.locator('.text-half .cm-content');

@@ -1,11 +1,8 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../../lib/common/clock.js';
-import { ControlledServer } from '../../../http/support/controlled-server.js';
+import type { Locator, Page } from 'playwright-core';
 import { ScriptedModels } from '../../../models/scripted-models.js';
-import { openBrowser, type Witness, witness } from '../support/open-browser.js';
-import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { ConsoleFixture, STATUS_4XX } from '../support/console-fixture.js';
 import { findViolations } from '../support/accessibility.js';
 import { pasting } from '../support/pasting.js';
 import { eventually, expectText } from '../../waiting.js';
@@ -37,51 +34,19 @@ const BROKEN = `pipeline:
 
 const WRITTEN = 'pipeline:\n  id: written\n  goal: g\n  tasks:\n    - {id: only, tool: mock}\n';
 
-/** The words of Chromium about a status from 400 on, which the page expects. */
-const EXPECTED_STATUS = /^Failed to load resource: the server responded with a status of 4\d\d/;
-
 describe('The editor on a real server, in a browser without network', function () {
   this.timeout(240_000);
-  const fixture = new ControlledServer();
-  let folder: TemporaryFolder;
-  let browser: Browser;
+  const fixture = ConsoleFixture.describe({
+    files: { 'daily.yaml': DAILY },
+    env: { SERVICE_PIPELINES_WRITABLE: 'true' },
+    models: new ScriptedModels('```yaml\npipeline: {id: written}\n```', `\`\`\`yaml\n${WRITTEN}\`\`\``),
+    provoked: STATUS_4XX,
+  });
   let page: Page;
-  let seen: Witness;
   let url: string;
 
-  before(async function () {
-    browser = await openBrowser(this);
-    folder = new TemporaryFolder();
-    folder.write('daily.yaml', DAILY);
-    await fixture.open({
-      clock: systemClock,
-      env: { SERVICE_MAX_RUNNING: '2', SERVICE_PIPELINES: folder.path, SERVICE_PIPELINES_WRITABLE: 'true' },
-      models: new ScriptedModels('```yaml\npipeline: {id: written}\n```', `\`\`\`yaml\n${WRITTEN}\`\`\``),
-    });
-    ({ url } = fixture.server);
-  });
-
-  beforeEach(async () => {
-    const context = await browser.newContext({ viewport: { width: 1360, height: 850 } });
-    page = await context.newPage();
-    page.setDefaultTimeout(20_000);
-    seen = witness(page);
-    folder.write('daily.yaml', DAILY);
-  });
-
-  afterEach(async () => {
-    const foreign = seen.requests.filter(
-      (asked) => !asked.startsWith(url) && !/^(?:data|about|blob):/.test(asked),
-    );
-    expect(foreign).to.deep.equal([]);
-    expect(seen.complaints.filter((complaint) => !EXPECTED_STATUS.test(complaint))).to.deep.equal([]);
-    await page.context().close();
-    await fixture.clear();
-  });
-
-  after(async () => {
-    await fixture.close();
-    folder.remove();
+  beforeEach(() => {
+    ({ page, url } = fixture);
   });
 
   const button = (name: string | RegExp): Locator => page.getByRole('button', { name });
@@ -230,21 +195,23 @@ describe('The editor on a real server, in a browser without network', function (
     await page.keyboard.type('# mine');
     await page.keyboard.press('Control+s');
     await page.getByText('Saved as daily.').waitFor();
-    expect(readFileSync(folder.at('daily.yaml'), 'utf8')).to.equal(`${DAILY}# mine`);
-    folder.write('daily.yaml', `${DAILY}# theirs\n`);
+    expect(readFileSync(fixture.folder.at('daily.yaml'), 'utf8')).to.equal(`${DAILY}# mine`);
+    fixture.folder.write('daily.yaml', `${DAILY}# theirs\n`);
     await page.keyboard.type(' and more');
     await page.keyboard.press('Control+s');
     await page.getByRole('heading', { name: 'The file has changed' }).waitFor();
     await page.locator('.compared .cm-merge-b').getByText('# theirs').waitFor();
     await button('Keep my text').click();
     await page.keyboard.press('Control+s');
-    await eventually(() => readFileSync(folder.at('daily.yaml'), 'utf8') === `${DAILY}# mine and more`);
+    await eventually(
+      () => readFileSync(fixture.folder.at('daily.yaml'), 'utf8') === `${DAILY}# mine and more`,
+    );
   });
 
   it('notices a file that changes under the editor, and takes it when asked', async () => {
     await open('?pipeline=daily');
     await task('hello').waitFor();
-    folder.write('daily.yaml', DAILY.replaceAll('hello', 'salute'));
+    fixture.folder.write('daily.yaml', DAILY.replaceAll('hello', 'salute'));
     await page.getByRole('heading', { name: 'The file has changed' }).waitFor();
     expect(await read()).to.include('hello');
     await button('Take the file').click();
@@ -332,9 +299,9 @@ describe('The editor on a real server, in a browser without network', function (
     await expectText(summary(), /^The text cannot be checked: the server does not answer\./);
     await page.unroute('**/pipelines/validate');
     await expectText(summary(), 'No problems');
-    const failed = seen.complaints.filter((complaint) => /validate failed|net::ERR_FAILED/.test(complaint));
+    const complaints = fixture.takeComplaints();
+    const failed = complaints.filter((complaint) => /validate failed|net::ERR_FAILED/.test(complaint));
     expect(failed).to.not.deep.equal([]);
-    (seen.complaints as string[]).splice(0);
   });
 
   it('takes 1 MB of text, says that it is too long to check, and goes on', async () => {

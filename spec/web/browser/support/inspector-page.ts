@@ -1,6 +1,5 @@
-import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { type Witness, witness } from './open-browser.js';
+import { expectQuiet, type Witness, witness } from './open-browser.js';
 import { eventually } from '../../waiting.js';
 
 /** A tab with the inspector, and what it asks for and complains of. */
@@ -74,11 +73,7 @@ export class InspectorPage {
 
   /** The page has asked no other host, and has nothing to complain of. */
   expectQuiet(url: string): void {
-    const foreign = this.seen.requests.filter(
-      (asked) => !asked.startsWith(url) && !/^(?:data|about|blob):/.test(asked),
-    );
-    expect(foreign).to.deep.equal([]);
-    expect(this.seen.complaints).to.deep.equal([]);
+    expectQuiet(this.seen, url);
   }
 
   close(): Promise<void> {

@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import type { Context } from 'mocha';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -71,7 +72,7 @@ export interface Witness {
    * Errors and warnings on the console, errors that nobody caught, and requests that failed, but
    * for those that the page abandoned: whoever leaves a page leaves what it was reading.
    */
-  readonly complaints: readonly string[];
+  readonly complaints: string[];
 }
 
 /** Watches a page from now on. */
@@ -88,4 +89,11 @@ export function witness(page: Page): Witness {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
   return { requests, complaints };
+}
+
+/** Expects that the page has asked no host but that of `url`, and has complained of nothing but what a spec `provoked`. */
+export function expectQuiet({ requests, complaints }: Witness, url: string, provoked?: RegExp): void {
+  const foreign = requests.filter((asked) => !asked.startsWith(url) && !/^(?:data|about|blob):/.test(asked));
+  expect(foreign).to.deep.equal([]);
+  expect(complaints.filter((complaint) => provoked?.test(complaint) !== true)).to.deep.equal([]);
 }
