@@ -57,7 +57,9 @@ export class WavetrainCli extends Cli<CliContext> {
           command,
           path,
           synopsis: cleanSynopsis(usage),
-          options: options.map(cleanOption),
+          options: options
+            .map(cleanOption)
+            .toSorted((a, b) => Number(isOfCatalog(a)) - Number(isOfCatalog(b))),
         },
       ];
     });
@@ -109,6 +111,13 @@ function cleanSynopsis(usage: string): string {
 /** clipanion defines an option as `--tools,-t #0`, where `#0` stands for a value. */
 function cleanOption({ definition, description }: { definition: string; description: string }): OptionHelp {
   return { names: definition.replace(/ #\d+.*$/, '').split(','), description };
+}
+
+/** Flags that many commands share, and that say nothing of what a command does. */
+const CATALOG_FLAGS: ReadonlySet<string | undefined> = new Set(['--tools', '--mcp', '--env-file']);
+
+function isOfCatalog({ names: [name] }: OptionHelp): boolean {
+  return CATALOG_FLAGS.has(name);
 }
 
 /** Longer lines are hard to read, however wide the terminal is. */
