@@ -1,7 +1,7 @@
 import type { Steps } from '../common/scheduling/steps.js';
 import type { Problem } from '../definition/problems/problem.js';
 import type { DefinitionInput, Source } from '../definition/text/source.js';
-import type { StartedBy } from '../common/started-by.js';
+import type { StartedBy } from '../common/wire/started-by.js';
 import { type PipelineInput, toPipelineInputs } from '../plans/plan.js';
 import type { SubmissionOptions } from '../runs/registry-options.js';
 import type { StoredSubmission } from '../runs/store/run-store.js';

@@ -1,4 +1,4 @@
-import { BY_COMMAND_LINE } from '../../common/started-by.js';
+import { BY_COMMAND_LINE } from '../../common/wire/started-by.js';
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { EXIT, type ExitStatus } from '../exit-status.js';

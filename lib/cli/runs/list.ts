@@ -1,4 +1,4 @@
-import type { RunTrigger } from '../../common/started-by.js';
+import type { RunTrigger } from '../../common/wire/started-by.js';
 import { toIsoTime } from '../../common/clock.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
 import { createTextFinder, formatDuration } from '../../common/text.js';
@@ -11,7 +11,7 @@ import {
   readStartedBy,
   STARTED_BY_KINDS,
   type StartedByFilter,
-} from '../../common/started-by.js';
+} from '../../common/wire/started-by.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readNumber } from '../input/flags.js';

@@ -1,6 +1,6 @@
 import { formatCount } from '../../common/text.js';
 import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
-import { formatStartedBy } from '../../common/started-by.js';
+import { formatStartedBy } from '../../common/wire/started-by.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { causesFirst, formatCall } from '../render/failures.js';

@@ -1,30 +1,10 @@
-import Type, { type Static } from 'typebox';
-import type { ErrorCode, FailedTask, TaskFailure } from '../../common/errors.js';
+import Type from 'typebox';
+import type { ErrorCode } from '../../common/errors.js';
+import { TaskFailureSchema } from '../../common/wire/failure.js';
+import { RepairStepSchema, TokenCountsSchema } from '../../common/wire/model.js';
+import { ProblemSchema } from '../../common/wire/problem.js';
+import { anyJsonObject, count, nullable, type Shape } from '../../common/wire/shape.js';
 import { ERROR_STATUSES } from '../errors/error-statuses.js';
-import { RepairStepSchema, TokenCountsSchema } from './compile.js';
-import { ProblemSchema } from './report.js';
-import { anyJsonObject, count, nullable, schemaFor } from './wire.js';
-
-export const TaskFailureSchema = schemaFor<TaskFailure>()(
-  Type.Object(
-    {
-      sub_pipeline: Type.Optional(
-        Type.String({ description: 'In a plan: the sub-pipeline that contains the task.' }),
-      ),
-      task_id: Type.String(),
-      error: Type.String(),
-      attempts: Type.Integer({ minimum: 0, description: '0 when the tool was never called.' }),
-      item: Type.Optional(Type.Integer({ minimum: 0, description: 'Index in the fan-out, from 0.' })),
-      collected: Type.Optional(
-        Type.Literal(true, {
-          description:
-            'The task has `on_item_error: collect` and went on without the item: this did not fail the run.',
-        }),
-      ),
-    },
-    { title: 'TaskFailure', description: 'A failed task, or one failed item of a fan-out.' },
-  ),
-);
 
 function describeErrors(): string {
   const rows = Object.entries(ERROR_STATUSES).map(
@@ -38,17 +18,6 @@ function describeErrors(): string {
     ...rows.toSorted((a, b) => (a < b ? -1 : 1)),
   ].join('\n');
 }
-
-export const FailedTaskSchema = schemaFor<FailedTask>()(
-  Type.Object(
-    {
-      sub_pipeline: TaskFailureSchema.properties.sub_pipeline,
-      task_id: TaskFailureSchema.properties.task_id,
-      item: TaskFailureSchema.properties.item,
-    },
-    { title: 'FailedTask', description: 'The task, or the item of a fan-out, that failed a run.' },
-  ),
-);
 
 /** The body of every error response (D32). */
 export const ErrorBodySchema = Type.Object(
@@ -119,4 +88,4 @@ export const ErrorBodySchema = Type.Object(
   { title: 'ErrorBody', description: describeErrors() },
 );
 
-export type ErrorBody = Static<typeof ErrorBodySchema>;
+export type ErrorBody = Shape<typeof ErrorBodySchema>;

@@ -3,7 +3,7 @@ import { pipelineJsonSchema, planJsonSchema } from '../../../definition/schema/j
 import { createOpenApiDocument } from '../../openapi/open-api.js';
 import { DOCS_ASSETS_PATH, DocsAssets, type DocsPage, renderDocsPage } from '../../openapi/swagger-ui.js';
 import { defineRoute, type Route } from '../../routing/route.js';
-import { anyJsonObject } from '../../schemas/wire.js';
+import { anyJsonObject } from '../../../common/wire/shape.js';
 import type { HttpServices } from '../../services.js';
 import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../../responses/conditional-get.js';
 
