@@ -2,7 +2,7 @@
 export { WavetrainClient } from './client.js';
 export type { ClientOptions } from './client.js';
 export type { EventOptions, GapNotice, StreamedEvent } from './event-feed.js';
-export { type ErrorDetail, FailedRunError, RequestError } from './errors.js';
+export { FailedRunError, RequestError } from './errors.js';
 export type {
   ActorSnapshot,
   ArtifactListQuery,
@@ -65,4 +65,4 @@ export type {
   TaskRecord,
 } from '../runs/tasks/task-record.js';
 export type { ToolMetadata } from '../tools/catalog.js';
-export { type ErrorCode, type TaskFailure, WavetrainError } from '../common/errors.js';
+export { type ErrorCode, type ErrorDetail, type TaskFailure, WavetrainError } from '../common/errors.js';

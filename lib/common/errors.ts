@@ -3,7 +3,7 @@
  */
 
 import { copyText } from './text.js';
-import type { FailedTaskSchema, TaskFailureSchema } from './wire/failure.js';
+import type { ErrorDetailSchema, FailedTaskSchema, TaskFailureSchema } from './wire/failure.js';
 import type { Shape } from './wire/shape.js';
 
 /** The codes of expected errors. `lib/http` maps each to an HTTP status, `lib/cli` to an exit status. */
@@ -87,6 +87,11 @@ export interface TaskFailure extends Shape<typeof TaskFailureSchema> {}
 
 /** The task, or the item, that failed a run. */
 export interface FailedTask extends Shape<typeof FailedTaskSchema> {}
+
+/** The `detail` of an error response (D32). */
+export interface ErrorDetail extends Omit<Shape<typeof ErrorDetailSchema>, 'code'> {
+  readonly code: ErrorCode;
+}
 
 /** The task of the failure that failed the run; null when no task has failed. */
 export function findFailedTask(failures: readonly TaskFailure[]): FailedTask | null {
