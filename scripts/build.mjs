@@ -149,6 +149,10 @@ execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '
   cwd: root,
   stdio: 'inherit',
 });
+execFileSync(process.execPath, ['--import', 'tsx', 'scripts/build/wire-types.ts'], {
+  cwd: root,
+  stdio: 'inherit',
+});
 
 /**
  * Lets the command load the SDKs of models and of MCP from files of their own when the first one is needed. The command's

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { JsonObject } from '../json/json.js';
 import { anyJsonObject, nullable } from './shape.js';
 
 export const EditableDefinitionSchema = Type.Object(
@@ -20,7 +21,7 @@ export const EditableDefinitionSchema = Type.Object(
     params: anyJsonObject('The params that were sent; the others have their defaults. Empty for a plan.'),
     inputs: anyJsonObject('The inputs that were sent; the others have their defaults.'),
     session: anyJsonObject('The session values that were sent.'),
-    options: Type.Unsafe<object>({ type: 'object', title: 'ExecutionOptions' }),
+    options: Type.Unsafe<JsonObject>({ type: 'object', title: 'ExecutionOptions' }),
     plan_concurrency: Type.Optional(
       Type.Integer({
         minimum: 1,
