@@ -1,4 +1,5 @@
 import { completeClock, delay, type HostClock } from '../common/clock.js';
+import type { EventList } from '../execution/events/event.js';
 import type { PlanResult, RunResult } from '../execution/results.js';
 import type { CompileResult } from '../compile/result.js';
 import type { Graph } from '../pipelines/drawing/graph.js';
@@ -12,9 +13,9 @@ import type { AcceptedRerun, RerunReport } from '../runs/rerun/rerun-report.js';
 import type { ArtifactPage } from '../runs/tasks/run-files.js';
 import type { ItemPage, ItemRecord, TaskPage, TaskRecord } from '../runs/tasks/task-record.js';
 import type { BlackboardView, EditableDefinition } from '../runs/views/submission-view.js';
-import { requestCompilation } from './compilation.js';
 import { parseJsonBody } from './errors.js';
 import { EventFeed, type EventOptions, MAX_FAILURES, type StreamedEvent } from './event-feed.js';
+import { requestCompilation } from './event-stream.js';
 import {
   artifactPath,
   authorizationHeaders,
@@ -40,7 +41,6 @@ import type {
   DefinitionOrText,
   InspectionQuery,
   ListQuery,
-  ListedEvents,
   EventListQuery,
   PlanRunRequest,
   RecordOptions,
@@ -308,7 +308,7 @@ export class WavetrainClient {
   }
 
   /** Returns the events of a run so far, from event `after` on; without waiting for others, unlike {@link events}. */
-  async pastEvents(runId: string, { signal, ...query }: EventListQuery = {}): Promise<ListedEvents> {
+  async pastEvents(runId: string, { signal, ...query }: EventListQuery = {}): Promise<EventList> {
     return this.#get(`${runPath(runId)}/events${formatQuery(query)}`, { signal });
   }
 

@@ -1,38 +1,11 @@
 import {
   type ErrorCode,
+  type ErrorDetail,
   errorCode,
   errorMessage,
   type TaskFailure,
   WavetrainError,
 } from '../common/errors.js';
-import type { CompileFailedError } from '../compile/result.js';
-import type { ValidationReport } from '../pipelines/report.js';
-
-/** The `detail` of an error response (D32). */
-export interface ErrorDetail {
-  readonly code: ErrorCode;
-  readonly message: string;
-  /** For an invalid definition: every error, as a sentence. */
-  readonly errors?: readonly string[];
-  /** For an invalid definition: errors and warnings as data. */
-  readonly problems?: ValidationReport['problems'];
-  /** For a failed run: the first task that failed, its error, and in a plan its sub-pipeline. */
-  readonly sub_pipeline?: string;
-  readonly task_id?: string;
-  readonly error?: string;
-  readonly failures?: readonly TaskFailure[];
-  /** For a failed compilation: the answers of the model, and why they were rejected. */
-  readonly attempts?: number;
-  readonly repair_history?: CompileFailedError['repair_history'];
-  readonly last_yaml?: string;
-  readonly last_error?: string;
-  readonly usage?: CompileFailedError['usage'];
-  readonly model?: string;
-  /** The run that the error is about. */
-  readonly run_id?: string;
-  /** For a bug: the id under which the server's log has the details. */
-  readonly id?: string;
-}
 
 interface RequestErrorOptions {
   readonly status?: number | undefined;

@@ -1,9 +1,8 @@
-import type { EventSourceMessage } from 'eventsource-parser';
 import { delay } from '../common/clock.js';
 import type { LiveEvent } from '../execution/events/event.js';
-import { connectionError, parseJsonBody, RequestError } from './errors.js';
-import { assertEventStream, closedTooEarly, IdleTimeout, readFrames } from './event-stream.js';
-import { runPath } from './http-request.js';
+import { parseJsonBody } from './errors.js';
+import { closedTooEarly, type ReceivedEvent, receiveEvents } from './event-stream.js';
+import { type HttpRequest, runPath } from './http-request.js';
 import { retryDelay, type Transport } from './transport.js';
 
 /** The server has dropped the events between the numbers `after` and `next`. */
@@ -56,50 +55,29 @@ export class EventFeed {
 
   /** Yields the events of one connection. Returns true after the last event of the run. */
   async *#readConnection(): AsyncGenerator<StreamedEvent, boolean, undefined> {
-    const timeout = new IdleTimeout(this.#transport.clock);
-    try {
-      const response = await this.#connect(timeout.signal);
-      this.#wasReached = true;
-      if (response.status === 204 || response.body === null) return true;
-      for await (const frame of readFrames(response.body)) {
-        timeout.reset();
-        this.#failures = 0;
-        if (frame === 'heartbeat') continue;
-        if (frame.event === 'end') return true;
-        const event = this.#parseFrame(frame, response);
-        if (event !== undefined) yield event;
-      }
-      return false;
-    } catch (error) {
-      this.#signal?.throwIfAborted();
-      throw error instanceof RequestError ? error : connectionError(error, this.#transport.baseUrl);
-    } finally {
-      timeout.end();
-    }
-  }
-
-  async #connect(timeout: AbortSignal): Promise<Response> {
-    const response = await this.#transport.open({
+    const request: HttpRequest = {
       method: 'GET',
       path: `${runPath(this.#runId)}/events`,
-      headers: {
-        accept: 'text/event-stream',
-        ...(this.#last > 0 && { 'last-event-id': String(this.#last) }),
-      },
-      signal: this.#signal === undefined ? timeout : AbortSignal.any([this.#signal, timeout]),
-    });
-    if (response.status !== 204) assertEventStream(response, this.#transport.baseUrl);
-    return response;
+      headers: this.#last > 0 ? { 'last-event-id': String(this.#last) } : {},
+      signal: this.#signal,
+    };
+    for await (const received of receiveEvents(this.#transport, request)) {
+      this.#wasReached = true;
+      if (received === 'open') continue;
+      this.#failures = 0;
+      if (received === 'heartbeat') continue;
+      if (received.name === 'end') return true;
+      const event = this.#parseEvent(received);
+      if (event !== undefined) yield event;
+    }
+    return false;
   }
 
-  /** Returns undefined for events that were yielded before, and for kinds of frames that this version does not know. */
-  #parseFrame(
-    { event: name, data: text }: EventSourceMessage,
-    { status, headers }: Response,
-  ): StreamedEvent | undefined {
-    const parse = (): unknown => parseJsonBody({ status, headers, text }, this.#transport.baseUrl);
-    if (name === 'gap') return this.#acceptGap(parse() as Omit<GapNotice, 'kind'>);
-    if (name !== undefined) return undefined;
+  /** Returns undefined for events that were yielded before, and for kinds of events that this version does not know. */
+  #parseEvent(received: ReceivedEvent): StreamedEvent | undefined {
+    const parse = (): unknown => parseJsonBody(received, this.#transport.baseUrl);
+    if (received.name === 'gap') return this.#acceptGap(parse() as Omit<GapNotice, 'kind'>);
+    if (received.name !== undefined) return undefined;
     const event = parse() as LiveEvent;
     if (event.seq <= this.#last) return undefined;
     this.#last = event.seq;

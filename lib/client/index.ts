@@ -2,7 +2,7 @@
 export { WavetrainClient } from './client.js';
 export type { ClientOptions } from './client.js';
 export type { EventOptions, GapNotice, StreamedEvent } from './event-feed.js';
-export { type ErrorDetail, FailedRunError, RequestError } from './errors.js';
+export { FailedRunError, RequestError } from './errors.js';
 export type {
   ActorSnapshot,
   ArtifactListQuery,
@@ -15,7 +15,6 @@ export type {
   DefinitionOrText,
   InspectionQuery,
   ListQuery,
-  ListedEvents,
   EventListQuery,
   PlanRunRequest,
   RecordOptions,
@@ -35,9 +34,9 @@ export type {
 // The types of responses
 export type { RunStatus, TaskStatus } from '../../machines/types.js';
 export type { CompileProgress, CompileResult, RepairStep } from '../compile/result.js';
-export type { LiveEvent, TaskEvent } from '../execution/events/event.js';
+export type { EventList as ListedEvents, LiveEvent, TaskEvent } from '../execution/events/event.js';
 export type { ErrorCause, ErrorRecord } from '../execution/invocation/thrown-error.js';
-export type { RunTrigger, StartedBy } from '../common/started-by.js';
+export type { RunTrigger, StartedBy } from '../common/wire/started-by.js';
 export type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from '../execution/results.js';
 export type { ExecutionOptions } from '../execution/run-inputs.js';
 export type { Graph } from '../pipelines/drawing/graph.js';
@@ -66,4 +65,4 @@ export type {
   TaskRecord,
 } from '../runs/tasks/task-record.js';
 export type { ToolMetadata } from '../tools/catalog.js';
-export { type ErrorCode, type TaskFailure, WavetrainError } from '../common/errors.js';
+export { type ErrorCode, type ErrorDetail, type TaskFailure, WavetrainError } from '../common/errors.js';

@@ -1,13 +1,13 @@
-import type { RunTrigger } from '../common/started-by.js';
+import type { RunTrigger } from '../common/wire/started-by.js';
 import type { CompileProgress } from '../compile/result.js';
-import type { LiveEvent } from '../execution/events/event.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
 import type { RunStatusFilter } from '../runs/views/run-listing.js';
 import type { ArtifactQuery } from '../runs/tasks/run-files.js';
 import type { TaskOptions, TaskQuery } from '../runs/tasks/task-record.js';
 import type { BlackboardOptions } from '../runs/views/submission-view.js';
-import type { ToolMetadata } from '../tools/catalog.js';
+import type { ToolListSchema } from '../common/wire/report.js';
+import type { Shape } from '../common/wire/shape.js';
 
 export interface RequestOptions {
   /** Aborts the request. */
@@ -141,18 +141,6 @@ export interface EventListQuery extends RequestOptions {
   readonly limit?: number | undefined;
 }
 
-/** The events of a run so far. */
-export interface ListedEvents {
-  readonly run_id: string;
-  readonly events: readonly LiveEvent[];
-  /** Number of the newest event. */
-  readonly last_seq: number;
-  /** Events between `after` and the first one here have been dropped. */
-  readonly gap: boolean;
-  /** There will be no more events. */
-  readonly closed: boolean;
-}
-
 /** The snapshot of one actor, with those of its children. */
 export interface ActorSnapshot {
   readonly status: string;
@@ -182,8 +170,4 @@ export interface RerunOptions
   readonly pipelines?: SubPipelineDefinitions | undefined;
 }
 
-export interface ToolList {
-  /** Names. */
-  readonly tools: readonly string[];
-  readonly metadata: readonly ToolMetadata[];
-}
+export interface ToolList extends Shape<typeof ToolListSchema> {}

@@ -3,6 +3,8 @@
  */
 
 import { copyText } from './text.js';
+import type { ErrorDetailSchema, FailedTaskSchema, TaskFailureSchema } from './wire/failure.js';
+import type { Shape } from './wire/shape.js';
 
 /** The codes of expected errors. `lib/http` maps each to an HTTP status, `lib/cli` to an exit status. */
 export type ErrorCode =
@@ -81,21 +83,15 @@ export class NotImplementedError extends WavetrainError {
 }
 
 /** A task, or one of its items, that failed (D16). */
-export interface TaskFailure {
-  /** The sub-pipeline of the task, in a run of a plan. */
-  readonly sub_pipeline?: string;
-  readonly task_id: string;
-  readonly error: string;
-  /** Attempts made; 0 when the tool was never called. */
-  readonly attempts: number;
-  /** Index in the fan-out, from 0. */
-  readonly item?: number;
-  /** The task went on without the item: the failure did not fail the run (D67). */
-  readonly collected?: true;
-}
+export interface TaskFailure extends Shape<typeof TaskFailureSchema> {}
 
 /** The task, or the item, that failed a run. */
-export type FailedTask = Pick<TaskFailure, 'sub_pipeline' | 'task_id' | 'item'>;
+export interface FailedTask extends Shape<typeof FailedTaskSchema> {}
+
+/** The `detail` of an error response (D32). */
+export interface ErrorDetail extends Omit<Shape<typeof ErrorDetailSchema>, 'code'> {
+  readonly code: ErrorCode;
+}
 
 /** The task of the failure that failed the run; null when no task has failed. */
 export function findFailedTask(failures: readonly TaskFailure[]): FailedTask | null {

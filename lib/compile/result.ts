@@ -1,6 +1,8 @@
 import { WavetrainError } from '../common/errors.js';
 import type { TokenCounts } from '../models/model.js';
 import type { CompiledDefinition } from './check-answer.js';
+import type { RepairStepSchema } from '../common/wire/model.js';
+import type { Shape } from '../common/wire/shape.js';
 
 /** The step of a compilation: asking for the first answer, checking an answer, or asking for its repair. */
 export interface CompileProgress {
@@ -10,12 +12,7 @@ export interface CompileProgress {
 }
 
 /** An answer that was sent back, and why. */
-export interface RepairStep {
-  /** The definition in the answer, to whose lines the error refers. */
-  readonly yaml: string;
-  /** The errors of the definition, or its warnings if there are no errors, one per line. */
-  readonly error: string;
-}
+export interface RepairStep extends Shape<typeof RepairStepSchema> {}
 
 /** The requests, the repairs and the tokens that a compilation has taken. */
 export interface CompileEffort {

@@ -3,6 +3,15 @@ import { createRunError, type TaskFailure, WavetrainError } from '../common/erro
 import type { Json } from '../common/json/json.js';
 import type { TaskEvent } from './events/event.js';
 import type { Write } from './session/session-overrides.js';
+import type {
+  PlanOutcomeSchema,
+  PlanResultSchema,
+  RunArtifactSchema,
+  RunOutcomeSchema,
+  RunProgressSchema,
+  RunResultSchema,
+} from '../common/wire/run.js';
+import type { Shape } from '../common/wire/shape.js';
 
 /** The output and the writes that a succeeded task publishes. */
 export interface TaskOutcome {
@@ -15,67 +24,25 @@ export interface TaskOutcome {
 }
 
 /** The outputs and the counts of a succeeded run. */
-export interface RunOutcome {
-  /** Task id to output. */
-  readonly outputs: Record<string, Json>;
-  readonly waves_executed: number;
-  /** Tool invocations, each item counted (D20). */
-  readonly tasks_executed: number;
-}
+export interface RunOutcome extends Shape<typeof RunOutcomeSchema> {}
 
 /** The outcome of a run with its events (RunResult). */
-export interface RunResult extends RunOutcome {
-  readonly events: readonly TaskEvent[] | null;
-}
+export interface RunResult extends Shape<typeof RunResultSchema> {}
 
 /** The results, the values and the counts of a succeeded plan (D47). */
-export interface PlanOutcome {
-  readonly plan_id: string;
-  /** Sub-pipeline id to result, in declaration order. */
-  readonly sub_results: Record<string, RunResult>;
-  /** All values on the tenant's blackboard at the end (Plan, rule 4). */
-  readonly blackboard: Record<string, Json>;
-  /** Tool invocations, each item counted (D20). */
-  readonly total_tasks_executed: number;
-  /** Settled waves of all sub-pipelines. */
-  readonly total_waves: number;
-}
+export interface PlanOutcome extends Shape<typeof PlanOutcomeSchema> {}
 
 /** The outcome of a plan with its events. */
-export interface PlanResult extends PlanOutcome {
-  readonly events: readonly TaskEvent[] | null;
-}
+export interface PlanResult extends Shape<typeof PlanResultSchema> {}
 
 /** The progress of a run (D28). A plan sums up its sub-pipelines. */
-export interface RunProgress {
-  readonly waves: number;
-  readonly waves_executed: number;
-  readonly tasks: number;
-  readonly tasks_settled: number;
-  /** Tool invocations started, each item counted (D20). */
-  readonly invocations: number;
-  /** Set for a plan only. */
-  readonly sub_pipelines?: number;
-  readonly sub_pipelines_settled?: number;
-}
+export interface RunProgress extends Shape<typeof RunProgressSchema> {}
 
 /** Sub-pipeline id to the status of its run; null when it has not begun. */
 export type SubPipelineStatuses = Record<string, RunStatus | null>;
 
 /** A file of a run: one that a tool has written, or bytes that a tool has returned (D24, D63). */
-export interface RunArtifact {
-  /** Unique in the run. */
-  readonly name: string;
-  /** Of a plan: the sub-pipeline of the task. */
-  readonly sub_pipeline?: string;
-  /** The task of the run, also when it ran a pipeline that wrote the file. */
-  readonly task_id: string;
-  /** The item of a fan-out. */
-  readonly item?: number;
-  readonly media_type: string;
-  /** In bytes. */
-  readonly size: number;
-}
+export interface RunArtifact extends Shape<typeof RunArtifactSchema> {}
 
 /** A run whose result is waited for. */
 interface AwaitedRun<O> {

@@ -1,76 +1,28 @@
 import type { Json, JsonObject } from '../common/json/json.js';
-import type { RunStatus } from '../../machines/types.js';
 import { toIsoTime } from '../common/clock.js';
-import type { Problem } from '../definition/problems/problem.js';
-import type { DefinitionKind } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import type { RunSummary } from '../runs/record.js';
 import { ROOT_TENANT } from './list-files.js';
 import type { FolderEntry } from './folder-entries.js';
+import type {
+  LastDueSchema,
+  LastRunSchema,
+  NamedPipelineSchema,
+  ScheduleSchema,
+} from '../common/wire/named-pipeline.js';
+import type { Shape } from '../common/wire/shape.js';
 
 /** The outcome of a time at which a schedule was due. */
-export interface LastDue {
-  readonly due_at: string;
-  /** Null when no run was started. */
-  readonly run_id: string | null;
-  readonly outcome: 'started' | 'skipped' | 'queued' | 'missed' | 'failed';
-  /** Why no run was started, or not in time. */
-  readonly reason?: string;
-  /** How many times were missed, this one included; 100 stands for all above. */
-  readonly missed?: number;
-}
+export interface LastDue extends Shape<typeof LastDueSchema> {}
 
 /** A schedule as the API shows it (D70). */
-export interface ShownSchedule {
-  readonly cron: readonly string[];
-  readonly timezone: string;
-  readonly overlap: 'skip' | 'queue' | 'allow';
-  readonly catch_up: boolean;
-  /** True when the times of the schedule start nothing, and are not missed. */
-  readonly paused: boolean;
-  /** The next three times, in ISO 8601; none while the schedule is paused. */
-  readonly next_runs: readonly string[];
-  /** Null before the first time since the schedule is known. */
-  readonly last: LastDue | null;
-}
+export interface ShownSchedule extends Shape<typeof ScheduleSchema> {}
 
 /** One of the last runs of a named pipeline or plan. */
-export interface LastRun {
-  readonly run_id: string;
-  readonly status: RunStatus;
-  readonly created_at: string;
-  readonly finished_at: string | null;
-}
+export interface LastRun extends Shape<typeof LastRunSchema> {}
 
 /** A pipeline or a plan of the folder (D69). */
-export interface NamedPipeline {
-  readonly id: string;
-  readonly kind: DefinitionKind;
-  readonly tenant_id: string;
-  /** Relative to the folder. */
-  readonly file: string;
-  readonly goal: string;
-  readonly description: string | null;
-  /** As the definition declares them, each with `required`. */
-  readonly params: Readonly<Record<string, JsonObject>>;
-  /** The default values. */
-  readonly inputs: Readonly<Record<string, Json>>;
-  /** The file as it is now can run. */
-  readonly ok: boolean;
-  /** True when the file as it is now cannot run, and an earlier version stays in use. */
-  readonly stale: boolean;
-  /** Of the file as it is now. */
-  readonly problems: readonly Problem[];
-  /** When the file has changed, in ISO 8601. */
-  readonly updated_at: string;
-  readonly schedule: ShownSchedule | null;
-  readonly webhook: {
-    readonly path: string /** The server has its secret. */;
-    readonly ready: boolean;
-  } | null;
-  /** The newest first. */
-  readonly last_runs: readonly LastRun[];
-}
+export interface NamedPipeline extends Shape<typeof NamedPipelineSchema> {}
 
 /** One page of named pipelines and plans. */
 export interface NamedPage {

@@ -17,6 +17,8 @@ import {
 } from './read-definition.js';
 import { writePause } from './schedules/write-pause.js';
 import { assertVersion, createFile, FileChangedError, type FolderFile, replaceFile } from './write-file.js';
+import type { SavedFileSchema } from '../common/wire/named-pipeline.js';
+import type { Shape } from '../common/wire/shape.js';
 
 /** A text that is to be a file of the folder. */
 export interface SaveRequest {
@@ -39,12 +41,7 @@ export interface PauseRequest extends Pick<SaveRequest, 'tenantId' | 'id' | 'may
 }
 
 /** How a file was saved. */
-export interface SavedFile {
-  readonly file: string;
-  readonly version: string;
-  readonly ok: boolean;
-  readonly problems: readonly Problem[];
-}
+export interface SavedFile extends Shape<typeof SavedFileSchema> {}
 
 interface SavingOptions {
   readonly isWritable: boolean;

@@ -1,4 +1,6 @@
 import type { JsonObject } from '../common/json/json.js';
+import type { ModelUsageSchema, TokenCountsSchema } from '../common/wire/model.js';
+import type { Shape } from '../common/wire/shape.js';
 
 /** A part of a message: text, or an image for models that can see. */
 export type MessagePart =
@@ -32,20 +34,10 @@ export interface ModelRequest {
 }
 
 /** Tokens of one answer, or of many; 0 where the provider does not say; and what they cost. */
-export interface TokenCounts {
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  /** In US dollars; only when the price of a model is configured. */
-  readonly cost?: number;
-}
+export interface TokenCounts extends Shape<typeof TokenCountsSchema> {}
 
 /** The tokens of one model. */
-export interface ModelUsage extends TokenCounts {
-  /** `provider/model`. */
-  readonly model: string;
-  /** Requests that were answered, or whose answer was cut when the provider had reported tokens of it. */
-  readonly requests: number;
-}
+export interface ModelUsage extends Shape<typeof ModelUsageSchema> {}
 
 /** Why an answer has ended: it was complete, its length was limited, or the provider withheld the rest. */
 export type FinishReason = 'stop' | 'length' | 'filter' | 'other';

@@ -1,22 +1,13 @@
 import { formatProblem, type Problem } from '../definition/problems/problem.js';
 import type { CheckResult } from './pipeline.js';
-import type { Statistics } from './statistics.js';
+import type { ValidationReportSchema } from '../common/wire/report.js';
+import type { Shape } from '../common/wire/shape.js';
 
-/** The response of a validation endpoint, and what `validate --json` prints (D33, D41). */
-export interface Report<Stats> {
-  readonly ok: boolean;
-  /** The errors as sentences; null when there are none. */
-  readonly errors: readonly string[] | null;
-  readonly warnings: readonly string[];
-  /** Errors and warnings as data (D8). */
-  readonly problems: readonly Problem[];
-  readonly message: string;
-  /** Null when the definition is not valid. */
-  readonly stats: Stats | null;
-}
+/** The report on a pipeline: the response of a validation endpoint, and what `validate --json` prints (D33, D41). */
+export interface ValidationReport extends Shape<typeof ValidationReportSchema> {}
 
-/** The report on a pipeline. */
-export type ValidationReport = Report<Statistics>;
+/** The report on a definition with such statistics. */
+type Report<Stats> = Omit<ValidationReport, 'stats'> & { readonly stats: Stats | null };
 
 export function createReport(check: CheckResult): ValidationReport {
   return buildReport('Pipeline', check.problems, check.ok ? check.pipeline.statistics : null);

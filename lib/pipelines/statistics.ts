@@ -1,24 +1,9 @@
 import type { PipelineDefinition } from '../definition/schema/schema.js';
+import type { StatisticsSchema } from '../common/wire/report.js';
+import type { Shape } from '../common/wire/shape.js';
 
 /** The facts that `validate` prints about a valid pipeline (Command-line interface). */
-export interface Statistics {
-  readonly id: string;
-  readonly goal: string;
-  /** Number of tasks. */
-  readonly tasks: number;
-  /** Tool names, sorted. */
-  readonly tools: readonly string[];
-  readonly inputs_count: number;
-  /** The literal keys that `store` tasks write, in the order of the tasks. */
-  readonly store_keys: readonly string[];
-  /** Number of waves. */
-  readonly waves: number;
-  readonly wave_sizes: readonly number[];
-  /** Number of tasks with `parallel_over`. */
-  readonly fan_out_tasks: number;
-  /** Sum of `retry` over the tasks (D2). */
-  readonly total_retries: number;
-}
+export interface Statistics extends Shape<typeof StatisticsSchema> {}
 
 export function computeStatistics(
   definition: PipelineDefinition,

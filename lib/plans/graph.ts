@@ -10,27 +10,16 @@ import { writeGraphSvg } from '../pipelines/drawing/graph-svg.js';
 import { createGraphInSteps, type Graph } from '../pipelines/drawing/graph.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Plan } from './plan.js';
+import type { DefinitionGraphSchema, PlanGraphSchema } from '../common/wire/report.js';
+import type { Shape } from '../common/wire/shape.js';
 
 /** A plan as waves of sub-pipelines and edges: the input of the renderers, and what `graph --json` prints. */
-export interface PlanGraph {
-  readonly id: string;
-  readonly goal: string;
-  readonly waves: readonly (readonly PlanGraphPart[])[];
-  readonly edges: readonly PlanGraphEdge[];
-}
+export interface PlanGraph extends Shape<typeof PlanGraphSchema> {}
 
-interface PlanGraphPart {
-  readonly id: string;
-  /** Number of tasks. */
-  readonly tasks: number;
-}
+type PlanGraphPart = PlanGraph['waves'][number][number];
 
 /** `to` reads keys that `from` stores, so it runs after it (Plan, rule 1). */
-interface PlanGraphEdge {
-  readonly from: string;
-  readonly to: string;
-  readonly keys: readonly string[];
-}
+type PlanGraphEdge = PlanGraph['edges'][number];
 
 export function createPlanGraph(plan: Plan): PlanGraph {
   return runToEnd(createPlanGraphInSteps(plan));
@@ -58,13 +47,7 @@ export function* createPlanGraphInSteps({ definition, statistics, subPipelines }
 const KEYS_PER_STEP = 1000;
 
 /** The definition of a run as data to draw: a pipeline, or a plan with the pipelines in it by sub-pipeline id. */
-export type DefinitionGraph =
-  | { readonly kind: 'pipeline'; readonly graph: Graph }
-  | {
-      readonly kind: 'plan';
-      readonly plan: PlanGraph;
-      readonly pipelines: Readonly<Record<string, Graph>>;
-    };
+export type DefinitionGraph = Shape<typeof DefinitionGraphSchema>;
 
 /** Draws a checked definition in steps: it may have thousands of tasks. */
 export function* drawInSteps(

@@ -1,35 +1,14 @@
 import { getOrThrow } from '../definition/assert.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
+import type { PlanStatisticsSchema } from '../common/wire/report.js';
+import type { Shape } from '../common/wire/shape.js';
 
 /** The facts that `validate` prints about a valid plan. */
-export interface PlanStatistics {
-  readonly id: string;
-  /** Empty when the plan has none. */
-  readonly goal: string;
-  /** Number of sub-pipelines. */
-  readonly sub_pipelines: number;
-  readonly inputs_count: number;
-  /** Sub-pipeline ids in execution order: each after the writers of its keys, otherwise in declared order (D45). */
-  readonly order: readonly string[];
-  /** Number of waves of sub-pipelines. */
-  readonly waves: number;
-  /** Sub-pipelines that need only those of earlier waves, in declared order. */
-  readonly wave_ids: readonly (readonly string[])[];
-  readonly plan_concurrency: number;
-  /** Number of tasks of the available pipelines. */
-  readonly tasks: number;
-  /** The writer and the readers of each key, in execution order. */
-  readonly keys: readonly KeyUse[];
-}
+export interface PlanStatistics extends Shape<typeof PlanStatisticsSchema> {}
 
 /** One key of the blackboard within a plan. */
-export interface KeyUse {
-  readonly key: string;
-  /** Null when no sub-pipeline stores the key and the session of the run provides it. */
-  readonly stored_by: string | null;
-  readonly read_by: readonly string[];
-}
+export type KeyUse = PlanStatistics['keys'][number];
 
 /** @param pipelines the available ones */
 export function computePlanStatistics(

@@ -9,7 +9,7 @@ import {
   formatNumber,
 } from '../common/text.js';
 import type { LiveEvent } from '../execution/events/event.js';
-import { formatStartedBy } from '../common/started-by.js';
+import { formatStartedBy } from '../common/wire/started-by.js';
 import type { TaskRecord } from '../runs/tasks/task-record.js';
 import { describeCallState, nameCall, toneOfCall, writeCall } from './calls.js';
 import { createGantt } from './gantt.js';

@@ -6,6 +6,8 @@ import { type Limit, SharedLimit, shareLimit } from '../common/memory/shared-lim
 import { eventLoopBudget } from '../execution/run/event-loop-budget.js';
 import type { AnyRun } from '../execution/local-executor.js';
 import type { RunEntry } from './run-entry.js';
+import type { RunQueueSchema } from '../common/wire/run.js';
+import type { Shape } from '../common/wire/shape.js';
 
 /** Limits on queued and running runs, which tenants share (D25). */
 export interface AdmissionLimits {
@@ -16,15 +18,7 @@ export interface AdmissionLimits {
 }
 
 /** The queued runs of some tenants (D35). */
-export interface RunQueue {
-  readonly queued: number;
-  /**
-   * `server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest.
-   * `breakpoints`: those that wait have breakpoints, and others with some have their half of the slots. Null when nothing waits,
-   * or what waits is about to start.
-   */
-  readonly waits_for: 'server' | 'tenant' | 'breakpoints' | null;
-}
+export interface RunQueue extends Shape<typeof RunQueueSchema> {}
 
 /** Starts every run at once. */
 export const UNLIMITED_ADMISSION: AdmissionLimits = { maxRunning: Number.POSITIVE_INFINITY, maxQueued: 0 };

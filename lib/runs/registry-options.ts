@@ -1,4 +1,4 @@
-import type { RunTrigger, StartedBy } from '../common/started-by.js';
+import type { RunTrigger, StartedBy } from '../common/wire/started-by.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { LocalExecutorOptions } from '../execution/local-executor.js';
 import type { AdmissionLimits } from './admission.js';

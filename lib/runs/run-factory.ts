@@ -1,4 +1,4 @@
-import type { RunTrigger, StartedBy } from '../common/started-by.js';
+import type { RunTrigger, StartedBy } from '../common/wire/started-by.js';
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
 import { estimateBytesInSteps, type JsonObject } from '../common/json/json.js';

@@ -1,5 +1,5 @@
 import { WavetrainError } from '../common/errors.js';
-import type { StartedBy } from '../common/started-by.js';
+import type { StartedBy } from '../common/wire/started-by.js';
 import type { CheckedDefinition } from '../execution/run-inputs.js';
 import type { IdempotencyKey, OnceAcceptedRun } from '../runs/idempotency.js';
 import type { SubmissionOptions } from '../runs/registry-options.js';

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { ToolError, WavetrainError } from '../common/errors.js';
-import type { Json } from '../common/json/json.js';
 import type { ToolSchema } from '../definition/schema/json-schema.js';
 import { assert } from './builtin/assert.js';
 import { BUILTIN_FUNCTIONS, compute } from './builtin/compute/compute.js';
@@ -28,13 +27,14 @@ import type {
   CatalogEntry,
   ComputeFunction,
   DataSource,
-  OutputDeclaration,
   RegisteredSchema,
   Registries,
   Tool,
   ToolInput,
 } from './tool.js';
 import { defineTool } from './tool.js';
+import type { ToolMetadataSchema } from '../common/wire/report.js';
+import type { Shape } from '../common/wire/shape.js';
 
 /**
  * The tools that a pipeline may call, and the functions and schemas that their inputs may name. Immutable:
@@ -183,46 +183,14 @@ export function builtinCatalog(): Catalog {
   return new Catalog(BUILTIN_ENTRIES);
 }
 
-/** One input of a tool, as the catalog lists it. */
-export interface InputMetadata {
-  readonly name: string;
-  readonly description: string;
-  readonly required: boolean;
-  /** null when the input has no default. */
-  readonly default: Json;
-  readonly type?: string;
-  readonly enum?: readonly Json[];
-  /** Templates inside a list or an object are not resolved. */
-  readonly verbatim?: true;
-  /** The input names one of the `functions` or `schemas` of the tool. */
-  readonly registry?: keyof Registries;
-}
+/** A tool, as the catalog lists it (Tool metadata). */
+export interface ToolMetadata extends Shape<typeof ToolMetadataSchema> {}
 
 /** A function or a tool: what it takes and gives. */
-export interface FunctionMetadata {
-  readonly name: string;
-  readonly description: string;
-  readonly inputs: Record<string, InputMetadata>;
-  readonly output: OutputDeclaration;
-}
+export type FunctionMetadata = NonNullable<ToolMetadata['functions']>[number];
 
-/** A tool, as the catalog lists it (Tool metadata). */
-export interface ToolMetadata extends FunctionMetadata {
-  /** True for an own tool in place of the built-in one of that name (D58). */
-  readonly replaces_builtin?: true;
-  /** The functions that an input may name, in alphabetical order; their inputs are further inputs of the task. */
-  readonly functions?: readonly FunctionMetadata[];
-  /** The sources that an input may name, in alphabetical order, with their further inputs. */
-  readonly sources?: readonly FunctionMetadata[];
-  /** The schemas that an input may name, in alphabetical order. */
-  readonly schemas?: readonly SchemaMetadata[];
-}
-
-/** A registered schema, as the catalog lists it. */
-export interface SchemaMetadata {
-  readonly name: string;
-  readonly description: string;
-}
+/** One input of a tool, as the catalog lists it. */
+export type InputMetadata = FunctionMetadata['inputs'][string];
 
 const BUILTIN_NAMES: ReadonlySet<string> = new Set(BUILTIN_TOOLS.map(({ name }) => name));
 

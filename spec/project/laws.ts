@@ -13,9 +13,13 @@ interface Room {
 
 /** From the lowest to the highest. */
 export const ROOMS: Readonly<Record<string, Room>> = {
-  'started-by': { may: [], reason: 'it is said wherever runs are started and shown' },
+  wire: {
+    may: ['json'],
+    types: ['machines'],
+    reason: 'whatever is sent has one shape, which all who make it and read it share',
+  },
   json: { may: ['scheduling'], reason: 'everything builds on it' },
-  errors: { may: ['text'], reason: 'any code may fail' },
+  errors: { may: ['text'], types: ['wire'], reason: 'any code may fail' },
   files: { may: ['errors'], reason: 'reading a file fails in few words, the same everywhere' },
   text: { may: [], reason: 'texts and lists in messages are cut in one place' },
   warnings: { may: ['errors'], reason: 'nobody waits for what the host is warned of' },
@@ -43,7 +47,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'json-schema': { may: ['errors', 'json', 'text'], reason: 'JSON Schema is independent of pipelines' },
   definition: {
     may: ['errors', 'files', 'json', 'json-schema', 'limits', 'memory', 'scheduling', 'text', 'workers'],
-    types: ['clock'],
+    types: ['clock', 'wire'],
     reason: 'reading and writing a definition and rendering templates needs neither tools nor runs',
   },
   models: {
@@ -58,6 +62,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'scheduling',
       'warnings',
     ],
+    types: ['wire'],
     reason: 'it asks language models and knows neither tools nor runs',
   },
   tools: {
@@ -77,11 +82,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'text',
       'workers',
     ],
+    types: ['wire'],
     reason: 'a tool is independent of the pipeline that names it and of the run that calls it',
   },
   pipelines: {
     may: ['definition', 'errors', 'files', 'json', 'json-schema', 'limits', 'scheduling', 'text', 'tools'],
-    types: ['models'],
+    types: ['models', 'wire'],
     reason: 'checking a pipeline runs nothing',
   },
   plans: {
@@ -97,6 +103,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'text',
       'tools',
     ],
+    types: ['wire'],
     reason: 'checking a plan runs nothing; the machine computes the order',
   },
   compile: {
@@ -112,6 +119,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'text',
       'tools',
     ],
+    types: ['wire'],
     reason: 'it has a model write a definition, checks it, and runs nothing',
   },
   execution: {
@@ -131,7 +139,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'tools',
       'warnings',
     ],
-    types: ['memory', 'pipelines', 'plans', 'scheduling', 'started-by'],
+    types: ['memory', 'pipelines', 'plans', 'scheduling', 'wire'],
     reason: 'whatever runs was checked before, so only the types of pipelines and plans are needed',
   },
   runs: {
@@ -145,20 +153,20 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'machines',
       'memory',
       'scheduling',
-      'started-by',
       'text',
       'warnings',
+      'wire',
     ],
-    types: ['definition', 'memory', 'models', 'scheduling'],
+    types: ['definition', 'memory', 'scheduling'],
     reason: 'the registry owns the runs and makes their records',
   },
   submission: {
     may: ['definition', 'errors', 'pipelines', 'plans', 'runs'],
-    types: ['execution', 'runs', 'scheduling', 'started-by', 'tools'],
+    types: ['execution', 'runs', 'scheduling', 'tools', 'wire'],
     reason: 'it checks what is submitted, and hands it to the registry that it is given',
   },
   reports: {
-    may: ['json', 'pipelines', 'runs', 'scheduling', 'started-by', 'text'],
+    may: ['json', 'pipelines', 'runs', 'scheduling', 'text', 'wire'],
     types: ['errors', 'execution', 'machines', 'plans'],
     reason: 'it writes what was read of a run as a page, and reads and runs nothing',
   },
@@ -175,7 +183,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'submission',
       'tools',
     ],
-    types: ['machines', 'runs', 'scheduling'],
+    types: ['runs', 'scheduling', 'wire'],
     reason: 'it keeps definitions and makes submissions of them',
   },
   'model-config': { may: ['errors', 'json'], reason: 'the variables of models are many' },
@@ -202,17 +210,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'reports',
       'runs',
       'scheduling',
-      'started-by',
       'submission',
       'telemetry',
       'text',
+      'wire',
     ],
     types: ['config', 'execution', 'machines', 'models', 'scheduling', 'tools'],
     reason: 'it reaches runs through the registry (law L2)',
   },
   client: {
     may: ['clock', 'errors'],
-    types: ['compile', 'execution', 'machines', 'pipelines', 'plans', 'runs', 'started-by', 'tools'],
+    types: ['compile', 'execution', 'machines', 'pipelines', 'plans', 'runs', 'tools', 'wire'],
     reason: 'it knows a server by its address and the wire format by its types',
   },
   cli: {
@@ -236,11 +244,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'reports',
       'runs',
       'scheduling',
-      'started-by',
       'submission',
       'telemetry',
       'text',
       'tools',
+      'wire',
       'workers',
     ],
     types: ['execution', 'machines'],
@@ -282,7 +290,7 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
   },
   croner: { rooms: ['definition'], reason: 'one file computes when schedules are due, on demand' },
   yaml: { rooms: ['definition'], reason: 'only definitions are YAML' },
-  typebox: { rooms: ['definition', 'http'], reason: 'it declares schemas' },
+  typebox: { rooms: ['definition', 'http', 'wire'], reason: 'it declares schemas' },
   'fastest-levenshtein': { rooms: ['definition'], reason: 'one function suggests names' },
   ajv: {
     rooms: ['json-schema'],

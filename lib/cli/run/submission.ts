@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../common/json/json.js';
-import { BY_COMMAND_LINE } from '../../common/started-by.js';
+import { BY_COMMAND_LINE } from '../../common/wire/started-by.js';
 import { formatCount } from '../../common/text.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { PipelineDefinition } from '../../definition/schema/schema.js';

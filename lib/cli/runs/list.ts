@@ -1,5 +1,5 @@
 import { Option } from 'clipanion';
-import type { RunTrigger } from '../../common/started-by.js';
+import type { RunTrigger } from '../../common/wire/started-by.js';
 import { toIsoTime } from '../../common/clock.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
 import { createTextFinder, formatDuration } from '../../common/text.js';
@@ -12,7 +12,7 @@ import {
   readStartedBy,
   STARTED_BY_KINDS,
   type StartedByFilter,
-} from '../../common/started-by.js';
+} from '../../common/wire/started-by.js';
 import { type FlagsOf, HistoryCommand } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';

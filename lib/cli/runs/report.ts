@@ -1,7 +1,7 @@
 import { Option } from 'clipanion';
 import { formatCount } from '../../common/text.js';
 import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
-import { formatStartedBy } from '../../common/started-by.js';
+import { formatStartedBy } from '../../common/wire/started-by.js';
 import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';

@@ -4,7 +4,7 @@ import { describeFailedTask, errorMessage, findCause } from '../../common/errors
 import { formatCount, formatDuration, formatNumber } from '../../common/text.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { AttemptRecord, CallRecord, ItemCounts, TaskRecord } from '../../runs/tasks/task-record.js';
-import { formatStartedBy } from '../../common/started-by.js';
+import { formatStartedBy } from '../../common/wire/started-by.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';

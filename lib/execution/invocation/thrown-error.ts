@@ -1,23 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { errorCode, errorMessage } from '../../common/errors.js';
 import { copyText } from '../../common/text.js';
+import type { Shape } from '../../common/wire/shape.js';
+import type { ErrorCauseSchema, ErrorRecordSchema } from '../../common/wire/task.js';
 
 /** One of the errors that led to a failure. */
-export interface ErrorCause {
-  /** As in `TypeError`. */
-  readonly type: string;
-  readonly message: string;
-  /** As in `ECONNREFUSED`. */
-  readonly code?: string;
-}
+export interface ErrorCause extends Shape<typeof ErrorCauseSchema> {}
 
 /** Why a task or an item failed (D59). */
-export interface ErrorRecord extends ErrorCause {
-  /** The cause of the error, then the cause of that one. */
-  readonly causes: readonly ErrorCause[];
-  /** Where a tool of one's own threw the error, and where its causes arose. Only for callers that may run the tools. */
-  readonly stack?: string;
-}
+export interface ErrorRecord extends Shape<typeof ErrorRecordSchema> {}
 
 /** An error may be its own cause. */
 const MAX_CAUSES = 8;

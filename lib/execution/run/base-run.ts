@@ -10,7 +10,7 @@ import {
 } from '../../../machines/status.js';
 import type { RunStatus } from '../../../machines/types.js';
 import type { Timeline } from '../../common/clock.js';
-import type { RunTrigger, StartedBy } from '../../common/started-by.js';
+import type { RunTrigger, StartedBy } from '../../common/wire/started-by.js';
 import { type FailedTask, findFailedTask, type TaskFailure } from '../../common/errors.js';
 import type { RunFact } from '../history/fact.js';
 import { begunKey, RUN_KEY } from '../history/replay.js';

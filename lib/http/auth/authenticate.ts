@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ServerConfig } from '../../common/config/server-config.js';
 import { WavetrainError } from '../../common/errors.js';
-import type { StartedBy } from '../../common/started-by.js';
+import type { StartedBy } from '../../common/wire/started-by.js';
 import type { RunRegistry } from '../../runs/registry.js';
 import { isLoopback } from '../security/browser-guard.js';
 

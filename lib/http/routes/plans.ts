@@ -1,9 +1,9 @@
 import { createPlanReport } from '../../plans/report.js';
 import { resolveTenant } from '../auth/authenticate.js';
 import { defineRoute, type Route } from '../routing/route.js';
-import { PlanReportSchema } from '../schemas/report.js';
+import { PlanReportSchema } from '../../common/wire/report.js';
 import { PlanRequestSchema, PlanRunAsyncRequestSchema, PlanRunRequestSchema } from '../schemas/request.js';
-import { PlanResultSchema } from '../schemas/run.js';
+import { PlanResultSchema } from '../../common/wire/run.js';
 import type { HttpServices } from '../services.js';
 import { readPlanSource } from './definition-body.js';
 import { EXAMPLE_PLAN, EXAMPLE_PLAN_PIPELINES, EXAMPLE_PLAN_YAML } from './examples.js';

@@ -13,7 +13,7 @@ import { errorResponse } from '../errors/error-response.js';
 import type { HttpErrorCode } from '../errors/error-statuses.js';
 import { type BodyDocument, defineRoute, type Route, type RouteResult } from '../routing/route.js';
 import type { ErrorBody } from '../schemas/error.js';
-import { AcceptedSchema } from '../schemas/run.js';
+import { AcceptedSchema } from '../../common/wire/run.js';
 import type { HttpServices } from '../services.js';
 import { createFingerprint } from './fingerprint.js';
 

@@ -1,10 +1,9 @@
 import Type from 'typebox';
 import { COMPILE_LIMITS } from '../../common/limits.js';
-import type { RepairStep } from '../../compile/result.js';
+import { RepairStepSchema, TokenCountsSchema } from '../../common/wire/model.js';
+import { count } from '../../common/wire/shape.js';
 import { optionalField } from '../../definition/schema/schema.js';
-import type { TokenCounts } from '../../models/model.js';
 import { PipelineSchema, PlanSchema, TenantId } from './request.js';
-import { Cost, Count, count, schemaFor } from './wire.js';
 
 export const CompileRequestSchema = Type.Object(
   {
@@ -30,23 +29,6 @@ export const CompileRequestSchema = Type.Object(
     tenant_id: optionalField(TenantId),
   },
   { title: 'CompileRequest', additionalProperties: false },
-);
-
-export const TokenCountsSchema = schemaFor<TokenCounts>()(
-  Type.Object(
-    { input_tokens: Count, output_tokens: Count, cost: Type.Optional(Cost) },
-    { title: 'TokenCounts', description: 'Tokens of all answers; 0 where the provider does not say.' },
-  ),
-);
-
-export const RepairStepSchema = schemaFor<RepairStep>()(
-  Type.Object(
-    {
-      yaml: Type.String({ description: 'The definition in the answer, to whose lines the error refers.' }),
-      error: Type.String({ description: 'Every error, a sentence in each line.' }),
-    },
-    { title: 'RepairStep', description: 'An answer that the validator rejected, and why.' },
-  ),
 );
 
 export const CompileResultSchema = Type.Object(

@@ -3,7 +3,7 @@ import { PlanDefinition, SubPipelineDefinition } from '../../definition/schema/p
 import { optionalField } from '../../definition/schema/schema.js';
 import type { ExecutionOptions } from '../../execution/run-inputs.js';
 import { TENANT_ID_PATTERN } from '../auth/authenticate.js';
-import { anyJsonObject } from './wire.js';
+import { anyJsonObject } from '../../common/wire/shape.js';
 
 /**
  * Any value: definitions are validated by `lib/pipelines`, whose problems are more precise than a schema's (D56). The

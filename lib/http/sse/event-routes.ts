@@ -2,7 +2,8 @@ import type { EventLog } from '../../runs/event-log.js';
 import { STREAM_HEADERS, STREAM_TYPE } from './frames.js';
 import { EventStreams } from './streams.js';
 import { type Route, defineRoute } from '../routing/route.js';
-import { type EventList, EventListSchema } from '../schemas/event.js';
+import { EventListSchema } from '../../common/wire/event.js';
+import type { EventList } from '../../execution/events/event.js';
 import { RunIdParams } from '../schemas/request.js';
 import type { HttpServices } from '../services.js';
 import {

@@ -4,7 +4,7 @@ import { recordingFormat } from '../../runs/inspection/recording.js';
 import { runInTurns } from '../../common/scheduling/fair-yield.js';
 import { authorizeRun } from '../auth/authenticate.js';
 import { defineRoute, type Route, type TextChunks } from '../routing/route.js';
-import { InspectionListSchema } from '../schemas/inspection.js';
+import { InspectionListSchema } from '../../common/wire/inspection.js';
 import { RunIdParams } from '../schemas/request.js';
 import type { HttpServices } from '../services.js';
 import { STREAM_HEADERS, STREAM_TYPE } from './frames.js';

@@ -2,27 +2,16 @@ import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import { getOrThrow } from '../../definition/assert.js';
 import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from './chart.js';
 import type { Pipeline, Task } from '../pipeline.js';
+import type { GraphSchema } from '../../common/wire/report.js';
+import type { Shape } from '../../common/wire/shape.js';
 
 /** A pipeline as waves and edges: the input of the renderers, and what `graph --json` prints. */
-export interface Graph {
-  readonly id: string;
-  readonly goal: string;
-  readonly waves: readonly (readonly GraphTask[])[];
-  readonly edges: readonly GraphEdge[];
-}
+export interface Graph extends Shape<typeof GraphSchema> {}
 
-interface GraphTask {
-  readonly id: string;
-  readonly tool: string;
-  readonly fan_out: boolean;
-}
+type GraphTask = Graph['waves'][number][number];
 
 /** `from` runs before `to`, because a template reads its output or `await` names it (rules 5 and 6). */
-interface GraphEdge {
-  readonly from: string;
-  readonly to: string;
-  readonly kind: 'template' | 'await';
-}
+type GraphEdge = Graph['edges'][number];
 
 export function createGraph(pipeline: Pipeline): Graph {
   return runToEnd(createGraphInSteps(pipeline));

@@ -3,22 +3,8 @@ import type { AnyRun } from '../../execution/local-executor.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import type { RerunSource } from '../../execution/prepare/rerun-source.js';
 import { Reuse } from '../../execution/run/reuse.js';
-import type { AcceptedRun } from '../record.js';
-
-/** A task of a rerun. */
-export interface RerunTask {
-  /** Set in a plan only. */
-  readonly sub_pipeline?: string;
-  readonly task_id: string;
-}
-
-/** A task that runs again, or that may: when it begins, it is reused if what it reads is as it was. */
-export interface RerunningTask extends RerunTask {
-  /** As the end of a sentence that begins with the task: `has failed`, `reads {{params.city}}, which has changed`. */
-  readonly reason: string;
-  /** The largest number of items of a fan-out that are reused. */
-  readonly reusable_items: number;
-}
+import type { AcceptedRerunSchema, RerunReportSchema } from '../../common/wire/run.js';
+import type { Shape } from '../../common/wire/shape.js';
 
 /** Why a task runs that is as it was, and that no other task makes run. The shell prints these apart from changes. */
 export type StateReason = 'has items that have not succeeded' | 'has failed' | 'was aborted' | 'has not run';
@@ -27,19 +13,16 @@ export type StateReason = 'has items that have not succeeded' | 'has failed' | '
 export type DependencyStart = 'depends on "';
 
 /** The tasks that a rerun reuses and runs, as far as they are known before it begins (D60). */
-export interface RerunReport {
-  /** The tasks whose earlier output is certainly used. */
-  readonly reused: readonly RerunTask[];
-  readonly runs: readonly RerunningTask[];
-  /** Warnings about a changed definition. */
-  readonly warnings: PreparedRun['pipeline']['warnings'];
-}
+export interface RerunReport extends Shape<typeof RerunReportSchema> {}
+
+/** A task of a rerun. */
+export type RerunTask = RerunReport['reused'][number];
+
+/** A task that runs again, or that may: when it begins, it is reused if what it reads is as it was. */
+export type RerunningTask = RerunReport['runs'][number];
 
 /** The response to a rerun. */
-export interface AcceptedRerun extends AcceptedRun {
-  /** Null for a repeated request whose run is no longer kept. */
-  readonly rerun: RerunReport | null;
-}
+export interface AcceptedRerun extends Shape<typeof AcceptedRerunSchema> {}
 
 /** Says, in steps, whether a rerun runs any task. */
 export function* hasRunningTask(prepared: AnyRun['prepared']): Steps<boolean> {

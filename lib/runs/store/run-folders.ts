@@ -1,4 +1,4 @@
-import { BY_COMMAND_LINE } from '../../common/started-by.js';
+import { BY_COMMAND_LINE } from '../../common/wire/started-by.js';
 import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';

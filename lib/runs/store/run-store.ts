@@ -1,4 +1,4 @@
-import type { RunTrigger, StartedBy } from '../../common/started-by.js';
+import type { RunTrigger, StartedBy } from '../../common/wire/started-by.js';
 import type { JsonObject } from '../../common/json/json.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { FactLog } from '../../execution/history/run-history.js';

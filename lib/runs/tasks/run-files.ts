@@ -1,6 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { AnyRun, LocalExecutor } from '../../execution/local-executor.js';
 import type { RunArtifact } from '../../execution/results.js';
+import type { ArtifactPageSchema } from '../../common/wire/run.js';
+import type { Shape } from '../../common/wire/shape.js';
 
 /** Pages the files of a run. */
 export interface ArtifactQuery {
@@ -10,14 +12,7 @@ export interface ArtifactQuery {
   readonly cursor?: string | undefined;
 }
 
-export interface ArtifactPage {
-  /** In the order of their names. */
-  readonly artifacts: readonly RunArtifact[];
-  /** The number of files of the run. */
-  readonly total: number;
-  /** The `cursor` of the next page; null on the last page. */
-  readonly next_cursor: string | null;
-}
+export interface ArtifactPage extends Shape<typeof ArtifactPageSchema> {}
 
 const DEFAULT_LIMIT = 50;
 

@@ -1,13 +1,14 @@
-import type { RunTrigger } from '../../common/started-by.js';
+import type { RunTrigger } from '../../common/wire/started-by.js';
 import type { RunStatus } from '../../../machines/types.js';
 import { WavetrainError } from '../../common/errors.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { createTextFinder } from '../../common/text.js';
 import type { BaseRun } from '../../execution/run/base-run.js';
-import type { RunQueue } from '../admission.js';
 import { type RunSummary, toRunSummary } from '../record.js';
-import { matchesStartedBy, type StartedByFilter } from '../../common/started-by.js';
+import { matchesStartedBy, type StartedByFilter } from '../../common/wire/started-by.js';
+import type { RunCountsSchema, RunPageSchema } from '../../common/wire/run.js';
+import type { Shape } from '../../common/wire/shape.js';
 
 /** `paused` selects the running runs that wait at a breakpoint. */
 export type RunStatusFilter = RunStatus | 'paused';
@@ -38,18 +39,10 @@ export interface RunQuery {
   readonly cursor?: string | undefined;
 }
 
-export interface RunPage {
-  readonly runs: readonly RunSummary[];
-  /** The `cursor` of the next page; null on the last page. */
-  readonly next_cursor: string | null;
-  /** On all pages together, of each status: all filters count but `status`. Only when `counts` was set. */
-  readonly counts?: RunCounts;
-  /** The queued runs of the tenants whose runs are listed, whatever the other filters are. Only when `counts` was set. */
-  readonly queue?: RunQueue;
-}
+export interface RunPage extends Shape<typeof RunPageSchema> {}
 
 /** The number of runs by status. `paused` are those of `running` that wait at a breakpoint. */
-export type RunCounts = Readonly<Record<RunStatusFilter, number>>;
+export interface RunCounts extends Shape<typeof RunCountsSchema> {}
 
 /** A page ends early rather than being larger than this. */
 const MAX_PAGE_BYTES = 2 ** 20;

@@ -1,8 +1,10 @@
-import { TYPE_TESTS } from '../../common/json-schema/value-tests.js';
+import { BoundedSchema } from '../../common/json-schema/bounded-schema.js';
+import { CheckBudget } from '../../common/json-schema/check-budget.js';
+import { SchemaReview } from '../../common/json-schema/keywords.js';
 import type { Violation } from '../../common/json-schema/violation.js';
 import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import type { ToolInput, Tool } from '../tool.js';
-import { allowedValues, type InputValidator } from './schema-validator.js';
+import { type InputValidator, toSchema } from './schema-validator.js';
 
 const FLAT_KEYWORDS = new Set([
   'description',
@@ -21,31 +23,38 @@ const FLAT_KEYWORDS = new Set([
   'registry',
 ]);
 
-interface Declared extends ToolInput {
+/** Authors of tools are trusted, and flat declarations take linear time. */
+const TRUSTED = new CheckBudget(Number.POSITIVE_INFINITY);
+
+interface Declared {
   readonly name: string;
-  readonly values: readonly Json[] | undefined;
+  readonly fallback: Json | undefined;
+  readonly isRequired: boolean;
+  readonly schema: BoundedSchema;
 }
 
 /**
- * Returns true when {@link createFlatValidator} returns the same result for the declarations as their JSON Schema.
- * Most tools have only such declarations, and their runs start without loading a schema compiler.
+ * Returns true when {@link createFlatValidator} returns the same result for the declarations as their JSON Schema, but for
+ * violations that follow from a wrong type. Most tools have only such declarations, and their runs start without loading a
+ * schema compiler.
  */
 export function areFlat(inputs: Readonly<Record<string, Partial<ToolInput>>>): boolean {
-  return Object.values(inputs).every(
-    (declaration) =>
-      Object.keys(declaration).every((keyword) => FLAT_KEYWORDS.has(keyword)) &&
-      (declaration.type === undefined || Object.hasOwn(TYPE_TESTS, declaration.type)) &&
-      (declaration.enum === undefined || isScalarList(declaration.enum)) &&
-      [declaration.minimum, declaration.maximum, declaration.minLength, declaration.maxLength].every(
-        isNumberOrUndefined,
-      ),
-  );
+  const review = new SchemaReview(TRUSTED);
+  for (const declaration of Object.values(inputs)) {
+    if (!Object.keys(declaration).every((keyword) => FLAT_KEYWORDS.has(keyword))) return false;
+    // A tool file may have anything there; the values of a text would be its letters.
+    if (!Array.isArray(declaration.enum ?? [])) return false;
+    const { nullable: _, ...schema } = toSchema(declaration);
+    review.visit(schema, []);
+  }
+  return review.errors.length === 0;
 }
 
 /** Creates the validator of a tool with flat declarations: `createSchemaValidator` without a schema. */
 export function createFlatValidator(tool: Tool): InputValidator {
   const declared = Object.entries(tool.inputs).map(([name, declaration]): Declared => {
-    return { ...declaration, name, values: allowedValues(declaration) };
+    const schema = new BoundedSchema(toSchema(declaration), TRUSTED, Number.POSITIVE_INFINITY);
+    return { name, fallback: declaration.default, isRequired: declaration.required === true, schema };
   });
   const names = new Set(Object.keys(tool.inputs));
   return (inputs) => {
@@ -59,7 +68,7 @@ export function createFlatValidator(tool: Tool): InputValidator {
 
 function withDefaults(declared: readonly Declared[], inputs: JsonObject): JsonObject {
   let complete = inputs;
-  for (const { name, default: fallback } of declared) {
+  for (const { name, fallback } of declared) {
     if (fallback === undefined || getOwn(inputs, name) !== undefined) continue;
     if (complete === inputs) complete = { ...inputs };
     setOwn(complete, name, typeof fallback === 'object' ? structuredClone(fallback) : fallback);
@@ -74,52 +83,19 @@ function collectUnknown(names: ReadonlySet<string>, inputs: JsonObject, violatio
   }
 }
 
-function collectDeclared(declared: Declared, inputs: JsonObject, violations: Violation[]): void {
-  const value = getOwn(inputs, declared.name);
-  if (value !== undefined) collectValue(declared, value, violations);
-  else if (declared.required === true) {
-    violations.push({ path: [], keyword: 'required', wanted: declared.name, value: inputs });
-  }
-}
-
-function collectValue(declared: Declared, value: Json, violations: Violation[]): void {
-  const { name, type, values, minimum, maximum, minLength, maxLength } = declared;
-  const found = (keyword: string, wanted: Json): void => {
-    violations.push({ path: [name], keyword, wanted, value });
-  };
-  const mayBeNull = declared.default === null;
-  if (type !== undefined && !TYPE_TESTS[type](value) && !(value === null && mayBeNull)) found('type', type);
-  if (values !== undefined && !values.includes(value)) found('enum', [...values]);
-  if (typeof value === 'number') {
-    if (minimum !== undefined && value < minimum) found('minimum', minimum);
-    if (maximum !== undefined && value > maximum) found('maximum', maximum);
-  }
-  if (typeof value === 'string' && minLength !== undefined && !hasLength(value, minLength)) {
-    found('minLength', minLength);
-  }
-  if (typeof value === 'string' && maxLength !== undefined && hasLength(value, maxLength + 1)) {
-    found('maxLength', maxLength);
+function collectDeclared(
+  { name, fallback, isRequired, schema }: Declared,
+  inputs: JsonObject,
+  violations: Violation[],
+): void {
+  const value = getOwn(inputs, name);
+  if (value === undefined) {
+    if (isRequired) violations.push({ path: [], keyword: 'required', wanted: name, value: inputs });
+  } else if (value !== null || fallback !== null) {
+    for (const violation of schema.findViolations(value)) violations.push({ ...violation, path: [name] });
   }
 }
 
 function getOwn(inputs: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(inputs, name) ? inputs[name] : undefined;
-}
-
-/** Counts code points, as JSON Schema does. */
-function hasLength(text: string, minimum: number): boolean {
-  if (text.length < minimum) return false;
-  return text.length >= 2 * minimum || Array.from(text).length >= minimum;
-}
-
-function isScalarList(values: unknown): boolean {
-  return (
-    Array.isArray(values) &&
-    values.length > 0 &&
-    values.every((value) => value === null || ['string', 'number', 'boolean'].includes(typeof value))
-  );
-}
-
-function isNumberOrUndefined(bound: unknown): boolean {
-  return bound === undefined || Number.isFinite(bound);
 }

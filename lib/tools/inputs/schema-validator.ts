@@ -100,7 +100,8 @@ export function createInputSchema(tool: {
   };
 }
 
-function toSchema(declaration: Declaration): JsonObject {
+/** Creates the JSON Schema of one input. */
+export function toSchema(declaration: Declaration): JsonObject {
   const schema: JsonObject = {};
   for (const keyword of SCHEMA_KEYWORDS) {
     const value = declaration[keyword];
@@ -113,6 +114,6 @@ function toSchema(declaration: Declaration): JsonObject {
 }
 
 /** Lists the values that an input may have; a default of null allows null. */
-export function allowedValues({ enum: values, default: fallback }: Declaration): readonly Json[] | undefined {
+function allowedValues({ enum: values, default: fallback }: Declaration): readonly Json[] | undefined {
   return values === undefined || fallback !== null || values.includes(null) ? values : [...values, null];
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
-import type { EventList } from '../../../lib/http/schemas/event.js';
+import type { EventList } from '../../../lib/execution/events/event.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 import type { RunRecord } from '../../../lib/runs/record.js';

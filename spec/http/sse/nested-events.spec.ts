@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { TaskEvent } from '../../../lib/execution/events/event.js';
 import type { PlanResult, RunResult } from '../../../lib/execution/results.js';
-import type { EventList } from '../../../lib/http/schemas/event.js';
+import type { EventList } from '../../../lib/execution/events/event.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { createPipeline } from '../support/plans.js';
 

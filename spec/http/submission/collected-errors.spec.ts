@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RunResult } from '../../../lib/execution/results.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { EventList } from '../../../lib/http/schemas/event.js';
+import type { EventList } from '../../../lib/execution/events/event.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 

@@ -1,4 +1,4 @@
-import { BY_COMMAND_LINE } from '../../../common/started-by.js';
+import { BY_COMMAND_LINE } from '../../../common/wire/started-by.js';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { CheckedDefinition } from '../../../execution/run-inputs.js';

@@ -1,9 +1,10 @@
 import Type from 'typebox';
 import { WavetrainError } from '../../../common/errors.js';
+import { SavedFileSchema } from '../../../common/wire/named-pipeline.js';
 import type { SavedFile } from '../../../library/save-file.js';
 import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
 import { defineRoute, type Route, type RouteResult } from '../../routing/route.js';
-import { FileSchema, PauseRequestSchema, SavedFileSchema, SaveRequestSchema } from '../../schemas/library.js';
+import { FileSchema, PauseRequestSchema, SaveRequestSchema } from '../../schemas/library.js';
 import type { HttpServices } from '../../services.js';
 import { findTenant, NAMED_PATH, requireLibrary, TenantQuery } from './named-path.js';
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Route } from '../../routing/route.js';
 import { NamedRunSchema } from '../../schemas/library.js';
-import { PlanResultSchema, RunResultSchema } from '../../schemas/run.js';
+import { PlanResultSchema, RunResultSchema } from '../../../common/wire/run.js';
 import type { HttpServices } from '../../services.js';
 import { createRunRoutes, type StartRequest } from '../start-run.js';
 import { requireLibrary } from './named-path.js';

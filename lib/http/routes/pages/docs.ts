@@ -2,7 +2,7 @@ import { pipelineJsonSchema, planJsonSchema } from '../../../definition/schema/j
 import { createOpenApiDocument } from '../../openapi/open-api.js';
 import { DOCS_ASSETS_PATH, type DocsPage, renderDocsPage } from '../../openapi/swagger-ui.js';
 import { defineRoute, type Route } from '../../routing/route.js';
-import { anyJsonObject } from '../../schemas/wire.js';
+import { anyJsonObject } from '../../../common/wire/shape.js';
 import type { HttpServices } from '../../services.js';
 import { assetRoute, PageFiles, revalidated } from './page-files.js';
 import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../../responses/conditional-get.js';

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { errorCode, WavetrainError } from '../../../common/errors.js';
 import { authorizeRun } from '../../auth/authenticate.js';
 import { defineRoute, type Route } from '../../routing/route.js';
-import { ArtifactPageSchema } from '../../schemas/run.js';
+import { ArtifactPageSchema } from '../../../common/wire/run.js';
 import { RunIdParams } from '../../schemas/request.js';
 import type { HttpServices } from '../../services.js';
 

@@ -3,12 +3,12 @@ import { parseIsoTime } from '../../../common/clock.js';
 import { WavetrainError } from '../../../common/errors.js';
 import { LISTING_LIMITS } from '../../../common/limits.js';
 import type { RunQuery } from '../../../runs/views/run-listing.js';
-import { readStartedBy, STARTED_BY_KINDS, type StartedByFilter } from '../../../common/started-by.js';
+import { readStartedBy, STARTED_BY_KINDS, type StartedByFilter } from '../../../common/wire/started-by.js';
 import { type Caller, listTenants, resolveTenant } from '../../auth/authenticate.js';
 import { hashEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
 import { defineRoute, type Route } from '../../routing/route.js';
 import { pageFields, TenantId } from '../../schemas/request.js';
-import { RunPageSchema, RunStatusFilterSchema, RunTriggerSchema } from '../../schemas/run.js';
+import { RunPageSchema, RunStatusFilterSchema, RunTriggerSchema } from '../../../common/wire/run.js';
 import type { HttpServices } from '../../services.js';
 
 const CREATED = {

@@ -4,7 +4,7 @@ import type { RerunSubmission } from '../../../submission/submitter.js';
 import { authorizeRun, toStartedBy } from '../../auth/authenticate.js';
 import { defineRoute, type Route } from '../../routing/route.js';
 import { RerunRequestSchema, RunIdParams } from '../../schemas/request.js';
-import { AcceptedRerunSchema, RerunReportSchema } from '../../schemas/run.js';
+import { AcceptedRerunSchema, RerunReportSchema } from '../../../common/wire/run.js';
 import type { HttpServices } from '../../services.js';
 import { readPipelineSource, readPlanSource } from '../definition-body.js';
 import { EXAMPLE_PIPELINE, EXAMPLE_YAML } from '../examples.js';

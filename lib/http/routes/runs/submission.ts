@@ -3,9 +3,9 @@ import { writeYamlInSteps } from '../../../definition/text/write-yaml.js';
 import { drawInSteps } from '../../../plans/graph.js';
 import { authorizeRun } from '../../auth/authenticate.js';
 import { defineRoute, type Route } from '../../routing/route.js';
-import { DefinitionGraphSchema } from '../../schemas/report.js';
+import { DefinitionGraphSchema } from '../../../common/wire/report.js';
 import { RunIdParams, WholeQuery } from '../../schemas/request.js';
-import { BlackboardSchema, EditableDefinitionSchema } from '../../schemas/submission.js';
+import { BlackboardSchema, EditableDefinitionSchema } from '../../../common/wire/submission.js';
 import type { HttpServices } from '../../services.js';
 
 const ERRORS = ['run_not_found', 'memory_full'] as const;

@@ -10,7 +10,7 @@ import {
   TaskPageSchema,
   TaskRecordSchema,
   TaskStatusSchema,
-} from '../../schemas/task.js';
+} from '../../../common/wire/task.js';
 import type { HttpServices } from '../../services.js';
 
 const TaskParams = Type.Object({

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { RunRecord } from '../../../../lib/runs/record.js';
-import { formatStartedBy } from '../../../../lib/common/started-by.js';
+import { formatStartedBy } from '../../../../lib/common/wire/started-by.js';
 import { formatInteger, formatTime, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';

@@ -1,0 +1,140 @@
+import Type, { type TProperties } from 'typebox';
+import { FailedTaskSchema } from './failure.js';
+import { ModelUsageSchema } from './model.js';
+import { Count, count, RunId, Time } from './shape.js';
+
+/** Fields of every event. */
+const common = {
+  seq: Type.Integer({ minimum: 1, description: 'Number of the event within the run, from 1.' }),
+  time: Time,
+  run_id: RunId,
+};
+const subPipeline = Type.String({ description: 'The sub-pipeline of the plan.' });
+
+/** Where in a plan, or in nested runs, the event happened. */
+const origin = {
+  sub_pipeline: Type.Optional(subPipeline),
+  within: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Of an event of a nested run: the tasks that contain it, outermost first, as `task` or `task[item]`.',
+    }),
+  ),
+};
+const status = Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']);
+const item = count('Index in the fan-out, from 0.');
+const attempt = count('Number of the attempt, from 1.');
+
+const CachedField = Type.Optional(
+  Type.Literal(true, { description: 'The output of an equal invocation was in the cache.' }),
+);
+
+export const TaskEventSchema = Type.Object(
+  {
+    kind: Type.Enum(['start', 'finish', 'fail']),
+    ...common,
+    ...origin,
+    task_id: Type.String(),
+    tool: Type.String(),
+    wave: count('Index of the wave of the task, from 0.'),
+    items: Type.Optional(count('Number of items; only for a fan-out.')),
+    failed_items: Type.Optional(
+      count('Number of items whose errors were collected; absent if there are none.'),
+    ),
+    attempt: Type.Optional(count('Number of attempts; absent for a fan-out.')),
+    duration_ms: Type.Optional(Type.Number({ minimum: 0 })),
+    error: Type.Optional(Type.String()),
+    reused: Type.Optional(Type.Literal(true, { description: 'The output was reused from an earlier run.' })),
+    cached: CachedField,
+    cached_items: Type.Optional(
+      count('Number of items whose outputs were in the cache; absent if there are none.'),
+    ),
+  },
+  {
+    title: 'TaskEvent',
+    description: 'Each task has one `start`, and one `finish` or `fail`.',
+  },
+);
+
+function liveEvent<K extends string, P extends TProperties>(kind: K, properties: P) {
+  return Type.Object({ kind: Type.Literal(kind), ...common, ...properties });
+}
+
+const paused = Type.Optional(
+  Type.Literal(true, { description: 'It waits at a breakpoint until it is continued.' }),
+);
+
+export const LiveEventSchema = Type.Union(
+  [
+    TaskEventSchema,
+    liveEvent('run', {
+      status,
+      paused,
+      error: Type.Optional(Type.String()),
+      failed_task: Type.Optional(FailedTaskSchema),
+    }),
+    liveEvent('sub_pipeline', {
+      sub_pipeline: subPipeline,
+      status,
+      paused,
+      error: Type.Optional(Type.String()),
+      failed_task: Type.Optional(FailedTaskSchema),
+    }),
+    liveEvent('wave', { ...origin, wave: Count, phase: Type.Enum(['start', 'finish']), tasks: Count }),
+    liveEvent('item', {
+      ...origin,
+      task_id: Type.String(),
+      item,
+      phase: Type.Enum(['finish', 'fail']),
+      attempt: count('Number of the attempt, from 1; 0 for an item that is reused or cached.'),
+      error: Type.Optional(Type.String()),
+      reused: Type.Optional(
+        Type.Literal(true, { description: 'The output of the item was reused from an earlier run.' }),
+      ),
+      cached: CachedField,
+    }),
+    liveEvent('retry', {
+      ...origin,
+      task_id: Type.String(),
+      item: Type.Optional(item),
+      attempt,
+      delay_ms: Type.Number({ minimum: 0, description: 'Time until the next attempt.' }),
+      error: Type.String(),
+    }),
+    liveEvent('log', {
+      ...origin,
+      task_id: Type.String(),
+      item: Type.Optional(item),
+      message: Type.String(),
+    }),
+    liveEvent('text', {
+      ...origin,
+      task_id: Type.String(),
+      item: Type.Optional(item),
+      request: count(
+        'Counts the requests of the attempt, from 1: one that is repeated begins its text anew.',
+      ),
+      text: Type.String({ description: 'A part of the text with which a model answers.' }),
+    }),
+    liveEvent('usage', {
+      ...origin,
+      task_id: Type.String(),
+      item: Type.Optional(item),
+      usage: ModelUsageSchema,
+    }),
+  ],
+  { title: 'LiveEvent', description: 'An event of the stream.' },
+);
+
+export const EventListSchema = Type.Object(
+  {
+    run_id: RunId,
+    events: Type.Array(LiveEventSchema),
+    last_seq: count('Number of the newest event of the run.'),
+    gap: Type.Boolean({
+      description: 'Events between `after` and the first one here have been dropped.',
+    }),
+    closed: Type.Boolean({ description: 'There will be no more events.' }),
+  },
+  { title: 'EventList' },
+);
