@@ -81,24 +81,6 @@ describe('WavetrainClient.events', () => {
     await fc.assert(check, cases(60));
   });
 
-  it('survives 500 broken connections', async function () {
-    let connections = 0;
-    const plan = Array.from(
-      { length: 500 },
-      (_, index): Break =>
-        index % 2 === 0 ? { kind: 'close', events: 1 } : { kind: 'cut', bytes: (index * 37) % 150 },
-    );
-    const answer = breaking(plan);
-    const fake = await FakeServer.open((response, asked) => {
-      connections++;
-      answer(response, asked);
-    });
-    const client = new WavetrainClient({ url: fake.url, clock: new ImmediateClock() });
-    expect(await seqsOf(client.events('r'))).to.deep.equal(all);
-    expect(connections).to.equal(501);
-    await fake.close();
-  });
-
   it('reads a running run of a real server through broken connections', async () => {
     const controlled = new ControlledTool();
     const server = await startTestServer({ tools: [controlled.tool] });

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
-import { DEBOUNCE_MS } from '../../../lib/http/routes/streams/long-poll.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 import { WavetrainClient } from '../../../lib/client/client.js';
@@ -62,25 +61,6 @@ describe('A run with breakpoints over HTTP (D42)', () => {
     expect(paused[0]).to.include({ kind: 'run', status: 'running', paused: true });
   });
 
-  it('executes one wave with a step', async () => {
-    const runId = await fixture.submit(TWO_WAVES, { breakpoints: { before: ['a'] } });
-    expect(await fixture.poll(runId)).to.include({ paused: true });
-    expect((await act(runId, 'step')).body).to.include({ paused: false });
-    await fixture.complete(runId);
-    expect(await fixture.poll(runId)).to.include({ paused: true });
-    await act(runId, 'continue');
-    await fixture.complete(runId);
-    expect(await fixture.poll(runId)).to.include({ status: 'succeeded' });
-  });
-
-  it('pauses after a failure, and then fails', async () => {
-    const runId = await fixture.submit(TWO_WAVES, { breakpoints: { on_failure: true } });
-    await fixture.fail(runId);
-    expect(await fixture.poll(runId)).to.include({ status: 'running', paused: true });
-    await act(runId, 'continue');
-    expect(await fixture.poll(runId)).to.include({ status: 'failed', error: 'no luck' });
-  });
-
   it('answers 409 run_not_paused to those who continue a run that is at work, or has settled', async () => {
     const runId = await fixture.submit(TWO_WAVES, BEFORE_B);
     for (const action of ['continue', 'step']) {
@@ -94,18 +74,6 @@ describe('A run with breakpoints over HTTP (D42)', () => {
     expect((await act('none', 'step')).status).to.equal(404);
   });
 
-  it('can be cancelled while it pauses, which frees its place for the next run', async () => {
-    const runId = await pauseBeforeB();
-    const next = await fixture.submit();
-    expect(await fixture.poll(next)).to.include({ status: 'queued' });
-    expect((await act(runId, 'cancel')).body).to.include({
-      status: 'cancelled',
-      settled: true,
-      paused: false,
-    });
-    expect(await fixture.poll(next)).to.include({ status: 'running' });
-  });
-
   it('is cancelled when it has paused for SERVICE_PAUSE_SECONDS', async () => {
     const runId = await pauseBeforeB();
     fixture.clock.advance(59_999);
@@ -113,41 +81,6 @@ describe('A run with breakpoints over HTTP (D42)', () => {
     fixture.clock.advance(1);
     await settle();
     expect(await fixture.poll(runId)).to.include({ status: 'cancelled', settled: true });
-  });
-
-  it('wakes those who wait for a change of the record, when it pauses and when it goes on', async () => {
-    const runId = await fixture.submit(TWO_WAVES, BEFORE_B);
-    const waitWhile = async (change: () => Promise<unknown>): Promise<RunRecord> => {
-      const path = `/pipelines/runs/${runId}`;
-      const { headers } = await fixture.request('GET', path);
-      const known = { 'if-none-match': headers.get('etag') ?? '' };
-      const idle = fixture.clock.pending;
-      const waiting = fixture.server.request<RunRecord>('GET', `${path}?wait=30`, undefined, known);
-      while (fixture.clock.pending === idle) await settle();
-      await change();
-      fixture.clock.advance(DEBOUNCE_MS);
-      const { status, body } = await waiting;
-      expect(status).to.equal(200);
-      return body;
-    };
-    expect(await waitWhile(() => fixture.complete(runId))).to.include({ paused: true });
-    expect(await waitWhile(() => act(runId, 'continue'))).to.include({ paused: false });
-  });
-
-  it('holds the response of a synchronous run until somebody else continues it', async () => {
-    const response = fixture.request<RunRecord>('POST', '/pipelines/run', {
-      pipeline: TWO_WAVES,
-      breakpoints: { before: ['a'] },
-    });
-    let runId: string | undefined;
-    while (runId === undefined) {
-      await fixture.waitUntilIdle();
-      runId = fixture.server.registry.list({ limit: 1 }).runs.find(({ paused }) => paused)?.run_id;
-    }
-    await act(runId, 'continue');
-    await fixture.complete(runId);
-    await fixture.complete(runId);
-    expect((await response).status).to.equal(200);
   });
 
   it('is refused with a task that there is not, in whatever words', async () => {

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { rmSync } from 'node:fs';
 import { type CliContext, type RegistryApi, systemContext } from '../../../../lib/cli/context.js';
 import { WavetrainError } from '../../../../lib/common/errors.js';
-import { settle } from '../../../support/deferred.js';
 import type { InvokeOptions } from '../../invoke.js';
 import { Project, twoTasks } from './project.js';
 
@@ -102,24 +101,6 @@ describe('rerun: a run of the history goes on in this process (D60, D68)', () =>
     await project.invoke(['run', '-'], { input: twoTasks('fail') });
     expect((await project.invoke(['rerun'])).status).to.equal(3);
     expect(project.noted).to.deep.equal(['first']);
-  });
-
-  it('goes on by item after Ctrl-C twice in a fan-out', async () => {
-    project.folder.write('p.yaml', FAN_OUT);
-    const running = project.invoke(['run', 'p.yaml']);
-    await project.held.started(3);
-    await project.held.returns('one', project.held.calls[0]);
-    await project.held.returns('three', project.held.calls[2]);
-    project.processEvents.emit('SIGINT');
-    await settle();
-    project.processEvents.emit('SIGINT');
-    expect((await running).status).to.equal(130);
-    const rerunning = project.invoke(['rerun', '--json']);
-    await project.held.started(4);
-    expect(project.held.last.inputs).to.deep.equal({ n: 2 });
-    await project.held.returns('two');
-    expect(JSON.parse((await rerunning).stdout).last).to.deep.equal({ all: ['one', 'two', 'three'] });
-    expect(project.held.calls).to.have.length(4);
   });
 
   it('goes on with a plan, from the sub-pipeline that failed', async () => {

@@ -115,22 +115,6 @@ describe('The inspector on a real server with real runs, in a browser without ne
     await finish(runId);
   });
 
-  it('filters the sequence by actor and by type, while the run goes on', async () => {
-    const runId = await submit();
-    await tab.show(`${url}/inspect/${runId}`);
-    await fixture.complete(runId);
-    await tab.row('b').waitFor();
-    await tab.page.getByLabel('Filter by actor').fill('wave/a');
-    await tab.page.getByLabel('Filter by type of event').selectOption('task.settled');
-    await eventually(async () => (await tab.count.textContent())?.startsWith('1 of') === true);
-    await tab.page.getByLabel('Filter by actor').fill('');
-    await controlled.started(2);
-    await fixture.complete(runId);
-    await eventually(async () => (await tab.count.textContent())?.startsWith('2 of') === true);
-    const rows = await tab.page.locator('.row.entry').allInnerTexts();
-    expect(rows.map((text) => /wave\/[ab]\s*task\.settled/.test(text))).to.deep.equal([true, true]);
-  });
-
   it('shows the snapshot of each actor, and marks what an event has changed in it', async () => {
     const runId = await submit();
     await tab.show(`${url}/inspect/${runId}#actor=run`);
@@ -145,64 +129,6 @@ describe('The inspector on a real server with real runs, in a browser without ne
     await tab.button('Previous event of the actor').click();
     await eventually(async () => (await tab.detail.innerText()).includes('the first of this actor'));
     expect(await tab.detail.innerText()).to.not.include('changed');
-  });
-
-  it('goes back to every moment with the slider, and finds what led to a state', async () => {
-    const runId = await submit();
-    await tab.show(`${url}/inspect/${runId}#actor=run/wave/a`);
-    await finish(runId);
-    await expectText(tab.badge, 'succeeded');
-    const slider = tab.page.getByRole('slider', { name: 'Moment' });
-    await tab.button('Previous event of the actor').click();
-    await expectText(tab.lit, 'succeeded');
-    await tab.button('Previous event of the actor').click();
-    await expectText(tab.lit, 'invoking');
-    expect(await tab.row('b').count()).to.equal(0);
-    const link = tab.page.url();
-    await tab.page.getByRole('tab', { name: 'Event' }).click();
-    await slider.fill('1');
-    await expectText(tab.page.locator('.moment'), /^#1 of/);
-    await slider.press('End');
-    await tab.row('b').waitFor();
-    await tab.button('End').click();
-    await eventually(() => !tab.page.url().includes('seq='));
-    expect(link).to.include('actor=run/wave/a');
-  });
-
-  it('shows a run that nobody watched as it is rebuilt from its events, and says so', async () => {
-    const runId = await submit();
-    await finish(runId);
-    await tab.show(`${url}/inspect/${runId}`);
-    await tab.page.getByText('Nobody watched this run, so this was rebuilt from its events').waitFor();
-    await tab.row('b').waitFor();
-    await expectText(tab.lit, 'succeeded');
-    await tab.select(/^a/);
-    await expectText(tab.lit, 'succeeded');
-  });
-
-  it('lets a run that has paused step and continue, after a look at the inputs of what comes next', async () => {
-    const pipeline = {
-      ...TWO_WAVES,
-      tasks: [...TWO_WAVES.tasks, { id: 'c', tool: 'controlled', await: ['b'] }],
-    };
-    const runId = await submit(pipeline, { breakpoints: { before: ['b'] } });
-    await tab.show(`${url}/inspect/${runId}`);
-    await fixture.complete(runId);
-    await expectText(tab.badge, 'paused');
-    await expectText(tab.lit, 'paused');
-    await tab.button('Step').click();
-    await tab.row('b').waitFor();
-    await controlled.started(2);
-    await tab.select('b');
-    await tab.page.getByRole('tab', { name: 'Values' }).click();
-    await tab.page.getByText('"done"').waitFor();
-    await fixture.complete(runId);
-    await expectText(tab.badge, 'paused');
-    await tab.button('Continue').click();
-    await tab.row(/^c/).waitFor();
-    await finish(runId);
-    await expectText(tab.badge, 'succeeded');
-    expect(await tab.button('Cancel').count()).to.equal(0);
   });
 
   it('cancels a run that has paused', async () => {

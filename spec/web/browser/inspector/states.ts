@@ -48,24 +48,6 @@ describe('The inspector when something is missing, broken, hostile or very large
     expect(await page.locator('.card .id').textContent()).to.equal('<b>none');
   });
 
-  it('asks for a key, keeps it for the tab, and asks again when it is wrong', async () => {
-    addRun();
-    server.key = 'wt_right';
-    await page.goto(`${server.url}/inspect/r1`);
-    await page.getByLabel('API key').fill('wt_wrong');
-    await page.keyboard.press('Enter');
-    await page.getByText('The server does not accept this key.').waitFor();
-    await page.getByLabel('API key').fill('wt_right');
-    await page.keyboard.press('Enter');
-    await page.getByRole('treeitem').first().waitFor();
-    await page.reload();
-    await page.getByRole('treeitem').first().waitFor();
-    const stored = await page.evaluate(
-      '[Object.values(sessionStorage), localStorage.length, document.cookie]',
-    );
-    expect(stored).to.deep.equal([['wt_right'], 0, '']);
-  });
-
   it('says that the connection is lost, and goes on where it was when the server is back', async () => {
     const run = addRun();
     await open();
@@ -208,16 +190,6 @@ describe('The inspector when something is missing, broken, hostile or very large
       }
     });
   }
-
-  it('has one column on a narrow screen, and no sideways scrolling', async () => {
-    addRun();
-    await page.setViewportSize({ width: 400, height: 800 });
-    await open();
-    const [scroll, client] = (await page.evaluate(
-      '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
-    )) as [number, number];
-    expect(scroll).to.be.at.most(client);
-  });
 });
 
 /** Processor time that the page takes for a piece of script and for drawing what it changes. */

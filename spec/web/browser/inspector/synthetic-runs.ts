@@ -162,14 +162,6 @@ describe('The inspector in a browser without network (D42)', function () {
     expect(await snapshot().innerText()).to.include('rows');
   });
 
-  it('downloads the recording', async () => {
-    addPausedRun();
-    await open();
-    const download = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'Download recording' }).click();
-    expect((await download).suggestedFilename()).to.equal('r1.wtrec');
-  });
-
   it('makes the statechart smaller, larger and fitting by its buttons and by the keys + - 0', async () => {
     addPausedRun();
     await open();
