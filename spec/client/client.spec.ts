@@ -1,10 +1,9 @@
 import { expect } from 'chai';
-import { createHash } from 'node:crypto';
 import { type RunRecord, WavetrainClient, WavetrainError } from '../../lib/client/index.js';
-import type { ApiKey } from '../../lib/http/auth/authenticate.js';
 import { ControlledTool } from '../support/controlled-tool.js';
 import { catchRejection } from '../support/rejection.js';
 import { type TestServer, startTestServer } from '../support/http/test-server.js';
+import { createApiKey } from '../support/http/api-key.js';
 
 const HELLO = {
   id: 'hello',
@@ -295,12 +294,7 @@ describe('WavetrainClient against a server', () => {
 });
 
 describe('WavetrainClient and API keys (D37)', () => {
-  const key: ApiKey = {
-    name: 'ada',
-    sha256: createHash('sha256').update('wt_secret').digest('hex'),
-    tenants: ['default'],
-    scopes: ['read', 'run'],
-  };
+  const key = createApiKey('ada', ['default'], ['read', 'run'], 'wt_secret');
 
   it('sends its key, and rejects when the server does not accept it', async () => {
     const server = await startTestServer({ keys: [key] });

@@ -4,6 +4,7 @@ import type { LiveEvent } from '../../lib/execution/events/event.js';
 import { subPipelineText } from '../support/definitions/parse-plan.js';
 import { catchRejection } from '../support/rejection.js';
 import { controlledTask, storeTask } from '../support/runs/start-plan.js';
+import { createRunRecord } from '../support/runs/run-record.js';
 import { ControlledPlans } from './controlled-plans.js';
 
 const TWO = [
@@ -15,18 +16,14 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
     const plans = new ControlledPlans(TWO);
     const runId = await plans.submitPlan({ tenant_id: 'acme' });
     const time = new Date(plans.clock.now()).toISOString();
-    expect(plans.registry.record(runId)).to.deep.equal({
+    const running = createRunRecord({
       run_id: runId,
       kind: 'plan',
-      status: 'running',
-      paused: false,
       pipeline_id: 'plan',
       tenant_id: 'acme',
       goal: 'work together',
-      settled: false,
       created_at: time,
       started_at: time,
-      finished_at: null,
       progress: {
         waves: 2,
         waves_executed: 0,
@@ -36,19 +33,9 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
         sub_pipelines: 2,
         sub_pipelines_settled: 0,
       },
-      result: null,
-      error: null,
-      failures: [],
-      artifacts: [],
-      artifact_count: 0,
-      usage: [],
       sub_pipelines: { a: 'running', b: null },
-      events: null,
-      failed_task: null,
-      rerun_of: null,
-      trigger: null,
-      started_by: { kind: 'library', name: null },
     });
+    expect(plans.registry.record(runId)).to.deep.equal(running);
     plans.clock.advance(2000);
     const record = await plans.runToEnd(runId);
     expect(record).to.deep.include({ status: 'succeeded', settled: true });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { RunRecord } from '../../lib/runs/record.js';
 import { startTestServer, type TestServer } from '../support/http/test-server.js';
+import { createRunRecord } from '../support/runs/run-record.js';
 import type { InspectionEntry, InspectionOrigin } from '../../lib/runs/inspection/entry.js';
 
 const STATECHARTS = readFileSync(fileURLToPath(new URL('statecharts.json', import.meta.url)));
@@ -177,29 +178,10 @@ function sendError(response: ServerResponse, status: number, code: string, messa
   sendJson(response, status, { detail: { code, message } });
 }
 
-const RECORD: RunRecord = {
+const RECORD = createRunRecord({
   run_id: '',
-  kind: 'pipeline',
-  status: 'running',
-  paused: false,
   pipeline_id: 'summaries',
-  tenant_id: 'default',
   goal: '',
-  settled: false,
-  created_at: '2026-01-01T12:00:00.000Z',
-  started_at: '2026-01-01T12:00:00.005Z',
-  finished_at: null,
   progress: { waves: 2, waves_executed: 1, tasks: 3, tasks_settled: 2, invocations: 9 },
-  result: null,
-  error: null,
-  failed_task: null,
-  failures: [],
-  events: null,
-  sub_pipelines: null,
-  rerun_of: null,
-  trigger: null,
   started_by: { kind: 'key', name: 'ci' },
-  artifacts: [],
-  artifact_count: 0,
-  usage: [],
-};
+});

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
-import { createHash } from 'node:crypto';
-import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { LETTER, LETTER_PIPELINES } from '../support/plans.js';
+import { createApiKey } from '../../support/http/api-key.js';
 
 interface Accepted {
   readonly run_id: string;
@@ -81,19 +80,12 @@ describe('POST /plans/run_async', () => {
 });
 
 describe('Plans on a server with API keys (D37)', () => {
-  const sha256 = (secret: string): string => createHash('sha256').update(secret).digest('hex');
-  const key = (name: string, tenants: ApiKey['tenants'], scopes: ApiKey['scopes']): ApiKey => ({
-    name,
-    sha256: sha256(name),
-    tenants,
-    scopes,
-  });
   let server: TestServer;
   before(async () => {
     const keys = [
-      key('a', ['acme'], ['read', 'run']),
-      key('b', ['beta'], ['read', 'run']),
-      key('reader', ['acme'], ['read']),
+      createApiKey('a', ['acme'], ['read', 'run']),
+      createApiKey('b', ['beta'], ['read', 'run']),
+      createApiKey('reader', ['acme'], ['read']),
     ];
     server = await startTestServer({ keys });
   });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { request } from 'node:http';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
-import { createHash } from 'node:crypto';
 import { errorResponse } from '../../../lib/http/errors/error-response.js';
 import { FLUSH_DELAY_MS } from '../../../lib/http/sse/streams.js';
 import { eventRoutes } from '../../../lib/http/routes/streams/events.js';
@@ -10,6 +9,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../support/http/test-server.js';
 import { EventReader, type EventReaderOptions } from '../support/event-reader.js';
+import { createApiKey } from '../../support/http/api-key.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'controlled' }] };
 
@@ -199,13 +199,13 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
   });
 
   it('reports runs of other tenants as not found (D37)', async () => {
-    const key = (name: string, scopes: readonly ('read' | 'run')[]) => ({
-      name,
-      sha256: createHash('sha256').update(name).digest('hex'),
-      tenants: [name],
-      scopes,
+    await open({
+      keys: [
+        createApiKey('ours', ['ours']),
+        createApiKey('theirs', ['theirs'], ['read']),
+        createApiKey('blind', ['blind'], ['run']),
+      ],
     });
-    await open({ keys: [key('ours', ['read', 'run']), key('theirs', ['read']), key('blind', ['run'])] });
     const runId = await start({ 'x-api-key': 'ours' });
     const path = `/pipelines/runs/${runId}/events`;
     const statusFor = async (name: string, at = path): Promise<number> =>

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { createHash } from 'node:crypto';
 import type { InspectionEntry, InspectionList } from '../../../lib/runs/inspection/entry.js';
 import { FLUSH_DELAY_MS } from '../../../lib/http/sse/streams.js';
 import { ControlledServer } from '../support/controlled-server.js';
 import { EventReader } from '../support/event-reader.js';
+import { createApiKey } from '../../support/http/api-key.js';
 
 const JSON_ONLY = { accept: 'application/json' };
 
@@ -117,12 +117,9 @@ describe('GET /pipelines/runs/{run_id}/inspection (D35)', () => {
 
 describe('The inspection of runs of other tenants (D37)', () => {
   const key = 'wt_secret-key-of-tenant-a';
-  const sha256 = createHash('sha256').update(key).digest('hex');
   const controlled = new ControlledServer();
 
-  before(() =>
-    controlled.open({ keys: [{ name: 'a', sha256, tenants: ['a'], scopes: ['read', 'run'] }] as never }),
-  );
+  before(() => controlled.open({ keys: [createApiKey('a', ['a'], ['read', 'run'], key)] }));
   after(async () => {
     await controlled.clear();
     await controlled.server.close(0);

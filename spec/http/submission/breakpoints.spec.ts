@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 import { WavetrainClient } from '../../../lib/client/client.js';
 import { settle } from '../../support/deferred.js';
 import type { TestResponse } from '../../support/http/test-server.js';
 import { ControlledServer, TWO_WAVES } from '../support/controlled-server.js';
+import { createApiKey } from '../../support/http/api-key.js';
 
 interface Refused {
   readonly detail: { readonly code: string; readonly message: string };
@@ -108,19 +107,13 @@ describe('A run with breakpoints over HTTP (D42)', () => {
 });
 
 describe('A paused run on a server with keys (D37)', () => {
-  const toKey = (name: string, tenants: string[], scopes: ApiKey['scopes']): ApiKey => ({
-    name,
-    sha256: createHash('sha256').update(name).digest('hex'),
-    tenants,
-    scopes,
-  });
   const fixture = new ControlledServer();
   before(() =>
     fixture.open({
       keys: [
-        toKey('owner', ['acme'], ['read', 'run']),
-        toKey('reader', ['acme'], ['read']),
-        toKey('stranger', ['others'], ['read', 'run']),
+        createApiKey('owner', ['acme'], ['read', 'run']),
+        createApiKey('reader', ['acme'], ['read']),
+        createApiKey('stranger', ['others'], ['read', 'run']),
       ],
     }),
   );

@@ -5,14 +5,6 @@ import { WavetrainError } from '../../../../lib/common/errors.js';
 import type { InvokeOptions } from '../../invoke.js';
 import { Project, twoTasks } from './project.js';
 
-const FAN_OUT = `id: fan
-goal: g
-inputs: {numbers: [1, 2, 3]}
-tasks:
-  - {id: each, tool: held, parallel_over: "{{pipeline.inputs.numbers}}", inputs: {n: "{{item}}"}}
-  - {id: last, tool: note, inputs: {all: "{{each.output}}"}}
-`;
-
 describe('rerun: a run of the history goes on in this process (D60, D68)', () => {
   let project: Project;
   beforeEach(() => {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
 import type { RunPage } from '../../../../lib/runs/views/run-listing.js';
-import type { RunRecord } from '../../../../lib/runs/record.js';
 import { ControlledServer, TWO_WAVES } from '../../support/controlled-server.js';
 
 const ONE_TASK = { id: 'one', goal: 'g', tasks: [{ id: 'a', tool: 'controlled' }] };
@@ -130,14 +129,11 @@ describe('GET /pipelines/runs (D35)', () => {
   });
 });
 
-describe('GET /pipelines/runs/{run_id}', () => {
+describe('GET /pipelines/runs/{run_id}/snapshot', () => {
   const fixture = new ControlledServer();
   before(() => fixture.open());
   afterEach(() => fixture.clear());
   after(() => fixture.close());
-
-  const record = (runId: string, query = '', headers: Record<string, string> = {}) =>
-    fixture.server.request<RunRecord>('GET', `/pipelines/runs/${runId}${query}`, undefined, headers);
 
   it('serves the actor tree of a run in every state (D35)', async () => {
     const values: unknown[] = [];

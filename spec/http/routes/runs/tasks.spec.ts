@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { RequestError, WavetrainClient } from '../../../../lib/client/index.js';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
@@ -6,13 +5,7 @@ import type { ItemPage, TaskPage, TaskRecord } from '../../../../lib/runs/tasks/
 import { defineTool } from '../../../../lib/tools/tool.js';
 import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
 import { catchRejection } from '../../../support/rejection.js';
-
-const keyOf = (name: string, scopes: ('read' | 'run')[], tenants = ['default']) => ({
-  name,
-  sha256: createHash('sha256').update(name).digest('hex'),
-  tenants,
-  scopes,
-});
+import { createApiKey } from '../../../support/http/api-key.js';
 
 /** An own tool that fails for one city, as a fetch does whose connection is refused. */
 const fetchCity = defineTool({
@@ -48,9 +41,9 @@ describe('GET /pipelines/runs/{run_id}/tasks (D59)', () => {
 
   before(async () => {
     const keys = [
-      keyOf('runner', ['read', 'run']),
-      keyOf('reader', ['read']),
-      keyOf('other', ['read', 'run'], ['other']),
+      createApiKey('runner'),
+      createApiKey('reader', ['default'], ['read']),
+      createApiKey('other', ['other']),
     ];
     server = await startTestServer({ tools: [fetchCity], keys });
     client = new WavetrainClient({ url: server.url, key: 'runner', retries: 0 });

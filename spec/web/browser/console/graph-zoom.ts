@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../../lib/common/clock.js';
-import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
-import { openBrowser, type Witness, witness } from '../support/open-browser.js';
+import type { Locator, Page } from 'playwright-core';
+import { TWO_WAVES } from '../../../http/support/controlled-server.js';
+import { useBrowserTab } from '../support/browser-tab.js';
 import { findViolations } from '../support/accessibility.js';
 import { eventually } from '../../waiting.js';
 
@@ -19,32 +18,12 @@ const LARGE = {
 
 describe('The zoom of the graph of a run, in a browser without network', function () {
   this.timeout(90_000);
-  const fixture = new ControlledServer();
-  const { controlled } = fixture;
-  let browser: Browser;
   let page: Page;
-  let seen: Witness;
   let url: string;
-
-  before(async function () {
-    browser = await openBrowser(this);
-    await fixture.open({ clock: systemClock });
-    ({ url } = fixture.server);
+  const fixture = useBrowserTab({}, (tab) => {
+    ({ page, url } = tab);
   });
-
-  beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1360, height: 850 } });
-    page.setDefaultTimeout(20_000);
-    seen = witness(page);
-  });
-
-  afterEach(async () => {
-    expect(seen.complaints).to.deep.equal([]);
-    await page.close();
-    await fixture.clear();
-  });
-
-  after(() => fixture.close());
+  const { controlled } = fixture;
 
   const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
   const card = (id: string): Locator => page.locator(`#task--${id}`);

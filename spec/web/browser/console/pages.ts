@@ -1,10 +1,8 @@
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../../lib/common/clock.js';
 import { parsePipeline } from '../../../../lib/pipelines/load.js';
-import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
-import { openBrowser, type Witness, witness } from '../support/open-browser.js';
-import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { TWO_WAVES } from '../../../http/support/controlled-server.js';
+import { useBrowserTab } from '../support/browser-tab.js';
 import { findViolations } from '../support/accessibility.js';
 import { eventually, expectHash, expectText } from '../../waiting.js';
 
@@ -64,51 +62,18 @@ const SCHEDULED = `pipeline:
       inputs: { to: "{{params.name}}" }
 `;
 
+const BROKEN = 'pipeline:\n  id: broken\n  goal: g\n  tasks:\n    - id: a\n      tool: mokc\n';
+
 describe('The run console on a real server, in a browser without network', function () {
   this.timeout(240_000);
-  const fixture = new ControlledServer();
-  const { controlled } = fixture;
-  let folder: TemporaryFolder;
   let browser: Browser;
   let page: Page;
-  let seen: Witness;
   let url: string;
-
-  before(async function () {
-    browser = await openBrowser(this);
-    folder = new TemporaryFolder();
-    folder.write('nightly.yaml', SCHEDULED);
-    folder.write(
-      'broken.yaml',
-      'pipeline:\n  id: broken\n  goal: g\n  tasks:\n    - id: a\n      tool: mokc\n',
-    );
-    await fixture.open({
-      clock: systemClock,
-      env: { SERVICE_MAX_RUNNING: '2', SERVICE_PIPELINES: folder.path },
-    });
-    ({ url } = fixture.server);
+  let takeComplaints: () => readonly string[];
+  const fixture = useBrowserTab({ files: { 'nightly.yaml': SCHEDULED, 'broken.yaml': BROKEN } }, (tab) => {
+    ({ browser, page, url, takeComplaints } = tab);
   });
-
-  beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1360, height: 850 } });
-    page.setDefaultTimeout(20_000);
-    seen = witness(page);
-  });
-
-  afterEach(async () => {
-    const foreign = seen.requests.filter(
-      (asked) => !asked.startsWith(url) && !/^(?:data|about|blob):/.test(asked),
-    );
-    expect(foreign).to.deep.equal([]);
-    expect(seen.complaints).to.deep.equal([]);
-    await page.close();
-    await fixture.clear();
-  });
-
-  after(async () => {
-    await fixture.close();
-    folder.remove();
-  });
+  const { controlled } = fixture;
 
   const button = (name: string | RegExp): Locator => page.getByRole('button', { name });
   const card = (name: string): Locator => page.locator(`#task--${name}`);
@@ -340,10 +305,7 @@ describe('The run console on a real server, in a browser without network', funct
     await page.goto(`${url}/runs/nothing`);
     await expectText(page.locator('h1'), 'There is no such run');
     // The browser complains of each request that was answered with 404.
-    expect(seen.complaints.every((complaint) => complaint.includes('404'))).to.equal(true);
-    await page.close();
-    page = await browser.newPage();
-    seen = witness(page);
+    expect(takeComplaints().every((complaint) => complaint.includes('404'))).to.equal(true);
   });
 
   it('lists the pipelines of the folder with the next time of their schedule, and runs one with its params', async () => {

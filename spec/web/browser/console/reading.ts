@@ -1,9 +1,6 @@
 import { expect } from 'chai';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../../lib/common/clock.js';
-import { ControlledServer } from '../../../http/support/controlled-server.js';
-import { openBrowser, type Witness, witness } from '../support/open-browser.js';
-import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import type { Locator, Page } from 'playwright-core';
+import { useBrowserTab } from '../support/browser-tab.js';
 import { eventually, expectText } from '../../waiting.js';
 
 /** One of three items fails, and one task does not run. */
@@ -35,41 +32,12 @@ const BROKEN = `pipeline:
 
 describe('What a reader of the console sees without knowing it, in a browser without network', function () {
   this.timeout(240_000);
-  const fixture = new ControlledServer();
-  const { controlled } = fixture;
-  let folder: TemporaryFolder;
-  let browser: Browser;
   let page: Page;
-  let seen: Witness;
   let url: string;
-
-  before(async function () {
-    browser = await openBrowser(this);
-    folder = new TemporaryFolder();
-    folder.write('broken.yaml', BROKEN);
-    await fixture.open({
-      clock: systemClock,
-      env: { SERVICE_MAX_RUNNING: '2', SERVICE_PIPELINES: folder.path },
-    });
-    ({ url } = fixture.server);
+  const fixture = useBrowserTab({ files: { 'broken.yaml': BROKEN } }, (tab) => {
+    ({ page, url } = tab);
   });
-
-  beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1360, height: 850 } });
-    page.setDefaultTimeout(20_000);
-    seen = witness(page);
-  });
-
-  afterEach(async () => {
-    expect(seen.complaints).to.deep.equal([]);
-    await page.close();
-    await fixture.clear();
-  });
-
-  after(async () => {
-    await fixture.close();
-    folder.remove();
-  });
+  const { controlled } = fixture;
 
   const panel = (): Locator => page.locator('.task-panel');
 

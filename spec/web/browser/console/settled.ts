@@ -1,14 +1,12 @@
 import { expect } from 'chai';
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../../lib/common/clock.js';
 import { parsePipeline } from '../../../../lib/pipelines/load.js';
-import { ControlledServer } from '../../../http/support/controlled-server.js';
 import { startTestServer } from '../../../support/http/test-server.js';
-import { openBrowser, type Witness, witness } from '../support/open-browser.js';
+import { useBrowserTab } from '../support/browser-tab.js';
 import { findViolations } from '../support/accessibility.js';
 import { eventually, expectText } from '../../waiting.js';
+import { createApiKey } from '../../../support/http/api-key.js';
 
 const FETCH = {
   id: 'fetch',
@@ -30,32 +28,13 @@ const GREET = { id: 'greet', goal: 'g', tasks: [{ id: 'hello', tool: 'mock', inp
 
 describe('What a reader does with a run that is over, in a browser without network', function () {
   this.timeout(90_000);
-  const fixture = new ControlledServer();
-  const { controlled } = fixture;
   let browser: Browser;
   let page: Page;
-  let seen: Witness;
   let url: string;
-
-  before(async function () {
-    browser = await openBrowser(this);
-    await fixture.open({ clock: systemClock });
-    ({ url } = fixture.server);
+  const fixture = useBrowserTab({}, (tab) => {
+    ({ browser, page, url } = tab);
   });
-
-  beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1360, height: 850 } });
-    page.setDefaultTimeout(20_000);
-    seen = witness(page);
-  });
-
-  afterEach(async () => {
-    expect(seen.complaints).to.deep.equal([]);
-    await page.close();
-    await fixture.clear();
-  });
-
-  after(() => fixture.close());
+  const { controlled } = fixture;
 
   const card = (name: string): Locator => page.locator(`#task--${name}`);
   const panel = (): Locator => page.locator('.task-panel');
@@ -156,9 +135,8 @@ describe('What a reader does with a run that is over, in a browser without netwo
 
   it('says what the key lacks when the server refuses to delete a run, and keeps it', async () => {
     const key = 'wt_reader-of-the-spec';
-    const sha256 = createHash('sha256').update(key).digest('hex');
     const server = await startTestServer({
-      keys: [{ name: 'reader', sha256, tenants: ['*'], scopes: ['read'] }],
+      keys: [createApiKey('reader', ['*'], ['read'], key)],
     });
     const runId = await server.registry.submit({ pipeline: parsePipeline(JSON.stringify(GREET)) });
     await server.registry.settled(runId);

@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { systemClock } from '../../../../lib/common/clock.js';
-import { ControlledServer } from '../../../http/support/controlled-server.js';
-import { openBrowser } from '../support/open-browser.js';
+import type { Locator, Page } from 'playwright-core';
+import { REFUSED, useBrowserTab } from '../support/browser-tab.js';
 import { deferred } from '../../../support/deferred.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { eventually, expectText } from '../../waiting.js';
@@ -23,40 +21,19 @@ const PASTE_AND_RERUN = `{
 
 describe('The files and the checks of the editor, in a browser', function () {
   this.timeout(240_000);
-  const fixture = new ControlledServer();
   let folder: TemporaryFolder;
-  let browser: Browser;
   let page: Page;
   let url: string;
-
-  before(async function () {
-    browser = await openBrowser(this);
-    folder = new TemporaryFolder();
-    folder.write('daily.yaml', DAILY);
-    folder.write('tenants/acme/daily.yaml', DAILY.replace('goal: g', 'goal: of acme'));
-    await fixture.open({
-      clock: systemClock,
-      env: { SERVICE_MAX_RUNNING: '2', SERVICE_PIPELINES: folder.path, SERVICE_PIPELINES_WRITABLE: 'true' },
-    });
-    ({ url } = fixture.server);
-  });
-
-  beforeEach(async () => {
-    const context = await browser.newContext({ viewport: { width: 1360, height: 850 } });
-    page = await context.newPage();
-    page.setDefaultTimeout(20_000);
-    folder.write('daily.yaml', DAILY);
-  });
-
-  afterEach(async () => {
-    await page.context().close();
-    await fixture.clear();
-  });
-
-  after(async () => {
-    await fixture.close();
-    folder?.remove();
-  });
+  const fixture = useBrowserTab(
+    {
+      files: { 'daily.yaml': DAILY, 'tenants/acme/daily.yaml': DAILY.replace('goal: g', 'goal: of acme') },
+      env: { SERVICE_PIPELINES_WRITABLE: 'true' },
+      expected: REFUSED,
+    },
+    (tab) => {
+      ({ folder, page, url } = tab);
+    },
+  );
 
   const button = (name: string): Locator => page.getByRole('button', { name });
   const text = (): Locator => page.locator('.text-half .cm-content');
