@@ -4,7 +4,6 @@ import { TaskFailedError } from '../../../lib/common/errors.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { catchRejection } from '../../support/rejection.js';
 import { controlledTask, TestPlanRun, startPlan, storeTask } from '../../support/runs/start-plan.js';
-import { takeWarnings } from '../../support/warnings.js';
 
 /** b reads what a stores, c what b stores. */
 const CHAIN = [
@@ -136,17 +135,6 @@ describe('PlanRun (Plan)', () => {
     expect(error).to.be.instanceOf(TaskFailedError);
     expect(error).to.include({ code: 'task_failed', task_id: 't', error: 'boom' });
     expect(error).to.have.property('message', 'sub-pipeline "b", task "t" failed: boom');
-  });
-
-  it('does not depend on its listeners', async () => {
-    const plan = await startPlan(FREE.slice(0, 1), {
-      onEvent: () => {
-        throw new Error('deaf');
-      },
-    });
-    await plan.returns('a/t');
-    expect(plan.record().status).to.equal('succeeded');
-    expect(await takeWarnings()).to.have.length(1);
   });
 
   it('is stopped with its tools when it is forgotten while active', async () => {

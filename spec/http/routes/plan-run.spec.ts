@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import type { PlanResult } from '../../../lib/execution/results.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunPage } from '../../../lib/runs/views/run-listing.js';
-import type { RunRecord } from '../../../lib/runs/record.js';
 import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { DOOMED, LETTER, LETTER_PIPELINES, LETTER_YAML } from '../support/plans.js';
 
@@ -77,26 +76,6 @@ describe('POST /plans/run', () => {
       run_id: headers.get('wavetrain-run-id'),
       inputs: { message: 'boom 1', times: null },
     });
-  });
-
-  it('deletes a run whose result was delivered, and keeps a failed one for a rerun (D26, D35)', async () => {
-    const before = (await runs()).length;
-    await run({ plan: LETTER, pipelines: LETTER_PIPELINES });
-    const { body } = await run<ErrorBody>({ plan: DOOMED });
-    const runId = body.detail.run_id;
-    const kept = await runs();
-    expect(kept).to.have.length(before + 1);
-    expect(kept[0]).to.include({ run_id: runId, status: 'failed', kind: 'plan' });
-    const again = await server.request<{ run_id: string }>('POST', `/pipelines/runs/${runId}/rerun`, {
-      from: 'failed',
-    });
-    expect(again.status).to.equal(202);
-    const { body: record } = await server.request<RunRecord>(
-      'GET',
-      `/pipelines/runs/${again.body.run_id}?wait=10`,
-    );
-    expect(record).to.deep.include({ rerun_of: runId, status: 'failed' });
-    expect(record.progress).to.include({ invocations: 1, tasks_settled: 2 });
   });
 
   it('refuses a plan whose pipelines were not sent, and reads no file', async () => {

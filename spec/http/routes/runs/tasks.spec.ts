@@ -142,16 +142,6 @@ describe('GET /pipelines/runs/{run_id}/tasks (D59)', () => {
     expect(thrown).to.include({ code: 'task_not_found' }).and.not.be.instanceOf(RequestError);
   });
 
-  it('names the task that failed in the record, in the list of runs and in the last event', async () => {
-    const failed_task = { task_id: 'each', item: 1 };
-    expect((await client.record(runId)).failed_task).to.deep.equal(failed_task);
-    expect((await client.list()).runs[0]?.failed_task).to.deep.equal(failed_task);
-    const events = [];
-    for await (const event of client.events(runId)) if (event.kind === 'run') events.push(event);
-    expect(events.at(-1)).to.deep.include({ status: 'failed', failed_task });
-    expect(events[0]).not.to.have.property('failed_task');
-  });
-
   it('answers a failed POST /pipelines/run with the inputs of what failed, and the causes in the message', async () => {
     const { status, body } = await server.request<ErrorBody>(
       'POST',
