@@ -86,7 +86,6 @@ export class FakeServer {
   readonly actions: string[] = [];
   /** Answers an action; throws what is to be answered as an error. */
   onAction: (run: FakeRun, action: string) => void = () => {};
-  key: string | undefined;
   gap: { after: number; next: number } | undefined;
   /** Refuses connections to the entries. */
   isDown = false;
@@ -125,9 +124,6 @@ export class FakeServer {
     const { pathname } = new URL(request.url ?? '/', this.url);
     if (pathname === '/inspect/statecharts.json') return sendJson(response, 200, STATECHARTS);
     if (!pathname.startsWith('/pipelines/')) return this.#pass(pathname, response);
-    if (this.key !== undefined && request.headers.authorization !== `Bearer ${this.key}`) {
-      return sendError(response, 401, 'unauthorized', 'send a key');
-    }
     if (this.isDown) return void response.destroy();
     const [, , , id = '', ...rest] = pathname.split('/');
     const run = this.runs.get(decodeURIComponent(id));

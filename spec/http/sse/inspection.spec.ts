@@ -69,18 +69,6 @@ describe('GET /pipelines/runs/{run_id}/inspection (D35)', () => {
     expect(status).to.equal(204);
   });
 
-  it('shows a run that settled unwatched by its events', async () => {
-    const runId = await controlled.submit();
-    await controlled.complete(runId);
-    await controlled.fail(runId);
-    const { origin, entries, closed } = await list(runId);
-    expect({ origin, closed }).to.deep.equal({ origin: 'events', closed: true });
-    expect(entries.at(-1)).to.include({ actor: 'run', state: 'failed', status: 'done' });
-    const reader = new EventReader(controlled.server.url + path(runId));
-    expect(await reader.closed).to.equal(true);
-    expect(reader.events).to.have.length(entries.length);
-  });
-
   it('refuses a limit for a stream, an unknown run, and more streams than there may be', async () => {
     const runId = await controlled.submit();
     const { server } = controlled;

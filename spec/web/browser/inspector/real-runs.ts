@@ -115,32 +115,6 @@ describe('The inspector on a real server with real runs, in a browser without ne
     await finish(runId);
   });
 
-  it('shows the snapshot of each actor, and marks what an event has changed in it', async () => {
-    const runId = await submit();
-    await tab.show(`${url}/inspect/${runId}#actor=run`);
-    await finish(runId);
-    await eventually(async () => /value:\s*"succeeded"\s*changed/.test(await tab.detail.innerText()));
-    expect(await tab.detail.innerText())
-      .to.match(/wavesExecuted:\s*2\s*changed/)
-      .and.not.match(/waves:\s*\[2\]\s*changed/);
-    await tab.select(/^b/);
-    await eventually(async () => /value:\s*"succeeded"\s*changed/.test(await tab.detail.innerText()));
-    await tab.button('Previous event of the actor').click();
-    await tab.button('Previous event of the actor').click();
-    await eventually(async () => (await tab.detail.innerText()).includes('the first of this actor'));
-    expect(await tab.detail.innerText()).to.not.include('changed');
-  });
-
-  it('cancels a run that has paused', async () => {
-    const runId = await submit(TWO_WAVES, { breakpoints: { before: ['b'] } });
-    await tab.show(`${url}/inspect/${runId}`);
-    await fixture.complete(runId);
-    await expectText(tab.badge, 'paused');
-    await tab.button('Cancel').click();
-    await expectText(tab.badge, 'cancelled');
-    await expectText(tab.lit, 'cancelled');
-  });
-
   it('shows the sub-pipelines of a plan, each with its waves and tasks', async () => {
     const runId = await fixture.submitPlan(PLAN);
     await controlled.started(1);

@@ -21,7 +21,6 @@ describe('The inspector when something is missing, broken, hostile or very large
 
   beforeEach(async () => {
     server.runs.clear();
-    server.key = undefined;
     server.gap = undefined;
     server.isDown = false;
     page = await browser.newPage({ viewport: { width: 1360, height: 820 } });

@@ -23,7 +23,6 @@ describe('The inspector in a browser without network (D42)', function () {
     server.runs.clear();
     server.actions.length = 0;
     server.onAction = () => {};
-    server.key = undefined;
     server.gap = undefined;
     page = await browser.newPage({ viewport: { width: 1360, height: 820 } });
     page.setDefaultTimeout(10_000);
