@@ -116,6 +116,26 @@ describe('Invocation', () => {
       expect(run.record()).to.deep.include({ status: 'failed', error: 'timed out after 2 s' });
     });
 
+    it('counts no time for which the tool waits for its turn', async () => {
+      const controlled = new ControlledTool();
+      const run = await startRun('{id: a, tool: controlled, timeout: 1}', { tools: [controlled.tool] });
+      const { signal, pauseTimeout } = controlled.last.context;
+      await run.advance(400);
+      const resume = pauseTimeout();
+      const resumeAgain = pauseTimeout();
+      await run.advance(60_000);
+      resume();
+      resume();
+      await run.advance(60_000);
+      resumeAgain();
+      await run.advance(599);
+      expect(signal.aborted).to.equal(false);
+      await run.advance(1);
+      expect(run.record()).to.deep.include({ status: 'failed', error: 'timed out after 1 s' });
+      pauseTimeout()();
+      expect(run.clock.pending).to.equal(0);
+    });
+
     it('lets a tool pause the timeout that it does not have', async () => {
       const controlled = new ControlledTool();
       const run = await startRun('{id: a, tool: controlled}', { tools: [controlled.tool] });

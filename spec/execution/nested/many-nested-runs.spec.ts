@@ -95,6 +95,19 @@ describe('Cancelling a run with many nested runs at work (D25, D49)', () => {
     await settle(8);
     expect([countStopped(), run.isSettled]).to.deep.equal([402, true]);
   });
+
+  it('lets the waves of nested runs finish, and no other begin, when it is cancelled', async () => {
+    const run = await start('tasks: [{id: t, tool: controlled}, {id: u, tool: controlled, await: [t]}]', 20);
+    slice = 3;
+    run.cancel(false);
+    expect(run.status).to.equal('cancelled');
+    slice = PLENTY;
+    await settle();
+    for (const call of controlled.calls) call.resolve('done');
+    await settle(8);
+    expect(controlled.calls).to.have.length(20);
+    expect(run.isSettled).to.equal(true);
+  });
 });
 
 describe('The values of a nested run (D49)', () => {

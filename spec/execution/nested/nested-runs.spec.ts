@@ -185,6 +185,19 @@ describe('NestedRuns (D49)', () => {
   describe('when the calling run is cancelled (rule 12)', () => {
     const two = '{id: x, goal: g, tasks: [{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}]}';
 
+    it('finishes its current wave and starts no further one', async () => {
+      const tool = new ControlledTool();
+      const run = await start(callTask(callingPipeline(two), ', retry: 3'), { tools: [tool.tool] });
+      await run.executor.cancel(run.runId);
+      expect(tool.last.context.signal.aborted).to.equal(false);
+      await tool.returns(1);
+      await run.executor.getRun(run.runId).settled;
+      expect(tool.calls).to.have.length(1);
+      expect(run.record()).to.include({ status: 'cancelled' });
+      expect(run.record().failures?.map(({ error }) => error)).to.deep.equal(['the pipeline was cancelled']);
+      expect(run.clock.pending).to.equal(0);
+    });
+
     for (const [how, end] of [
       ['force', (run: TestRun) => run.executor.cancel(run.runId, { force: true })],
       ['stopping the run', async (run: TestRun) => run.executor.getRun(run.runId).stop()],

@@ -1,10 +1,13 @@
 import { expect } from 'chai';
+import type { RunRecord } from '../../../lib/runs/record.js';
 import { settle } from '../../support/deferred.js';
 import { RawSocket } from '../../support/http/raw-socket.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
 const SLEEP = { id: 'sleep', goal: 'g', tasks: [{ id: 't', tool: 'sleep', inputs: { seconds: 2_000_000 } }] };
+const MOCK = { id: 'mock', goal: 'g', tasks: [{ id: 't', tool: 'mock', inputs: {} }] };
+
 describe('A server with a hostile tenant (D25, D26)', () => {
   let server: TestServer;
   let clock: ManualClock;
@@ -28,6 +31,20 @@ describe('A server with a hostile tenant (D25, D26)', () => {
     });
     return body.run_id;
   }
+
+  async function record(runId: string): Promise<RunRecord> {
+    await settle();
+    return (await server.request<RunRecord>('GET', `/pipelines/runs/${runId}`)).body;
+  }
+
+  it('starts a run of bob while alice sleeps in every slot and fills the queue', async () => {
+    const env = { SERVICE_MAX_RUNNING: '4', SERVICE_MAX_QUEUED: '16' };
+    server = await startTestServer({ env, clock });
+    for (let run = 0; run < 20; run++) expect(await submit('alice', SLEEP)).to.be.a('string');
+    expect(await submit('alice', SLEEP)).to.equal(undefined);
+    expect((await record(await submit('bob', MOCK))).status).to.equal('succeeded');
+  });
+
   it('queues more runs than it has memory for at once if all of them were at work', async () => {
     const env = { SERVICE_MEMORY: '16', SERVICE_MAX_RUNNING: '1' };
     server = await startTestServer({ env, clock });
