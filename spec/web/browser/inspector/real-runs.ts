@@ -1,8 +1,6 @@
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { systemClock } from '../../../../lib/common/clock.js';
-import { openBrowser } from '../support/open-browser.js';
-import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
+import { useBrowserTab } from '../support/browser-tab.js';
+import { TWO_WAVES } from '../../../http/support/controlled-server.js';
 import { InspectorPage } from '../support/inspector-page.js';
 import { eventually, expectText } from '../../waiting.js';
 
@@ -29,32 +27,13 @@ const PLAN = {
 
 describe('The inspector on a real server with real runs, in a browser without network (D42)', function () {
   this.timeout(240_000);
-  const fixture = new ControlledServer();
-  const { controlled } = fixture;
-  let browser: Browser;
   let tab: InspectorPage;
   let url: string;
-
-  before(async function () {
-    browser = await openBrowser(this);
-    await fixture.open({
-      clock: systemClock,
-      env: { SERVICE_MAX_RUNNING: '2', MAX_FAN_OUT_CONCURRENCY: '100' },
-    });
-    ({ url } = fixture.server);
+  const fixture = useBrowserTab({ env: { MAX_FAN_OUT_CONCURRENCY: '100' } }, ({ page, url: address }) => {
+    tab = new InspectorPage(page);
+    url = address;
   });
-
-  beforeEach(async () => {
-    tab = await InspectorPage.open(browser);
-  });
-
-  afterEach(async () => {
-    tab.expectQuiet(url);
-    await tab.close();
-    await fixture.clear();
-  });
-
-  after(() => fixture.close());
+  const { controlled } = fixture;
 
   /** Submits a run and resolves when its first call is in flight. */
   async function submit(pipeline: object = TWO_WAVES, more: object = {}): Promise<string> {
