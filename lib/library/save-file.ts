@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { WavetrainError } from '../common/errors.js';
 import { requestSource } from '../definition/text/source.js';
-import type { Problem } from '../definition/problems/problem.js';
 import { PIPELINE_ID } from '../definition/schema/schema.js';
 import type { FolderEntry } from './folder-entries.js';
 import { LIBRARY_LIMITS } from './limits.js';

@@ -3,9 +3,7 @@ import fc from 'fast-check';
 import type { ServerResponse } from 'node:http';
 import { type StreamedEvent, WavetrainClient } from '../../lib/client/index.js';
 import { deferred } from '../support/deferred.js';
-import { ControlledTool } from '../support/controlled-tool.js';
 import { catchRejection } from '../support/rejection.js';
-import { startTestServer } from '../support/http/test-server.js';
 import { type ReceivedRequest, respondJson, FakeServer } from './fake-server.js';
 import { ImmediateClock } from './immediate-clock.js';
 import { cases } from '../support/measuring/cases.js';
@@ -79,58 +77,6 @@ describe('WavetrainClient.events', () => {
       await fake.close();
     });
     await fc.assert(check, cases(60));
-  });
-
-  it('survives 500 broken connections', async function () {
-    let connections = 0;
-    const plan = Array.from(
-      { length: 500 },
-      (_, index): Break =>
-        index % 2 === 0 ? { kind: 'close', events: 1 } : { kind: 'cut', bytes: (index * 37) % 150 },
-    );
-    const answer = breaking(plan);
-    const fake = await FakeServer.open((response, asked) => {
-      connections++;
-      answer(response, asked);
-    });
-    const client = new WavetrainClient({ url: fake.url, clock: new ImmediateClock() });
-    expect(await seqsOf(client.events('r'))).to.deep.equal(all);
-    expect(connections).to.equal(501);
-    await fake.close();
-  });
-
-  it('reads a running run of a real server through broken connections', async () => {
-    const controlled = new ControlledTool();
-    const server = await startTestServer({ tools: [controlled.tool] });
-    let connections = 0;
-    const cutting: typeof fetch = async (input, init) => {
-      const response = await fetch(input, init);
-      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-      if (!isStream || response.body === null) return response;
-      return new Response(cutAfter(response.body, 200 + ((++connections * 61) % 300)), response);
-    };
-    const client = new WavetrainClient({ url: server.url, fetch: cutting, clock: new ImmediateClock() });
-    const tasks = Array.from({ length: 30 }, (_, index) => ({ id: `t${index}`, tool: 'mock' }));
-    const pipeline = {
-      id: 'p',
-      goal: 'g',
-      tasks: [...tasks, { id: 'last', tool: 'controlled', await: ['t0'] }],
-    };
-    const { run_id } = await client.submit({ pipeline });
-    const seqs: number[] = [];
-    for await (const event of client.events(run_id)) {
-      if (event.kind === 'gap') continue;
-      seqs.push(event.seq);
-      if (event.kind === 'start' && event.task_id === 'last') await controlled.returns('done');
-    }
-    const { last_seq } = (
-      await server.request<{ last_seq: number }>('GET', `/pipelines/runs/${run_id}/events`, undefined, {
-        accept: 'application/json',
-      })
-    ).body;
-    expect(seqs).to.deep.equal(Array.from({ length: last_seq }, (_, index) => index + 1));
-    expect(connections).to.be.above(10);
-    await server.close(0);
   });
 
   it('yields one gap for dropped events, and the events after it', async () => {
@@ -233,21 +179,3 @@ describe('WavetrainClient.events', () => {
     });
   }
 });
-
-/** The start of a stream whose connection then breaks. */
-function cutAfter(body: ReadableStream<Uint8Array>, bytes: number): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  let left = bytes;
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await reader.read();
-      if (done) return controller.close();
-      controller.enqueue(value.subarray(0, left));
-      left -= value.length;
-      if (left > 0) return;
-      await reader.cancel();
-      controller.error(new Error('lost'));
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-}

@@ -71,12 +71,6 @@ describe('a language model that cannot be asked (D50)', () => {
       expect(error).to.include({ code: 'provider_misconfigured' });
       expect(error).to.have.property('message').that.includes(words);
     });
-
-    it(`makes run exit with 2 before anything runs: ${title}`, async () => {
-      const { status, stdout, stderr } = await run(text, variables, '--verbose');
-      expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
-      expect(stderr).to.include(words).and.not.include('running');
-    });
   }
 
   it('is refused over HTTP with status 400 before the run', async () => {

@@ -1,5 +1,6 @@
 import type { ReportedRun } from '../../lib/reports/report-data.js';
 import type { AttemptRecord, ItemRecord, TaskRecord } from '../../lib/runs/tasks/task-record.js';
+import { createRunRecord } from '../support/runs/run-record.js';
 
 const START = Date.parse('2026-01-01T12:00:00.000Z');
 
@@ -46,31 +47,16 @@ export function itemRecord(task_id: string, item: number, changes: Partial<ItemR
 
 /** The record of a run that has succeeded. */
 export function runRecord(changes: Partial<ReportedRun> = {}): ReportedRun {
-  return {
-    run_id: 'r',
-    kind: 'pipeline',
+  const record = createRunRecord({
     status: 'succeeded',
-    paused: false,
     pipeline_id: 'demo',
-    tenant_id: 'default',
     goal: 'show',
     settled: true,
     created_at: at(-5000),
     started_at: at(0),
     finished_at: at(2000),
     progress: { waves: 1, waves_executed: 1, tasks: 1, tasks_settled: 1, invocations: 1 },
-    result: null,
-    error: null,
-    failed_task: null,
-    failures: [],
-    events: null,
-    sub_pipelines: null,
-    rerun_of: null,
-    trigger: null,
     started_by: { kind: 'key', name: 'ci' },
-    artifacts: [],
-    artifact_count: 0,
-    usage: [],
-    ...changes,
-  };
+  });
+  return { ...record, ...changes };
 }

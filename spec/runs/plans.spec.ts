@@ -1,37 +1,29 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { MemoryPool } from '../../lib/common/memory/memory-pool.js';
 import type { LiveEvent } from '../../lib/execution/events/event.js';
-import type { PendingCall } from '../support/controlled-tool.js';
 import { subPipelineText } from '../support/definitions/parse-plan.js';
 import { catchRejection } from '../support/rejection.js';
 import { controlledTask, storeTask } from '../support/runs/start-plan.js';
+import { createRunRecord } from '../support/runs/run-record.js';
 import { ControlledPlans } from './controlled-plans.js';
-import { cases } from '../support/measuring/cases.js';
 
 const TWO = [
   subPipelineText('a', `${controlledTask('a')}, ${storeTask('k', '1')}`, 'stores: [k]'),
   subPipelineText('b', controlledTask('b'), 'reads: [k]'),
 ];
-const KEY = { key: 'k', fingerprint: 'f' };
-
 describe('RunRegistry: runs of plans (law L2, D35)', () => {
   it('returns the current record of a plan run (D28)', async () => {
     const plans = new ControlledPlans(TWO);
     const runId = await plans.submitPlan({ tenant_id: 'acme' });
     const time = new Date(plans.clock.now()).toISOString();
-    expect(plans.registry.record(runId)).to.deep.equal({
+    const running = createRunRecord({
       run_id: runId,
       kind: 'plan',
-      status: 'running',
-      paused: false,
       pipeline_id: 'plan',
       tenant_id: 'acme',
       goal: 'work together',
-      settled: false,
       created_at: time,
       started_at: time,
-      finished_at: null,
       progress: {
         waves: 2,
         waves_executed: 0,
@@ -41,19 +33,9 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
         sub_pipelines: 2,
         sub_pipelines_settled: 0,
       },
-      result: null,
-      error: null,
-      failures: [],
-      artifacts: [],
-      artifact_count: 0,
-      usage: [],
       sub_pipelines: { a: 'running', b: null },
-      events: null,
-      failed_task: null,
-      rerun_of: null,
-      trigger: null,
-      started_by: { kind: 'library', name: null },
     });
+    expect(plans.registry.record(runId)).to.deep.equal(running);
     plans.clock.advance(2000);
     const record = await plans.runToEnd(runId);
     expect(record).to.deep.include({ status: 'succeeded', settled: true });
@@ -122,31 +104,6 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
     });
   });
 
-  it('creates one plan run per idempotency key (D36)', async () => {
-    const plans = new ControlledPlans(TWO);
-    const ids = await Promise.all(
-      Array.from({ length: 5 }, () => plans.registry.submitPlan({ plan: plans.plan }, { idempotency: KEY })),
-    );
-    await plans.waitUntilIdle();
-    expect(new Set(ids).size).to.equal(1);
-    expect(plans.callNames).to.deep.equal(['a/t']);
-  });
-
-  it('keeps the newest plan run and evicts the older one with its log (D26)', async () => {
-    const plans = new ControlledPlans(TWO, {
-      eventBuffer: 10,
-      retention: { maxRuns: 1, ttlMs: 1e9 },
-    });
-    const first = await plans.submitPlan();
-    await plans.runToEnd(first);
-    const second = await plans.submitPlan();
-    await plans.runToEnd(second);
-    expect(() => plans.registry.record(first)).to.throw('there is no run');
-    expect(plans.registry.record(second).status).to.equal('succeeded');
-    plans.registry.remove(second);
-    expect(plans.registry.list({ limit: 10 }).runs).to.deep.equal([]);
-  });
-
   it('counts the outputs of all sub-pipelines towards the memory limit on settled runs', async () => {
     const plans = new ControlledPlans(TWO, {
       memory: new MemoryPool({ total: 200_000 }),
@@ -182,96 +139,10 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
     expect(await catchRejection(plans.submitPlan({ inputs }))).to.include({ code: 'queue_full' });
   });
 
-  it('waits for a running plan on close, then aborts its tools', async () => {
-    const plans = new ControlledPlans(TWO);
-    const runId = await plans.submitPlan();
-    const { signal } = plans.findTaskCall('a/t').context;
-    const closed = plans.registry.close(1000);
-    await plans.waitUntilIdle();
-    expect(signal.aborted).to.equal(false);
-    plans.clock.advance(1000);
-    await closed;
-    expect(signal.aborted).to.equal(true);
-    expect(plans.registry.record(runId)).to.deep.include({ status: 'cancelled', settled: true });
-    expect(plans.callNames).to.deep.equal(['a/t']);
-    expect(plans.clock.pending).to.equal(0);
-  });
-
-  it('rejects settled() with run_not_found when the plan run is forgotten', async () => {
-    const plans = new ControlledPlans(TWO);
-    const runId = await plans.submitPlan();
-    const waiting = catchRejection(plans.registry.settled(runId));
-    plans.registry.forget(runId);
-    expect(await waiting).to.include({ code: 'run_not_found' });
-    expect(plans.findTaskCall('a/t').context.signal.aborted).to.equal(true);
-  });
-
   it('returns the actor tree of a plan run as JSON', async () => {
     const plans = new ControlledPlans(TWO);
     const runId = await plans.submitPlan();
     const text = JSON.stringify(plans.registry.snapshot(runId));
     expect(text).to.include('"sub-runs"').and.to.include('"a":{"snapshot"');
-  });
-
-  describe('version of the record of a plan run', () => {
-    const ACT = fc.record({
-      kind: fc.constantFrom('return', 'return', 'return', 'return', 'throw', 'cancel', 'force', 'log'),
-      at: fc.nat(20),
-    });
-    const SHAPE = fc.record({
-      acts: fc.array(ACT, { maxLength: 12 }),
-      plan_concurrency: fc.integer({ min: 1, max: 3 }),
-      collect_events: fc.boolean(),
-    });
-    const FOUR = [
-      ...TWO,
-      subPipelineText(
-        'c',
-        `${controlledTask('c')}, ${controlledTask('c', 'u')}, ${controlledTask('c', 'v', 'await: [t],')}`,
-      ),
-      subPipelineText('d', controlledTask('d')),
-    ];
-
-    it('changes if and only if the record changes', async () => {
-      await fc.assert(
-        fc.asyncProperty(SHAPE, async ({ acts, ...inputs }) => {
-          const plans = new ControlledPlans(FOUR);
-          const runId = await plans.registry.submitPlan({ plan: plans.plan, ...inputs });
-          const records = new Map<string, string>();
-          const check = (): void => {
-            const record = JSON.stringify(plans.registry.record(runId));
-            const version = plans.registry.version(runId);
-            expect(records.get(version) ?? record).to.equal(record);
-            records.set(version, record);
-          };
-          const checkOften = async (): Promise<void> => {
-            for (let tick = 0; tick < 30; tick++) {
-              check();
-              await Promise.resolve();
-            }
-            await plans.waitUntilIdle();
-            check();
-          };
-          await checkOften();
-          const answered = new Set<PendingCall>();
-          for (const { kind, at } of acts) {
-            const calls = plans.controlled.calls.filter((call) => !answered.has(call));
-            const call = calls[at % calls.length];
-            plans.clock.advance(1);
-            if (kind === 'cancel' || kind === 'force') {
-              await plans.registry.cancel(runId, { force: kind === 'force' }).catch(() => undefined);
-            } else if (kind === 'log') call?.context.log('still here');
-            else if (call !== undefined) {
-              answered.add(call);
-              if (kind === 'return') call.resolve(at);
-              else call.reject(new Error('no luck'));
-            }
-            await checkOften();
-          }
-          expect(new Set(records.values()).size).to.equal(records.size);
-        }),
-        cases(60),
-      );
-    });
   });
 });

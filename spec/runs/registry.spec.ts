@@ -5,6 +5,7 @@ import { settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { ControlledTool } from '../support/controlled-tool.js';
 import { catchRejection } from '../support/rejection.js';
+import { createRunRecord } from '../support/runs/run-record.js';
 import { ControlledRuns } from './controlled-runs.js';
 
 const CONTROLLED =
@@ -24,32 +25,14 @@ describe('RunRegistry (law L2)', () => {
   it('returns the current record of a run (Run record, D28)', async () => {
     const { controlled, clock, registry, runId } = await submitControlledRun();
     const time = new Date(clock.now()).toISOString();
-    const running = {
+    const running = createRunRecord({
       run_id: runId,
-      kind: 'pipeline',
-      status: 'running',
-      paused: false,
       pipeline_id: 'held',
       tenant_id: 'acme',
       goal: 'wait for Ada',
-      settled: false,
       created_at: time,
       started_at: time,
-      finished_at: null,
-      progress: { waves: 1, waves_executed: 0, tasks: 1, tasks_settled: 0, invocations: 1 },
-      result: null,
-      error: null,
-      failures: [],
-      artifacts: [],
-      artifact_count: 0,
-      usage: [],
-      sub_pipelines: null,
-      events: null,
-      failed_task: null,
-      rerun_of: null,
-      trigger: null,
-      started_by: { kind: 'library', name: null },
-    };
+    });
     expect(registry.record(runId)).to.deep.equal(running);
     clock.advance(2000);
     await controlled.returns('came');

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { RunRecord } from '../../lib/runs/record.js';
 import { startTestServer, type TestServer } from '../support/http/test-server.js';
+import { createRunRecord } from '../support/runs/run-record.js';
 import type { InspectionEntry, InspectionOrigin } from '../../lib/runs/inspection/entry.js';
 
 const STATECHARTS = readFileSync(fileURLToPath(new URL('statecharts.json', import.meta.url)));
@@ -85,7 +86,6 @@ export class FakeServer {
   readonly actions: string[] = [];
   /** Answers an action; throws what is to be answered as an error. */
   onAction: (run: FakeRun, action: string) => void = () => {};
-  key: string | undefined;
   gap: { after: number; next: number } | undefined;
   /** Refuses connections to the entries. */
   isDown = false;
@@ -124,9 +124,6 @@ export class FakeServer {
     const { pathname } = new URL(request.url ?? '/', this.url);
     if (pathname === '/inspect/statecharts.json') return sendJson(response, 200, STATECHARTS);
     if (!pathname.startsWith('/pipelines/')) return this.#pass(pathname, response);
-    if (this.key !== undefined && request.headers.authorization !== `Bearer ${this.key}`) {
-      return sendError(response, 401, 'unauthorized', 'send a key');
-    }
     if (this.isDown) return void response.destroy();
     const [, , , id = '', ...rest] = pathname.split('/');
     const run = this.runs.get(decodeURIComponent(id));
@@ -177,29 +174,10 @@ function sendError(response: ServerResponse, status: number, code: string, messa
   sendJson(response, status, { detail: { code, message } });
 }
 
-const RECORD: RunRecord = {
+const RECORD = createRunRecord({
   run_id: '',
-  kind: 'pipeline',
-  status: 'running',
-  paused: false,
   pipeline_id: 'summaries',
-  tenant_id: 'default',
   goal: '',
-  settled: false,
-  created_at: '2026-01-01T12:00:00.000Z',
-  started_at: '2026-01-01T12:00:00.005Z',
-  finished_at: null,
   progress: { waves: 2, waves_executed: 1, tasks: 3, tasks_settled: 2, invocations: 9 },
-  result: null,
-  error: null,
-  failed_task: null,
-  failures: [],
-  events: null,
-  sub_pipelines: null,
-  rerun_of: null,
-  trigger: null,
   started_by: { kind: 'key', name: 'ci' },
-  artifacts: [],
-  artifact_count: 0,
-  usage: [],
-};
+});

@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { createAuthenticator } from '../../../lib/http/auth/authenticate.js';
 import { parseKeysFile, readKeysFile } from '../../../lib/http/auth/keys-file.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { type Invocation, invoke } from '../invoke.js';
+import { sha256 } from '../../support/http/api-key.js';
 
 /** Creates the same key each time. */
 const fixedBytes = (value: number) => (count: number) => new Uint8Array(count).fill(value);
-const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
-
 describe('keys new (D37, D43)', () => {
   const folder = new TemporaryFolder();
   after(() => folder.remove());

@@ -68,13 +68,6 @@ describe('wavetrain serve with MCP servers (D49)', () => {
     expect(await listWorkers(forkServer, 'fake-server.mjs')).to.have.length(1);
   });
 
-  it('checks the inputs of their tools before a run', async () => {
-    await start();
-    const { detail } = await run('mcp.fake.echo', { text: 1, loud: true });
-    expect(detail?.code).to.equal('invalid_definition');
-    expect(detail?.message).to.contain('input "text" must').and.to.contain('loud');
-  });
-
   it('lets callers name no server of their own, wherever they write it', async () => {
     await start();
     expect((await run('mcp.other.echo', { text: 'hi' })).detail).to.include({ code: 'invalid_definition' });
@@ -88,45 +81,6 @@ describe('wavetrain serve with MCP servers (D49)', () => {
       const response = await post(url, '/pipelines/run', body);
       expect(response.status, JSON.stringify(body)).to.be.oneOf([400, 422]);
     }
-  });
-
-  it('fails the task of a server that dies with its last words, without its keys, and starts it again', async () => {
-    await start();
-    const { detail } = await run('mcp.fake.die');
-    expect(detail).to.include({ code: 'task_failed' });
-    expect(detail?.error).to.match(/^the MCP server "fake": .*its last words: dying of \*\*\*\)$/);
-    expect((await run('mcp.fake.echo', { text: 'again' })).outputs).to.deep.equal({ a: 'again' });
-  });
-
-  it('tries again what a server that died has not answered, when the task says so', async () => {
-    await start();
-    const { detail } = await run('mcp.fake.die', {}, { retry: 1, retry_delay: 0 });
-    expect(detail?.error).to.contain('its last words');
-    expect((await run('mcp.fake.echo', { text: 'again' })).outputs).to.deep.equal({ a: 'again' });
-  });
-
-  it('ends a call with the timeout of its task, and cancels the request', async () => {
-    await start();
-    expect((await run('mcp.fake.hang', {}, { timeout: 0.05 })).detail?.error).to.contain('timed out');
-    expect((await run('mcp.fake.cancelled')).outputs).to.deep.equal({ a: '1' });
-  });
-
-  it('lists 1,000 of the 5,000 tools of a server, warns of the others, and calls the last one', async () => {
-    await start('many');
-    expect(await listTools()).to.have.length(1000);
-    expect(serve.lines.map(({ msg }) => msg)).to.include(
-      'MCP server "fake": it has more than 1000 tools; the others are left out',
-    );
-    expect((await run('mcp.fake.t999')).detail?.error).to.contain('no tool "t999"');
-    expect((await run('mcp.fake.t1000')).detail).to.include({ code: 'invalid_definition' });
-  });
-
-  it('fails a call of a tool that the server has no more, and says what to do', async () => {
-    await start();
-    expect((await run('mcp.fake.forget')).outputs).to.deep.equal({ a: 'forgotten' });
-    expect((await run('mcp.fake.echo', { text: 'hi' })).detail?.error).to.equal(
-      'the MCP server "fake" has no tool "echo" any more: start Wavetrain again to see the tools that it has now',
-    );
   });
 
   it('warns of a server that cannot be started, and serves without its tools', async () => {

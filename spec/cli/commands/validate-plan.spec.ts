@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { mkdirSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import type { PlanReport } from '../../../lib/plans/report.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
@@ -116,13 +115,6 @@ describe('validate with a plan', () => {
         expect({ status, stdout }, argv[0]).to.deep.equal({ status: 1, stdout: '' });
         expect(stderr).to.contain('error: sub-pipeline "ingest": there is no file').and.contain('2 errors');
       }
-    });
-
-    it('rejects a file that is there and cannot be read', async () => {
-      mkdirSync(folder.at('later.yaml'));
-      const { status, stderr } = await at(['validate', 'draft.yaml']);
-      expect(status).to.equal(1);
-      expect(stderr).to.contain('error: sub-pipeline "ingest": cannot read "later.yaml": it is a folder');
     });
   });
 

@@ -82,25 +82,6 @@ describe('cancelling a plan with Ctrl-C (cancelOnSignal)', () => {
     expect(stderr).to.contain('of 3 sub-pipelines 2 cancelled, 1 not started; ');
   });
 
-  it('the second Ctrl-C stops at once, without waiting for tools (D21)', async () => {
-    const { ended } = await started(1);
-    processEvents.emit('SIGINT');
-    processEvents.emit('SIGINT');
-    const { status, stderr } = await ended;
-    expect(status).to.equal(130);
-    expect(stderr).to.contain('stopping at once');
-    expect(controlled.last.context.signal.aborted).to.equal(true);
-  });
-
-  it('--plan-concurrency runs that many sub-pipelines at once (D45)', async () => {
-    const { ended } = await started(2, '--plan-concurrency', '2', '--json');
-    for (const [index, call] of controlled.calls.entries()) await controlled.returns(index, call);
-    const { status, stdout } = await ended;
-    expect(status).to.equal(0);
-    const { blackboard }: { blackboard: object } = JSON.parse(stdout);
-    expect(blackboard).to.deep.equal({ k: 0, l: 1 });
-  });
-
   it('each flag sets its option, and no other option is set', async () => {
     const flags = ['--timeout', '2.5', '--concurrency', '8', '--tenant', 'acme', '--inputs', '{"n": 1}'];
     const { ended } = await started(1, ...flags, '--plan-concurrency', '3', '--session', '{"s": 2}');

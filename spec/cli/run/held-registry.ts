@@ -5,34 +5,14 @@ import type { RunRecord } from '../../../lib/runs/record.js';
 import type { RestoredRuns } from '../../../lib/runs/registry.js';
 import type { FailedCall, TaskPage } from '../../../lib/runs/tasks/task-record.js';
 import { deferred } from '../../support/deferred.js';
+import { createRunRecord } from '../../support/runs/run-record.js';
 
 /** The record of a running pipeline of two tasks, `a` and then `b`. */
-export const RUNNING: RunRecord = {
+export const RUNNING = createRunRecord({
   run_id: 'r1',
-  kind: 'pipeline',
-  status: 'running',
-  paused: false,
-  pipeline_id: 'p',
-  tenant_id: 'default',
-  goal: 'g',
-  settled: false,
-  created_at: '2026-01-01T00:00:00.000Z',
-  started_at: '2026-01-01T00:00:00.000Z',
-  finished_at: null,
   progress: { waves: 2, waves_executed: 0, tasks: 2, tasks_settled: 0, invocations: 1 },
-  result: null,
-  error: null,
-  failures: [],
-  artifacts: [],
-  artifact_count: 0,
-  usage: [],
-  sub_pipelines: null,
-  events: null,
-  failed_task: null,
-  rerun_of: null,
-  trigger: null,
   started_by: { kind: 'cli', name: null },
-};
+});
 
 /** A registry with one run, which the spec settles by hand. */
 export class HeldRegistry implements RegistryApi {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { settle } from '../../support/deferred.js';
 import { renderScreen } from '../../support/screen.js';
@@ -97,16 +96,6 @@ describe('run --server', () => {
     const { failures }: { failures: object[] } = JSON.parse(stdout);
     expect(failures[0]).to.deep.include({ task_id: 'second', inputs: { message: 'no luck', times: null } });
     expect(JSON.parse((await here(['failing.yaml', '--json'])).stdout)).to.deep.include({ failures });
-  });
-
-  it('prints each event with --verbose and writes all of them with --events', async () => {
-    const { stderr } = await there(['greet.yaml', ...NAME, '--verbose', '--events', 'events.jsonl']);
-    expect(stderr.match(/ wave \d (?:started|settled)/g)).to.have.length(4);
-    expect(stderr).to.match(/✓ succeeded in .*: 2 waves, 4 invocations\n$/);
-    const lines = readFileSync(folder.at('events.jsonl'), 'utf8').trimEnd().split('\n');
-    const events: { kind: string; seq: number; status?: string }[] = lines.map((line) => JSON.parse(line));
-    expect(events.map(({ seq }) => seq)).to.deep.equal(events.map((_, index) => index + 1));
-    expect(events.at(-1)).to.include({ kind: 'run', status: 'succeeded' });
   });
 
   it('passes on params, inputs, session, tenant and options', async () => {

@@ -72,27 +72,6 @@ describe('run with a plan', () => {
     expect(result.sub_results['ingest']).to.deep.include({ outputs: { keep: 'Oslo since 2020' } });
   });
 
-  it('--inputs override the inputs of the plan, which passes them on (D44)', async () => {
-    const { stdout } = await runPlan('--json', '--inputs', '{"city": "Rome"}');
-    const { blackboard }: PlanResult = JSON.parse(stdout);
-    expect(blackboard).to.have.property('texts', 'Rome since 2020');
-  });
-
-  it('reads the pipelines of a plan from standard input in the working directory', async () => {
-    const { status, stdout } = await at(['run', '-', ...SINCE], { input: PLAN, cwd: folder.at('plans') });
-    expect(status).to.equal(0);
-    expect(stdout).to.contain('Oslo since 2020!');
-  });
-
-  it('writes the events of all sub-pipelines with --events, in order (D42)', async () => {
-    await runPlan('--events', 'events.jsonl');
-    const lines = readFileSync(folder.at('events.jsonl'), 'utf8').trimEnd().split('\n');
-    const events = lines.map((line): { kind: string; sub_pipeline?: string } => JSON.parse(line));
-    const ends = events.filter(({ kind }) => kind === 'finish').map(({ sub_pipeline }) => sub_pipeline);
-    expect(ends).to.deep.equal(['ingest', 'report', 'report']);
-    expect(events.at(-1)).to.include({ kind: 'run', status: 'succeeded' });
-  });
-
   it('exits with 2 instead of overwriting its files with events', async () => {
     for (const file of ['plans/plan.yaml', 'plans/deep/report.yaml']) {
       const { status, stderr } = await runPlan('--events', file);

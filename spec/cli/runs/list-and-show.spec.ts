@@ -6,6 +6,7 @@ import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { FakeServer, respondJson } from '../../client/fake-server.js';
 import { invoke, Screen } from '../invoke.js';
 import { type RunsServer, runsServer, FAILING, HELLO } from './runs-server.js';
+import { createApiKey } from '../../support/http/api-key.js';
 
 describe('wavetrain runs list', () => {
   let server: RunsServer;
@@ -319,9 +320,8 @@ describe('The server of wavetrain runs', () => {
   });
 
   it('gets the key in WAVETRAIN_API_KEY; without one, the error names the variable', async () => {
-    const sha256 = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b'; // of "secret"
     const server = await runsServer({
-      keys: [{ name: 'ada', sha256, tenants: ['default'], scopes: ['read'] }],
+      keys: [createApiKey('ada', ['default'], ['read'], 'secret')],
     });
     const env = { WAVETRAIN_SERVER: server.url, WAVETRAIN_API_KEY: 'secret' };
     expect((await server.runs('list', { env })).stdout).to.equal('no runs found\n');

@@ -1,10 +1,6 @@
 import { expect } from 'chai';
-import { stripVTControlCharacters } from 'node:util';
 import { checkPlan } from '../../../lib/plans/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { settle } from '../../support/deferred.js';
-import { ControlledTool } from '../../support/controlled-tool.js';
-import { Screen } from '../invoke.js';
 import { type RunsServer, runsServer } from './runs-server.js';
 
 const planText = (tool: string): string => `plan:
@@ -100,73 +96,6 @@ describe('wavetrain runs, for plans', () => {
         '    reruns everything that has not succeeded; with --file FILE, from the changed file',
         '',
       ]);
-    }
-  });
-
-  it('rerun --watch shows which tasks reuse their output (D35)', async () => {
-    const rerun = await server.runs(`rerun ${await settled('fail')} --from failed --watch --verbose`);
-    expect(rerun.stderr)
-      .to.contain(' ingest/keep reuses its output of the earlier run (store)\n')
-      .and.to.contain(' ingest/keep reused\n')
-      .and.to.contain(' report/write started (fail)\n')
-      .and.not.to.contain('ingest/keep started');
-    const stderr = new Screen(100);
-    const env = { WAVETRAIN_SERVER: server.url, TERM: 'xterm' };
-    await server.runs(`rerun ${await settled('fail')} --from failed --watch`, { stderr, env });
-    expect(stripVTControlCharacters(stderr.text)).to.match(/✓ ingest +1 wave {2}reused\n/);
-  });
-
-  it('watch --verbose prints each event with its sub-pipeline, then the outputs, with --json the result (D47)', async () => {
-    const runId = await settled();
-    const { status, stdout, stderr } = await server.runs(`watch ${runId} --verbose`);
-    expect(status).to.equal(0);
-    expect(stderr).to.contain(' sub-pipeline report running\n').and.to.contain(' ingest/keep finished');
-    expect(stdout).to.contain('Blackboard:\n  k: 7\n');
-    const json: object = JSON.parse((await server.runs(`watch ${runId} --json`)).stdout);
-    expect(json).to.include({ plan_id: 'quarterly', total_waves: 2 }).and.to.have.property('events');
-  });
-
-  it('watch draws a plan on a terminal', async () => {
-    const stderr = new Screen(100);
-    const env = { WAVETRAIN_SERVER: server.url, TERM: 'xterm' };
-    const { status } = await server.runs(`watch ${await settled('fail')}`, { stderr, env });
-    expect(status).to.equal(3);
-    const drawn = stripVTControlCharacters(stderr.text);
-    expect(drawn).to.match(/✓ ingest +1 wave +\d+ ms\n✗ report +no 7\n✗ failed/);
-    expect(drawn).to.contain('report/write after 1 attempt: no 7');
-  });
-
-  it('rerun --from a sub-pipeline reuses the outputs of the earlier ones (D35)', async () => {
-    const runId = await settled();
-    const { status, stdout } = await server.runs(`rerun ${runId} --from report`);
-    expect(status).to.equal(0);
-    const record = await server.registry.settled(stdout.trim());
-    expect(record).to.include({ kind: 'plan', rerun_of: runId, status: 'succeeded' });
-    expect(record.progress.invocations).to.equal(1);
-    const unknown = await server.runs(`rerun ${runId} --from nobody`);
-    expect(unknown.status).to.equal(2);
-    expect(unknown.stderr).to.contain('its sub-pipelines are ingest, report');
-  });
-});
-
-describe('wavetrain runs cancel, for a plan', () => {
-  it('lets the current wave of the sub-pipeline finish; --force stops it', async () => {
-    const controlled = new ControlledTool();
-    const server = await runsServer({ tools: [controlled.tool] });
-    try {
-      const check = checkPlan(planText('controlled'), { catalog: builtinCatalog().with([controlled.tool]) });
-      if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
-      const runId = await server.registry.submitPlan({ plan: check.plan });
-      await settle();
-      const { status, stderr } = await server.runs(`cancel ${runId}`);
-      expect(status).to.equal(0);
-      expect(stderr).to.contain(`cancelled ${runId}: the current wave finishes first`);
-      expect(server.registry.record(runId)).to.deep.include({ status: 'cancelled', settled: false });
-      await server.runs(`cancel ${runId} --force`);
-      const record = await server.registry.settled(runId);
-      expect(record.sub_pipelines).to.deep.equal({ ingest: 'succeeded', report: 'cancelled' });
-    } finally {
-      await server.close(0);
     }
   });
 });

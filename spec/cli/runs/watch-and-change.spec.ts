@@ -122,23 +122,6 @@ describe('wavetrain runs cancel, rerun and delete', () => {
     expect(shown.stdout).to.match(new RegExp(`rerun of +${runId}`));
   });
 
-  it('rerun --watch watches the new run and exits with its status', async () => {
-    const failed = await server.runs(`rerun ${await server.settled(FAILING)} --watch`);
-    expect(failed.status).to.equal(3);
-    expect(failed.stderr)
-      .to.match(/^submitted [0-9a-f-]{36}\n/)
-      .and.to.contain('second after 1 attempt');
-    const done = await server.runs(`rerun ${await server.settled(HELLO)} --from greet --watch --json`);
-    expect(done.status).to.equal(0);
-    expect(JSON.parse(done.stdout)).to.have.property('greet');
-  });
-
-  it('rerun exits with 2 if there is nothing to rerun', async () => {
-    const { status, stderr } = await server.runs(`rerun ${await server.settled(HELLO)} --from failed`);
-    expect(status).to.equal(2);
-    expect(stderr).to.contain('succeeded');
-  });
-
   it('delete removes a settled run, but not a running one', async () => {
     const runId = await server.settled(HELLO);
     const { status, stdout, stderr } = await server.runs(`delete ${runId}`);

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { ToolError } from '../../../lib/common/errors.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { startRun } from '../../support/runs/start-run.js';
@@ -74,22 +73,6 @@ describe('Invocation', () => {
       expect(run.record().result).to.deep.include({ outputs: { a: 'ok' }, tasks_executed: 1 });
     });
 
-    it('uses base, maximum and jitter of the options', async () => {
-      const controlled = new ControlledTool();
-      const options = { retry_base_delay: 2, max_retry_delay: 3, backoff_jitter: 0.5 };
-      const executor = { random: () => 1 };
-      const run = await startRun('{id: a, tool: controlled, retry: 2}', {
-        tools: [controlled.tool],
-        options,
-        executor,
-      });
-      await controlled.rejects(new Error('one'));
-      await run.advance(2999);
-      expect(controlled.calls).to.have.length(1);
-      await run.advance(1);
-      expect(controlled.calls).to.have.length(2);
-    });
-
     it('uses the delays of the task, and those of the options for what it does not say (D66)', async () => {
       const controlled = new ControlledTool();
       const run = await startRun(
@@ -108,27 +91,6 @@ describe('Invocation', () => {
         await run.advance(1);
         expect(controlled.calls).to.have.length(calls + 1);
       }
-    });
-
-    it('waits as long as the task says, although the options have a shorter maximum (D66)', async () => {
-      const controlled = new ControlledTool();
-      const run = await startRun('{id: a, tool: controlled, retry: 2, retry_delay: 30}', {
-        tools: [controlled.tool],
-      });
-      await controlled.rejects(new Error('again'));
-      await run.advance(30_000);
-      await controlled.rejects(new Error('again'));
-      await run.advance(30_000);
-      expect(controlled.calls).to.have.length(3);
-      const delays = run.events.flatMap((event) => (event.kind === 'retry' ? [event.delay_ms] : []));
-      expect(delays).to.deep.equal([30_000, 30_000]);
-    });
-
-    it('does not retry a non-retryable error', async () => {
-      const controlled = new ControlledTool();
-      const run = await startRun('{id: a, tool: controlled, retry: 5}', { tools: [controlled.tool] });
-      await controlled.rejects(new ToolError('the file is gone', { retryable: false }));
-      expect(run.record().failures).to.deep.equal([{ task_id: 'a', error: 'the file is gone', attempts: 1 }]);
     });
 
     it('does not retry a non-retryable error of another copy of the package', async () => {
@@ -207,19 +169,6 @@ describe('Invocation', () => {
       await controlled.rejects(new Error('later still'), late);
       await controlled.returns('second');
       expect(run.record().result?.outputs).to.deep.equal({ a: 'second' });
-    });
-
-    it('aborts the signal that a tool listens to', async () => {
-      const controlled = new ControlledTool();
-      const tasks = '{id: a, tool: controlled, timeout: 1}';
-      const run = await startRun(tasks, { tools: [controlled.tool] });
-      let aborted = false;
-      controlled.last.context.signal.addEventListener('abort', () => {
-        aborted = true;
-      });
-      await run.advance(1000);
-      expect(aborted).to.equal(true);
-      expect(run.record().status).to.equal('failed');
     });
   });
 
@@ -307,6 +256,12 @@ describe('Invocation', () => {
       ],
       ['throws an error without a message', () => throwValue(new RangeError()), 'RangeError'],
       ['rejects with undefined', () => Promise.reject(undefined), 'failed without a message'],
+      ['throws a symbol', () => throwValue(Symbol('odd')), 'failed with a symbol'],
+      [
+        'throws an error with a long message',
+        () => throwValue(new Error('x'.repeat(1_000_000))),
+        `${'x'.repeat(2000)} … (1000000 characters) … x`,
+      ],
       ['returns a cycle', () => createCycle(), 'the output has a cycle, or more than 500 levels'],
       ['returns a BigInt', () => ({ n: 1n }), 'the output holds a bigint, which JSON cannot hold'],
       ['returns a function', () => [() => 1], 'the output holds a function, which JSON cannot hold'],

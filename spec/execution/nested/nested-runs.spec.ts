@@ -338,20 +338,6 @@ describe('NestedRuns (D49)', () => {
       const error = (await catchRejection(executor.getPlanResult(bad))) as Error;
       expect(error.message).to.contain('pipeline "x": task "t": "k" was not written');
     });
-
-    it('is cancelled with the plan', async () => {
-      const tool = new ControlledTool();
-      const executor = new LocalExecutor();
-      const two =
-        '{id: x, goal: g, tasks: [{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}]}';
-      const runId = await executor.submitPlan({ plan: planWith([tool], '', two) });
-      await settle();
-      await executor.cancel(runId);
-      await tool.returns(1);
-      await executor.getRun(runId).settled;
-      expect(tool.calls).to.have.length(1);
-      expect(executor.getRun(runId).status).to.equal('cancelled');
-    });
   });
 
   it('counts its outputs once against the memory of the run, without failed attempts', async () => {

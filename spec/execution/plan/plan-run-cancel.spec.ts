@@ -19,31 +19,6 @@ const ONE = [subPipelineText('a', controlledTask('a'))];
 const TWO = [subPipelineText('a', controlledTask('a')), subPipelineText('b', controlledTask('b'))];
 
 describe('PlanRun.cancel (rule 12, D21)', () => {
-  it('settles a queued plan at once', async () => {
-    const plan = new TestPlanRun(ONE);
-    plan.run.emitStatus();
-    await plan.cancel();
-    expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true, started_at: null });
-    await plan.begin();
-    expect(plan.order).to.deep.equal([]);
-    expect(plan.statuses).to.deep.equal(['queued', 'cancelled']);
-    const error = await catchRejection(plan.executor.getPlanResult(plan.run.id));
-    expect(error).to.include({ code: 'run_cancelled' });
-  });
-
-  it('lets the current waves finish, and starts no further wave or sub-pipeline', async () => {
-    const plan = await startPlan(TWO_WAVES, { plan_concurrency: 2 });
-    await plan.cancel();
-    expect(plan.record()).to.deep.include({ status: 'cancelled', settled: false, finished_at: null });
-    expect(plan.controlled.calls.map(({ context }) => context.signal.aborted)).to.deep.equal([false, false]);
-    await plan.returns('a/t');
-    expect(plan.record()).to.deep.include({ status: 'cancelled', settled: false });
-    await plan.returns('b/t');
-    expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true, error: null, result: null });
-    expect(plan.order).to.deep.equal(['a/t', 'b/t']);
-    expect(plan.statuses.slice(-3)).to.deep.equal(['cancelled', 'a cancelled', 'b cancelled']);
-  });
-
   it('keeps the plan cancelled when a task fails while it drains', async () => {
     const plan = await startPlan(TWO);
     await plan.cancel();
@@ -109,18 +84,6 @@ describe('PlanRun.cancel (rule 12, D21)', () => {
       expect(plan.record()).to.deep.include({ status: 'cancelled', error: null, result: null });
     });
   }
-
-  it('cancels a hanging publication when forced', async () => {
-    const blackboard = new BlockingBlackboard('write');
-    const store = subPipelineText('a', '{id: s, tool: store, inputs: {key: k, value: 1}}', 'stores: [k]');
-    const plan = await startPlan([store, ...TWO.slice(1)], { executor: { blackboard } });
-    await plan.cancel();
-    expect(plan.record()).to.deep.include({ status: 'cancelled', settled: false });
-    await plan.cancel(true);
-    expect(plan.record()).to.deep.include({ status: 'cancelled', settled: true });
-    await blackboard.release();
-    expect(plan.order).to.deep.equal([]);
-  });
 
   describe('called from an event listener', () => {
     /** Runs a plan, and cancels it inside the first matching event. */

@@ -4,7 +4,6 @@ import { TaskFailedError } from '../../../lib/common/errors.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { catchRejection } from '../../support/rejection.js';
 import { controlledTask, TestPlanRun, startPlan, storeTask } from '../../support/runs/start-plan.js';
-import { takeWarnings } from '../../support/warnings.js';
 
 /** b reads what a stores, c what b stores. */
 const CHAIN = [
@@ -16,26 +15,6 @@ const CHAIN = [
 const FREE = ['a', 'b', 'c'].map((id) => subPipelineText(id, controlledTask(id)));
 
 describe('PlanRun (Plan)', () => {
-  it('runs a sub-pipeline after those that store what it reads, whatever the declaration order (Plan, rule 1)', async () => {
-    const plan = await startPlan(CHAIN);
-    expect(plan.order).to.deep.equal(['a/t']);
-    await plan.returns('a/t');
-    expect(plan.order).to.deep.equal(['a/t', 'b/t']);
-    await plan.returns('b/t');
-    await plan.returns('c/t');
-    expect(plan.order).to.deep.equal(['a/t', 'b/t', 'c/t']);
-    expect(plan.record()).to.deep.include({ status: 'succeeded', settled: true, kind: 'plan' });
-  });
-
-  it('runs independent sub-pipelines one after another in declaration order (D45)', async () => {
-    const plan = await startPlan(FREE);
-    for (const id of ['a', 'b', 'c']) {
-      expect(plan.order.at(-1)).to.equal(`${id}/t`);
-      await plan.returns(`${id}/t`);
-    }
-    expect(plan.record().status).to.equal('succeeded');
-  });
-
   it('runs up to plan_concurrency sub-pipelines together (D45)', async () => {
     const plan = await startPlan(FREE, { head: 'plan_concurrency: 2,' });
     expect(plan.order).to.deep.equal(['a/t', 'b/t']);
@@ -156,36 +135,6 @@ describe('PlanRun (Plan)', () => {
     expect(error).to.be.instanceOf(TaskFailedError);
     expect(error).to.include({ code: 'task_failed', task_id: 't', error: 'boom' });
     expect(error).to.have.property('message', 'sub-pipeline "b", task "t" failed: boom');
-  });
-
-  it('lets the other runs finish when one fails, and begins no other (plan_concurrency > 1)', async () => {
-    const two = subPipelineText('b', `${controlledTask('b')}, ${controlledTask('b', 'u', 'await: [t],')}`);
-    const plan = await startPlan(
-      [subPipelineText('a', controlledTask('a')), two, subPipelineText('c', controlledTask('c'))],
-      {
-        plan_concurrency: 2,
-      },
-    );
-    await plan.rejects('a/t', 'boom');
-    expect(plan.record()).to.deep.include({ status: 'running', settled: false });
-    await plan.returns('b/t');
-    expect(plan.order).to.deep.equal(['a/t', 'b/t', 'b/u']);
-    await plan.rejects('b/u', 'later');
-    expect(plan.record()).to.deep.include({ status: 'failed', settled: true });
-    expect(plan.record().error).to.equal('sub-pipeline "a", task "t": boom');
-    expect(plan.record().failures.map(({ sub_pipeline }) => sub_pipeline)).to.deep.equal(['a', 'b']);
-    expect(plan.order).to.have.length(3);
-  });
-
-  it('does not depend on its listeners', async () => {
-    const plan = await startPlan(FREE.slice(0, 1), {
-      onEvent: () => {
-        throw new Error('deaf');
-      },
-    });
-    await plan.returns('a/t');
-    expect(plan.record().status).to.equal('succeeded');
-    expect(await takeWarnings()).to.have.length(1);
   });
 
   it('is stopped with its tools when it is forgotten while active', async () => {

@@ -4,7 +4,6 @@ import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboa
 import { defineTool } from '../../../lib/tools/tool.js';
 import { BlockingBlackboard } from '../../support/blocking-blackboard.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
-import { ControlledTool } from '../../support/controlled-tool.js';
 import { controlledTask, type TestPlanRun, startPlan, storeTask } from '../../support/runs/start-plan.js';
 
 /** Declares a task that returns the session values it reads. */
@@ -54,13 +53,6 @@ describe('SubRuns: the session of a sub-pipeline (Plan, rule 2; D45)', () => {
     });
     expect([readValues(plan, 'a'), readValues(plan, 'b')]).to.deep.equal([{ g: [1] }, { g: [1] }]);
     expect({ ...plan.record().result?.blackboard }).to.deep.equal({});
-  });
-
-  it('contains what was stored over a submitted value, in later sub-pipelines', async () => {
-    const plan = await startPlan([STORE_K, subPipelineText('b', readTask('k'), 'reads: [k]')], {
-      session: { k: 'given' },
-    });
-    expect(readValues(plan, 'b')).to.deep.equal({ k: 1 });
   });
 
   it('contains a submitted value with what was appended to it, across sub-pipelines (D23)', async () => {
@@ -119,29 +111,6 @@ describe('SubRuns: the session of a sub-pipeline (Plan, rule 2; D45)', () => {
       { x: 2, y: 1 },
     ]);
   });
-
-  it('keeps appends of a fan-out in item order, whatever item finishes first (D23)', async () => {
-    const controlled = new ControlledTool('slow');
-    const note = defineTool({
-      name: 'note',
-      description: 'appends when the spec releases it',
-      inputs: { n: { description: 'what' } },
-      run: ({ n }, context) => {
-        context.blackboard.write('k', n, true);
-        return controlled.tool.run({}, context);
-      },
-    });
-    const fan = '{id: s, tool: note, parallel_over: "{{pipeline.inputs.l}}", inputs: {n: "{{item}}"}}';
-    const plan = await startPlan(
-      [
-        subPipelineText('a', fan, 'stores: [k]', 'inputs: {l: [1, 2, 3]},'),
-        subPipelineText('b', readTask('k'), 'reads: [k]'),
-      ],
-      { tools: [note] },
-    );
-    for (const item of [2, 0, 1]) await controlled.returns(item, controlled.calls[item]);
-    expect(readValues(plan, 'b')).to.deep.equal({ k: [1, 2, 3] });
-  });
 });
 
 describe('SubRuns with a failing blackboard', () => {
@@ -168,14 +137,6 @@ describe('SubRuns with a failing blackboard', () => {
       error: 'sub-pipeline "a", task "t": the blackboard cannot be read: no connection',
     });
     expect(plan.order).to.deep.equal([]);
-  });
-
-  it('fail the task whose value is rejected', async () => {
-    const blackboard = failingBlackboard({ write: () => Promise.reject(new Error('the disk is full')) });
-    const plan = await startPlan([STORE_K], { executor: { blackboard } });
-    expect(plan.record().error).to.equal(
-      'sub-pipeline "a", task "s": cannot store the values on the blackboard: the disk is full',
-    );
   });
 
   it('fail the plan when the final blackboard cannot be read, whatever the reason', async () => {

@@ -9,22 +9,6 @@ import { startRun } from '../../support/runs/start-run.js';
 import { cases } from '../../support/measuring/cases.js';
 
 describe('PipelineRun', () => {
-  it('runs independent tasks together, and dependent ones after them (rules 1 to 5)', async () => {
-    const controlled = new ControlledTool();
-    const run = await startRun(
-      '{id: c, tool: controlled, inputs: {x: "{{a.output}}", y: "{{b.output.n}}"}}, {id: a, tool: controlled}, {id: b, tool: controlled}',
-      { tools: [controlled.tool] },
-    );
-    expect(controlled.order).to.deep.equal(['a', 'b']);
-    await controlled.returns('from a', controlled.calls[0]);
-    expect(controlled.order).to.deep.equal(['a', 'b']);
-    await controlled.returns({ n: 2 }, controlled.calls[1]);
-    expect(controlled.order).to.deep.equal(['a', 'b', 'c']);
-    expect(controlled.last.inputs).to.deep.equal({ x: 'from a', y: 2 });
-    await controlled.returns(null);
-    expect(run.record()).to.deep.include({ status: 'succeeded', settled: true });
-  });
-
   it('returns outputs in declaration order, whatever task settles first', async () => {
     const controlled = new ControlledTool();
     const run = await startRun('{id: b, tool: controlled}, {id: a, tool: controlled}', {
@@ -86,20 +70,6 @@ describe('PipelineRun', () => {
     });
   }
 
-  it('is cancelled at once, and drains its wave (rule 12, D21)', async () => {
-    const controlled = new ControlledTool();
-    const run = await startRun('{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}', {
-      tools: [controlled.tool],
-    });
-    await run.executor.cancel(run.runId);
-    expect(run.record()).to.deep.include({ status: 'cancelled', settled: false, finished_at: null });
-    expect(controlled.last.context.signal.aborted).to.equal(false);
-    await controlled.returns('late');
-    expect(run.record()).to.deep.include({ status: 'cancelled', settled: true, result: null });
-    expect(run.record().finished_at).to.equal('2026-01-01T00:00:00.000Z');
-    expect(controlled.order).to.deep.equal(['a']);
-  });
-
   it('aborts the tools in flight when forced, and settles even if they ignore it (D21)', async () => {
     const controlled = new ControlledTool();
     const run = await startRun('{id: a, tool: controlled, retry: 3}', { tools: [controlled.tool] });
@@ -119,16 +89,6 @@ describe('PipelineRun', () => {
     await run.executor.cancel(run.runId, { force: true });
     expect(run.record()).to.deep.include({ status: 'cancelled', settled: true });
     expect(run.record().failures).to.have.length(1);
-  });
-
-  it('ends the delay of a retry when forced', async () => {
-    const controlled = new ControlledTool();
-    const run = await startRun('{id: a, tool: controlled, retry: 3}', { tools: [controlled.tool] });
-    await controlled.rejects(new Error('once'));
-    expect(run.clock.pending).to.equal(1);
-    await run.executor.cancel(run.runId, { force: true });
-    expect(run.clock.pending).to.equal(0);
-    expect(run.record().settled).to.equal(true);
   });
 
   it('resumes 10,000 retries that wait at once', async () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { expect } from 'chai';
 import {
@@ -8,8 +7,7 @@ import {
   createAuthenticator,
 } from '../../../lib/http/auth/authenticate.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
-
-const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
+import { sha256 } from '../../support/http/api-key.js';
 
 const READER = 'wt_reader-key';
 const ADMIN = 'wt_admin-key';

@@ -57,23 +57,6 @@ describe('A synchronous run whose client disconnects', () => {
     expect(fixture.server.log.filter(({ level }) => level !== 'info')).to.deep.equal([]);
   });
 
-  it('stays in the list when it fails', async () => {
-    const client = leavingClient(fixture.server.url, { pipeline: ONE_TASK });
-    const runId = await runAtWork();
-    await left(client);
-    await fixture.fail(runId);
-    expect(await fixture.poll(runId)).to.include({ status: 'failed', error: 'no luck' });
-  });
-
-  it('is deleted once its response was sent, if the client stays', async () => {
-    const responsePromise = fixture.request('POST', '/pipelines/run', { pipeline: ONE_TASK });
-    const runId = await runAtWork();
-    expect(await fixture.poll(runId)).to.include({ status: 'running' });
-    await fixture.complete(runId);
-    expect((await responsePromise).status).to.equal(200);
-    expect((await fixture.request('GET', `/pipelines/runs/${runId}`)).status).to.equal(404);
-  });
-
   it('responds with 409 when another client cancels it', async () => {
     const responsePromise = fixture.request<ErrorBody>('POST', '/pipelines/run', { pipeline: ONE_TASK });
     const runId = await runAtWork();

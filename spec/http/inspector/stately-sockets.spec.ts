@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { INSPECTOR_LIMITS } from '../../../lib/common/limits.js';
-import type { ApiKey, KeyScope } from '../../../lib/http/auth/authenticate.js';
 import { settle } from '../../support/deferred.js';
 import { RawSocket } from '../../support/http/raw-socket.js';
 import { ControlledServer } from '../support/controlled-server.js';
+import { createApiKey } from '../../support/http/api-key.js';
 
 interface Message {
   readonly type: string;
@@ -61,16 +60,10 @@ class Viewer {
   }
 }
 
-const toKey = (name: string, tenants: string[], scopes: KeyScope[]): ApiKey => ({
-  name,
-  sha256: createHash('sha256').update(name).digest('hex'),
-  tenants,
-  scopes,
-});
 const KEYS = [
-  toKey('of-acme', ['acme'], ['read', 'run']),
-  toKey('of-others', ['others'], ['read', 'run']),
-  toKey('of-meter', ['acme'], ['metrics']),
+  createApiKey('of-acme', ['acme'], ['read', 'run']),
+  createApiKey('of-others', ['others'], ['read', 'run']),
+  createApiKey('of-meter', ['acme'], ['metrics']),
 ];
 
 describe('The WebSocket that informs the Stately inspector about a run', () => {

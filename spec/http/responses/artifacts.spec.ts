@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavetrainClient } from '../../../lib/client/index.js';
-import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { createApiKey } from '../../support/http/api-key.js';
 
 const SIZE = 300_000;
 
@@ -31,13 +30,6 @@ const PIPELINE = {
   ],
 };
 
-const keyOf = (name: string, tenants = ['default']): ApiKey => ({
-  name,
-  sha256: createHash('sha256').update(name).digest('hex'),
-  tenants,
-  scopes: ['read', 'run'],
-});
-
 describe('GET /pipelines/runs/{run_id}/artifacts (D63)', () => {
   const temporary = new TemporaryFolder();
   let server: TestServer;
@@ -48,7 +40,7 @@ describe('GET /pipelines/runs/{run_id}/artifacts (D63)', () => {
     server = await startTestServer({
       env: { SERVICE_ARTIFACTS: temporary.path },
       tools: [write],
-      keys: [keyOf('runner'), keyOf('other', ['other'])],
+      keys: [createApiKey('runner'), createApiKey('other', ['other'])],
     });
     client = new WavetrainClient({ url: server.url, key: 'runner', retries: 0 });
     runId = (await client.submit({ pipeline: PIPELINE })).run_id;

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { ApiKey, KeyScope } from '../../../lib/http/auth/authenticate.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { parseSamples, under } from '../../telemetry/exposition.js';
+import { createApiKey } from '../../support/http/api-key.js';
 
 const ONE_TASK = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -83,14 +82,8 @@ describe('GET /metrics (D35)', () => {
   });
 
   it('needs a key with the scope "metrics" on a server with keys (D37)', async () => {
-    const key = (name: string, scopes: readonly KeyScope[]): ApiKey => ({
-      name,
-      sha256: createHash('sha256').update(name).digest('hex'),
-      tenants: ['*'],
-      scopes,
-    });
     const guarded = await startTestServer({
-      keys: [key('scraper', ['metrics']), key('runner', ['read', 'run'])],
+      keys: [createApiKey('scraper', ['*'], ['metrics']), createApiKey('runner', ['*'])],
     });
     const getStatus = async (headers: Record<string, string>): Promise<number> =>
       (await guarded.request('GET', '/metrics', undefined, headers)).status;

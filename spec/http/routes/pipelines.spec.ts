@@ -94,16 +94,6 @@ describe('The /pipelines routes that run nothing', () => {
     expect(body).to.deep.include({ ok: true, warnings: [] });
   });
 
-  it('report an unknown param type even if the param has a default', async () => {
-    for (const type of ['int', 'constructor', 7, [], {}]) {
-      const pipeline = { ...PIPELINE, params: { n: { type, default: 5 } } };
-      const { status, body } = await validate({ pipeline });
-      expect(status, JSON.stringify(type)).to.equal(200);
-      expect(body.problems.map(({ path }) => path)).to.include('/params/n/type');
-      expect(body.problems.map(({ path }) => path)).to.not.include('/params/n/default');
-    }
-  });
-
   it('report whatever is sent as the definition, with status 200 (Errors, rule 1; D56)', async () => {
     const field = 'send text in field "yaml"';
     for (const [pipeline, message, hint] of [

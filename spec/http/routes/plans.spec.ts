@@ -4,7 +4,7 @@ import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { PlanReport } from '../../../lib/plans/report.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
-import { LETTER, LETTER_PIPELINES, LETTER_YAML, createPipeline, createStoreTask } from '../support/plans.js';
+import { LETTER, LETTER_PIPELINES, LETTER_YAML, createPipeline } from '../support/plans.js';
 
 const YAML = { 'content-type': 'application/yaml' };
 
@@ -52,48 +52,6 @@ describe('POST /plans/validate', () => {
     expect((await validate({ yaml: misspelt })).body.problems[0]).to.include(place);
     expect((await validate(misspelt, YAML)).body.problems[0]).to.include(place);
     expect((await validate(LETTER_YAML, YAML)).body).to.include({ ok: true });
-  });
-
-  it('validates a sub-pipeline without its pipeline by its declaration, with a warning', async () => {
-    const { body } = await validate({ plan: LETTER, pipelines: { greet: LETTER_PIPELINES.greet } });
-    expect(body).to.include({ ok: true });
-    expect(body.stats).to.include({ tasks: 1, sub_pipelines: 2 });
-    expect(body.problems).to.deep.equal([
-      {
-        code: 'missing_pipeline',
-        message:
-          'the pipeline of sub-pipeline "sign" is missing, so only the declaration of "sign" in the plan was checked',
-        path: '/sub_pipelines/0',
-        severity: 'warning',
-        hint: 'send it in "pipelines" under that id, or define it in the plan: the server does not read the files that a plan names',
-      },
-    ]);
-  });
-
-  it('reports contradictions between plan and pipelines with status 200 (Plan, rule 3; D46)', async () => {
-    const pipelines = { ...LETTER_PIPELINES, greet: createPipeline('greet', createStoreTask('other', 1)) };
-    const { status, body } = await validate({ plan: LETTER, pipelines });
-    expect(status).to.equal(200);
-    expect(body).to.include({ ok: false, message: 'Validation failed', stats: null });
-    expect(body.problems.map(({ code }) => code)).to.include.members(['undeclared_store', 'never_stored']);
-    const twice = { id: 'p', sub_pipelines: ['a', 'b'].map((id) => ({ id, stores: ['k'] })) };
-    expect((await validate({ plan: twice })).body.problems.map(({ code }) => code)).to.include('two_writers');
-  });
-
-  it('gives the position of a problem in a pipeline sent beside the plan', async () => {
-    const text = 'id: sign\ngoal: g\ntasks:\n  - {id: a, tool: mok}\n';
-    const { body } = await validate({ plan: LETTER, pipelines: { ...LETTER_PIPELINES, sign: text } });
-    expect(body.problems[0]).to.include({ code: 'unknown_tool', path: '/pipelines/sign/tasks/0/tool' });
-    expect(body.problems[0]?.message).to.include('line 4');
-  });
-
-  it('warns of a pipeline that no sub-pipeline uses, and suggests a similar id', async () => {
-    const { greet, sign } = LETTER_PIPELINES;
-    const { body } = await validate({ plan: LETTER, pipelines: { greet, sing: sign } });
-    expect(body.problems.find(({ path }) => path === '/pipelines/sing')).to.include({
-      severity: 'warning',
-      hint: 'did you mean "sign"?',
-    });
   });
 
   it('considers the inputs and session values of the request (D5, D9)', async () => {

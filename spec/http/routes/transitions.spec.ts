@@ -194,24 +194,6 @@ describe('Run transitions over HTTP (States and transitions)', () => {
       }
     }
   });
-
-  it('starts the next run when the current one has settled, not while it drains (D21, D25)', async () => {
-    const first = await REACH.draining(fixture);
-    const second = await fixture.submit();
-    expect(await fixture.poll(second)).to.include({ status: 'queued' });
-    await fixture.complete(first);
-    expect(await fixture.poll(second)).to.include({ status: 'running' });
-  });
-
-  it('never calls the tools of a run that was cancelled while queued', async () => {
-    const runId = await REACH.queued(fixture);
-    await fixture.request('POST', `/pipelines/runs/${runId}/cancel`);
-    const [first] = fixture.controlled.calls;
-    await fixture.complete(first?.context.run_id ?? '');
-    await fixture.complete(first?.context.run_id ?? '');
-    expect(fixture.controlled.calls.filter(({ context }) => context.run_id === runId)).to.deep.equal([]);
-    expect(await fixture.poll(runId)).to.include({ status: 'cancelled', settled: true, started_at: null });
-  });
 });
 
 function formatState({ status, body }: { readonly status: number; readonly body: RunRecord }): string {

@@ -38,6 +38,12 @@ describe('HTTP paths and methods (D32)', () => {
     }
   });
 
+  it('leads from /plans/runs to where the runs of plans are', async () => {
+    const { status, body } = await server.request<ErrorBody>('POST', '/plans/runs/1/cancel');
+    expect(status).to.equal(404);
+    expect(JSON.stringify(body)).to.contain('runs of plans are under /pipelines/runs');
+  });
+
   it('responds 405 with an Allow header to a method that the path does not accept', async () => {
     const wrong: [string, string, string][] = [
       ['POST', '/health', 'GET, HEAD'],

@@ -1,22 +1,12 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { type Deferred, deferred, settle } from '../../support/deferred.js';
 import { parseRawResponse, RawSocket } from '../../support/http/raw-socket.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+import { createApiKey } from '../../support/http/api-key.js';
 
 const MIB = 2 ** 20;
-
-function createKey(name: string): ApiKey {
-  return {
-    name,
-    sha256: createHash('sha256').update(name).digest('hex'),
-    tenants: [name],
-    scopes: ['read', 'run'],
-  };
-}
 
 describe('The memory of request bodies that are under way (D25)', () => {
   let server: TestServer;
@@ -25,7 +15,7 @@ describe('The memory of request bodies that are under way (D25)', () => {
   before(async () => {
     server = await startTestServer({
       env: { SERVICE_MEMORY: '16' },
-      keys: [createKey('alice'), createKey('bob')],
+      keys: [createApiKey('alice', ['alice']), createApiKey('bob', ['bob'])],
     });
   });
 
@@ -175,7 +165,7 @@ describe('Large bodies (D25)', () => {
 
   before(async () => {
     server = await startTestServer({
-      keys: [createKey('alice'), createKey('bob')],
+      keys: [createApiKey('alice', ['alice']), createApiKey('bob', ['bob'])],
       tools: [waiting.tool],
     });
   });

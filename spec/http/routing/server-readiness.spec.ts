@@ -52,14 +52,6 @@ describe('A server with a store (D68)', () => {
     return fixture;
   }
 
-  /** A server that has accepted one run, and is not used any more. */
-  async function crashed(): Promise<string> {
-    const fixture = new ControlledServer();
-    await fixture.open({ store: new MemoryStore(disk) });
-    await fixture.server.restored;
-    return fixture.submit();
-  }
-
   describe('while it restores its runs', () => {
     it('is alive and not ready, and says why', async () => {
       const store = new HeldStore(disk);
@@ -89,33 +81,6 @@ describe('A server with a store (D68)', () => {
         expectNotReady(refused);
       }
       store.reading.resolve();
-    });
-
-    it('finds a run that was accepted before, once it is restored, and goes on with it', async () => {
-      const runId = await crashed();
-      const store = new HeldStore(disk);
-      const fixture = await open(store);
-      expectNotReady(await fixture.request('GET', `/pipelines/runs/${runId}`));
-      store.reading.resolve();
-      expect(await fixture.server.restored).to.deep.equal({ kept: 1, goingOn: 1, waiting: 0 });
-      await fixture.waitUntilIdle();
-      expect(await fixture.poll(runId)).to.include({ status: 'running' });
-      await fixture.complete(runId);
-      await fixture.complete(runId);
-      expect(await fixture.poll(runId)).to.include({ status: 'succeeded' });
-    });
-
-    it('can be closed: it begins no run, and leaves all of them in the store', async () => {
-      await crashed();
-      const store = new HeldStore(disk);
-      const fixture = await open(store);
-      opened.pop();
-      const closed = fixture.server.close(0);
-      store.reading.resolve();
-      await closed;
-      expect(await fixture.server.restored).to.equal(undefined);
-      expect(fixture.controlled.calls).to.deep.equal([]);
-      expect(disk.runs.size).to.equal(1);
     });
 
     it('says what to do when the store cannot be read, and stays unready', async () => {

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import type { PlanResult } from '../../../lib/execution/results.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { PlanReport } from '../../../lib/plans/report.js';
-import { ControlledTool } from '../../support/controlled-tool.js';
 import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { LETTER, LETTER_PIPELINES, createPipeline, createStoreTask } from '../support/plans.js';
 
@@ -88,70 +87,5 @@ describe('Unusual plans over HTTP', () => {
     expect(status, JSON.stringify(body)).to.equal(200);
     expect(JSON.stringify(body.blackboard)).to.equal('{"__proto__":{"evil":1}}');
     expect({}).to.not.have.property('evil');
-  });
-
-  it('cannot contain plans', async () => {
-    const inner = { id: 'a', sub_pipelines: [{ id: 'b' }] };
-    for (const pipelines of [{ a: inner }, { a: { plan: inner } }, { a: JSON.stringify(inner) }]) {
-      const { body } = await post('run', { plan: { id: 'p', sub_pipelines: [{ id: 'a' }] }, pipelines });
-      expect(body.detail.problems?.map(({ code }) => code)).to.deep.equal(['nested_plan']);
-    }
-  });
-
-  it('are rejected when one of their pipelines is not YAML, or expands without limit', async () => {
-    const bomb = `a: &a [x, x, x, x, x, x, x, x, x]\n${'bcdefghij'
-      .split('')
-      .map((name, n) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[n]}`).join(', ')}]`)
-      .join('\n')}`;
-    for (const text of [
-      '{',
-      '',
-      ':',
-      '- a',
-      'id: p\n---\nid: q',
-      '%YAML 1.1\n---\nid: p',
-      '[[['.repeat(500),
-      bomb,
-    ]) {
-      const { status, body } = await post('run', {
-        plan: LETTER,
-        pipelines: { ...LETTER_PIPELINES, sign: text },
-      });
-      expect(`${status} ${body.detail.code}`, text.slice(0, 20)).to.equal('400 invalid_definition');
-      expect(body.detail.problems?.[0]?.path).to.match(/^\/pipelines\/sign/);
-    }
-  });
-});
-
-describe('The memory of plans', () => {
-  const NARROW = { env: { SERVICE_MEMORY: '16', SERVICE_BODY_LIMIT: '20000000' } };
-
-  it('counts against SERVICE_MEMORY, including their pipelines (D25)', async () => {
-    const server = await startTestServer({ ...NARROW, tools: [new ControlledTool().tool] });
-    const submit = (size: number) => {
-      const task = { id: 'hold', tool: 'controlled', inputs: { text: 'x'.repeat(size) } };
-      const plan = { id: 'p', sub_pipelines: [{ id: 'a' }] };
-      const request = { plan, pipelines: { a: createPipeline('a', task) } };
-      return server.request<Partial<ErrorBody>>('POST', '/plans/run_async', request);
-    };
-    expect((await submit(5_000_000)).status).to.equal(202);
-    const { status, body } = await submit(5_000_000);
-    expect(`${status} ${body.detail?.code}`).to.match(/^503 (?:queue|memory)_full$/);
-    expect((await submit(3)).status).to.equal(202);
-    await server.close(0);
-  });
-
-  it('is limited for all outputs of a run together', async () => {
-    const server = await startTestServer(NARROW);
-    const blown = { input: 9_000_000, expression: '$pad("", $, "x")' };
-    const subPipelines = ['a', 'b', 'c'].map((id) => ({
-      id,
-      pipeline: createPipeline(id, { id: 't', tool: 'transform', inputs: blown }),
-    }));
-    const { status, body } = await server.request<ErrorBody>('POST', '/plans/run', {
-      plan: { id: 'p', sub_pipelines: subPipelines },
-    });
-    expect(`${status} ${body.detail.code} ${body.detail.sub_pipeline}`).to.equal('500 task_failed b');
-    await server.close(0);
   });
 });

@@ -1,10 +1,7 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { request } from 'node:http';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
-import { createHash } from 'node:crypto';
 import { errorResponse } from '../../../lib/http/errors/error-response.js';
-import { HEARTBEAT_MS } from '../../../lib/http/sse/stream.js';
 import { FLUSH_DELAY_MS } from '../../../lib/http/sse/streams.js';
 import { eventRoutes } from '../../../lib/http/sse/event-routes.js';
 import { settle } from '../../support/deferred.js';
@@ -12,6 +9,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../support/http/test-server.js';
 import { EventReader, type EventReaderOptions } from '../support/event-reader.js';
+import { createApiKey } from '../../support/http/api-key.js';
 
 const PIPELINE = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'controlled' }] };
 
@@ -108,24 +106,6 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
       .and.not.have.property('left');
   });
 
-  it('ends with the final status of the run', async () => {
-    await open();
-    const failed = await start();
-    controlled.last.reject(new Error('no luck'));
-    const cancelled = await start();
-    await server.request('POST', `/pipelines/runs/${cancelled}/cancel`, { force: true });
-    const ends: unknown[] = [];
-    for (const runId of [failed, cancelled]) {
-      const reader = read(runId);
-      await reader.closed;
-      ends.push(...reader.named.map(({ data }) => data));
-    }
-    expect(ends).to.deep.equal([
-      { run_id: failed, status: 'failed' },
-      { run_id: cancelled, status: 'cancelled' },
-    ]);
-  });
-
   it('continues after ?after= or Last-Event-ID, which takes precedence', async () => {
     await open();
     const runId = await start();
@@ -218,40 +198,14 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     expect((await list(runId, '?limit=10000')).body.events).to.have.length(2004);
   });
 
-  it('sends a gap event for dropped events', async () => {
-    await open({ env: { SERVICE_EVENT_BUFFER: '100' } });
-    const runId = await start();
-    emit(297);
-    await finish(runId);
-    const reader = read(runId, { headers: { 'last-event-id': '4' } });
-    await reader.closed;
-    const next = reader.seqs[0];
-    expect(next).to.be.above(5);
-    expect(reader.named.map(({ event, data }) => ({ event, data }))).to.deep.equal([
-      { event: 'gap', data: { after: 4, next } },
-      { event: 'end', data: { run_id: runId, status: 'succeeded' } },
-    ]);
-    expect(reader.seqs).to.deep.equal(reader.seqs.map((_, index) => (next ?? 0) + index));
-    expect(reader.seqs.at(-1)).to.equal(304);
-  });
-
-  it('sends heartbeats while nothing happens', async () => {
-    await open({ clock });
-    const reader = read(await start());
-    await reader.waitUntil(() => reader.events.length === 4);
-    clock.advance(HEARTBEAT_MS);
-    await reader.waitUntil(() => reader.comments === 1);
-    reader.disconnect();
-  });
-
   it('reports runs of other tenants as not found (D37)', async () => {
-    const key = (name: string, scopes: readonly ('read' | 'run')[]) => ({
-      name,
-      sha256: createHash('sha256').update(name).digest('hex'),
-      tenants: [name],
-      scopes,
+    await open({
+      keys: [
+        createApiKey('ours', ['ours']),
+        createApiKey('theirs', ['theirs'], ['read']),
+        createApiKey('blind', ['blind'], ['run']),
+      ],
     });
-    await open({ keys: [key('ours', ['read', 'run']), key('theirs', ['read']), key('blind', ['run'])] });
     const runId = await start({ 'x-api-key': 'ours' });
     const path = `/pipelines/runs/${runId}/events`;
     const statusFor = async (name: string, at = path): Promise<number> =>
@@ -345,60 +299,6 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     }
     expect(clock.pending).to.equal(0);
     expect(server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
-  });
-
-  it('delivers each event once and in order over 500 broken connections', async () => {
-    await open();
-    const runId = await start();
-    const cuts = fc.sample(fc.integer({ min: 0, max: 4000 }), { numRuns: 500 });
-    let broken = 0;
-    /** One of ten clients whose connections break 50 times, anywhere. Every event received causes new ones. */
-    const readOn = async (cutsOfReader: readonly number[]): Promise<number[]> => {
-      const seqs: number[] = [];
-      const readFrom = async (options: EventReaderOptions): Promise<boolean> => {
-        const stream = read(runId, { ...options, headers: { 'last-event-id': String(seqs.at(-1) ?? 0) } });
-        if (options.bytes === 0) stream.disconnect();
-        const isWhole = await stream.closed;
-        seqs.push(...stream.seqs);
-        expect(stream.named.filter(({ event }) => event === 'gap')).to.deep.equal([]);
-        return isWhole;
-      };
-      for (const bytes of cutsOfReader) {
-        emit(5);
-        expect(await readFrom({ bytes, onChunk: () => emit(1) })).to.equal(false);
-        broken++;
-      }
-      if (broken === 500) await finish(runId);
-      expect(await readFrom({})).to.equal(true);
-      return seqs;
-    };
-    const all = await Promise.all(
-      Array.from({ length: 10 }, (_, reader) => readOn(cuts.slice(50 * reader, 50 * reader + 50))),
-    );
-    const { lastSeq } = server.registry.events(runId);
-    expect(broken).to.equal(500);
-    expect(lastSeq).to.be.above(2500);
-    const expected = Array.from({ length: lastSeq }, (_, index) => index + 1);
-    for (const seqs of all) expect(seqs).to.deep.equal(expected);
-  });
-
-  it('serves 1000 clients to the end', async () => {
-    await open();
-    const runId = await start();
-    const readers = Array.from({ length: 1000 }, () => read(runId));
-    await Promise.all(readers.map((reader) => reader.waitUntil(() => reader.events.length === 4)));
-    for (let turn = 1; turn <= 4; turn++) {
-      emit(20);
-      const [reader] = readers;
-      await reader?.waitUntil(() => reader.events.length === 4 + 20 * turn);
-    }
-    await finish(runId);
-    expect(await Promise.all(readers.map(({ closed }) => closed))).to.deep.equal(readers.map(() => true));
-    const expected = Array.from({ length: 87 }, (_, index) => index + 1);
-    for (const reader of readers) {
-      expect(reader.seqs).to.deep.equal(expected);
-      expect(reader.named).to.have.length(1);
-    }
   });
 
   it('keeps the connection for the next request', async () => {

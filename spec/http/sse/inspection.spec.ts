@@ -1,10 +1,9 @@
 import { expect } from 'chai';
-import { createHash } from 'node:crypto';
-import { INSPECTION_LIMITS } from '../../../lib/common/limits.js';
 import type { InspectionEntry, InspectionList } from '../../../lib/runs/inspection/entry.js';
 import { FLUSH_DELAY_MS } from '../../../lib/http/sse/streams.js';
 import { ControlledServer } from '../support/controlled-server.js';
 import { EventReader } from '../support/event-reader.js';
+import { createApiKey } from '../../support/http/api-key.js';
 
 const JSON_ONLY = { accept: 'application/json' };
 
@@ -70,45 +69,6 @@ describe('GET /pipelines/runs/{run_id}/inspection (D35)', () => {
     expect(status).to.equal(204);
   });
 
-  it('shows a run that settled unwatched by its events', async () => {
-    const runId = await controlled.submit();
-    await controlled.complete(runId);
-    await controlled.fail(runId);
-    const { origin, entries, closed } = await list(runId);
-    expect({ origin, closed }).to.deep.equal({ origin: 'events', closed: true });
-    expect(entries.at(-1)).to.include({ actor: 'run', state: 'failed', status: 'done' });
-    const reader = new EventReader(controlled.server.url + path(runId));
-    expect(await reader.closed).to.equal(true);
-    expect(reader.events).to.have.length(entries.length);
-  });
-
-  it('records no longer when the last reader has left, however it left', async () => {
-    const runId = await controlled.submit();
-    const view = await controlled.server.registry.inspection(runId);
-    view.close();
-    const reader = new EventReader(controlled.server.url + path(runId));
-    await reader.waitUntil(() => reader.events.length === 3);
-    reader.disconnect();
-    await reader.closed;
-    const { status } = await controlled.server.request('HEAD', path(runId));
-    expect(status).to.equal(200);
-    await controlled.waitUntilIdle();
-    controlled.clock.advance(INSPECTION_LIMITS.lingerMs);
-    await controlled.complete(runId);
-    expect(view.log.lastSeq).to.equal(3);
-  });
-
-  it('gives back the memory of a rebuilt inspection', async () => {
-    const runId = await controlled.submit();
-    await controlled.complete(runId);
-    await controlled.complete(runId);
-    const { registry } = controlled.server;
-    const retained = await registry.inspection(runId);
-    expect(retained.origin).to.equal('events');
-    retained.close();
-    retained.close();
-  });
-
   it('refuses a limit for a stream, an unknown run, and more streams than there may be', async () => {
     const runId = await controlled.submit();
     const { server } = controlled;
@@ -145,12 +105,9 @@ describe('GET /pipelines/runs/{run_id}/inspection (D35)', () => {
 
 describe('The inspection of runs of other tenants (D37)', () => {
   const key = 'wt_secret-key-of-tenant-a';
-  const sha256 = createHash('sha256').update(key).digest('hex');
   const controlled = new ControlledServer();
 
-  before(() =>
-    controlled.open({ keys: [{ name: 'a', sha256, tenants: ['a'], scopes: ['read', 'run'] }] as never }),
-  );
+  before(() => controlled.open({ keys: [createApiKey('a', ['a'], ['read', 'run'], key)] }));
   after(async () => {
     await controlled.clear();
     await controlled.server.close(0);

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { ApiKey } from '../../../lib/http/auth/authenticate.js';
-import { DEBOUNCE_MS } from '../../../lib/http/routes/runs/long-poll.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 import { WavetrainClient } from '../../../lib/client/client.js';
 import { settle } from '../../support/deferred.js';
 import type { TestResponse } from '../../support/http/test-server.js';
+import { catchRejection } from '../../support/rejection.js';
 import { ControlledServer, TWO_WAVES } from '../support/controlled-server.js';
+import { createApiKey } from '../../support/http/api-key.js';
 
 interface Refused {
   readonly detail: { readonly code: string; readonly message: string };
@@ -62,25 +61,6 @@ describe('A run with breakpoints over HTTP (D42)', () => {
     expect(paused[0]).to.include({ kind: 'run', status: 'running', paused: true });
   });
 
-  it('executes one wave with a step', async () => {
-    const runId = await fixture.submit(TWO_WAVES, { breakpoints: { before: ['a'] } });
-    expect(await fixture.poll(runId)).to.include({ paused: true });
-    expect((await act(runId, 'step')).body).to.include({ paused: false });
-    await fixture.complete(runId);
-    expect(await fixture.poll(runId)).to.include({ paused: true });
-    await act(runId, 'continue');
-    await fixture.complete(runId);
-    expect(await fixture.poll(runId)).to.include({ status: 'succeeded' });
-  });
-
-  it('pauses after a failure, and then fails', async () => {
-    const runId = await fixture.submit(TWO_WAVES, { breakpoints: { on_failure: true } });
-    await fixture.fail(runId);
-    expect(await fixture.poll(runId)).to.include({ status: 'running', paused: true });
-    await act(runId, 'continue');
-    expect(await fixture.poll(runId)).to.include({ status: 'failed', error: 'no luck' });
-  });
-
   it('answers 409 run_not_paused to those who continue a run that is at work, or has settled', async () => {
     const runId = await fixture.submit(TWO_WAVES, BEFORE_B);
     for (const action of ['continue', 'step']) {
@@ -94,18 +74,6 @@ describe('A run with breakpoints over HTTP (D42)', () => {
     expect((await act('none', 'step')).status).to.equal(404);
   });
 
-  it('can be cancelled while it pauses, which frees its place for the next run', async () => {
-    const runId = await pauseBeforeB();
-    const next = await fixture.submit();
-    expect(await fixture.poll(next)).to.include({ status: 'queued' });
-    expect((await act(runId, 'cancel')).body).to.include({
-      status: 'cancelled',
-      settled: true,
-      paused: false,
-    });
-    expect(await fixture.poll(next)).to.include({ status: 'running' });
-  });
-
   it('is cancelled when it has paused for SERVICE_PAUSE_SECONDS', async () => {
     const runId = await pauseBeforeB();
     fixture.clock.advance(59_999);
@@ -113,41 +81,6 @@ describe('A run with breakpoints over HTTP (D42)', () => {
     fixture.clock.advance(1);
     await settle();
     expect(await fixture.poll(runId)).to.include({ status: 'cancelled', settled: true });
-  });
-
-  it('wakes those who wait for a change of the record, when it pauses and when it goes on', async () => {
-    const runId = await fixture.submit(TWO_WAVES, BEFORE_B);
-    const waitWhile = async (change: () => Promise<unknown>): Promise<RunRecord> => {
-      const path = `/pipelines/runs/${runId}`;
-      const { headers } = await fixture.request('GET', path);
-      const known = { 'if-none-match': headers.get('etag') ?? '' };
-      const idle = fixture.clock.pending;
-      const waiting = fixture.server.request<RunRecord>('GET', `${path}?wait=30`, undefined, known);
-      while (fixture.clock.pending === idle) await settle();
-      await change();
-      fixture.clock.advance(DEBOUNCE_MS);
-      const { status, body } = await waiting;
-      expect(status).to.equal(200);
-      return body;
-    };
-    expect(await waitWhile(() => fixture.complete(runId))).to.include({ paused: true });
-    expect(await waitWhile(() => act(runId, 'continue'))).to.include({ paused: false });
-  });
-
-  it('holds the response of a synchronous run until somebody else continues it', async () => {
-    const response = fixture.request<RunRecord>('POST', '/pipelines/run', {
-      pipeline: TWO_WAVES,
-      breakpoints: { before: ['a'] },
-    });
-    let runId: string | undefined;
-    while (runId === undefined) {
-      await fixture.waitUntilIdle();
-      runId = fixture.server.registry.list({ limit: 1 }).runs.find(({ paused }) => paused)?.run_id;
-    }
-    await act(runId, 'continue');
-    await fixture.complete(runId);
-    await fixture.complete(runId);
-    expect((await response).status).to.equal(200);
   });
 
   it('is refused with a task that there is not, in whatever words', async () => {
@@ -163,31 +96,27 @@ describe('A run with breakpoints over HTTP (D42)', () => {
     }
   });
 
-  it('is continued and stepped by the client', async () => {
+  it('is stepped by one wave, and continued, by the client', async () => {
     const client = new WavetrainClient({ url: fixture.server.url });
-    const runId = await pauseBeforeB();
-    expect(await client.step(runId)).to.include({ paused: false });
-    await fixture.waitUntilIdle();
-    await fixture.complete(runId);
-    const error = await client.continue(runId).catch((thrown: unknown) => thrown);
-    expect(error).to.include({ code: 'run_not_paused' });
+    const runId = await fixture.submit(TWO_WAVES, { breakpoints: { before: ['a'] } });
+    for (const goOn of ['step', 'continue'] as const) {
+      expect(await client[goOn](runId)).to.include({ paused: false });
+      await fixture.waitUntilIdle();
+      await fixture.complete(runId);
+    }
+    expect(await fixture.poll(runId)).to.include({ status: 'succeeded' });
+    expect(await catchRejection(client.continue(runId))).to.include({ code: 'run_not_paused' });
   });
 });
 
 describe('A paused run on a server with keys (D37)', () => {
-  const toKey = (name: string, tenants: string[], scopes: ApiKey['scopes']): ApiKey => ({
-    name,
-    sha256: createHash('sha256').update(name).digest('hex'),
-    tenants,
-    scopes,
-  });
   const fixture = new ControlledServer();
   before(() =>
     fixture.open({
       keys: [
-        toKey('owner', ['acme'], ['read', 'run']),
-        toKey('reader', ['acme'], ['read']),
-        toKey('stranger', ['others'], ['read', 'run']),
+        createApiKey('owner', ['acme'], ['read', 'run']),
+        createApiKey('reader', ['acme'], ['read']),
+        createApiKey('stranger', ['others'], ['read', 'run']),
       ],
     }),
   );

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import type { RunResult } from '../../../lib/execution/results.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { EventList } from '../../../lib/execution/events/event.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 
@@ -19,8 +17,6 @@ function createPipeline(items: readonly number[], ...more: readonly object[]): o
   };
   return { id: 'collects', goal: 'go on', tasks: [list, each, ...more] };
 }
-
-const OUTPUT = [{ attempts: 1 }, { error: 'no luck' }];
 const FAILURE = { task_id: 'each', error: 'no luck', attempts: 1, item: 1, collected: true };
 
 describe('Collected errors over HTTP (D67)', () => {
@@ -29,27 +25,6 @@ describe('Collected errors over HTTP (D67)', () => {
     server = await startTestServer();
   });
   after(() => server.close(0));
-
-  it('are outputs of a synchronous run, which counts them in its events', async () => {
-    const body = { pipeline: createPipeline([0, 1]), collect_events: true };
-    const response = await server.request<RunResult>('POST', '/pipelines/run', body);
-    expect(response.status).to.equal(200);
-    expect(response.body.outputs['each']).to.deep.equal(OUTPUT);
-    expect(response.body.events?.at(-1)).to.deep.include({ kind: 'finish', items: 2, failed_items: 1 });
-  });
-
-  it('are failures of the record and events of the stream, although the run has succeeded', async () => {
-    const accepted = await server.request<RunRecord>('POST', '/pipelines/run_async', {
-      pipeline: createPipeline([0, 1]),
-    });
-    const path = `/pipelines/runs/${accepted.body.run_id}`;
-    const { body: record } = await server.request<RunRecord>('GET', `${path}?wait=30`);
-    expect(record).to.deep.include({ status: 'succeeded', error: null, failures: [FAILURE] });
-    const accept = { accept: 'application/json' };
-    const { body } = await server.request<EventList>('GET', `${path}/events`, undefined, accept);
-    const kinds = body.events.flatMap((event) => ('failed_items' in event ? [event.kind] : []));
-    expect(kinds).to.deep.equal(['finish']);
-  });
 
   it('are not what a failed run is said to have failed from', async () => {
     const fatal = { id: 'fatal', tool: 'fail', await: ['each'], inputs: { message: 'fatal' } };

@@ -39,24 +39,6 @@ export const LETTER_YAML = `plan:
           - { id: keep, tool: store, inputs: { key: greeting, value: "Dear {{pipeline.inputs.name}}" } }
 `;
 
-/** Sequential sub-pipelines, each with a task that the spec completes. */
-export const CONTROLLED_PLAN = {
-  id: 'held-plan',
-  goal: 'be held',
-  sub_pipelines: [
-    {
-      id: 'first',
-      stores: ['k'],
-      pipeline: createControlledPipeline('first', createStoreTask('k', '{{hold.output}}')),
-    },
-    { id: 'second', reads: ['k'], pipeline: createControlledPipeline('second') },
-  ],
-};
-
-function createControlledPipeline(id: string, ...more: object[]): object {
-  return { id, goal: 'g', tasks: [{ id: 'hold', tool: 'controlled' }, ...more] };
-}
-
 /** A plan that fails in its second sub-pipeline. */
 export const DOOMED = {
   id: 'doomed',

@@ -66,15 +66,6 @@ describe('a run with breakpoints (D42)', () => {
     ]);
   });
 
-  it('executes one wave with a step', async () => {
-    const run = await start({ before: ['a'] });
-    run.runs.registry.resume(run.runId, 'step');
-    await run.runs.waitUntilIdle();
-    await succeedTask(run, 'a');
-    expect(run.runs.registry.record(run.runId)).to.include({ paused: true });
-    expect(run.runs.registry.record(run.runId).progress).to.include({ waves_executed: 1 });
-  });
-
   it('refuses a value of on_failure that is no boolean, which a caller of the library may send (D42)', async () => {
     const failed = await start({ on_failure: 'yes' as never }).catch((error: unknown) => error);
     expect(failed)

@@ -105,18 +105,6 @@ describe('RunRegistry: admission and queue (D25)', () => {
     expect(await catchRejection(fixture.submit())).to.include({ code: 'queue_full' });
   });
 
-  it('frees the queue position of a queued run that is cancelled', async () => {
-    const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 1 } });
-    const [first = '', second = ''] = await fixture.submitAll(['a', 'a']);
-    expect(await catchRejection(fixture.submit('a'))).to.include({ code: 'queue_full' });
-    const record = await fixture.registry.cancel(second);
-    expect(record).to.include({ status: 'cancelled', settled: true, started_at: null });
-    const third = await fixture.submit('a');
-    await fixture.complete(first);
-    expect(fixture.calledRunIds).to.deep.equal([first, third]);
-    expect(fixture.getStatus(second)).to.equal('cancelled');
-  });
-
   it('keeps the slot of a cancelled run until its wave has finished (D21)', async () => {
     const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 1 } });
     const [first = '', second = ''] = await fixture.submitAll(['a', 'a']);
@@ -125,16 +113,6 @@ describe('RunRegistry: admission and queue (D25)', () => {
     expect(fixture.getStatus(second)).to.equal('queued');
     await fixture.complete(first);
     expect(fixture.getStatus(second)).to.equal('running');
-  });
-
-  it('starts the next run when a running one is forgotten', async () => {
-    const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 2 } });
-    const [first = '', second = '', third = ''] = await fixture.submitAll(['a', 'a', 'a']);
-    fixture.registry.forget(second);
-    fixture.registry.forget(first);
-    await fixture.waitUntilIdle();
-    expect(fixture.calledRunIds).to.deep.equal([first, third]);
-    expect(fixture.registry.load).to.deep.equal({ running: 1, queued: 0 });
   });
 
   it('starts no run while the event-loop budget is used up, and continues in the next slice', async () => {

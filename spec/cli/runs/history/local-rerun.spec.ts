@@ -2,17 +2,8 @@ import { expect } from 'chai';
 import { rmSync } from 'node:fs';
 import { type CliContext, type RegistryApi, systemContext } from '../../../../lib/cli/context.js';
 import { WavetrainError } from '../../../../lib/common/errors.js';
-import { settle } from '../../../support/deferred.js';
 import type { InvokeOptions } from '../../invoke.js';
 import { Project, twoTasks } from './project.js';
-
-const FAN_OUT = `id: fan
-goal: g
-inputs: {numbers: [1, 2, 3]}
-tasks:
-  - {id: each, tool: held, parallel_over: "{{pipeline.inputs.numbers}}", inputs: {n: "{{item}}"}}
-  - {id: last, tool: note, inputs: {all: "{{each.output}}"}}
-`;
 
 describe('rerun: a run of the history goes on in this process (D60, D68)', () => {
   let project: Project;
@@ -102,24 +93,6 @@ describe('rerun: a run of the history goes on in this process (D60, D68)', () =>
     await project.invoke(['run', '-'], { input: twoTasks('fail') });
     expect((await project.invoke(['rerun'])).status).to.equal(3);
     expect(project.noted).to.deep.equal(['first']);
-  });
-
-  it('goes on by item after Ctrl-C twice in a fan-out', async () => {
-    project.folder.write('p.yaml', FAN_OUT);
-    const running = project.invoke(['run', 'p.yaml']);
-    await project.held.started(3);
-    await project.held.returns('one', project.held.calls[0]);
-    await project.held.returns('three', project.held.calls[2]);
-    project.processEvents.emit('SIGINT');
-    await settle();
-    project.processEvents.emit('SIGINT');
-    expect((await running).status).to.equal(130);
-    const rerunning = project.invoke(['rerun', '--json']);
-    await project.held.started(4);
-    expect(project.held.last.inputs).to.deep.equal({ n: 2 });
-    await project.held.returns('two');
-    expect(JSON.parse((await rerunning).stdout).last).to.deep.equal({ all: ['one', 'two', 'three'] });
-    expect(project.held.calls).to.have.length(4);
   });
 
   it('goes on with a plan, from the sub-pipeline that failed', async () => {

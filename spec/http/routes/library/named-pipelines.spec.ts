@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
-import type { ApiKey, KeyScope } from '../../../../lib/http/auth/authenticate.js';
+import type { ApiKey } from '../../../../lib/http/auth/authenticate.js';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
 import type { NamedPipeline } from '../../../../lib/library/named-pipeline.js';
 import { measureCpuMs } from '../../../support/measuring/cpu-time.js';
 import { startTestServer, type TestResponse, type TestServer } from '../../../support/http/test-server.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { createApiKey } from '../../../support/http/api-key.js';
 
 interface Page {
   readonly enabled: boolean;
@@ -36,13 +36,6 @@ const ONE =
   'pipeline: {id: one, goal: g, tasks: [{id: a, tool: mock, inputs: {x: "{{pipeline.inputs.x}}"}}]}';
 
 const simple = (id: string): string => `pipeline: {id: ${id}, goal: g, tasks: [{id: a, tool: mock}]}`;
-
-const key = (name: string, tenants: readonly string[], scopes: readonly KeyScope[]): ApiKey => ({
-  name,
-  tenants,
-  scopes,
-  sha256: createHash('sha256').update(name).digest('hex'),
-});
 
 describe('The pipelines and plans of the server (D69)', () => {
   let folder: TemporaryFolder;
@@ -297,10 +290,10 @@ describe('The pipelines and plans of the server (D69)', () => {
   describe('with keys', () => {
     const headers = (name: string): Record<string, string> => ({ 'x-api-key': name });
     const keys = [
-      key('acme', ['acme'], ['read', 'run', 'edit']),
-      key('beta', ['beta'], ['read', 'run', 'edit']),
-      key('reader', ['*'], ['read', 'run']),
-      key('editor', ['beta'], ['read', 'edit']),
+      createApiKey('acme', ['acme'], ['read', 'run', 'edit']),
+      createApiKey('beta', ['beta'], ['read', 'run', 'edit']),
+      createApiKey('reader', ['*'], ['read', 'run']),
+      createApiKey('editor', ['beta'], ['read', 'edit']),
     ];
     beforeEach(async () => {
       write('p.yaml', simple('p'));

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
-import type { ApiKey, KeyScope } from '../../../../lib/http/auth/authenticate.js';
+import type { ApiKey } from '../../../../lib/http/auth/authenticate.js';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
 import type { NamedPipeline } from '../../../../lib/library/named-pipeline.js';
 import { startTestServer, type TestResponse, type TestServer } from '../../../support/http/test-server.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { createApiKey } from '../../../support/http/api-key.js';
 
 const TEXT = `# Every day.
 pipeline:
@@ -15,13 +15,6 @@ pipeline:
   tasks: [{id: a, tool: mock}]
 `;
 const PAUSED = TEXT.replace('  schedule', '  paused: true\n  schedule');
-
-const key = (name: string, tenants: readonly string[], scopes: readonly KeyScope[]): ApiKey => ({
-  name,
-  tenants,
-  scopes,
-  sha256: createHash('sha256').update(name).digest('hex'),
-});
 
 describe('POST /pipelines/{id}/pause and /resume (D72)', () => {
   let folder: TemporaryFolder;
@@ -82,10 +75,10 @@ describe('POST /pipelines/{id}/pause and /resume (D72)', () => {
   it('need the scopes edit and run, and find nothing of another tenant', async () => {
     const file = write('tenants/acme/daily.yaml');
     await start(true, [
-      key('both', ['acme'], ['read', 'edit', 'run']),
-      key('editor', ['acme'], ['read', 'edit']),
-      key('runner', ['acme'], ['read', 'run']),
-      key('beta', ['beta'], ['read', 'edit', 'run']),
+      createApiKey('both', ['acme'], ['read', 'edit', 'run']),
+      createApiKey('editor', ['acme'], ['read', 'edit']),
+      createApiKey('runner', ['acme'], ['read', 'run']),
+      createApiKey('beta', ['beta'], ['read', 'edit', 'run']),
     ]);
     const pause = (name: string, body?: unknown): Promise<TestResponse<unknown>> =>
       post('daily/pause', body, { 'x-api-key': name });

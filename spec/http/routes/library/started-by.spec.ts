@@ -1,33 +1,35 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { ApiKey } from '../../../../lib/http/auth/authenticate.js';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
 import type { RunRecord } from '../../../../lib/runs/record.js';
 import type { RunPage } from '../../../../lib/runs/views/run-listing.js';
 import { createDisk, MemoryStore } from '../../../runs/store/memory-store.js';
+import { createApiKey } from '../../../support/http/api-key.js';
 import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 
 const SECRET = 'a-secret-of-24-letters-';
+const TOKEN = { 'x-webhook-token': SECRET };
+const KEYS = [createApiKey('ci'), createApiKey('ada')];
 const TASKS = 'tasks: [{id: a, tool: mock}]';
 const PIPELINE = { id: 'sent', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
 const PLAN = { id: 'sent', sub_pipelines: [{ id: 'a', pipeline: PIPELINE }] };
 
-const keyOf = (name: string): ApiKey => ({
-  name,
-  sha256: createHash('sha256').update(name).digest('hex'),
-  tenants: ['default'],
-  scopes: ['read', 'run'],
-});
 const as = (name: string): Record<string, string> => ({ 'x-api-key': name });
 
-describe('Who has started a run (D75)', () => {
+describe('Who has started a run (D75), and its trigger (D28, D71)', () => {
   let folder: TemporaryFolder;
   let server: TestServer;
   before(async () => {
     folder = new TemporaryFolder();
-    folder.write('pipelines/push.yaml', `pipeline: {id: push, goal: g, webhook: {secret: HOOK}, ${TASKS}}`);
-    server = await open({ keys: [keyOf('ci'), keyOf('ada')] });
+    folder.write(
+      'pipelines/push.yaml',
+      `pipeline: {id: push, goal: g, webhook: {secret: HOOK}, params: {trigger: {type: string, default: none}}, ${TASKS}}`,
+    );
+    folder.write(
+      'pipelines/both.yaml',
+      `plan: {id: both, webhook: {secret: HOOK}, sub_pipelines: [{id: a, pipeline: {id: a, goal: g, ${TASKS}}}]}`,
+    );
+    server = await open({ keys: KEYS });
   });
   after(async () => {
     await server.close(0);
@@ -44,6 +46,7 @@ describe('Who has started a run (D75)', () => {
     return opened;
   };
 
+  /** Starts a run, waits until it has settled, and reads its record. */
   const start = async (
     path: string,
     body: object,
@@ -52,7 +55,17 @@ describe('Who has started a run (D75)', () => {
   ): Promise<RunRecord> => {
     const accepted = await to.request<{ run_id: string }>('POST', path, body, headers);
     expect(accepted.status, `${path} ${JSON.stringify(accepted.body)}`).to.equal(202);
-    return to.registry.settled(accepted.body.run_id);
+    const { run_id } = accepted.body;
+    await to.registry.settled(run_id);
+    return (await to.request<RunRecord>('GET', `/pipelines/runs/${run_id}`, undefined, as('ada'))).body;
+  };
+  const list = async (query: string): Promise<RunPage> =>
+    (await server.request<RunPage>('GET', `/pipelines/runs?limit=500&${query}`, undefined, as('ada'))).body;
+  /** What the server says of a request that it refuses. */
+  const refusal = async (method: string, path: string, body?: object): Promise<string> => {
+    const refused = await server.request<ErrorBody>(method, path, body, as('ci'));
+    expect(refused.status, path).to.equal(400);
+    return refused.body.detail.message;
   };
 
   for (const [path, body] of [
@@ -60,19 +73,13 @@ describe('Who has started a run (D75)', () => {
     ['/plans/run_async', { plan: PLAN }],
     ['/pipelines/push/run_async', {}],
   ] as const) {
-    it(`names the API key of POST ${path}`, async () => {
-      const { run_id } = await start(path, body);
-      const { body: record } = await server.request<RunRecord>(
-        'GET',
-        `/pipelines/runs/${run_id}`,
-        undefined,
-        as('ada'),
-      );
-      expect(record.started_by).to.deep.equal({ kind: 'key', name: 'ci' });
+    it(`is the API key of POST ${path}, without a trigger`, async () => {
+      const record = await start(path, body);
+      expect(record).to.deep.include({ started_by: { kind: 'key', name: 'ci' }, trigger: null });
     });
   }
 
-  it('names the key that repeats a run with an Idempotency-Key first', async () => {
+  it('is the key that repeats a run with an Idempotency-Key first', async () => {
     const send = (name: string): Promise<RunRecord> =>
       start('/pipelines/run_async', { pipeline: PIPELINE }, { ...as(name), 'idempotency-key': 'once' });
     const first = await send('ci');
@@ -80,17 +87,33 @@ describe('Who has started a run (D75)', () => {
     expect(again).to.deep.include({ run_id: first.run_id, started_by: { kind: 'key', name: 'ci' } });
   });
 
-  it('names the key that asks for a rerun, also with a changed definition', async () => {
-    const { run_id } = await start('/pipelines/run_async', { pipeline: PIPELINE });
-    for (const body of [{}, { pipeline: { ...PIPELINE, tasks: [{ id: 'b', tool: 'mock' }] } }]) {
+  it('is the key that asks for a rerun, also with a changed definition and of a run of a webhook', async () => {
+    const sent = await start('/pipelines/run_async', { pipeline: PIPELINE });
+    const hooked = await start('/pipelines/push/webhook', {}, TOKEN);
+    for (const [{ run_id }, body] of [
+      [sent, {}],
+      [sent, { pipeline: { ...PIPELINE, tasks: [{ id: 'b', tool: 'mock' }] } }],
+      [hooked, {}],
+    ] as const) {
       const rerun = await start(`/pipelines/runs/${run_id}/rerun`, body, as('ada'));
-      expect(rerun).to.deep.include({ rerun_of: run_id, started_by: { kind: 'key', name: 'ada' } });
+      expect(rerun).to.deep.include({
+        rerun_of: run_id,
+        started_by: { kind: 'key', name: 'ada' },
+        trigger: null,
+      });
     }
   });
 
-  it('names the definition of a webhook', async () => {
-    const record = await start('/pipelines/push/webhook', {}, { 'x-webhook-token': SECRET });
-    expect(record.started_by).to.deep.equal({ kind: 'webhook', name: 'push' });
+  it('is the definition of a webhook, whose runs have the trigger "webhook", whatever its body says', async () => {
+    for (const [path, body, headers] of [
+      ['push', {}, {}],
+      ['push', { trigger: 'schedule' }, {}],
+      ['push', {}, { 'x-github-delivery': 'first' }],
+      ['both', {}, {}],
+    ] as const) {
+      const run = await start(`/pipelines/${path}/webhook`, body, { ...TOKEN, ...headers });
+      expect(run).to.deep.include({ trigger: 'webhook', started_by: { kind: 'webhook', name: path } });
+    }
   });
 
   it('is anonymous on a server without keys', async () => {
@@ -103,54 +126,77 @@ describe('Who has started a run (D75)', () => {
     }
   });
 
-  it('cannot be set by a request', async () => {
-    const body = { pipeline: PIPELINE, started_by: { kind: 'key', name: 'ada' } };
-    const refused = await server.request<ErrorBody>('POST', '/pipelines/run_async', body, as('ci'));
-    expect(refused.status).to.equal(400);
-    expect(refused.body.detail.message).to.contain('started_by');
+  it('can be set by no body of a request that starts a run', async () => {
+    const { run_id } = await start('/pipelines/push/run_async', {});
+    for (const [path, body] of [
+      ['/pipelines/run', { pipeline: PIPELINE }],
+      ['/pipelines/run_async', { pipeline: PIPELINE }],
+      ['/plans/run', { plan: PLAN }],
+      ['/plans/run_async', { plan: PLAN }],
+      ['/pipelines/push/run', {}],
+      ['/pipelines/push/run_async', {}],
+      [`/pipelines/runs/${run_id}/rerun`, {}],
+    ] as const) {
+      expect(await refusal('POST', path, { ...body, trigger: 'schedule' })).to.contain('trigger');
+      const startedBy = { kind: 'key', name: 'ada' };
+      expect(await refusal('POST', path, { ...body, started_by: startedBy })).to.contain('started_by');
+    }
   });
 
-  it('filters the list by kind, and by kind and name (D35)', async () => {
+  it('filters the list by kind, by kind and name, and by trigger, and what is counted with it (D35)', async () => {
     await start('/pipelines/run_async', { pipeline: PIPELINE }, as('ada'));
-    await start('/pipelines/push/webhook', {}, { 'x-webhook-token': SECRET });
-    const list = async (filter: string): Promise<readonly string[]> => {
-      const path = `/pipelines/runs?limit=500&started_by=${encodeURIComponent(filter)}`;
-      const { body } = await server.request<RunPage>('GET', path, undefined, as('ada'));
-      return [...new Set(body.runs.map(({ started_by: { kind, name } }) => `${kind} ${name}`))];
+    await start('/pipelines/push/webhook', {}, TOKEN);
+    const starters = async (filter: string): Promise<readonly string[]> => {
+      const { runs } = await list(`started_by=${encodeURIComponent(filter)}`);
+      return [...new Set(runs.map(({ started_by: { kind, name } }) => `${kind} ${name}`))];
     };
-    expect(await list('key')).to.have.members(['key ci', 'key ada']);
-    expect(await list('key:ada')).to.deep.equal(['key ada']);
-    expect(await list('webhook')).to.deep.equal(['webhook push']);
-    expect(await list('key:nobody')).to.deep.equal([]);
-    const unknown = await server.request<ErrorBody>(
-      'GET',
-      '/pipelines/runs?started_by=nobody',
-      undefined,
-      as('ada'),
+    expect(await starters('key')).to.have.members(['key ci', 'key ada']);
+    expect(await starters('key:ada')).to.deep.equal(['key ada']);
+    expect(await starters('webhook')).to.include('webhook push');
+    expect(await starters('key:nobody')).to.deep.equal([]);
+    const triggered = await list('trigger=webhook&counts=true');
+    expect([...new Set(triggered.runs.map(({ trigger }) => trigger))]).to.deep.equal(['webhook']);
+    expect(triggered.counts?.succeeded).to.equal(triggered.runs.length);
+    expect((await list('trigger=schedule')).runs).to.deep.equal([]);
+    expect(await refusal('GET', '/pipelines/runs?started_by=nobody')).to.contain(
+      '"started_by" must be one of key, anonymous, schedule',
     );
-    expect(unknown.status).to.equal(400);
-    expect(unknown.body.detail.message).to.contain('"started_by" must be one of key, anonymous, schedule');
+    expect(await refusal('GET', '/pipelines/runs?trigger=none')).to.contain('trigger');
   });
 
-  it('is the same after a restart (D68)', async () => {
+  it('is the same after a restart; of a run that an earlier version has kept, only the webhook is known (D68)', async () => {
     const disk = createDisk();
-    const keys = [keyOf('ci'), keyOf('ada')];
-    const first = await open({ keys, store: new MemoryStore(disk) });
-    const { run_id } = await start('/pipelines/run_async', { pipeline: PIPELINE }, as('ci'), first);
-    const rerun = await start(`/pipelines/runs/${run_id}/rerun`, {}, as('ada'), first);
-    const hook = await start('/pipelines/push/webhook', {}, { 'x-webhook-token': SECRET }, first);
-    const old = await start('/pipelines/push/webhook', {}, { 'x-webhook-token': SECRET }, first);
+    const first = await open({ keys: KEYS, store: new MemoryStore(disk) });
+    const sent = await start('/pipelines/run_async', { pipeline: PIPELINE }, as('ci'), first);
+    const rerun = await start(`/pipelines/runs/${sent.run_id}/rerun`, {}, as('ada'), first);
+    const hook = await start('/pipelines/push/webhook', {}, TOKEN, first);
+    const plan = await start('/pipelines/both/webhook', {}, TOKEN, first);
+    const [old, older] = [
+      await start('/pipelines/push/webhook', {}, TOKEN, first),
+      await start('/pipelines/push/webhook', {}, TOKEN, first),
+    ];
     await first.close(0);
-    const [submission = '', ...facts] = disk.documents.get(old.run_id) ?? [];
-    const { started_by: _, ...before } = JSON.parse(submission) as Record<string, unknown>;
-    disk.documents.set(old.run_id, [JSON.stringify(before), ...facts]);
-    const second = await open({ keys, store: new MemoryStore(disk) });
+    const forget = (runId: string, field: 'started_by' | 'trigger'): void => {
+      const [submission = '', ...facts] = disk.documents.get(runId) ?? [];
+      const { [field]: _, ...before } = JSON.parse(submission) as Record<string, unknown>;
+      disk.documents.set(runId, [JSON.stringify(before), ...facts]);
+    };
+    forget(old.run_id, 'started_by');
+    forget(older.run_id, 'trigger');
+    const second = await open({ keys: KEYS, store: new MemoryStore(disk) });
     try {
-      const read = (id: string): RunRecord['started_by'] => second.registry.record(id).started_by;
-      expect(read(run_id)).to.deep.equal({ kind: 'key', name: 'ci' });
-      expect(read(rerun.run_id)).to.deep.equal({ kind: 'key', name: 'ada' });
-      expect(read(hook.run_id)).to.deep.equal({ kind: 'webhook', name: 'push' });
-      expect(read(old.run_id), 'kept by an earlier version').to.deep.equal({ kind: 'webhook', name: 'push' });
+      const read = ({ run_id }: RunRecord): string => {
+        const { started_by: by, trigger } = second.registry.record(run_id);
+        return `${by.kind} ${by.name}, ${trigger}`;
+      };
+      expect([sent, rerun, hook, plan].map(read)).to.deep.equal([
+        'key ci, null',
+        'key ada, null',
+        'webhook push, webhook',
+        'webhook both, webhook',
+      ]);
+      expect(read(old)).to.equal('webhook push, webhook');
+      expect(second.registry.record(older.run_id).trigger).to.equal(null);
     } finally {
       await second.close(0);
     }

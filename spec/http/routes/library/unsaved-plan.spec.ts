@@ -1,22 +1,15 @@
 import { expect } from 'chai';
-import { createHash } from 'node:crypto';
 import type { ApiKey } from '../../../../lib/http/auth/authenticate.js';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
 import { LIBRARY_LIMITS } from '../../../../lib/library/limits.js';
 import type { PlanReport } from '../../../../lib/plans/report.js';
 import { startTestServer, type TestResponse, type TestServer } from '../../../support/http/test-server.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { createApiKey } from '../../../support/http/api-key.js';
 
 const PLAN = 'plan: {id: two, goal: both, inputs: {x: 1}, sub_pipelines: [{id: one, inputs: [x]}]}';
 const ONE =
   'pipeline: {id: one, goal: g, tasks: [{id: a, tool: mock, inputs: {x: "{{pipeline.inputs.x}}"}}]}';
-
-const key = (name: string): ApiKey => ({
-  name,
-  tenants: [name],
-  scopes: ['read', 'run'],
-  sha256: createHash('sha256').update(name).digest('hex'),
-});
 
 const of = (name: string): Record<string, string> => ({ Authorization: `Bearer ${name}` });
 
@@ -79,7 +72,7 @@ describe('A plan that is sent beside one of the folder (D69)', () => {
     folder.write('tenants/acme/two.yaml', PLAN);
     folder.write('tenants/acme/one.yaml', ONE);
     folder.write('tenants/other/mine.yaml', PLAN.replace('id: two', 'id: mine'));
-    await start([key('acme'), key('other')]);
+    await start([createApiKey('acme', ['acme']), createApiKey('other', ['other'])]);
     const yaml = PLAN;
     const foreign = await validate({ yaml, beside: 'two' }, of('other'));
     expect(foreign.status).to.equal(404);

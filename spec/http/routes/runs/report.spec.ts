@@ -1,16 +1,8 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { WavetrainClient } from '../../../../lib/client/index.js';
-import type { ApiKey } from '../../../../lib/http/auth/authenticate.js';
 import { defineTool } from '../../../../lib/tools/tool.js';
 import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
-
-const keyOf = (name: string, scopes: ApiKey['scopes'], tenants = ['default']): ApiKey => ({
-  name,
-  sha256: createHash('sha256').update(name).digest('hex'),
-  tenants,
-  scopes,
-});
+import { createApiKey } from '../../../support/http/api-key.js';
 
 const fail = defineTool({
   name: 'own_fail',
@@ -37,10 +29,10 @@ describe('GET /pipelines/runs/{run_id}/report (D59)', () => {
 
   before(async () => {
     const keys = [
-      keyOf('runner', ['read', 'run']),
-      keyOf('reader', ['read']),
-      keyOf('starter', ['run']),
-      keyOf('other', ['read'], ['other']),
+      createApiKey('runner'),
+      createApiKey('reader', ['default'], ['read']),
+      createApiKey('starter', ['default'], ['run']),
+      createApiKey('other', ['other'], ['read']),
     ];
     server = await startTestServer({ tools: [fail], keys, env: { SERVICE_MEMORY: '16' } });
     const client = new WavetrainClient({ url: server.url, key: 'runner', retries: 0 });

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { EditableDefinition, BlackboardView } from '../../../../lib/runs/views/submission-view.js';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
@@ -9,6 +8,7 @@ import { settle } from '../../../support/deferred.js';
 import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
 import { ControlledServer, TWO_WAVES } from '../../support/controlled-server.js';
 import { LETTER, LETTER_PIPELINES } from '../../support/plans.js';
+import { createApiKey } from '../../../support/http/api-key.js';
 
 const HELD_GRAPH = {
   id: 'held',
@@ -255,12 +255,11 @@ describe('What a run was submitted with, after a restart (D68)', () => {
 });
 
 describe('POST /pipelines/runs/{run_id}/rerun/preview (D60)', () => {
-  const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
   const fixture = new ControlledServer();
   const keys = [
-    { name: 'runner', sha256: sha256('runner'), tenants: ['default'], scopes: ['read', 'run'] as const },
-    { name: 'reader', sha256: sha256('reader'), tenants: ['default'], scopes: ['read'] as const },
-    { name: 'other', sha256: sha256('other'), tenants: ['other'], scopes: ['read', 'run'] as const },
+    createApiKey('runner'),
+    createApiKey('reader', ['default'], ['read']),
+    createApiKey('other', ['other']),
   ];
   before(() => fixture.open({ keys }));
   after(() => fixture.close());

@@ -1,18 +1,13 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { ApiKey } from '../../../../lib/http/auth/authenticate.js';
 import type { RunPage } from '../../../../lib/runs/views/run-listing.js';
 import { ControlledServer } from '../../support/controlled-server.js';
+import { createApiKey } from '../../../support/http/api-key.js';
 
-const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
-
-const KEYS: ApiKey[] = ['alice', 'bob'].map((name) => ({
-  name,
-  sha256: sha256(name),
-  tenants: [name],
-  scopes: ['read', 'run'],
-}));
-KEYS.push({ name: 'reader', sha256: sha256('reader'), tenants: ['alice'], scopes: ['read'] });
+const KEYS = [
+  createApiKey('alice', ['alice']),
+  createApiKey('bob', ['bob']),
+  createApiKey('reader', ['alice'], ['read']),
+];
 
 const as = (key: string) => ({ 'x-api-key': key });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { TWO_WAVES } from '../../../http/support/controlled-server.js';
-import { ConsoleFixture } from '../support/console-fixture.js';
+import { useBrowserTab } from '../support/browser-tab.js';
 import { findViolations } from '../support/accessibility.js';
 import { eventually } from '../../waiting.js';
 
@@ -18,14 +18,12 @@ const LARGE = {
 
 describe('The zoom of the graph of a run, in a browser without network', function () {
   this.timeout(90_000);
-  const fixture = ConsoleFixture.describe();
-  const { controlled } = fixture;
   let page: Page;
   let url: string;
-
-  beforeEach(() => {
-    ({ page, url } = fixture);
+  const fixture = useBrowserTab({}, (tab) => {
+    ({ page, url } = tab);
   });
+  const { controlled } = fixture;
 
   const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
   const card = (id: string): Locator => page.locator(`#task--${id}`);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Locator, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { parsePipeline } from '../../../../lib/pipelines/load.js';
 import { TWO_WAVES } from '../../../http/support/controlled-server.js';
-import { ConsoleFixture } from '../support/console-fixture.js';
+import { useBrowserTab } from '../support/browser-tab.js';
 import { findViolations } from '../support/accessibility.js';
 import { eventually, expectHash, expectText } from '../../waiting.js';
 
@@ -66,14 +66,14 @@ const BROKEN = 'pipeline:\n  id: broken\n  goal: g\n  tasks:\n    - id: a\n     
 
 describe('The run console on a real server, in a browser without network', function () {
   this.timeout(240_000);
-  const fixture = ConsoleFixture.describe({ files: { 'nightly.yaml': SCHEDULED, 'broken.yaml': BROKEN } });
-  const { controlled } = fixture;
+  let browser: Browser;
   let page: Page;
   let url: string;
-
-  beforeEach(() => {
-    ({ page, url } = fixture);
+  let takeComplaints: () => readonly string[];
+  const fixture = useBrowserTab({ files: { 'nightly.yaml': SCHEDULED, 'broken.yaml': BROKEN } }, (tab) => {
+    ({ browser, page, url, takeComplaints } = tab);
   });
+  const { controlled } = fixture;
 
   const button = (name: string | RegExp): Locator => page.getByRole('button', { name });
   const card = (name: string): Locator => page.locator(`#task--${name}`);
@@ -305,7 +305,7 @@ describe('The run console on a real server, in a browser without network', funct
     await page.goto(`${url}/runs/nothing`);
     await expectText(page.locator('h1'), 'There is no such run');
     // The browser complains of each request that was answered with 404.
-    expect(fixture.takeComplaints().every((complaint) => complaint.includes('404'))).to.equal(true);
+    expect(takeComplaints().every((complaint) => complaint.includes('404'))).to.equal(true);
   });
 
   it('lists the pipelines of the folder with the next time of their schedule, and runs one with its params', async () => {
@@ -330,7 +330,7 @@ describe('The run console on a real server, in a browser without network', funct
   ] as const) {
     it(`has no serious problem of accessibility on any page (${name})`, async () => {
       const runId = await runFailing();
-      const tab = await fixture.browser.newPage(options);
+      const tab = await browser.newPage(options);
       for (const path of [
         '/',
         '/library',

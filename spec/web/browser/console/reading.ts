@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { ConsoleFixture } from '../support/console-fixture.js';
+import { useBrowserTab } from '../support/browser-tab.js';
 import { eventually, expectText } from '../../waiting.js';
 
 /** One of three items fails, and one task does not run. */
@@ -32,14 +32,12 @@ const BROKEN = `pipeline:
 
 describe('What a reader of the console sees without knowing it, in a browser without network', function () {
   this.timeout(240_000);
-  const fixture = ConsoleFixture.describe({ files: { 'broken.yaml': BROKEN } });
-  const { controlled } = fixture;
   let page: Page;
   let url: string;
-
-  beforeEach(() => {
-    ({ page, url } = fixture);
+  const fixture = useBrowserTab({ files: { 'broken.yaml': BROKEN } }, (tab) => {
+    ({ page, url } = tab);
   });
+  const { controlled } = fixture;
 
   const panel = (): Locator => page.locator('.task-panel');
 

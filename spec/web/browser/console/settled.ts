@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Locator, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { parsePipeline } from '../../../../lib/pipelines/load.js';
 import { startTestServer } from '../../../support/http/test-server.js';
-import { ConsoleFixture } from '../support/console-fixture.js';
+import { useBrowserTab } from '../support/browser-tab.js';
 import { findViolations } from '../support/accessibility.js';
 import { eventually, expectText } from '../../waiting.js';
+import { createApiKey } from '../../../support/http/api-key.js';
 
 const FETCH = {
   id: 'fetch',
@@ -28,14 +28,13 @@ const GREET = { id: 'greet', goal: 'g', tasks: [{ id: 'hello', tool: 'mock', inp
 
 describe('What a reader does with a run that is over, in a browser without network', function () {
   this.timeout(90_000);
-  const fixture = ConsoleFixture.describe();
-  const { controlled } = fixture;
+  let browser: Browser;
   let page: Page;
   let url: string;
-
-  beforeEach(() => {
-    ({ page, url } = fixture);
+  const fixture = useBrowserTab({}, (tab) => {
+    ({ browser, page, url } = tab);
   });
+  const { controlled } = fixture;
 
   const card = (name: string): Locator => page.locator(`#task--${name}`);
   const panel = (): Locator => page.locator('.task-panel');
@@ -136,13 +135,12 @@ describe('What a reader does with a run that is over, in a browser without netwo
 
   it('says what the key lacks when the server refuses to delete a run, and keeps it', async () => {
     const key = 'wt_reader-of-the-spec';
-    const sha256 = createHash('sha256').update(key).digest('hex');
     const server = await startTestServer({
-      keys: [{ name: 'reader', sha256, tenants: ['*'], scopes: ['read'] }],
+      keys: [createApiKey('reader', ['*'], ['read'], key)],
     });
     const runId = await server.registry.submit({ pipeline: parsePipeline(JSON.stringify(GREET)) });
     await server.registry.settled(runId);
-    const tab = await fixture.browser.newPage();
+    const tab = await browser.newPage();
     await tab.addInitScript(`sessionStorage.setItem('wavetrain-key', '${key}')`);
     await tab.goto(`${server.url}/runs/${runId}`);
     await tab.getByRole('button', { name: 'Delete…' }).click();

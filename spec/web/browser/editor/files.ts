@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
+import { REFUSED, useBrowserTab } from '../support/browser-tab.js';
 import { deferred } from '../../../support/deferred.js';
-import { ConsoleFixture, STATUS_4XX } from '../support/console-fixture.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { eventually, expectText } from '../../waiting.js';
 
 const DAILY = 'pipeline:\n  id: daily\n  goal: g\n  tasks:\n    - id: hello\n      tool: mock\n';
@@ -20,25 +21,24 @@ const PASTE_AND_RERUN = `{
 
 describe('The files and the checks of the editor, in a browser', function () {
   this.timeout(240_000);
-  const fixture = ConsoleFixture.describe({
-    files: {
-      'daily.yaml': DAILY,
-      'tenants/acme/daily.yaml': DAILY.replace('goal: g', 'goal: of acme'),
-    },
-    env: { SERVICE_PIPELINES_WRITABLE: 'true' },
-    provoked: STATUS_4XX,
-  });
+  let folder: TemporaryFolder;
   let page: Page;
   let url: string;
-
-  beforeEach(() => {
-    ({ page, url } = fixture);
-  });
+  const fixture = useBrowserTab(
+    {
+      files: { 'daily.yaml': DAILY, 'tenants/acme/daily.yaml': DAILY.replace('goal: g', 'goal: of acme') },
+      env: { SERVICE_PIPELINES_WRITABLE: 'true' },
+      expected: REFUSED,
+    },
+    (tab) => {
+      ({ folder, page, url } = tab);
+    },
+  );
 
   const button = (name: string): Locator => page.getByRole('button', { name });
   const text = (): Locator => page.locator('.text-half .cm-content');
   const summary = (): Locator => page.locator('.problems .summary');
-  const saved = (): string => readFileSync(fixture.folder.at('daily.yaml'), 'utf8');
+  const saved = (): string => readFileSync(folder.at('daily.yaml'), 'utf8');
 
   async function open(query: string): Promise<void> {
     await page.goto(`${url}/edit${query}`);
@@ -92,7 +92,7 @@ describe('The files and the checks of the editor, in a browser', function () {
   });
 
   it('leave a file with CRLF unchanged when it is opened, and save it with CRLF', async () => {
-    fixture.folder.write('daily.yaml', DAILY.replaceAll('\n', '\r\n'));
+    folder.write('daily.yaml', DAILY.replaceAll('\n', '\r\n'));
     await open('?pipeline=daily');
     await expectText(page.locator('.toolbar .kept'), 'Saved');
     await typeAtStart('# mine\n');
@@ -105,7 +105,7 @@ describe('The files and the checks of the editor, in a browser', function () {
     await open('?pipeline=daily');
     await typeAtStart('# mine\n');
     await page.goto('about:blank');
-    fixture.folder.write('daily.yaml', `${DAILY}# theirs\n`);
+    folder.write('daily.yaml', `${DAILY}# theirs\n`);
     await page.goto(`${url}/edit?pipeline=daily`);
     const heading = page.getByRole('heading', { name: 'The file has changed' });
     await heading.waitFor();
@@ -132,7 +132,7 @@ describe('The files and the checks of the editor, in a browser', function () {
   });
 
   it('fix the right place when lines were typed above it since the check', async () => {
-    fixture.folder.write('daily.yaml', DAILY.replace('tool: mock', 'tool: mokc'));
+    folder.write('daily.yaml', DAILY.replace('tool: mock', 'tool: mokc'));
     await open('?pipeline=daily');
     const fix = page.locator('.problems .fix');
     await fix.waitFor();
@@ -145,7 +145,7 @@ describe('The files and the checks of the editor, in a browser', function () {
   });
 
   it('fix nothing where the text was changed since the check', async () => {
-    fixture.folder.write('daily.yaml', DAILY.replace('tool: mock', 'tool: mokc'));
+    folder.write('daily.yaml', DAILY.replace('tool: mock', 'tool: mokc'));
     await open('?pipeline=daily');
     const fix = page.locator('.problems .fix');
     await fix.waitFor();

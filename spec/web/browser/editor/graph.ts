@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { ConsoleFixture } from '../support/console-fixture.js';
+import { useBrowserTab } from '../support/browser-tab.js';
 import { findViolations } from '../support/accessibility.js';
-import { pasting } from '../support/pasting.js';
+import { readEditor, writeEditor } from '../support/editor-text.js';
 import { eventually, expectText } from '../../waiting.js';
 
 const CHAIN = `id: chain
@@ -15,12 +15,13 @@ const DIMMED = 'The graph is of the last text that could be read';
 
 describe('The graph and the fixes of the editor, in a browser without network', function () {
   this.timeout(90_000);
-  const fixture = ConsoleFixture.describe();
   let page: Page;
-
+  let url: string;
+  useBrowserTab({}, (tab) => {
+    ({ page, url } = tab);
+  });
   beforeEach(async () => {
-    ({ page } = fixture);
-    await page.goto(`${fixture.url}/edit`);
+    await page.goto(`${url}/edit`);
     await text().waitFor();
   });
 
@@ -31,19 +32,8 @@ describe('The graph and the fixes of the editor, in a browser without network', 
   const scale = (): Promise<number> =>
     page.evaluate("Number(getComputedStyle(document.querySelector('.scaled')).getPropertyValue('--scale'))");
 
-  async function write(content: string): Promise<void> {
-    await text().click();
-    await page.keyboard.press('Control+a');
-    await page.evaluate(pasting(content));
-  }
-
-  async function read(): Promise<string> {
-    const lines = await page.locator('.text-half .cm-line').allInnerTexts();
-    return lines.map((line) => line.replace(/\n$/, '')).join('\n');
-  }
-
   it('keeps the last graph, dimmed and with a line that says so, while its text cannot be read', async () => {
-    await write(CHAIN);
+    await writeEditor(page, CHAIN);
     await task('t11').waitFor();
     await text().click();
     await page.keyboard.press('Control+End');
@@ -55,16 +45,16 @@ describe('The graph and the fixes of the editor, in a browser without network', 
   });
 
   it('drops the graph when another definition that cannot be read is pasted over its text', async () => {
-    await write(CHAIN);
+    await writeEditor(page, CHAIN);
     await task('t11').waitFor();
-    await write('id: other\ngoal: g\ntasks:\n  - id: report\n   tool: mock\n');
+    await writeEditor(page, 'id: other\ngoal: g\ntasks:\n  - id: report\n   tool: mock\n');
     await page.getByText('The graph appears when the text has no errors.').waitFor();
     expect(await page.locator('.edit-graph').count()).to.equal(0);
     expect(await page.getByText(DIMMED).count()).to.equal(0);
   });
 
   it('is made smaller, larger and fitting by buttons and keys, and keeps its scale when the text changes', async () => {
-    await write(CHAIN);
+    await writeEditor(page, CHAIN);
     await task('t11').waitFor();
     expect(await scale()).to.equal(1);
     await button('Fit').click();
@@ -81,7 +71,7 @@ describe('The graph and the fixes of the editor, in a browser without network', 
     await eventually(async () => (await scale()) === 1);
     await page.keyboard.press('-');
     await eventually(async () => (await scale()) === 0.85);
-    await write(`${CHAIN}  - {id: t12, tool: mock}\n`);
+    await writeEditor(page, `${CHAIN}  - {id: t12, tool: mock}\n`);
     await task('t12').waitFor();
     expect(await scale()).to.equal(0.85);
     await page.getByRole('tab', { name: 'Run' }).click();
@@ -92,14 +82,14 @@ describe('The graph and the fixes of the editor, in a browser without network', 
   });
 
   it('indents with spaces and adds the goal and the tool with a click each, also with two on one', async () => {
-    await write('id: p # the name\ntasks:\n\t- id: a\n\t  # no tool\n');
+    await writeEditor(page, 'id: p # the name\ntasks:\n\t- id: a\n\t  # no tool\n');
     await page.locator('.problems .fix', { hasText: 'indent with spaces' }).click();
     await expectText(summary(), '2 errors');
     await page.locator('.problems .fix', { hasText: 'add goal' }).dblclick();
     await page.locator('.problems .fix', { hasText: 'add tool: mock' }).click();
     await expectText(summary(), 'No problems');
     await task('a').waitFor();
-    expect(await read()).to.equal(
+    expect(await readEditor(page)).to.equal(
       'id: p # the name\ngoal: "Say what this pipeline does"\ntasks:\n  - id: a\n    tool: mock\n    # no tool\n',
     );
   });

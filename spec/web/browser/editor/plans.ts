@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { ConsoleFixture, STATUS_4XX } from '../support/console-fixture.js';
-import { pasting } from '../support/pasting.js';
+import { REFUSED, useBrowserTab } from '../support/browser-tab.js';
+import { readEditor, writeEditor } from '../support/editor-text.js';
 import { expectText } from '../../waiting.js';
 
 const TRIP = `# where to
@@ -30,37 +30,25 @@ const ROOMS = `pipeline:
 
 describe('Plans in the editor, in a browser', function () {
   this.timeout(240_000);
-  const fixture = ConsoleFixture.describe({
-    files: { 'trip.yaml': TRIP, 'people.yaml': PEOPLE, 'hotel/rooms.yaml': ROOMS },
-    env: { SERVICE_PIPELINES_WRITABLE: 'true' },
-    provoked: STATUS_4XX,
-  });
   let page: Page;
   let url: string;
-
-  beforeEach(() => {
-    ({ page, url } = fixture);
-  });
+  const fixture = useBrowserTab(
+    {
+      files: { 'trip.yaml': TRIP, 'people.yaml': PEOPLE, 'hotel/rooms.yaml': ROOMS },
+      env: { SERVICE_PIPELINES_WRITABLE: 'true' },
+      expected: REFUSED,
+    },
+    (tab) => {
+      ({ page, url } = tab);
+    },
+  );
 
   const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
-  const text = (): Locator => page.locator('.text-half .cm-content');
   const summary = (): Locator => page.locator('.problems .summary');
 
   async function open(query: string): Promise<void> {
     await page.goto(`${url}/edit${query}`);
     await expectText(summary(), /No problems|error|warning/);
-  }
-
-  /** The text as the editor has it. */
-  async function read(): Promise<string> {
-    const lines = await page.locator('.text-half .cm-line').allInnerTexts();
-    return lines.map((line) => line.replace(/\n$/, '')).join('\n');
-  }
-
-  async function write(content: string): Promise<void> {
-    await text().click();
-    await page.keyboard.press('Control+a');
-    await page.evaluate(pasting(content));
   }
 
   /** Waits for the page of a run that is not this one, and for its end. Returns its status. */
@@ -95,7 +83,7 @@ describe('Plans in the editor, in a browser', function () {
   it('rerun after a fix, with a preview of what runs and what is reused (D60)', async () => {
     const runId = await failedRun();
     await open(`?run=${runId}`);
-    await write((await read()).replace('tool: fail', 'tool: mock'));
+    await writeEditor(page, (await readEditor(page)).replace('tool: fail', 'tool: mock'));
     await expectText(page.locator('.rerun-part .preview'), /3 tasks run.*bad.*1 task is reused.*good/s);
     await button('Rerun with these changes').click();
     expect(await settledRun(runId)).to.equal('succeeded');
@@ -123,13 +111,13 @@ describe('Plans in the editor, in a browser', function () {
     const added = await page.request.put(`${url}/pipelines/cars/file`, { data: { text }, headers });
     expect(added.status()).to.equal(200);
     await open('?pipeline=trip');
-    await write(`${TRIP}    - {id: cars, inputs: [city], stores: [cars]}\n    - {id: ships}\n`);
+    await writeEditor(page, `${TRIP}    - {id: cars, inputs: [city], stores: [cars]}\n    - {id: ships}\n`);
     await expectText(summary(), '1 warning');
     await page.getByText('sub-pipeline "ships": there is no file "ships.yaml"').waitFor();
     await page.getByRole('tab', { name: 'Run' }).click();
     await button('Run').click();
     await page.locator('.run-pane').getByText('sub-pipeline "ships": there is no file').waitFor();
-    await write(`${TRIP}    - {id: cars, inputs: [city], stores: [cars]}\n`);
+    await writeEditor(page, `${TRIP}    - {id: cars, inputs: [city], stores: [cars]}\n`);
     await expectText(summary(), 'No problems');
     await button('Run').click();
     expect(await settledRun()).to.equal('succeeded');

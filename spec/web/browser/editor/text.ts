@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { ScriptedModels } from '../../../models/scripted-models.js';
-import { ConsoleFixture, STATUS_4XX } from '../support/console-fixture.js';
+import { REFUSED, useBrowserTab } from '../support/browser-tab.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { findViolations } from '../support/accessibility.js';
-import { pasting } from '../support/pasting.js';
+import { readEditor, writeEditor } from '../support/editor-text.js';
 import { eventually, expectText } from '../../waiting.js';
 
 const DAILY = `pipeline:
@@ -36,18 +37,21 @@ const WRITTEN = 'pipeline:\n  id: written\n  goal: g\n  tasks:\n    - {id: only,
 
 describe('The editor on a real server, in a browser without network', function () {
   this.timeout(240_000);
-  const fixture = ConsoleFixture.describe({
-    files: { 'daily.yaml': DAILY },
-    env: { SERVICE_PIPELINES_WRITABLE: 'true' },
-    models: new ScriptedModels('```yaml\npipeline: {id: written}\n```', `\`\`\`yaml\n${WRITTEN}\`\`\``),
-    provoked: STATUS_4XX,
-  });
+  let folder: TemporaryFolder;
   let page: Page;
   let url: string;
-
-  beforeEach(() => {
-    ({ page, url } = fixture);
-  });
+  let takeComplaints: () => readonly string[];
+  const fixture = useBrowserTab(
+    {
+      files: { 'daily.yaml': DAILY },
+      env: { SERVICE_PIPELINES_WRITABLE: 'true' },
+      models: new ScriptedModels('```yaml\npipeline: {id: written}\n```', `\`\`\`yaml\n${WRITTEN}\`\`\``),
+      expected: REFUSED,
+    },
+    (tab) => {
+      ({ folder, page, url, takeComplaints } = tab);
+    },
+  );
 
   const button = (name: string | RegExp): Locator => page.getByRole('button', { name });
   const text = (): Locator => page.locator('.text-half .cm-content');
@@ -58,18 +62,6 @@ describe('The editor on a real server, in a browser without network', function (
   async function open(query = ''): Promise<void> {
     await page.goto(`${url}/edit${query}`);
     await text().waitFor();
-  }
-
-  /** The text as the editor has it: its lines, without what is only drawn. */
-  async function read(): Promise<string> {
-    const lines = await page.locator('.text-half .cm-line').allInnerTexts();
-    return lines.map((line) => line.replace(/\n$/, '')).join('\n');
-  }
-
-  async function write(content: string): Promise<void> {
-    await text().click();
-    await page.keyboard.press('Control+a');
-    await page.evaluate(pasting(content));
   }
 
   it('starts with an example that runs, shows its graph, and leads to the run', async () => {
@@ -88,7 +80,7 @@ describe('The editor on a real server, in a browser without network', function (
 
   it('underlines problems, lists them, and fixes them with a click each', async () => {
     await open();
-    await write(BROKEN);
+    await writeEditor(page, BROKEN);
     await expectText(summary(), '3 errors');
     await eventually(async () => (await page.locator('.cm-lintRange-error').count()) >= 3);
     await button('6:13').click();
@@ -99,7 +91,7 @@ describe('The editor on a real server, in a browser without network', function (
       await page.locator('.problems .fix').filter({ hasText: fix }).click();
     }
     await expectText(summary(), 'No problems');
-    expect(await read())
+    expect(await readEditor(page))
       .to.include('tool: mock')
       .and.to.include('x: "{{a.output}}"')
       .and.to.include('city:');
@@ -113,7 +105,7 @@ describe('The editor on a real server, in a browser without network', function (
         .locator('.cm-tooltip-autocomplete li')
         .filter({ has: page.getByText(label, { exact: true }) })
         .click();
-    await write('pipeline:\n  id: p\n  goal: g\n  tasks:\n    - id: one\n      ');
+    await writeEditor(page, 'pipeline:\n  id: p\n  goal: g\n  tasks:\n    - id: one\n      ');
     await page.keyboard.type('too');
     await accept('tool');
     await page.keyboard.type('transf');
@@ -125,7 +117,7 @@ describe('The editor on a real server, in a browser without network', function (
     await accept('input');
     await page.keyboard.type('"{{pipeline.g');
     await accept('pipeline.goal');
-    expect(await read()).to.include('inputs: {expression: $, input: "{{pipeline.goal}}"}');
+    expect(await readEditor(page)).to.include('inputs: {expression: $, input: "{{pipeline.goal}}"}');
     await expectText(summary(), 'No problems');
   });
 
@@ -168,14 +160,14 @@ describe('The editor on a real server, in a browser without network', function (
     await page.reload();
     await text().waitFor();
     await page.getByText('What you had typed here was restored').waitFor();
-    expect(await read()).to.include('# my note');
+    expect(await readEditor(page)).to.include('# my note');
     await button('Discard it').click();
-    await eventually(async () => !(await read()).includes('# my note'));
+    await eventually(async () => !(await readEditor(page)).includes('# my note'));
   });
 
   it('offers the choice when another tab has a newer text of the same definition', async () => {
     await open();
-    await write(DAILY);
+    await writeEditor(page, DAILY);
     await page.getByText('Kept in this browser').waitFor();
     const other = await page.context().newPage();
     await other.goto(`${url}/edit`);
@@ -184,7 +176,7 @@ describe('The editor on a real server, in a browser without network', function (
     await other.keyboard.type('# of the other tab');
     await page.getByRole('heading', { name: 'Another tab has a newer text' }).waitFor();
     await button('Take the text of the other tab').click();
-    await eventually(async () => (await read()).includes('# of the other tab'));
+    await eventually(async () => (await readEditor(page)).includes('# of the other tab'));
     await other.close();
   });
 
@@ -195,25 +187,23 @@ describe('The editor on a real server, in a browser without network', function (
     await page.keyboard.type('# mine');
     await page.keyboard.press('Control+s');
     await page.getByText('Saved as daily.').waitFor();
-    expect(readFileSync(fixture.folder.at('daily.yaml'), 'utf8')).to.equal(`${DAILY}# mine`);
-    fixture.folder.write('daily.yaml', `${DAILY}# theirs\n`);
+    expect(readFileSync(folder.at('daily.yaml'), 'utf8')).to.equal(`${DAILY}# mine`);
+    folder.write('daily.yaml', `${DAILY}# theirs\n`);
     await page.keyboard.type(' and more');
     await page.keyboard.press('Control+s');
     await page.getByRole('heading', { name: 'The file has changed' }).waitFor();
     await page.locator('.compared .cm-merge-b').getByText('# theirs').waitFor();
     await button('Keep my text').click();
     await page.keyboard.press('Control+s');
-    await eventually(
-      () => readFileSync(fixture.folder.at('daily.yaml'), 'utf8') === `${DAILY}# mine and more`,
-    );
+    await eventually(() => readFileSync(folder.at('daily.yaml'), 'utf8') === `${DAILY}# mine and more`);
   });
 
   it('notices a file that changes under the editor, and takes it when asked', async () => {
     await open('?pipeline=daily');
     await task('hello').waitFor();
-    fixture.folder.write('daily.yaml', DAILY.replaceAll('hello', 'salute'));
+    folder.write('daily.yaml', DAILY.replaceAll('hello', 'salute'));
     await page.getByRole('heading', { name: 'The file has changed' }).waitFor();
-    expect(await read()).to.include('hello');
+    expect(await readEditor(page)).to.include('hello');
     await button('Take the file').click();
     await task('salute').waitFor();
   });
@@ -237,7 +227,7 @@ describe('The editor on a real server, in a browser without network', function (
         response.url().endsWith('/rerun/preview') &&
         response.request().postData()?.includes('tool: fail') === false,
     );
-    await write((await read()).replace('tool: fail', 'tool: mock'));
+    await writeEditor(page, (await readEditor(page)).replace('tool: fail', 'tool: mock'));
     await previewed;
     await expectText(page.locator('.rerun-part .preview'), /1 task runs.*bad.*1 task is reused.*good/s);
     await button('Rerun with these changes').click();
@@ -264,7 +254,7 @@ describe('The editor on a real server, in a browser without network', function (
     await button('Write it').click();
     await page.getByRole('heading', { name: 'What the model has written' }).waitFor();
     await page.locator('.compared .cm-merge-b').getByText('only').waitFor();
-    expect(await read()).to.equal(DAILY);
+    expect(await readEditor(page)).to.equal(DAILY);
     await button('Replace my text').click();
     await page.getByRole('heading', { name: 'One answer was rejected' }).waitFor();
     await page.getByRole('tab', { name: 'Graph' }).click();
@@ -299,8 +289,7 @@ describe('The editor on a real server, in a browser without network', function (
     await expectText(summary(), /^The text cannot be checked: the server does not answer\./);
     await page.unroute('**/pipelines/validate');
     await expectText(summary(), 'No problems');
-    const complaints = fixture.takeComplaints();
-    const failed = complaints.filter((complaint) => /validate failed|net::ERR_FAILED/.test(complaint));
+    const failed = takeComplaints().filter((complaint) => /validate failed|net::ERR_FAILED/.test(complaint));
     expect(failed).to.not.deep.equal([]);
   });
 
@@ -308,12 +297,12 @@ describe('The editor on a real server, in a browser without network', function (
     await open();
     const long = `${DAILY}${Array.from({ length: 25_000 }, (_, index) => `    # line ${index} of a long text, so long`).join('\n')}\n`;
     expect(long.length).to.be.greaterThan(900_000);
-    await write(long);
+    await writeEditor(page, long);
     await expectText(summary(), /longer than 256 KiB/);
     await page.keyboard.press('Control+Home');
     await page.keyboard.type('# a line at the start\n');
     await expectText(page.locator('.text-half .cm-line').first(), '# a line at the start');
-    await write(DAILY);
+    await writeEditor(page, DAILY);
     await expectText(summary(), 'No problems');
   });
 
@@ -328,10 +317,10 @@ describe('The editor on a real server, in a browser without network', function (
       await page.setViewportSize({ width, height: 850 });
       await open();
       expect(await findViolations(page)).to.deep.equal([]);
-      await write(BROKEN);
+      await writeEditor(page, BROKEN);
       await expectText(summary(), '3 errors');
       expect(await findViolations(page)).to.deep.equal([]);
-      await write(DAILY);
+      await writeEditor(page, DAILY);
       await task('hello').waitFor();
       for (const name of ['Graph', 'Run', 'Write with a model']) {
         await page.getByRole('tab', { name }).click();

@@ -113,30 +113,4 @@ describe('The page that the commands open, in a browser without network (D42)', 
     expect(await tab.page.title()).to.include('Wavetrain');
     expectQuiet(url);
   });
-
-  it('"run --inspect=wait" begins when the page is open, and shows every event since', async () => {
-    const url = await start('run', 'p.yaml', '--quiet', '--inspect=wait');
-    await tab.show(url);
-    await expectText(tab.badge, 'failed');
-    await tab.row(/^sale/).waitFor();
-    expect(await tab.page.getByText('Nobody watched this run').count()).to.equal(0);
-    expectQuiet(url);
-  });
-
-  it('"run --inspect" shows the inputs of a task while the run waits before it, and after its end', async () => {
-    const url = await start('run', 'p.yaml', '--quiet', '--inspect', '--break-before', 'loaf');
-    await tab.show(url);
-    await expectText(tab.badge, 'paused');
-    await tab.button('Step').click();
-    await tab.row(/^loaf/).waitFor();
-    await expectText(tab.badge, 'paused');
-    await tab.select(/^loaf/);
-    await tab.page.getByRole('tab', { name: 'Values' }).click();
-    await tab.page.getByText('"of"').or(tab.page.getByText('of:')).first().waitFor();
-    await tab.button('Continue').click();
-    await expectText(tab.badge, 'failed');
-    await tab.select(/^sale/);
-    await tab.page.getByText('"nobody buys"').first().waitFor();
-    expectQuiet(url);
-  });
 });

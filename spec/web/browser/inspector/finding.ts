@@ -1,9 +1,7 @@
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { systemClock } from '../../../../lib/common/clock.js';
 import { defineTool } from '../../../../lib/tools/tool.js';
-import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
-import { openBrowser } from '../support/open-browser.js';
+import { TWO_WAVES } from '../../../http/support/controlled-server.js';
+import { useBrowserTab } from '../support/browser-tab.js';
 import { InspectorPage } from '../support/inspector-page.js';
 import { eventually, expectText } from '../../waiting.js';
 
@@ -39,28 +37,12 @@ const WIDE = {
 
 describe('What a reader of the inspector looks for first, in a browser without network (D42)', function () {
   this.timeout(240_000);
-  const fixture = new ControlledServer();
-  let browser: Browser;
   let tab: InspectorPage;
   let url: string;
-
-  before(async function () {
-    browser = await openBrowser(this);
-    await fixture.open({ clock: systemClock, tools: [picky] });
-    ({ url } = fixture.server);
+  const fixture = useBrowserTab({ tools: [picky] }, ({ page, url: address }) => {
+    tab = new InspectorPage(page);
+    url = address;
   });
-
-  beforeEach(async () => {
-    tab = await InspectorPage.open(browser);
-  });
-
-  afterEach(async () => {
-    tab.expectQuiet(url);
-    await tab.close();
-    await fixture.clear();
-  });
-
-  after(() => fixture.close());
 
   async function pauseBeforeB(): Promise<string> {
     const runId = await fixture.submit(TWO_WAVES, { breakpoints: { before: ['b'] } });

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { systemClock } from '../../../../lib/common/clock.js';
 import { openBrowser } from '../support/open-browser.js';
 import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
 import { InspectorPage } from '../support/inspector-page.js';
+import { createApiKey } from '../../../support/http/api-key.js';
 
 const KEY = 'wt_the-key-of-this-spec';
 
@@ -18,8 +18,7 @@ describe('The inspector on a real server with keys, in a browser without network
 
   before(async function () {
     browser = await openBrowser(this);
-    const sha256 = createHash('sha256').update(KEY).digest('hex');
-    const keys = [{ name: 'all', sha256, tenants: ['*'], scopes: ['read', 'run'] as const }];
+    const keys = [createApiKey('all', ['*'], ['read', 'run'], KEY)];
     await fixture.open({ clock: systemClock, keys });
     ({ url } = fixture.server);
     const { body } = await fixture.server.request<{ run_id: string }>(

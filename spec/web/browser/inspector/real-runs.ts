@@ -1,8 +1,6 @@
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { systemClock } from '../../../../lib/common/clock.js';
-import { openBrowser } from '../support/open-browser.js';
-import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
+import { useBrowserTab } from '../support/browser-tab.js';
+import { TWO_WAVES } from '../../../http/support/controlled-server.js';
 import { InspectorPage } from '../support/inspector-page.js';
 import { eventually, expectText } from '../../waiting.js';
 
@@ -29,32 +27,13 @@ const PLAN = {
 
 describe('The inspector on a real server with real runs, in a browser without network (D42)', function () {
   this.timeout(240_000);
-  const fixture = new ControlledServer();
-  const { controlled } = fixture;
-  let browser: Browser;
   let tab: InspectorPage;
   let url: string;
-
-  before(async function () {
-    browser = await openBrowser(this);
-    await fixture.open({
-      clock: systemClock,
-      env: { SERVICE_MAX_RUNNING: '2', MAX_FAN_OUT_CONCURRENCY: '100' },
-    });
-    ({ url } = fixture.server);
+  const fixture = useBrowserTab({ env: { MAX_FAN_OUT_CONCURRENCY: '100' } }, ({ page, url: address }) => {
+    tab = new InspectorPage(page);
+    url = address;
   });
-
-  beforeEach(async () => {
-    tab = await InspectorPage.open(browser);
-  });
-
-  afterEach(async () => {
-    tab.expectQuiet(url);
-    await tab.close();
-    await fixture.clear();
-  });
-
-  after(() => fixture.close());
+  const { controlled } = fixture;
 
   /** Submits a run and resolves when its first call is in flight. */
   async function submit(pipeline: object = TWO_WAVES, more: object = {}): Promise<string> {
@@ -113,106 +92,6 @@ describe('The inspector on a real server with real runs, in a browser without ne
     await tab.page.getByRole('tab', { name: 'Values' }).click();
     await tab.page.getByText('"page 59"').first().waitFor();
     await finish(runId);
-  });
-
-  it('filters the sequence by actor and by type, while the run goes on', async () => {
-    const runId = await submit();
-    await tab.show(`${url}/inspect/${runId}`);
-    await fixture.complete(runId);
-    await tab.row('b').waitFor();
-    await tab.page.getByLabel('Filter by actor').fill('wave/a');
-    await tab.page.getByLabel('Filter by type of event').selectOption('task.settled');
-    await eventually(async () => (await tab.count.textContent())?.startsWith('1 of') === true);
-    await tab.page.getByLabel('Filter by actor').fill('');
-    await controlled.started(2);
-    await fixture.complete(runId);
-    await eventually(async () => (await tab.count.textContent())?.startsWith('2 of') === true);
-    const rows = await tab.page.locator('.row.entry').allInnerTexts();
-    expect(rows.map((text) => /wave\/[ab]\s*task\.settled/.test(text))).to.deep.equal([true, true]);
-  });
-
-  it('shows the snapshot of each actor, and marks what an event has changed in it', async () => {
-    const runId = await submit();
-    await tab.show(`${url}/inspect/${runId}#actor=run`);
-    await finish(runId);
-    await eventually(async () => /value:\s*"succeeded"\s*changed/.test(await tab.detail.innerText()));
-    expect(await tab.detail.innerText())
-      .to.match(/wavesExecuted:\s*2\s*changed/)
-      .and.not.match(/waves:\s*\[2\]\s*changed/);
-    await tab.select(/^b/);
-    await eventually(async () => /value:\s*"succeeded"\s*changed/.test(await tab.detail.innerText()));
-    await tab.button('Previous event of the actor').click();
-    await tab.button('Previous event of the actor').click();
-    await eventually(async () => (await tab.detail.innerText()).includes('the first of this actor'));
-    expect(await tab.detail.innerText()).to.not.include('changed');
-  });
-
-  it('goes back to every moment with the slider, and finds what led to a state', async () => {
-    const runId = await submit();
-    await tab.show(`${url}/inspect/${runId}#actor=run/wave/a`);
-    await finish(runId);
-    await expectText(tab.badge, 'succeeded');
-    const slider = tab.page.getByRole('slider', { name: 'Moment' });
-    await tab.button('Previous event of the actor').click();
-    await expectText(tab.lit, 'succeeded');
-    await tab.button('Previous event of the actor').click();
-    await expectText(tab.lit, 'invoking');
-    expect(await tab.row('b').count()).to.equal(0);
-    const link = tab.page.url();
-    await tab.page.getByRole('tab', { name: 'Event' }).click();
-    await slider.fill('1');
-    await expectText(tab.page.locator('.moment'), /^#1 of/);
-    await slider.press('End');
-    await tab.row('b').waitFor();
-    await tab.button('End').click();
-    await eventually(() => !tab.page.url().includes('seq='));
-    expect(link).to.include('actor=run/wave/a');
-  });
-
-  it('shows a run that nobody watched as it is rebuilt from its events, and says so', async () => {
-    const runId = await submit();
-    await finish(runId);
-    await tab.show(`${url}/inspect/${runId}`);
-    await tab.page.getByText('Nobody watched this run, so this was rebuilt from its events').waitFor();
-    await tab.row('b').waitFor();
-    await expectText(tab.lit, 'succeeded');
-    await tab.select(/^a/);
-    await expectText(tab.lit, 'succeeded');
-  });
-
-  it('lets a run that has paused step and continue, after a look at the inputs of what comes next', async () => {
-    const pipeline = {
-      ...TWO_WAVES,
-      tasks: [...TWO_WAVES.tasks, { id: 'c', tool: 'controlled', await: ['b'] }],
-    };
-    const runId = await submit(pipeline, { breakpoints: { before: ['b'] } });
-    await tab.show(`${url}/inspect/${runId}`);
-    await fixture.complete(runId);
-    await expectText(tab.badge, 'paused');
-    await expectText(tab.lit, 'paused');
-    await tab.button('Step').click();
-    await tab.row('b').waitFor();
-    await controlled.started(2);
-    await tab.select('b');
-    await tab.page.getByRole('tab', { name: 'Values' }).click();
-    await tab.page.getByText('"done"').waitFor();
-    await fixture.complete(runId);
-    await expectText(tab.badge, 'paused');
-    await tab.button('Continue').click();
-    await tab.row(/^c/).waitFor();
-    await finish(runId);
-    await expectText(tab.badge, 'succeeded');
-    expect(await tab.button('Cancel').count()).to.equal(0);
-  });
-
-  it('cancels a run that has paused', async () => {
-    const runId = await submit(TWO_WAVES, { breakpoints: { before: ['b'] } });
-    await tab.show(`${url}/inspect/${runId}`);
-    await fixture.complete(runId);
-    await expectText(tab.badge, 'paused');
-    await tab.button('Cancel').click();
-    await expectText(tab.badge, 'cancelled');
-    await expectText(tab.lit, 'cancelled');
   });
 
   it('shows the sub-pipelines of a plan, each with its waves and tasks', async () => {

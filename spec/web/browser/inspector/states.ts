@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import type { Json } from '../../../../lib/common/json/json.js';
 import { openBrowser } from '../support/open-browser.js';
 import { findViolations } from '../support/accessibility.js';
 import { FakeRun, FakeServer } from '../../fake-server.js';
@@ -22,7 +21,6 @@ describe('The inspector when something is missing, broken, hostile or very large
 
   beforeEach(async () => {
     server.runs.clear();
-    server.key = undefined;
     server.gap = undefined;
     server.isDown = false;
     page = await browser.newPage({ viewport: { width: 1360, height: 820 } });
@@ -46,24 +44,6 @@ describe('The inspector when something is missing, broken, hostile or very large
     await page.goto(`${server.url}/inspect/%3Cb%3Enone`);
     await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
     expect(await page.locator('.card .id').textContent()).to.equal('<b>none');
-  });
-
-  it('asks for a key, keeps it for the tab, and asks again when it is wrong', async () => {
-    addRun();
-    server.key = 'wt_right';
-    await page.goto(`${server.url}/inspect/r1`);
-    await page.getByLabel('API key').fill('wt_wrong');
-    await page.keyboard.press('Enter');
-    await page.getByText('The server does not accept this key.').waitFor();
-    await page.getByLabel('API key').fill('wt_right');
-    await page.keyboard.press('Enter');
-    await page.getByRole('treeitem').first().waitFor();
-    await page.reload();
-    await page.getByRole('treeitem').first().waitFor();
-    const stored = await page.evaluate(
-      '[Object.values(sessionStorage), localStorage.length, document.cookie]',
-    );
-    expect(stored).to.deep.equal([['wt_right'], 0, '']);
   });
 
   it('says that the connection is lost, and goes on where it was when the server is back', async () => {
@@ -122,23 +102,6 @@ describe('The inspector when something is missing, broken, hostile or very large
       "getComputedStyle([...document.querySelectorAll('.tree bdi')].at(-1)).unicodeBidi",
     );
     expect(isolates).to.match(/isolate/);
-  });
-
-  it('cuts a string of 5 MB and pages an object of 10,000 keys, with a button to show more', async () => {
-    const keys: Record<string, Json> = {};
-    for (let index = 0; index < 10_000; index++) keys[`key ${index}`] = index;
-    addRun(
-      new RunScript()
-        .create('run', 'run', 'queued')
-        .send('run', 'begin', 'running', { snapshot: { long: 'x'.repeat(5_000_000), keys } }),
-    );
-    await open();
-    await page.getByText('key 99:').waitFor();
-    expect(await page.locator('.json-row').count()).to.be.below(130);
-    expect((await page.getByRole('tabpanel').textContent())?.length).to.be.below(20_000);
-    await page.getByRole('button', { name: 'show 20,000 more of 4,999,600 characters' }).click();
-    await page.getByRole('button', { name: 'show 100 more of 9,900' }).click();
-    await page.getByText('key 199:').waitFor();
   });
 
   it('stays usable with 10,000 items: folded, virtual, and without a task of 100 ms for a scrub or a scroll', async () => {
@@ -208,16 +171,6 @@ describe('The inspector when something is missing, broken, hostile or very large
       }
     });
   }
-
-  it('has one column on a narrow screen, and no sideways scrolling', async () => {
-    addRun();
-    await page.setViewportSize({ width: 400, height: 800 });
-    await open();
-    const [scroll, client] = (await page.evaluate(
-      '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
-    )) as [number, number];
-    expect(scroll).to.be.at.most(client);
-  });
 });
 
 /** Processor time that the page takes for a piece of script and for drawing what it changes. */

@@ -23,7 +23,6 @@ describe('The inspector in a browser without network (D42)', function () {
     server.runs.clear();
     server.actions.length = 0;
     server.onAction = () => {};
-    server.key = undefined;
     server.gap = undefined;
     page = await browser.newPage({ viewport: { width: 1360, height: 820 } });
     page.setDefaultTimeout(10_000);
@@ -160,14 +159,6 @@ describe('The inspector in a browser without network (D42)', function () {
     await page.getByRole('tab', { name: 'Values' }).click();
     await page.getByText('"http://example.com"').waitFor();
     expect(await snapshot().innerText()).to.include('rows');
-  });
-
-  it('downloads the recording', async () => {
-    addPausedRun();
-    await open();
-    const download = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'Download recording' }).click();
-    expect((await download).suggestedFilename()).to.equal('r1.wtrec');
   });
 
   it('makes the statechart smaller, larger and fitting by its buttons and by the keys + - 0', async () => {

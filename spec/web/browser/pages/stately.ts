@@ -4,6 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { openBrowser, type Witness, witness } from '../support/open-browser.js';
 import { ControlledServer } from '../../../http/support/controlled-server.js';
 import { ROOT } from '../../../project/files.js';
+import { createApiKey } from '../../../support/http/api-key.js';
 
 /**
  * Stands in for the viewer of stately.ai, whose address the browser is made to find here: it receives with the package's
@@ -131,9 +132,7 @@ describe('The page of the Stately inspector on a server with keys (D37)', functi
 
   before(async function () {
     browser = await openBrowser(this);
-    const { createHash } = await import('node:crypto');
-    const sha256 = createHash('sha256').update('the key').digest('hex');
-    await fixture.open({ keys: [{ name: 'all', sha256, tenants: ['*'], scopes: ['read', 'run'] }] });
+    await fixture.open({ keys: [createApiKey('all', ['*'], ['read', 'run'], 'the key')] });
   });
 
   after(() => fixture.close());

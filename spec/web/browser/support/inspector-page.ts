@@ -7,7 +7,7 @@ export class InspectorPage {
   readonly page: Page;
   readonly seen: Witness;
 
-  private constructor(page: Page) {
+  constructor(page: Page) {
     this.page = page;
     this.seen = witness(page);
   }
