@@ -7,7 +7,7 @@ import { parseText } from '../../definition/text/parse-text.js';
 import { decodeText, readError } from '../files/regular-file.js';
 import { findColumns } from '../schemas/document-columns.js';
 import { assertFieldCount, createField, readFields, type Schema } from '../schemas/schema.js';
-import { runLongWork } from '../../common/scheduling/limiters.js';
+import { runLongWork } from '../../common/scheduling/run-in-slices.js';
 import { defineTool, type Registries, type ToolContext } from '../tool.js';
 
 /** Reads the schema of what is to be extracted from documents (D49). */

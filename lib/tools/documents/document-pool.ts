@@ -2,14 +2,15 @@ import type { Clock } from '../../common/clock.js';
 import { ToolError } from '../../common/errors.js';
 import { DOCUMENT_LIMITS, SCAN_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/memory/shared-limit.js';
-import { type RunSteps, runToEnd } from '../../common/scheduling/steps.js';
+import { runInSlices } from '../../common/scheduling/run-in-slices.js';
+import type { RunSteps } from '../../common/scheduling/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import type { Launcher } from '../../common/workers/launcher.js';
 import { ProcessPool } from '../../common/workers/process-pool.js';
 import { type JsonResponse, WorkerError } from '../../common/workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { type DocumentContent, documentError } from './document.js';
-import { ConcurrencyLimiter } from '../../common/scheduling/limiters.js';
+import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 import { unpackImages } from './document-messages.js';
 import { isLargeDocument, parseContent, type ParseRequest } from './parse-content.js';
 
@@ -51,7 +52,7 @@ export class DocumentPool {
 
   constructor(options: DocumentPoolOptions) {
     const { file, parallelism, tenantShare, isolateTenants, clock, launcher } = options;
-    this.#runSteps = options.runSteps ?? (async (steps) => runToEnd(steps));
+    this.#runSteps = options.runSteps ?? runInSlices;
     this.#limits = options.limits ?? DOCUMENT_LIMITS;
     this.readLimiter = new ConcurrencyLimiter(shareLimit(DOCUMENT_LIMITS.atOnce, tenantShare));
     const maxProcesses = Math.min(Math.max(parallelism, 1), MAX_PROCESSES);

@@ -1,10 +1,8 @@
-import { nextTurn } from '../../common/scheduling/turns.js';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../common/clock.js';
-import { runWithPauses, type Steps } from '../../common/scheduling/steps.js';
 import type { DocumentContent } from './document.js';
 import { DocumentPool, type ParseContext } from './document-pool.js';
 import { parseContent, type ParseRequest } from './parse-content.js';
@@ -27,14 +25,9 @@ export async function parseLocally(request: ParseRequest, context: ParseContext)
       tenantShare: 0,
       isolateTenants: false,
       clock: systemClock,
-      runSteps: pauseAfterEachStep,
     });
   }
   return await pool.parse(request, context);
-}
-
-function pauseAfterEachStep<T>(steps: Steps<T>): Promise<T> {
-  return runWithPauses(steps, nextTurn);
 }
 
 function findProgram(): string | undefined {

@@ -3,7 +3,8 @@ import { ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
 import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/memory/shared-limit.js';
-import { type RunSteps, runToEnd } from '../../common/scheduling/steps.js';
+import { runInSlices } from '../../common/scheduling/run-in-slices.js';
+import type { RunSteps } from '../../common/scheduling/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import type { Launcher } from '../../common/workers/launcher.js';
 import { ProcessPool } from '../../common/workers/process-pool.js';
@@ -57,7 +58,7 @@ export class ExpressionPool {
 
   constructor(options: ExpressionPoolOptions) {
     const { file, parallelism, tenantShare, clock, launcher } = options;
-    this.#runSteps = options.runSteps ?? (async (steps) => runToEnd(steps));
+    this.#runSteps = options.runSteps ?? runInSlices;
     const total = Math.min(Math.max(parallelism, 1), MAX_PROCESSES);
     this.#pool = new ProcessPool({
       file,
