@@ -14,7 +14,7 @@ interface Room {
 /** From the lowest to the highest. */
 export const ROOMS: Readonly<Record<string, Room>> = {
   'started-by': { may: [], reason: 'it is said wherever runs are started and shown' },
-  json: { may: ['scheduling'], reason: 'everything builds on it' },
+  json: { may: ['scheduling', 'text'], reason: 'everything builds on it' },
   errors: { may: ['text'], reason: 'any code may fail' },
   files: { may: ['errors'], reason: 'reading a file fails in few words, the same everywhere' },
   text: { may: [], reason: 'texts and lists in messages are cut in one place' },

@@ -42,29 +42,30 @@ export class ConcurrencyLimiter {
 }
 
 /**
- * Maps a list with at most `atOnce` calls at work. Rejects with the first failure, after which it starts no further call.
+ * Maps values with at most `atOnce` calls at work. Rejects with the first failure, after which it starts no further call.
  *
- * @returns the results in the order of the list
+ * @returns the results in the order of the values
  */
 export async function mapSome<T, R>(
-  items: readonly T[],
+  values: Iterable<T>,
   atOnce: number,
-  map: (item: T) => Promise<R>,
+  map: (value: T) => Promise<R>,
 ): Promise<R[]> {
   const results: R[] = [];
-  const entries = items.entries();
+  const remaining = values[Symbol.iterator]();
+  let started = 0;
   let hasFailed = false;
   const work = async (): Promise<void> => {
-    for (const [position, item] of entries) {
-      if (hasFailed) return;
+    for (let next = remaining.next(); !next.done && !hasFailed; next = remaining.next()) {
+      const position = started++;
       try {
-        results[position] = await map(item);
+        results[position] = await map(next.value);
       } catch (error) {
         hasFailed = true;
         throw error;
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
+  await Promise.all(Array.from({ length: atOnce }, work));
   return results;
 }

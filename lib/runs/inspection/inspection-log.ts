@@ -1,3 +1,4 @@
+import { measureLetters } from '../../common/json/json.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
 import { warnListenerRemoved } from '../../common/warnings.js';
 import type { MemoryBudget } from '../../execution/memory-budget.js';
@@ -75,7 +76,7 @@ export class InspectionLog {
     if (this.#isClosed) return;
     const seq = this.lastSeq + 1;
     const json = JSON.stringify({ seq, ...entry });
-    const bytes = measure(json);
+    const bytes = ENTRY_BYTES + measureLetters(json);
     if (this.#entries.length >= this.#limits.entries) this.#dropHalf();
     while (this.#bytes + bytes > this.#limits.length && this.#dropHalf());
     if (this.#budget?.tryReserve(bytes) === false) {
@@ -133,10 +134,3 @@ export class InspectionLog {
     }
   }
 }
-
-/** V8 keeps a text at 2 bytes a character as soon as one of them is beyond Latin-1. */
-function measure(json: string): number {
-  return ENTRY_BYTES + (BEYOND_LATIN_1.test(json) ? 2 : 1) * json.length;
-}
-
-const BEYOND_LATIN_1 = /[^\0-\u00ff]/;

@@ -12,7 +12,6 @@ import { type NamedTable, toXlsx } from '../files/export/xlsx.js';
 import { assertFileName } from '../files/file-name.js';
 import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 import { runForAttempt } from '../../common/scheduling/run-in-slices.js';
-import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import { defineTool, type InputsOf, type ToolContext } from '../tool.js';
 
 /** The endings of the names of files; a name without any of them gets the first. */

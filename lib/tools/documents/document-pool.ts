@@ -1,12 +1,10 @@
-import type { Clock } from '../../common/clock.js';
 import { ToolError } from '../../common/errors.js';
 import { DOCUMENT_LIMITS, SCAN_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/memory/shared-limit.js';
 import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import type { RunSteps } from '../../common/scheduling/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
-import type { Launcher } from '../../common/workers/launcher.js';
-import { ProcessPool } from '../../common/workers/process-pool.js';
+import { ProcessPool, type SizedPoolOptions } from '../../common/workers/process-pool.js';
 import { type JsonResponse, WorkerError } from '../../common/workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { type DocumentContent, documentError } from './document.js';
@@ -17,19 +15,10 @@ import { isLargeDocument, parseContent, type ParseRequest } from './parse-conten
 /** The part of an attempt's context that parsing needs. */
 export type ParseContext = Pick<ToolContext, 'tenant_id' | 'signal' | 'pauseTimeout'>;
 
-export interface DocumentPoolOptions {
-  /** The program of a worker process. */
-  readonly file: string;
-  /** How many documents the machine can parse at once. */
-  readonly parallelism: number;
-  /** Percentage that each tenant may use even when others have used up the rest. */
-  readonly tenantShare: number;
+export interface DocumentPoolOptions extends SizedPoolOptions {
   /** True when tenants never share a process. */
   readonly isolateTenants: boolean;
-  readonly clock: Clock;
-  /** Starts the processes; default: this process does. */
-  readonly launcher?: Launcher;
-  /** Reads long contents; default: without a pause. */
+  /** Reads long contents; default: in slices of the event loop. */
   readonly runSteps?: RunSteps;
   readonly limits?: { readonly timeoutMs: number; readonly memoryMiB: number };
 }
