@@ -43,7 +43,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'json-schema': { may: ['errors', 'json', 'text'], reason: 'JSON Schema is independent of pipelines' },
   definition: {
     may: ['errors', 'files', 'json', 'json-schema', 'limits', 'memory', 'scheduling', 'text', 'workers'],
-    types: ['clock'],
     reason: 'reading and writing a definition and rendering templates needs neither tools nor runs',
   },
   models: {
@@ -172,10 +171,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'limits',
       'pipelines',
       'plans',
+      'scheduling',
       'submission',
       'tools',
     ],
-    types: ['machines', 'runs', 'scheduling'],
+    types: ['machines', 'runs'],
     reason: 'it keeps definitions and makes submissions of them',
   },
   'model-config': { may: ['errors', 'json'], reason: 'the variables of models are many' },

@@ -11,7 +11,9 @@ export interface LimitedWork {
 }
 
 /** The attempt of a task, such as the context of a tool. */
-export type LimitedAttempt = Required<LimitedWork>;
+export interface LimitedAttempt extends LimitedWork {
+  readonly signal: AbortSignal;
+}
 
 /** Creates the error of work whose signal has ended its wait. */
 export type CreateStopError = (signal: AbortSignal) => ToolError;
