@@ -22,21 +22,25 @@ const PAGE_POLICY = [
 export const AnyQuery = Type.Object({});
 
 /** A page for browsers. Everybody may load it; what it shows comes from the other routes, with the key of its reader. */
-export function pageRoute(files: PageFiles, named: Pick<Route, 'path' | 'id' | 'summary'>): Route {
+export function pageRoute(
+  files: PageFiles,
+  named: Pick<Route, 'path' | 'id' | 'summary' | 'params' | 'query'>,
+  policy = PAGE_POLICY,
+): Route {
   return defineRoute({
+    query: AnyQuery,
     ...named,
     method: 'GET',
     tag: 'Documents',
     isPage: true,
     access: 'open',
-    query: AnyQuery,
     headers: IfNoneMatch,
     responses: {
       200: { description: 'The page.', media: { 'text/html': '<!DOCTYPE html>' } },
       304: NOT_MODIFIED,
     },
     errors: ['not_found'],
-    handle: async ({ headers }) => revalidated(headers, await files.read('index.html'), PAGE_POLICY),
+    handle: async ({ headers }) => revalidated(headers, await files.read('index.html'), policy),
   });
 }
 
@@ -82,13 +86,14 @@ export function revalidated(
   requested: Parameters<typeof returnIfModified>[0],
   bytes: Buffer,
   policy?: string,
+  type?: string,
 ): RouteResult {
   const headers = {
     ETag: hashEtag(bytes),
     'Cache-Control': 'no-cache',
     ...(policy !== undefined && { 'Content-Security-Policy': policy }),
   };
-  return returnIfModified(requested, { headers }, () => ({ bytes }));
+  return returnIfModified(requested, { headers }, () => ({ bytes, ...(type !== undefined && { type }) }));
 }
 
 /** The files of a page, which the build has written to a folder. */
@@ -98,7 +103,7 @@ export class PageFiles {
   readonly #files = new Map<string, Promise<Buffer>>();
 
   /** @param folder default: the folder of that name in `dist` */
-  constructor(name: 'web' | 'console', folder = getBuildFolder(name)) {
+  constructor(name: 'web' | 'console' | 'stately', folder = getBuildFolder(name)) {
     this.#folder = folder;
   }
 
