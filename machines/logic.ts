@@ -84,8 +84,21 @@ interface WithChildren {
   readonly state?: { readonly actors: { readonly live: ReadonlyMap<string, AnyActorRef> } };
 }
 
-/** Iterates over the actors that an actor has at work; some may end, and others start, meanwhile. */
-export function* childrenOf(actor: AnyActorRef): Generator<AnyActorRef, void, undefined> {
+/** Iterates over an actor and those below it, parents first; some may end, and others start, meanwhile. */
+export function* walkActors(root: AnyActorRef): Generator<AnyActorRef, void, undefined> {
+  const waiting: Iterator<AnyActorRef>[] = [[root].values()];
+  for (let top = waiting.at(-1); top !== undefined; top = waiting.at(-1)) {
+    const { value: actor, done } = top.next();
+    if (done === true) waiting.pop();
+    else {
+      yield actor;
+      if (actor.getSnapshot().status === 'active') waiting.push(childrenOf(actor));
+    }
+  }
+}
+
+/** Iterates over the actors that an actor has at work. */
+function* childrenOf(actor: AnyActorRef): Generator<AnyActorRef, void, undefined> {
   const { children, live, fanOut, state }: WithChildren = actor.getSnapshot();
   if (children !== undefined) yield* Object.values(children);
   if (live !== undefined) yield* live.values();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Table } from '../http/table.js';
 import { floodSettings } from './floods.js';
-import type { HonestResult } from './honest.js';
+import type { HonestResult } from './programs/honest.js';
 import { addAnswers, addEventLoop, addMemory } from './report.js';
 import { Samples } from './samples.js';
 import {

@@ -1,7 +1,7 @@
 import type { Table } from '../http/table.js';
 import { median } from '../measure.js';
-import type { HonestResult, Latency } from './honest.js';
-import type { LoopWindow } from './probe.js';
+import type { HonestResult, Latency } from './programs/honest.js';
+import type { LoopWindow } from './programs/probe.js';
 import type { Samples } from './samples.js';
 
 /** How much longer than alone the 99th percentile of a request may take during the attacks, and should. */

@@ -1,4 +1,8 @@
 import { runBundled } from '../bundle.mjs';
 
 // The server is the built command; the tenants are processes of their own.
-await runBundled(import.meta.url, ['hostile', 'honest', 'origin-process', 'floor', 'probe'], []);
+await runBundled(
+  import.meta.url,
+  ['hostile', 'honest', 'origin', 'floor', 'probe'].map((name) => `programs/${name}`),
+  [],
+);

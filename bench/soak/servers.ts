@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { LoopWindow } from './probe.js';
+import type { LoopWindow } from './programs/probe.js';
 
 /** The tenants, and the operator, who reads the metrics. */
 const NAMES = ['bob', 'mallory', 'trudy', 'operator'] as const;
@@ -104,7 +104,7 @@ export function startFloor(folder: string): ServerProcess {
 
 /** Starts the server that attackers let tools and models ask. */
 export function startOriginProcess(folder: string): ServerProcess {
-  return new ServerProcess([programFile('origin-process')], { cwd: folder });
+  return new ServerProcess([programFile('origin')], { cwd: folder });
 }
 
 /** The windows that the probe of the server in a folder has written. */
@@ -127,5 +127,5 @@ export async function runProgram(name: string, args: readonly string[]): Promise
 }
 
 function programFile(name: string): string {
-  return fileURLToPath(new URL(`${name}.mjs`, import.meta.url));
+  return fileURLToPath(new URL(`programs/${name}.mjs`, import.meta.url));
 }

@@ -32,8 +32,13 @@ export function cutText(text: string, most: number): string {
 
 /** Returns the first characters, without the first half of one that would be split. */
 function firstOf(text: string, most: number): string {
-  const isSplit = /^[\uD800-\uDBFF]$/.test(text.charAt(most - 1));
-  return text.slice(0, isSplit ? most - 1 : most);
+  return text.slice(0, splitsCharacter(text, most) ? most - 1 : most);
+}
+
+/** Returns true when a text that is cut at `end` would end with the first half of a character. */
+export function splitsCharacter(text: string, end: number): boolean {
+  const code = text.charCodeAt(end - 1);
+  return code >= 0xd800 && code <= 0xdbff;
 }
 
 /** V8 copies shorter parts of a text itself. */

@@ -2,9 +2,9 @@ import { BoundedSchema } from '../common/json-schema/bounded-schema.js';
 import { CheckBudget, TOO_MANY_STEPS } from '../common/json-schema/check-budget.js';
 import { describeFirstViolations, MAX_SENTENCES } from '../common/json-schema/violation.js';
 import { isObject, type Json, type JsonObject, setOwn } from '../common/json/json.js';
-import { JsonWriter } from '../common/json/json-writer.js';
+import { writeStart } from '../common/json/json-writer.js';
 import { runToEnd, type Steps } from '../common/scheduling/steps.js';
-import { copyText, formatFirst } from '../common/text.js';
+import { formatFirst } from '../common/text.js';
 import type { ParamDefinition, PipelineDefinition } from './schema/schema.js';
 import { didYouMean } from './problems/hint.js';
 import { Suggestions } from './suggest.js';
@@ -117,18 +117,16 @@ export function* resolveParamInSteps(
   if (value === null && param.default === null) return { ok: true, value };
   const coerced = coerce(value, param.type ?? 'string');
   if (!coerced.ok) {
-    return { ok: false, problem: `param "${name}" must be ${coerced.expected}, not ${preview(value)}` };
+    return {
+      ok: false,
+      problem: `param "${name}" must be ${coerced.expected}, not ${writeStart(value, MAX_PREVIEW)}`,
+    };
   }
   const problems = describeViolated(name, param, coerced.value, budget);
   return problems.length === 0 ? coerced : { ok: false, problem: problems.join('; ') };
 }
 
-/** Writes the beginning of a value: one that contains a list many times may have gigabytes as text. */
-function preview(value: Json): string {
-  const text = new JsonWriter(value, MAX_PREVIEW + 1).next();
-  return text.length > MAX_PREVIEW ? `${copyText(text.slice(0, 57))}...` : text;
-}
-
+/** Characters of a wrong value that a message has. */
 const MAX_PREVIEW = 60;
 
 const KEYWORDS = ['enum', 'minimum', 'maximum', 'pattern', 'items', 'properties'] as const;

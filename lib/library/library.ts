@@ -1,4 +1,5 @@
 import { ToolError, WavetrainError } from '../common/errors.js';
+import { fairYield } from '../common/scheduling/run-in-slices.js';
 import type { Clock } from '../common/clock.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import { assertDefined } from '../definition/assert.js';
@@ -205,7 +206,7 @@ export class PipelineLibrary {
   }
 
   async #read({ listed: { file, realPath, tenantId } }: FolderEntry): Promise<FolderFile> {
-    await this.#options.registry.fairYield(tenantId);
+    await fairYield(tenantId);
     try {
       return { file, ...(await readFileContent(realPath, file, this.#reading.limitBytes)) };
     } catch (error) {

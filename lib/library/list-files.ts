@@ -1,3 +1,4 @@
+import { mapSome } from '../common/scheduling/concurrency-limiter.js';
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -56,7 +57,7 @@ export async function listDefinitionFiles(
     skipped.set(file, `there are more than ${LIBRARY_LIMITS.files.toLocaleString('en')} files`);
   }
   const files = new Map<string, ListedFile>();
-  await forEachOf(found, LIBRARY_LIMITS.concurrency, async (candidate) => {
+  await mapSome(found, LIBRARY_LIMITS.concurrency, async (candidate) => {
     const listed = await inspectFile(candidate, root, (reason) => skipped.set(candidate.file, reason));
     if (listed !== undefined) files.set(candidate.file, listed);
   });
@@ -73,19 +74,6 @@ export async function countDefinitionFiles(
 
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** Calls a function with each of many values, with few at once. */
-export async function forEachOf<T>(
-  values: Iterable<T>,
-  concurrency: number,
-  run: (value: T) => Promise<void>,
-): Promise<void> {
-  const remaining = values[Symbol.iterator]();
-  const work = async (): Promise<void> => {
-    for (let next = remaining.next(); !next.done; next = remaining.next()) await run(next.value);
-  };
-  await Promise.all(Array.from({ length: concurrency }, work));
 }
 
 interface Candidate {

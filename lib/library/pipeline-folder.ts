@@ -11,7 +11,8 @@ import {
 } from './folder-entries.js';
 import { FolderRoom } from './folder-room.js';
 import { LIBRARY_LIMITS } from './limits.js';
-import { forEachOf, inspectFile, type ListedFile, listDefinitionFiles, type Listing } from './list-files.js';
+import { mapSome } from '../common/scheduling/concurrency-limiter.js';
+import { inspectFile, type ListedFile, listDefinitionFiles, type Listing } from './list-files.js';
 import { isUpToDate, mayUse, type TenantFiles } from './plan-files.js';
 import {
   fileProblem,
@@ -290,7 +291,7 @@ export class PipelineFolder {
       const outdated = [...this.#known.values()].filter(
         (known) => known.listed.tenantId === tenantId && this.#isToBeRead(known),
       );
-      await forEachOf(outdated, LIBRARY_LIMITS.concurrency, (known) => this.#read(known));
+      await mapSome(outdated, LIBRARY_LIMITS.concurrency, (known) => this.#read(known));
       this.#publish();
     } while (update.isToRepeat && !this.#isClosed);
     this.#updates.delete(tenantId);

@@ -3,7 +3,7 @@ import { delay } from '../common/clock.js';
 import { errorMessage, ToolError, WavetrainError } from '../common/errors.js';
 import { MODEL_LIMITS } from '../common/limits.js';
 import { RequestTimer } from '../common/requests/request-timer.js';
-import { ConcurrencyLimiter } from '../common/scheduling/limiters.js';
+import { ConcurrencyLimiter } from '../common/scheduling/concurrency-limiter.js';
 import { shareLimit } from '../common/memory/shared-limit.js';
 import {
   type ModelAnswer,

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { findRoot } from '../definition/schema/root.js';
+import { mapSome } from '../common/scheduling/concurrency-limiter.js';
 import { runToEnd, type Steps } from '../common/scheduling/steps.js';
 import { didYouMean } from '../definition/problems/hint.js';
 import { readSource, type Source } from '../definition/text/source.js';
@@ -39,7 +40,7 @@ export async function readPipelines(
   planFile?: string,
 ): Promise<Map<string, PipelineInput>> {
   const planFolder = await PlanFolder.open(folder, planFile);
-  const entries = await mapConcurrently(runToEnd(listExternal(plan)), async ({ id, file }) => {
+  const entries = await mapSome(runToEnd(listExternal(plan)), MAX_CONCURRENCY, async ({ id, file }) => {
     const input = file === undefined ? readSibling(id, planFolder) : readNamed(id, file, planFolder);
     return [id, await input] as const;
   });
@@ -57,16 +58,6 @@ export function* listExternal({ value }: Pick<Source, 'value'>): Steps<DraftSubP
 
 /** Every open file takes a descriptor, and a process has few. */
 const MAX_CONCURRENCY = 16;
-
-async function mapConcurrently<T, R>(values: readonly T[], map: (value: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const remaining = values.entries();
-  const work = async (): Promise<void> => {
-    for (const [index, value] of remaining) results[index] = await map(value);
-  };
-  await Promise.all(Array.from({ length: MAX_CONCURRENCY }, work));
-  return results;
-}
 
 const NAME_IT = 'name its file under "file", or write it in the plan under "pipeline"';
 

@@ -4,7 +4,6 @@ import { WavetrainError } from '../common/errors.js';
 import { type AnyRun, LocalExecutor, runNotFound } from '../execution/local-executor.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
-import { fairYield } from '../common/scheduling/fair-yield.js';
 import {
   type IdempotencyKey,
   IdempotencyStore,
@@ -41,9 +40,6 @@ export class RunRegistry extends RunViews {
   readonly #storeGuard: StoreGuard;
   /** Undefined without a store, and until its runs are listed. */
   #restoration: Restoration | undefined;
-
-  /** Shares the event loop between requests: the HTTP API reaches it through the registry, as all that concerns runs. */
-  readonly fairYield = fairYield;
 
   constructor(options: RegistryOptions = {}) {
     super(options, completeClock(options.clock), new LocalExecutor(options));

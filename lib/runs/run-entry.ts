@@ -5,7 +5,7 @@ import type { AnyRun } from '../execution/local-executor.js';
 import type { SubPipelineStatuses } from '../execution/results.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import { EventLog } from './event-log.js';
-import { runInTurns } from '../common/scheduling/fair-yield.js';
+import { runInSlices } from '../common/scheduling/run-in-slices.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
 import { type OpenInspection, RunInspection } from './inspection/inspection.js';
 import { RebuiltInspection } from './inspection/rebuilt-inspection.js';
@@ -140,7 +140,7 @@ export class RunEntry {
       heldBytes += bytes;
     };
     try {
-      return await runInTurns(createSteps(this.run, hold), tenantId);
+      return await runInSlices(createSteps(this.run, hold), tenantId);
     } finally {
       memory?.release(tenantId, heldBytes);
       release();

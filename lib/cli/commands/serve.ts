@@ -172,13 +172,13 @@ interface ServerProcesses {
  * the server, so that they may use every processor; two at least, so that more than one tenant finds a process.
  */
 function startProcesses(
-  { DocumentPool, ExpressionPool, TextParser, runInTurns, startLauncher }: ServerModule,
+  { DocumentPool, ExpressionPool, TextParser, startLauncher }: ServerModule,
   { tenantShare }: ServerConfig,
   { clock }: CliContext,
 ): ServerProcesses {
   const launcher = startLauncher(distFile('fork-server-process.cjs'));
   const parallelism = Math.max(2, availableParallelism());
-  const options = { parallelism, tenantShare, clock, launcher, runSteps: runInTurns };
+  const options = { parallelism, tenantShare, clock, launcher };
   const documents = new DocumentPool({
     ...options,
     file: distFile('document-process.cjs'),

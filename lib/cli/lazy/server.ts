@@ -7,7 +7,6 @@ export { createLog } from '../../http/logging/log.js';
 export { serveShownRun } from '../../http/inspector/shown-run.js';
 export { startServer } from '../../http/server.js';
 export { FolderStore } from '../../runs/store/folder-store.js';
-export { runInTurns } from '../../common/scheduling/fair-yield.js';
 export { SqliteStore } from '../../runs/store/sqlite-store.js';
 export { allowConfiguredModels } from '../../models/choose-model.js';
 export { createModels } from '../../models/create-models.js';

@@ -1,4 +1,5 @@
 import type { Steps } from '../scheduling/steps.js';
+import { ellipsize, splitsCharacter } from '../text.js';
 
 /** About as many characters are written at once, and a shorter text is written whole. */
 export const CHUNK_LENGTH = 64 * 1024;
@@ -11,6 +12,11 @@ export function isShortJson(value: unknown): boolean {
 /** About how many characters the JSON text of a value has. Looks at no more of it than `limit`. */
 export function estimateLength(value: unknown, limit: number): number {
   return limit - subtractLength(value, limit);
+}
+
+/** Writes the beginning of a value for a message: all of one that contains a list many times may have gigabytes. */
+export function writeStart(value: unknown, most: number): string {
+  return ellipsize(new JsonWriter(value, most + 1).next(), most);
 }
 
 /** Returns the JSON text of a value, as JSON.stringify would, in steps. */
@@ -189,12 +195,8 @@ class StringPart implements Part {
   #endOfPiece(): number {
     const end = this.#position + PIECE_LENGTH;
     if (end >= this.#text.length) return this.#text.length;
-    return isHighSurrogate(this.#text.charCodeAt(end - 1)) ? end - 1 : end;
+    return splitsCharacter(this.#text, end) ? end - 1 : end;
   }
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }
 
 /** The cost of a list or an object besides its text, so that no value is nested deeply enough to overflow the stack. */

@@ -159,8 +159,15 @@ export const TOO_DEEP = -Infinity;
 /**
  * Subtracts the length of a value as JSON text from `limit`, escapes not counted; stops as soon as that is negative. A
  * value that contains the same list many times is small in memory, and its text may have gigabytes.
+ *
+ * @param keysOf lists the keys of an object; default: each time anew
  */
-export function subtractJsonLength(limit: number, value: Json, depth = 0): number {
+export function subtractJsonLength(
+  limit: number,
+  value: Json,
+  keysOf: (object: JsonObject) => readonly string[] = Object.keys,
+  depth = 0,
+): number {
   if (typeof value === 'string') return limit - value.length - 2;
   if (typeof value !== 'object' || value === null) return limit - 1;
   if (depth > MAX_JSON_DEPTH) return TOO_DEEP;
@@ -168,13 +175,14 @@ export function subtractJsonLength(limit: number, value: Json, depth = 0): numbe
   if (Array.isArray(value)) {
     for (const member of value) {
       if (left < 0) break;
-      left = subtractJsonLength(left - 1, member, depth + 1);
+      left = subtractJsonLength(left - 1, member, keysOf, depth + 1);
     }
     return left;
   }
-  for (const key of Object.keys(value)) {
+  if (left < 0) return left;
+  for (const key of keysOf(value)) {
     if (left < 0) break;
-    left = subtractJsonLength(left - key.length - 4, value[key] ?? null, depth + 1);
+    left = subtractJsonLength(left - key.length - 4, value[key] ?? null, keysOf, depth + 1);
   }
   return left;
 }

@@ -2,15 +2,21 @@ import { type Clock, systemClock } from '../clock.js';
 import { eventLoopOverruns, type Place } from './event-loop-overruns.js';
 import { EventLoopSlice, microtasksToSettle } from './event-loop-slice.js';
 
-/** A tenant that starts to wait may go before others until it has had as much more than it had lately, in milliseconds. */
-const HEAD_START_MS = 50;
+interface SchedulerOptions {
+  /** A tenant that starts to wait may go before others until it has had as much more than it had lately. */
+  readonly headStartMs: number;
+  /** Begins the next slice. */
+  readonly startLater: (serve: () => void) => void;
+}
+
+const NEXT_TURN: SchedulerOptions = { headStartMs: 50, startLater: setImmediate };
 
 /** The scheduler forgets how much a tenant has had when the tenant has not worked for so long. */
 const FORGOTTEN_AFTER_MS = 1000;
 
-/** Work that waits, and the place of its overruns in the metrics. */
+/** Work that waits, and the place of its overruns in the metrics; undefined when something else measures it. */
 interface DeferredWork {
-  readonly place: Place;
+  readonly place: Place | undefined;
   readonly next: () => void;
 }
 
@@ -23,6 +29,7 @@ interface DeferredWork {
 export class EventLoopScheduler {
   readonly #slice: Pick<EventLoopSlice, 'isOver' | 'start'>;
   readonly #clock: Pick<Clock, 'monotonicNow'>;
+  readonly #options: SchedulerOptions;
   readonly #tenants = new Map<string, TenantWork>();
   /** The tenants that have work waiting. */
   readonly #waiting: TenantWork[] = [];
@@ -36,9 +43,11 @@ export class EventLoopScheduler {
   constructor(
     slice: Pick<EventLoopSlice, 'isOver' | 'start'> = new EventLoopSlice(),
     clock: Pick<Clock, 'monotonicNow'> = systemClock,
+    options = NEXT_TURN,
   ) {
     this.#slice = slice;
     this.#clock = clock;
+    this.#options = options;
   }
 
   /** True when the time of this turn of the event loop is used up. */
@@ -47,11 +56,11 @@ export class EventLoopScheduler {
   }
 
   /** Calls `next` later. The work of one tenant keeps its order. */
-  defer(tenantId: string, place: Place, next: () => void): void {
+  defer(tenantId: string, place: Place | undefined, next: () => void): void {
     let tenant = this.#tenants.get(tenantId);
     if (tenant === undefined) this.#tenants.set(tenantId, (tenant = new TenantWork()));
     if (!tenant.isWaiting) {
-      tenant.usedMs = Math.max(tenant.usedMs, this.#leastMs - HEAD_START_MS);
+      tenant.usedMs = Math.max(tenant.usedMs, this.#leastMs - this.#options.headStartMs);
       this.#waiting.push(tenant);
     }
     tenant.add({ place, next });
@@ -60,21 +69,21 @@ export class EventLoopScheduler {
   }
 
   /** Resolves later, like {@link defer}. */
-  wait(tenantId: string, place: Place): Promise<void> {
+  wait(tenantId: string, place?: Place): Promise<void> {
     return new Promise((resolve) => {
       this.defer(tenantId, place, resolve);
     });
   }
 
   /** Like `wait`, once the time of this turn is used up; undefined before. */
-  waitWhenOver(tenantId: string, place: Place): Promise<void> | undefined {
+  waitWhenOver(tenantId: string, place?: Place): Promise<void> | undefined {
     return this.isOver ? this.wait(tenantId, place) : undefined;
   }
 
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => void this.#continueDeferred());
+    this.#options.startLater(() => void this.#continueDeferred());
   }
 
   async #continueDeferred(): Promise<void> {
@@ -113,7 +122,7 @@ export class EventLoopScheduler {
     work.next();
     // Counts also the time of the promises that the work resolves, such as the results of the items that it has started.
     await microtasksToSettle();
-    eventLoopOverruns.end(work.place, begun);
+    if (work.place !== undefined) eventLoopOverruns.end(work.place, begun);
     tenant.lastMs = this.#clock.monotonicNow();
     tenant.usedMs += tenant.lastMs - startMs;
   }
@@ -159,3 +168,24 @@ class TenantWork {
 
 /** The scheduler of all runs, checks and requests of this process, which has one event loop. */
 export const eventLoopScheduler = new EventLoopScheduler();
+
+/** How long data that arrives from all servers together may hold the event loop in one turn of it. */
+const INCOMING_SLICE_MS = 2;
+
+/** How long data that has used up its slice waits for the next one: the turns in between belong to runs and requests. */
+const INCOMING_REST_MS = 14;
+
+/**
+ * The scheduler of the answers of servers that tools and models ask. One packet may hold a thousand messages, and many
+ * packets arrive in one turn. Each reader asks after a message whether the slice of this turn is over, and then waits for a
+ * later one, for its tenant or for the server that all tenants share. Together they have an eighth of the time: as much as
+ * the fastest models need, and no more than others can spare.
+ */
+export const incomingDataScheduler = new EventLoopScheduler(
+  new EventLoopSlice(INCOMING_SLICE_MS),
+  systemClock,
+  {
+    headStartMs: INCOMING_SLICE_MS,
+    startLater: (serve) => systemClock.setTimeout(serve, INCOMING_REST_MS),
+  },
+);

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js';
 import { FairQueue } from '../scheduling/fair-queue.js';
 import { type Limit, SharedLimit } from '../memory/shared-limit.js';
 import { directLauncher, type Launcher } from './launcher.js';
@@ -19,6 +20,19 @@ export interface ProcessPoolOptions extends Omit<WorkerOptions, 'launcher'> {
    * of callers. Otherwise any process answers anybody.
    */
   readonly isolateTenants: boolean;
+}
+
+/** The options of a pool of a server, which knows itself how many processes its work needs. */
+export interface SizedPoolOptions {
+  /** The program of a worker process. */
+  readonly file: string;
+  /** How many requests the machine can answer at once. */
+  readonly parallelism: number;
+  /** Percentage that each tenant may use even when others have used up the rest. */
+  readonly tenantShare: number;
+  readonly clock: Clock;
+  /** Starts the processes; default: this process does. */
+  readonly launcher?: Launcher;
 }
 
 export interface WorkOptions {

@@ -1,8 +1,6 @@
-import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
 import { shareLimit } from '../../common/memory/shared-limit.js';
-import type { Launcher } from '../../common/workers/launcher.js';
-import { ProcessPool } from '../../common/workers/process-pool.js';
+import { ProcessPool, type SizedPoolOptions } from '../../common/workers/process-pool.js';
 import { WorkerError } from '../../common/workers/protocol.js';
 import { isParsedAtOnce, PARSING_LIMITS } from '../text/limits.js';
 import type { ParsedText } from '../text/parse-text.js';
@@ -10,18 +8,6 @@ import { failedSource, readSource, type Source, toSource } from '../text/source.
 
 export interface ParsingRequest {
   readonly text: string;
-}
-
-export interface TextParserOptions {
-  /** The program of a worker process. */
-  readonly file: string;
-  /** How many texts the machine can parse at once. */
-  readonly parallelism: number;
-  /** Percentage that each tenant may use even when others have used up the rest. */
-  readonly tenantShare: number;
-  readonly clock: Clock;
-  /** Starts the processes; default: this process does. */
-  readonly launcher?: Launcher;
 }
 
 type ParsingPool = Pick<ProcessPool<ParsingRequest, ParsedText>, 'run' | 'close'>;
@@ -40,7 +26,7 @@ export class TextParser {
     this.#pool = pool;
   }
 
-  static start({ file, parallelism, tenantShare, clock, launcher }: TextParserOptions): TextParser {
+  static start({ file, parallelism, tenantShare, clock, launcher }: SizedPoolOptions): TextParser {
     const maxProcesses = Math.min(Math.max(parallelism, 1), MAX_PROCESSES);
     const atWork = shareLimit(maxProcesses, tenantShare);
     const { memoryMiB } = PARSING_LIMITS;

@@ -27,7 +27,8 @@ export function documentText(value: Json): string | typeof TOO_LONG | undefined 
 
 export const TOO_LONG = Symbol('too long');
 
-type Page = JsonObject & { readonly number: number; readonly text: string };
+/** A page as a task passes it on. */
+export type PassedPage = JsonObject & { readonly number: number; readonly text: string };
 
 /** A document has a source and a format, a page list those of its document. */
 function isDocument(value: JsonObject): boolean {
@@ -37,8 +38,8 @@ function isDocument(value: JsonObject): boolean {
   );
 }
 
-function isPage(value: Json): value is Page {
-  return isJsonObject(value) && typeof value['number'] === 'number' && typeof value['text'] === 'string';
+export function isPage(value: unknown): value is PassedPage {
+  return isObject(value) && typeof value['number'] === 'number' && typeof value['text'] === 'string';
 }
 
 function isJsonObject(value: Json): value is JsonObject {

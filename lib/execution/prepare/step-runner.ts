@@ -1,7 +1,8 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
 import { measureSteps, type Place } from '../../common/scheduling/event-loop-overruns.js';
 import type { Limit } from '../../common/memory/shared-limit.js';
-import { type EndTurn, SharedTurns } from '../../common/scheduling/shared-turns.js';
+import { ConcurrencyLimiter, type Release } from '../../common/scheduling/concurrency-limiter.js';
+import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import { runWithPauses, type Steps } from '../../common/scheduling/steps.js';
 import { isParsedAtOnce } from '../../definition/text/limits.js';
 import { type CheckSteps, readSource, type Source } from '../../definition/text/source.js';
@@ -29,7 +30,7 @@ const LONG_CHECKS: Limit = { total: 2, guaranteed: 1 };
 export class StepRunner {
   readonly #parseText: ParseText;
   readonly #budget: SharedBudget;
-  readonly #longChecks = new SharedTurns(LONG_CHECKS);
+  readonly #longChecks = new ConcurrencyLimiter(LONG_CHECKS);
 
   /** @param parseText default: parses in this process */
   constructor(parseText: ParseText = parseHere, budget: SharedBudget = eventLoopBudget) {
@@ -43,10 +44,8 @@ export class StepRunner {
    * @param place of its overruns in the metrics
    */
   async run<T>(steps: Steps<T>, tenantId: string, place: Place = 'values'): Promise<T> {
-    const budget = this.#budget.forTenant(tenantId);
-    const pause = (): Promise<void> | undefined => nextSliceWhenOver(budget);
-    await pause();
-    return runWithPauses(measureSteps(steps, place), pause);
+    await nextSliceWhenOver(this.#budget.forTenant(tenantId));
+    return runInSlices(steps, tenantId, place);
   }
 
   /**
@@ -56,9 +55,9 @@ export class StepRunner {
   async check<T>(steps: CheckSteps<T>, tenantId: string): Promise<T> {
     const budget = this.#budget.forTenant(tenantId);
     let pauses = 0;
-    let endTurn: EndTurn | undefined;
+    let release: Release | undefined;
     const beginLongCheck = async (): Promise<void> => {
-      endTurn = await this.#longChecks.take(tenantId);
+      release = await this.#longChecks.acquire({ tenant_id: tenantId });
       await nextSlice(budget);
     };
     const pause = (): Promise<void> | undefined => {
@@ -76,7 +75,7 @@ export class StepRunner {
       await pause();
       return await runWithPauses(measureSteps(steps, 'definitions'), pause, parse);
     } finally {
-      endTurn?.();
+      release?.();
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { AnyActorRef, InspectionEvent, Snapshot } from 'xstate';
-import { childrenOf } from '../../../machines/logic.js';
+import { walkActors } from '../../../machines/logic.js';
 import { warnListenerRemoved } from '../../common/warnings.js';
 import type { LocalExecutor } from '../local-executor.js';
 
@@ -61,13 +61,11 @@ export function inspectRun(executor: Pick<LocalExecutor, 'getRun'>, runId: strin
 /** The events that an inspector would have received when the actors started. */
 function* describeActors(root: AnyActorRef): Generator<InspectionEvent, void, undefined> {
   const rootId = root.sessionId;
-  const waiting = [root];
-  for (let actorRef = waiting.pop(); actorRef !== undefined; actorRef = waiting.pop()) {
+  for (const actorRef of walkActors(root)) {
     const snapshot: Snapshot<unknown> = actorRef.getSnapshot();
     if (snapshot.status !== 'active') continue;
     yield { type: '@xstate.actor', actorRef, rootId };
     yield { type: '@xstate.snapshot', actorRef, rootId, event: { type: 'xstate.init' }, snapshot };
-    waiting.push(...childrenOf(actorRef));
   }
 }
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
 import { IfNoneMatch, NOT_MODIFIED } from '../responses/conditional-get.js';
-import { assetType, PageFiles, revalidated } from '../routes/pages/page-files.js';
+import { assetType, PageFiles, pageRoute, revalidated } from '../routes/pages/page-files.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { RunIdParams } from '../schemas/request.js';
 
@@ -24,25 +24,17 @@ const PAGE_POLICY = [
  */
 export function statelyPageRoutes(files = new PageFiles('stately')): Route[] {
   return [
-    defineRoute({
-      method: 'GET',
-      path: '/inspect/stately/{run_id}',
-      id: 'statelyPage',
-      tag: 'Documents',
-      summary: 'Show a run in the official Stately inspector',
-      isPage: true,
-      access: 'open',
-      params: RunIdParams,
-      headers: IfNoneMatch,
-      responses: {
-        200: { description: 'The page.', media: { 'text/html': '<!DOCTYPE html>' } },
-        304: NOT_MODIFIED,
+    pageRoute(
+      files,
+      {
+        path: '/inspect/stately/{run_id}',
+        id: 'statelyPage',
+        summary: 'Show a run in the official Stately inspector',
+        params: RunIdParams,
+        query: Type.Object({}, { additionalProperties: false }),
       },
-      errors: ['not_found'],
-      handle: async ({ headers }) => {
-        return revalidated(headers, await files.read('index.html'), { policy: PAGE_POLICY });
-      },
-    }),
+      PAGE_POLICY,
+    ),
     defineRoute({
       method: 'GET',
       path: '/inspect/stately-assets/{file}',

@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws';
+import { fairYield } from '../../common/scheduling/run-in-slices.js';
 import { INSPECTOR_LIMITS } from '../../common/limits.js';
 import type { StatelyFeed } from '../../runs/inspection/stately-feed.js';
 import type { HttpServices } from '../services.js';
@@ -59,7 +60,7 @@ export class StatelyViewer {
     while (steps.next().done !== true) {
       if (this.#socket.readyState !== this.#socket.OPEN) return;
       if (++reported % ACTORS_PER_TURN > 0) continue;
-      await this.#services.registry.fairYield(tenantId);
+      await fairYield(tenantId);
       // So many actors may be more than the buffer holds.
       if (this.#socket.bufferedAmount > INSPECTOR_LIMITS.bufferBytes / 4) {
         await Promise.race([this.#drained(), this.#closed]);

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Static } from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
 import { COMPILE_LIMITS } from '../../common/limits.js';
-import { ConcurrencyLimiter } from '../../common/scheduling/limiters.js';
+import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 import { compile } from '../../compile/compile.js';
 import { CompileFailedError, type CompileProgress, type CompileResult } from '../../compile/result.js';
 import type { ModelAccess } from '../../models/models.js';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { yieldWhenOver } from '../../common/scheduling/fair-yield.js';
+import { eventLoopScheduler } from '../../common/scheduling/event-loop-scheduler.js';
 import { resolveTenant } from '../auth/authenticate.js';
 import { type Route, defineRoute } from '../routing/route.js';
 import { UNREADY_REASONS } from '../routing/server-readiness.js';
@@ -110,7 +110,7 @@ export function metricsRoutes({ metrics }: HttpServices): Route[] {
       },
       handle: async ({ caller }) => {
         const tenantId = resolveTenant(caller);
-        return { text: await metrics.read(() => yieldWhenOver(tenantId)) };
+        return { text: await metrics.read(() => eventLoopScheduler.waitWhenOver(tenantId, 'requests')) };
       },
     }),
   ];

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { renderSvgInSteps } from '../../pipelines/drawing/graph-svg.js';
 import { createGraph, renderDot, renderMermaid } from '../../pipelines/drawing/graph.js';
 import { createReport } from '../../pipelines/report.js';
-import { runInTurns } from '../../common/scheduling/fair-yield.js';
+import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import { resolveTenant } from '../auth/authenticate.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { GraphSchema, ToolListSchema, ValidationReportSchema } from '../../common/wire/report.js';
@@ -114,7 +114,7 @@ export function pipelineRoutes(services: HttpServices): Route[] {
         if (request.query.format === 'mermaid') return { text: renderMermaid(graph), type: 'text/plain' };
         if (request.query.format === 'dot') return { text: renderDot(graph), type: 'text/vnd.graphviz' };
         if (request.query.format === 'svg') {
-          const text = await runInTurns(renderSvgInSteps(graph), tenantId);
+          const text = await runInSlices(renderSvgInSteps(graph), tenantId);
           return { text, type: SVG_TYPE, headers: SVG_HEADERS };
         }
         return { body: graph };

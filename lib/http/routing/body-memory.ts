@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { WavetrainError } from '../../common/errors.js';
 import { MEMBER_BYTES, OBJECT_BYTES } from '../../common/json/json.js';
 import type { MemoryPool } from '../../common/memory/memory-pool.js';
-import type { EndTurn, SharedTurns } from '../../common/scheduling/shared-turns.js';
+import type { ConcurrencyLimiter, Release } from '../../common/scheduling/concurrency-limiter.js';
 import { formatMebibytes } from '../../common/text.js';
 import type { JsonMeasure } from '../../definition/text/lossy-json.js';
 import { receiveWith } from './received-bytes.js';
@@ -58,7 +58,7 @@ export class BodyMemory {
   #length = 0;
   #valueBytes = 0;
   #reserved = 0;
-  #endTurn: EndTurn | undefined;
+  #endTurn: Release | undefined;
 
   constructor(payer: BodyPayer) {
     this.#payer = payer;
@@ -122,8 +122,8 @@ export class BodyMemory {
   }
 
   /** Resolves when its work may begin: what it makes in passing takes several times the memory of the body. */
-  async takeTurn(turns: SharedTurns): Promise<void> {
-    this.#endTurn = await turns.take(this.tenantId);
+  async takeTurn(turns: ConcurrencyLimiter): Promise<void> {
+    this.#endTurn = await turns.acquire({ tenant_id: this.tenantId });
   }
 
   /** Lets the next body have its turn. Call before a wait for anything but the work of this one. May be called again. */

@@ -3,7 +3,8 @@ import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import type { Limit } from '../../common/memory/shared-limit.js';
-import { SharedTurns } from '../../common/scheduling/shared-turns.js';
+import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
+import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import { ellipsize, formatNumber } from '../../common/text.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import {
@@ -13,7 +14,6 @@ import {
 } from '../../definition/text/lossy-json.js';
 import { findJsonSyntaxErrorInSteps, type JsonSyntaxError } from '../../definition/text/json-syntax-error.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
-import { runInTurns } from '../../common/scheduling/fair-yield.js';
 import { assertAllChunks } from '../security/chunk-limits.js';
 import type { BodyMemory } from './body-memory.js';
 import { ReceivedBytes, receiveWith } from './received-bytes.js';
@@ -45,7 +45,7 @@ const LARGE_BODIES: Limit = { total: 2, guaranteed: 1 };
 /** Creates a reader of bodies of at most `limitBytes`: JSON, and YAML where a route accepts it (D33, D38). */
 export function createBodyReader(limitBytes: number): BodyReader {
   const receive = createReceiver(limitBytes);
-  const turns = new SharedTurns(LARGE_BODIES);
+  const turns = new ConcurrencyLimiter(LARGE_BODIES);
   return async (ctx, acceptsYaml, memory) => {
     const format = detectFormat(ctx, acceptsYaml);
     if (Number(ctx.req.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
@@ -59,7 +59,7 @@ export function createBodyReader(limitBytes: number): BodyReader {
     if (format === 'yaml') return { json: undefined, yaml: text };
     // A check that is long takes a turn of checks too. The two cannot lock each other: no check waits for a body.
     if (text.length > LARGE_BODY_LENGTH) await memory.takeTurn(turns);
-    return { json: await runInTurns(readJson(text, memory), memory.tenantId, 'bodies'), yaml: undefined };
+    return { json: await runInSlices(readJson(text, memory), memory.tenantId, 'bodies'), yaml: undefined };
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { fairYield } from '../../common/scheduling/run-in-slices.js';
 import type { TObject, TSchema } from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
 import {
@@ -73,7 +74,7 @@ export class Endpoint {
     // The sender of a request that needs no key is not known before the request is admitted.
     const tenantId = this.#route.admit === undefined ? resolveTenant(caller) : UNKNOWN_TENANT;
     ctx.state['tenantId'] = tenantId;
-    if (!this.#route.isProbe) await this.#services.registry.fairYield(tenantId);
+    if (!this.#route.isProbe) await fairYield(tenantId);
     if (this.#services.registry.restoration !== undefined)
       await this.#awaitRestored(caller, params['run_id']);
     const mediaType = this.#negotiateMediaType(ctx);

@@ -1,7 +1,7 @@
 import { toIsoTime } from '../../common/clock.js';
 import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import { recordingFormat } from '../../runs/inspection/recording.js';
-import { runInTurns } from '../../common/scheduling/fair-yield.js';
+import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import { authorizeRun } from '../auth/authenticate.js';
 import { defineRoute, type Route, type TextChunks } from '../routing/route.js';
 import { InspectionListSchema } from '../../common/wire/inspection.js';
@@ -175,7 +175,7 @@ async function openRecording(
     const run = registry.record(runId);
     const recorded_at = toIsoTime(clock.now());
     const parts = { version, recorded_at, run, failed_calls, statecharts: charts, origin };
-    const head = await runInTurns(recordingFormat.createHead(parts), tenantId);
+    const head = await runInSlices(recordingFormat.createHead(parts), tenantId);
     const chunks = recordingFormat.writeChunks(head, log);
     return { next: () => chunks.next().value ?? '', close };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../common/json/json.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
 import { microtasksToSettle } from '../../common/scheduling/event-loop-slice.js';
-import { incomingTurns } from '../../common/scheduling/incoming-turns.js';
+import { incomingDataScheduler } from '../../common/scheduling/event-loop-scheduler.js';
 import { JsonMeter } from '../../common/requests/json-meter.js';
 import { LineReader } from '../../common/requests/line-reader.js';
 import { ModelError } from '../model.js';
@@ -27,7 +27,7 @@ export function passOnOllamaLines(
       async pull(controller) {
         // The provider has handled the line before, or has given up.
         await microtasksToSettle();
-        if (incomingTurns.isOver) await incomingTurns.wait(tenantId);
+        if (incomingDataScheduler.isOver) await incomingDataScheduler.wait(tenantId);
         const { done, value } = await parts.next();
         if (done) {
           check.end();

@@ -11,7 +11,7 @@ import {
 import { createOllama } from 'ollama-ai-provider-v2';
 import { isObject, type JsonObject } from '../../common/json/json.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
-import { incomingTurns } from '../../common/scheduling/incoming-turns.js';
+import { incomingDataScheduler } from '../../common/scheduling/event-loop-scheduler.js';
 import {
   type AnswerPart,
   type FinishReason,
@@ -80,7 +80,8 @@ export function createSdkProvider(name: SdkProviderName, config: ModelConfig): M
           if (hasRefused && part.type === 'end') refusing.add(request);
           yield part;
           // A packet may hold hundreds of parts.
-          if (incomingTurns.isOver && !sdk.waitsBefore) await incomingTurns.wait(request.tenant_id);
+          if (incomingDataScheduler.isOver && !sdk.waitsBefore)
+            await incomingDataScheduler.wait(request.tenant_id);
           if (part.type === 'usage' && next.value.type === 'finish') throw cutAnswer();
         }
       } catch (error) {

@@ -2,7 +2,7 @@ import type { Clock } from '../../common/clock.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
 import { warnListenerRemoved } from '../../common/warnings.js';
 import type { AnyRun } from '../../execution/local-executor.js';
-import { runInTurns } from '../../common/scheduling/fair-yield.js';
+import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import type { InspectionOrigin } from './entry.js';
 import { InspectionLog } from './inspection-log.js';
 import { Recorder } from './recorder.js';
@@ -101,7 +101,7 @@ export class RunInspection {
     const settled = new SettledActors(run, this.#recordedUntil);
     this.#recorder = recorder;
     this.#detach = detach;
-    this.#attached = runInTurns(recorder.attach(root, settled), run.tenantId).catch((thrown: unknown) => {
+    this.#attached = runInSlices(recorder.attach(root, settled), run.tenantId).catch((thrown: unknown) => {
       this.#onFailure(thrown);
     });
   }
@@ -127,7 +127,7 @@ export class RunInspection {
     if (this.#hasFailed) return this.log.close();
     this.#isConcluding = true;
     const settled = new SettledActors(this.#run, this.#recordedUntil);
-    this.#attached = runInTurns(this.#createRecorder().conclude(settled), this.#run.tenantId)
+    this.#attached = runInSlices(this.#createRecorder().conclude(settled), this.#run.tenantId)
       .catch((thrown: unknown) => this.#onFailure(thrown))
       .then(() => this.log.close());
   }

@@ -6,7 +6,7 @@ import type { MemoryPool } from '../../common/memory/memory-pool.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { EventLog } from '../event-log.js';
-import { runInTurns } from '../../common/scheduling/fair-yield.js';
+import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import type { AnyRun } from '../../execution/local-executor.js';
 import { type ActorStatus, CREATED, RESUMED } from './entry.js';
 import type { OpenInspection } from './inspection.js';
@@ -73,7 +73,7 @@ export class RebuiltInspection {
       this.#heldBytes += bytes;
     };
     try {
-      return await runInTurns(rebuild(log, run.kind, hold), run.tenantId);
+      return await runInSlices(rebuild(log, run.kind, hold), run.tenantId);
     } catch (error) {
       this.#log = undefined;
       this.#release();

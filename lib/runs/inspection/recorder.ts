@@ -1,5 +1,5 @@
 import type { AnyActorRef, EventObject, InspectionEvent } from 'xstate';
-import { childrenOf } from '../../../machines/logic.js';
+import { walkActors } from '../../../machines/logic.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { toIsoTime } from '../../common/clock.js';
 import { type ActorView, readEventData, viewActor, viewSnapshot } from './cut-snapshot.js';
@@ -86,20 +86,15 @@ export class Recorder {
   *attach(root: AnyActorRef, settled: SettledActors): Steps<void> {
     const ended = new Set<string>();
     this.#ended = ended;
-    const waiting = [[root].values() as Iterator<AnyActorRef>];
     let count = 0;
-    for (let top = waiting.at(-1); top !== undefined; top = waiting.at(-1)) {
-      const { value: actor, done } = top.next();
-      if (done === true) waiting.pop();
-      else if (actor.getSnapshot().status === 'active') {
-        this.#know(actor);
-        if (++count % ACTORS_PER_STEP === 0) yield;
-        for (const one of settled.below(actor, this.#pathOf(actor))) {
-          // An actor that has settled meanwhile was recorded.
-          if (one !== undefined && !ended.has(one.path)) this.#writeSettled(one);
-          if (one === undefined || ++count % ACTORS_PER_STEP === 0) yield;
-        }
-        waiting.push(childrenOf(actor));
+    for (const actor of walkActors(root)) {
+      if (actor.getSnapshot().status !== 'active') continue;
+      this.#know(actor);
+      if (++count % ACTORS_PER_STEP === 0) yield;
+      for (const one of settled.below(actor, this.#pathOf(actor))) {
+        // An actor that has settled meanwhile was recorded.
+        if (one !== undefined && !ended.has(one.path)) this.#writeSettled(one);
+        if (one === undefined || ++count % ACTORS_PER_STEP === 0) yield;
       }
     }
     this.#ended = undefined;

@@ -1,4 +1,5 @@
 import type { AnyActorRef, InspectionEvent } from 'xstate';
+import { walkActors } from '../../../machines/logic.js';
 import type { Clock } from '../../common/clock.js';
 import type { Json } from '../../common/json/json.js';
 import type { AnyRun } from '../../execution/local-executor.js';
@@ -70,12 +71,10 @@ export class StatelyFeed {
 
   /** Reports the actors that exist already, one in each step; parents come before their children. */
   *announce(): Generator<undefined, void, unknown> {
-    const waiting: AnyActorRef[] = [this.#root];
-    for (let actor = waiting.pop(); actor !== undefined && !this.isFull; actor = waiting.pop()) {
-      if (this.#isClosed) return;
+    for (const actor of walkActors(this.#root)) {
+      if (this.#isClosed || this.isFull) return;
       this.#introduce(actor);
       yield;
-      for (const child of listChildren(actor)) waiting.push(child);
     }
   }
 
@@ -152,24 +151,4 @@ export class StatelyFeed {
 function nameOf(actor: AnyActorRef): string {
   const { logic } = actor as AnyActorRef & { readonly logic?: { readonly id?: unknown } };
   return actor.id === actor.sessionId && typeof logic?.id === 'string' ? logic.id : actor.id;
-}
-
-/** The parts of the snapshots of all our logics that hold actors. */
-interface Holder {
-  readonly children?: Readonly<Record<string, AnyActorRef | undefined>>;
-  readonly live?: ReadonlyMap<string, AnyActorRef>;
-  readonly fanOut?: AnyActorRef;
-  readonly state?: { readonly actors?: { readonly live: ReadonlyMap<string, AnyActorRef> } };
-}
-
-/** Lists the actors that an actor has started and that are still at work. */
-function listChildren(actor: AnyActorRef): AnyActorRef[] {
-  const { children = {}, live, fanOut, state }: Holder = actor.getSnapshot() ?? {};
-  const own = Object.values(children).filter((child) => child !== undefined && 'sessionId' in child);
-  return [
-    ...own,
-    ...(live?.values() ?? []),
-    ...(fanOut === undefined ? [] : [fanOut]),
-    ...(state?.actors?.live.values() ?? []),
-  ];
 }

@@ -1,4 +1,5 @@
 import { JsonWriter } from '../../common/json/json-writer.js';
+import { splitsCharacter } from '../../common/text.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { KeptSource, StoredSubmission } from './run-store.js';
 
@@ -207,8 +208,7 @@ function* toDocuments(parts: KeptSource['parts']): Iterator<unknown> {
 /** Long texts are divided, but not between two surrogates: they would not be the same text in UTF-8. */
 function findEnd(text: string): number {
   if (text.length <= MAX_PIECE_LENGTH) return text.length;
-  const code = text.charCodeAt(MAX_PIECE_LENGTH - 1);
-  return code >= 0xd800 && code < 0xdc00 ? MAX_PIECE_LENGTH - 1 : MAX_PIECE_LENGTH;
+  return splitsCharacter(text, MAX_PIECE_LENGTH) ? MAX_PIECE_LENGTH - 1 : MAX_PIECE_LENGTH;
 }
 
 const DONE = Promise.resolve();

@@ -1,4 +1,10 @@
-import { type Json, type JsonObject, MAX_JSON_DEPTH, setOwn, toJsonPointer } from '../../common/json/json.js';
+import {
+  type Json,
+  type JsonObject,
+  setOwn,
+  subtractJsonLength,
+  toJsonPointer,
+} from '../../common/json/json.js';
 import { runToEnd, StepCounter, type Steps } from '../../common/scheduling/steps.js';
 import { cutText, formatNumber } from '../../common/text.js';
 
@@ -94,11 +100,21 @@ const MANY_KEYS = 64;
 
 class Cutter {
   readonly #pointers: Pointers;
-  readonly #keysByObject = new Map<JsonObject, readonly string[]>();
   readonly #counter = new StepCounter(PARTS_PER_STEP);
+  readonly #keysOf: (object: JsonObject) => readonly string[];
 
   constructor(pointers: Pointers) {
     this.#pointers = pointers;
+    const keysByObject = new Map<JsonObject, readonly string[]>();
+    const keysOf = (object: JsonObject): readonly string[] => {
+      const known = keysByObject.get(object);
+      if (known !== undefined) return known;
+      const keys = Object.keys(object);
+      this.#counter.add(keys.length);
+      if (keys.length > MANY_KEYS) keysByObject.set(object, keys);
+      return keys;
+    };
+    this.#keysOf = keysOf;
   }
 
   *cut(value: Json, limit: number, place: Place | undefined, depth: number): Steps<Json> {
@@ -138,7 +154,7 @@ class Cutter {
   }
 
   *#cutObject(object: JsonObject, limit: number, place: Place | undefined, depth: number): Steps<JsonObject> {
-    const keys = this.#listKeys(object);
+    const keys = this.#keysOf(object);
     const shares = new Shares(limit, keys.length);
     const shown: JsonObject = {};
     let count = 0;
@@ -161,37 +177,14 @@ class Cutter {
   }
 
   #isEmpty(value: Json[] | JsonObject): boolean {
-    return (Array.isArray(value) ? value : this.#listKeys(value)).length === 0;
+    return (Array.isArray(value) ? value : this.#keysOf(value)).length === 0;
   }
 
-  #listKeys(object: JsonObject): readonly string[] {
-    const known = this.#keysByObject.get(object);
-    if (known !== undefined) return known;
-    const keys = Object.keys(object);
-    this.#counter.add(keys.length);
-    if (keys.length > MANY_KEYS) this.#keysByObject.set(object, keys);
-    return keys;
-  }
-
-  /** Subtracts the length of a value from a limit, as `subtractJsonLength` does; stops as soon as the rest is negative. */
-  #measure(value: Json, limit: number, depth = 0): number {
-    this.#counter.add(1);
-    if (typeof value === 'string') return limit - value.length - 2;
-    if (typeof value !== 'object' || value === null) return limit - 1;
-    if (depth > MAX_JSON_DEPTH) return -1;
-    let left = limit - 2;
-    if (Array.isArray(value)) {
-      for (let index = 0; index < value.length && left >= 0; index++) {
-        left = this.#measure(value[index] ?? null, left - 1, depth + 1);
-      }
-      return left;
-    }
-    if (left < 0) return left;
-    const keys = this.#listKeys(value);
-    for (let index = 0; index < keys.length && left >= 0; index++) {
-      const key = keys[index] ?? '';
-      left = this.#measure(value[key] ?? null, left - key.length - 4, depth + 1);
-    }
+  /** Subtracts the length of a value from a limit. Stops as soon as the rest is negative. */
+  #measure(value: Json, limit: number): number {
+    const left = subtractJsonLength(limit, value, this.#keysOf);
+    // No more parts were looked at than there are characters.
+    this.#counter.add(limit - left);
     return left;
   }
 }

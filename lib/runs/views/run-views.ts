@@ -4,7 +4,7 @@ import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { AnyRun, LocalExecutor } from '../../execution/local-executor.js';
 import { Admission, UNLIMITED_ADMISSION } from '../admission.js';
 import type { EventLog } from '../event-log.js';
-import { runInTurns } from '../../common/scheduling/fair-yield.js';
+import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import type { OpenInspection } from '../inspection/inspection.js';
 import { StatelyFeed, type StatelyMessage } from '../inspection/stately-feed.js';
 import { INITIAL_STATUS } from '../../../machines/status.js';
@@ -87,7 +87,7 @@ export abstract class RunViews {
    * @param tenantId of the caller
    */
   async listInTurns(query: RunQuery, tenantId: string): Promise<RunPage> {
-    return runInTurns(this.#listable.pageInSteps(query), tenantId);
+    return runInSlices(this.#listable.pageInSteps(query), tenantId);
   }
 
   /** A text that changes whenever the page may. Throws `shutting_down`. */

@@ -1,6 +1,6 @@
 import { ToolError } from '../../common/errors.js';
 import { estimateBytes, type Json } from '../../common/json/json.js';
-import { formatFirst } from '../../common/text.js';
+import { ellipsize, formatFirst } from '../../common/text.js';
 import { extractJson } from '../../definition/template/extract-json.js';
 import type { ModelAnswer, ModelRequest } from '../../models/model.js';
 import { withoutThoughts } from '../../models/thoughts.js';
@@ -66,7 +66,7 @@ function unusable(
 ): ToolError {
   const tried = repairs === 0 ? '' : `, after ${repairs} ${repairs === 1 ? 'repair' : 'repairs'}`;
   const same = isRepeated ? ', which it gave twice' : '';
-  const shown = JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+  const shown = JSON.stringify(ellipsize(text, MAX_SHOWN));
   // The repairs were the further attempts: retries would multiply them.
   return ToolError.nonRetryable(
     `the answer of ${model} cannot be used${tried}${same}: ${problems.join('; ')}; it begins with ${shown}. ` +

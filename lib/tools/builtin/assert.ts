@@ -1,7 +1,6 @@
 import { ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
-import { JsonWriter } from '../../common/json/json-writer.js';
-import { ellipsize } from '../../common/text.js';
+import { writeStart } from '../../common/json/json-writer.js';
 import { type EvaluateExpression, evaluateHere } from '../expressions/evaluate.js';
 import { defineTool, type Tool } from '../tool.js';
 
@@ -35,7 +34,7 @@ export function createAssert(evaluate: EvaluateExpression): Tool {
       const value = await evaluate(that, input, bindings, context);
       if (value === true) return input;
       throw ToolError.nonRetryable(
-        describeFailure(message ?? `${show(that)} does not hold`, value, input, bindings),
+        describeFailure(message ?? `${writeStart(that, MAX_SHOWN)} does not hold`, value, input, bindings),
       );
     },
   });
@@ -50,17 +49,13 @@ const MAX_BINDINGS = 10;
 
 function describeFailure(sentence: string, value: Json, input: Json, bindings: JsonObject): string {
   const result =
-    value === null ? 'the expression matches nothing' : `the expression gives ${show(value)}, not true`;
+    value === null
+      ? 'the expression matches nothing'
+      : `the expression gives ${writeStart(value, MAX_SHOWN)}, not true`;
   const given = Object.entries(bindings).slice(0, MAX_BINDINGS);
-  const shown = [`input ${show(input)}`, ...given.map(([name, bound]) => `$${name} ${show(bound)}`)];
+  const shown = [
+    `input ${writeStart(input, MAX_SHOWN)}`,
+    ...given.map(([name, bound]) => `$${name} ${writeStart(bound, MAX_SHOWN)}`),
+  ];
   return `${sentence} (${result}; ${shown.join(', ')})`;
-}
-
-/** Writes the beginning of a value: the whole text of one that contains a list many times may have gigabytes. */
-function show(value: Json): string {
-  const writer = new JsonWriter(value);
-  let text = '';
-  for (let chunk = writer.next(); chunk !== '' && text.length <= MAX_SHOWN; chunk = writer.next())
-    text += chunk;
-  return ellipsize(text, MAX_SHOWN);
 }

@@ -10,8 +10,8 @@ import { stripFence } from '../../definition/template/extract-json.js';
 import { EXPORT_LIMITS, MAX_FILE_NAME_BYTES } from '../../common/limits.js';
 import { type NamedTable, toXlsx } from '../files/export/xlsx.js';
 import { assertFileName } from '../files/file-name.js';
-import { ConcurrencyLimiter } from '../../common/scheduling/limiters.js';
-import { runInSlices } from '../../common/scheduling/run-in-slices.js';
+import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
+import { runForAttempt } from '../../common/scheduling/run-in-slices.js';
 import { defineTool, type InputsOf, type ToolContext } from '../tool.js';
 
 /** The endings of the names of files; a name without any of them gets the first. */
@@ -137,17 +137,17 @@ async function toBytes(given: ExportInputs, context: ToolContext): Promise<strin
   const data = await prepare(given.data ?? given.content ?? null, given, context);
   switch (format) {
     case 'json':
-      return await runInSlices(toJsonTextInSteps(data), context);
+      return await runForAttempt(toJsonTextInSteps(data), context);
     case 'csv':
-      return await runInSlices(
-        toCsvInSteps(await runInSlices(toTableInSteps(data), context), given),
+      return await runForAttempt(
+        toCsvInSteps(await runForAttempt(toTableInSteps(data), context), given),
         context,
       );
     case 'text':
-      return typeof data === 'string' ? data : await runInSlices(toJsonTextInSteps(data), context);
+      return typeof data === 'string' ? data : await runForAttempt(toJsonTextInSteps(data), context);
     case 'markdown': {
       const options = { title: given.filename, periods, metadata, notes };
-      return await runInSlices(toMarkdownInSteps(data, options), context);
+      return await runForAttempt(toMarkdownInSteps(data, options), context);
     }
   }
 }
@@ -161,13 +161,13 @@ async function toWorkbook(given: ExportInputs, context: ToolContext): Promise<Ui
     throw ToolError.nonRetryable(`a workbook may have ${EXPORT_LIMITS.sheets} sheets: write several files`);
   }
   const cells = new CellMaker(EXPORT_LIMITS.cellLength);
-  const layOut = (data: Json): Promise<Table> => runInSlices(toTableInSteps(data, cells), context);
+  const layOut = (data: Json): Promise<Table> => runForAttempt(toTableInSteps(data, cells), context);
   const tables: NamedTable[] = [];
   for (const [name, value] of values)
     tables.push({ name, table: await layOut(await prepare(value, given, context)) });
   if (metadata !== null) tables.push({ name: 'Metadata', table: await layOut(metadata) });
   if (notes !== null) {
-    const rows = await runInSlices(listNotesInSteps(notes, cells), context);
+    const rows = await runForAttempt(listNotesInSteps(notes, cells), context);
     tables.push({ name: 'Notes', table: { columns: NOTE_COLUMNS, rows } });
   }
   return await toXlsx(tables, context);
@@ -180,7 +180,7 @@ async function prepare(
   context: ToolContext,
 ): Promise<Json> {
   const data = typeof value === 'string' && format !== 'text' ? await parseJsonText(value, context) : value;
-  return schema === null ? data : await runInSlices(applySchemaInSteps(data, schema, strict), context);
+  return schema === null ? data : await runForAttempt(applySchemaInSteps(data, schema, strict), context);
 }
 
 async function parseJsonText(text: string, context: ToolContext): Promise<Json> {

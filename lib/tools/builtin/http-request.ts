@@ -5,7 +5,7 @@ import { isShortJson, writeJsonInSteps } from '../../common/json/json-writer.js'
 import { readContent } from '../fetching/content.js';
 import { assertShortUrl, readRequestHeaders, toRequestText } from '../fetching/request.js';
 import { assertStatus } from '../fetching/status.js';
-import { runLongWork } from '../../common/scheduling/limiters.js';
+import { runLongWork } from '../../common/scheduling/run-in-slices.js';
 import { defineTool, type ToolContext } from '../tool.js';
 
 /** Sends one HTTP request and reads the answer (D62), inside the guard of {@link ToolContext.fetch} (D51). */

@@ -7,7 +7,7 @@ import { DOCUMENT_FORMATS } from '../documents/document.js';
 import { loadDocuments, type LoadDocumentOptions } from '../documents/load-documents.js';
 import { logScans, readImages } from '../documents/read-images.js';
 import { parseLocally } from '../documents/local-parser.js';
-import { ConcurrencyLimiter } from '../../common/scheduling/limiters.js';
+import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 import { defineTool, type Tool } from '../tool.js';
 
 /**

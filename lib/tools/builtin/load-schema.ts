@@ -2,12 +2,12 @@ import { basename } from 'node:path';
 import { ToolError } from '../../common/errors.js';
 import { describeKind, isObject, type Json } from '../../common/json/json.js';
 import { MAX_SCHEMA_FIELDS, MAX_SCHEMA_LENGTH } from '../../common/limits.js';
-import { joinFirst } from '../../common/text.js';
+import { ellipsize, joinFirst } from '../../common/text.js';
 import { parseText } from '../../definition/text/parse-text.js';
 import { decodeText, readError } from '../files/regular-file.js';
 import { findColumns } from '../schemas/document-columns.js';
 import { assertFieldCount, createField, readFields, type Schema } from '../schemas/schema.js';
-import { runLongWork } from '../../common/scheduling/limiters.js';
+import { runLongWork } from '../../common/scheduling/run-in-slices.js';
 import { defineTool, type Registries, type ToolContext } from '../tool.js';
 
 /** Reads the schema of what is to be extracted from documents (D49). */
@@ -57,9 +57,8 @@ async function loadNamed(
   if (/\.(json|ya?ml)$/i.test(source)) return await loadFile(source, context);
   const names = [...(registries?.schemas.keys() ?? [])].sort();
   const known = names.length === 0 ? 'none is registered' : `the schemas are ${joinFirst(names, MAX_NAMES)}`;
-  const shown = source.length > MAX_SHOWN ? `${source.slice(0, MAX_SHOWN)}…` : source;
   throw ToolError.nonRetryable(
-    `there is no schema ${JSON.stringify(shown)}: ${known}; name a .json, .yaml or .yml file, or pass the fields`,
+    `there is no schema ${JSON.stringify(ellipsize(source, MAX_SHOWN))}: ${known}; name a .json, .yaml or .yml file, or pass the fields`,
   );
 }
 

@@ -1,34 +1,24 @@
-import type { Clock } from '../../common/clock.js';
 import { ToolError } from '../../common/errors.js';
 import { DOCUMENT_LIMITS, SCAN_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/memory/shared-limit.js';
-import { type RunSteps, runToEnd } from '../../common/scheduling/steps.js';
+import { runInSlices } from '../../common/scheduling/run-in-slices.js';
+import type { RunSteps } from '../../common/scheduling/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
-import type { Launcher } from '../../common/workers/launcher.js';
-import { ProcessPool } from '../../common/workers/process-pool.js';
+import { ProcessPool, type SizedPoolOptions } from '../../common/workers/process-pool.js';
 import { type JsonResponse, WorkerError } from '../../common/workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { type DocumentContent, documentError } from './document.js';
-import { ConcurrencyLimiter } from '../../common/scheduling/limiters.js';
+import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 import { unpackImages } from './document-messages.js';
 import { isLargeDocument, parseContent, type ParseRequest } from './parse-content.js';
 
 /** The part of an attempt's context that parsing needs. */
 export type ParseContext = Pick<ToolContext, 'tenant_id' | 'signal' | 'pauseTimeout'>;
 
-export interface DocumentPoolOptions {
-  /** The program of a worker process. */
-  readonly file: string;
-  /** How many documents the machine can parse at once. */
-  readonly parallelism: number;
-  /** Percentage that each tenant may use even when others have used up the rest. */
-  readonly tenantShare: number;
+export interface DocumentPoolOptions extends SizedPoolOptions {
   /** True when tenants never share a process. */
   readonly isolateTenants: boolean;
-  readonly clock: Clock;
-  /** Starts the processes; default: this process does. */
-  readonly launcher?: Launcher;
-  /** Reads long contents; default: without a pause. */
+  /** Reads long contents; default: in slices of the event loop. */
   readonly runSteps?: RunSteps;
   readonly limits?: { readonly timeoutMs: number; readonly memoryMiB: number };
 }
@@ -51,7 +41,7 @@ export class DocumentPool {
 
   constructor(options: DocumentPoolOptions) {
     const { file, parallelism, tenantShare, isolateTenants, clock, launcher } = options;
-    this.#runSteps = options.runSteps ?? (async (steps) => runToEnd(steps));
+    this.#runSteps = options.runSteps ?? runInSlices;
     this.#limits = options.limits ?? DOCUMENT_LIMITS;
     this.readLimiter = new ConcurrencyLimiter(shareLimit(DOCUMENT_LIMITS.atOnce, tenantShare));
     const maxProcesses = Math.min(Math.max(parallelism, 1), MAX_PROCESSES);

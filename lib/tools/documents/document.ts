@@ -2,6 +2,7 @@ import { ToolError } from '../../common/errors.js';
 import { isObject, type Json, type JsonObject, toList } from '../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
 import { formatNumber } from '../../common/text.js';
+import { isPage, type PassedPage } from '../../definition/text/document-text.js';
 
 /** The formats that can be read, in the order in which messages list them. */
 export const DOCUMENT_FORMATS = [
@@ -78,16 +79,9 @@ export function isDocument(value: unknown): value is JsonObject {
   return typeof value['source'] === 'string' || typeof value['parent_source'] === 'string';
 }
 
-/** A page as a task passes it on. */
-export type PassedPage = JsonObject & { readonly number: number; readonly text: string };
-
 /** The pages of a document or a page list that look like pages. */
 export function pagesOf(document: JsonObject): PassedPage[] {
   return toList(document['pages']).filter(isPage);
-}
-
-function isPage(value: unknown): value is PassedPage {
-  return isObject(value) && typeof value['number'] === 'number' && typeof value['text'] === 'string';
 }
 
 /** Creates the error of a document that cannot be read; not retryable. */

@@ -16,7 +16,7 @@ import {
   textPage,
 } from './document.js';
 import type { ParseRequest } from './parse-content.js';
-import type { ConcurrencyLimiter } from '../../common/scheduling/limiters.js';
+import type { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 
 /** How the documents of one task are read. */
 export interface LoadDocumentOptions {

@@ -1,9 +1,7 @@
-import { nextTurn } from '../../common/scheduling/turns.js';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { systemClock } from '../../common/clock.js';
 import { distFile } from '../../common/files.js';
-import { runWithPauses, type Steps } from '../../common/scheduling/steps.js';
 import type { DocumentContent } from './document.js';
 import { DocumentPool, type ParseContext } from './document-pool.js';
 import { parseContent, type ParseRequest } from './parse-content.js';
@@ -26,14 +24,9 @@ export async function parseLocally(request: ParseRequest, context: ParseContext)
       tenantShare: 0,
       isolateTenants: false,
       clock: systemClock,
-      runSteps: pauseAfterEachStep,
     });
   }
   return await pool.parse(request, context);
-}
-
-function pauseAfterEachStep<T>(steps: Steps<T>): Promise<T> {
-  return runWithPauses(steps, nextTurn);
 }
 
 function findProgram(): string | undefined {

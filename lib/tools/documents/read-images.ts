@@ -1,6 +1,6 @@
 import { isObject, toList } from '../../common/json/json.js';
 import { EXTRACTION_LIMITS } from '../../common/limits.js';
-import { mapSome } from '../../common/scheduling/limiters.js';
+import { mapSome } from '../../common/scheduling/concurrency-limiter.js';
 import { joinFirst } from '../../common/text.js';
 import { stripFence } from '../../definition/template/extract-json.js';
 import { withoutThoughts } from '../../models/thoughts.js';

@@ -1,12 +1,11 @@
-import type { Clock } from '../../common/clock.js';
 import { ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
 import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/memory/shared-limit.js';
-import { type RunSteps, runToEnd } from '../../common/scheduling/steps.js';
+import { runInSlices } from '../../common/scheduling/run-in-slices.js';
+import type { RunSteps } from '../../common/scheduling/steps.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
-import type { Launcher } from '../../common/workers/launcher.js';
-import { ProcessPool } from '../../common/workers/process-pool.js';
+import { ProcessPool, type SizedPoolOptions } from '../../common/workers/process-pool.js';
 import { type JsonResponse, WorkerError } from '../../common/workers/protocol.js';
 import type { ToolContext } from '../tool.js';
 import { failedExpression, toExpressionDataInSteps } from './evaluate.js';
@@ -19,17 +18,8 @@ export interface EvaluationRequest {
   readonly runId: string;
 }
 
-export interface ExpressionPoolOptions {
-  /** The program of a worker process. */
-  readonly file: string;
-  /** How many expressions the machine can evaluate at once. */
-  readonly parallelism: number;
-  /** Percentage that each tenant may use even when others have used up the rest. */
-  readonly tenantShare: number;
-  readonly clock: Clock;
-  /** Starts the processes; default: this process does. */
-  readonly launcher?: Launcher;
-  /** Reads long results; default: without a pause. */
+export interface ExpressionPoolOptions extends SizedPoolOptions {
+  /** Reads long results; default: in slices of the event loop. */
   readonly runSteps?: RunSteps;
 }
 
@@ -57,7 +47,7 @@ export class ExpressionPool {
 
   constructor(options: ExpressionPoolOptions) {
     const { file, parallelism, tenantShare, clock, launcher } = options;
-    this.#runSteps = options.runSteps ?? (async (steps) => runToEnd(steps));
+    this.#runSteps = options.runSteps ?? runInSlices;
     const total = Math.min(Math.max(parallelism, 1), MAX_PROCESSES);
     this.#pool = new ProcessPool({
       file,

@@ -5,7 +5,8 @@ import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 import { cutText, formatMebibytes } from '../../common/text.js';
 import { measureJsonInSteps } from '../../definition/text/lossy-json.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
-import { type LimitedAttempt, runLongWork } from '../../common/scheduling/limiters.js';
+import type { LimitedAttempt } from '../../common/scheduling/attempt-queue.js';
+import { runLongWork } from '../../common/scheduling/run-in-slices.js';
 import type { FetchedResponse, ToolContext } from '../tool.js';
 
 /** How the body of a response is read: `auto` by its type. */

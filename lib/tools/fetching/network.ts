@@ -4,7 +4,7 @@ import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import { type Limit, shareLimit } from '../../common/memory/shared-limit.js';
 import type { FetchedResponse, FetchOptions } from '../tool.js';
-import { ConcurrencyLimiter } from '../../common/scheduling/limiters.js';
+import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 import { AddressGuard, type AddressRules } from './address-guard.js';
 import {
   createRequest,

@@ -1,4 +1,5 @@
 import { ToolError } from '../../common/errors.js';
+import { ellipsize } from '../../common/text.js';
 import { describeKind, type Json, type JsonObject } from '../../common/json/json.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import type { FetchOptions } from '../tool.js';
@@ -22,8 +23,7 @@ const MAX_SHOWN_URL = 200;
 /** Formats `GET https://host/path`. Leaves out the query, which may hold a key. */
 export function describeRequest({ url, method }: Pick<OutgoingRequest, 'url' | 'method'>): string {
   const { origin, pathname } = url;
-  const path = pathname.length > MAX_SHOWN_URL ? `${pathname.slice(0, MAX_SHOWN_URL)}…` : pathname;
-  return `${method} ${origin}${path}`;
+  return `${method} ${origin}${ellipsize(pathname, MAX_SHOWN_URL)}`;
 }
 
 const ACCEPTED_ENCODINGS = 'gzip, deflate, br';

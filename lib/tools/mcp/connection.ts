@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type Clock, delay } from '../../common/clock.js';
 import { errorCode, errorMessage, isNonRetryable, ToolError, WavetrainError } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
-import { ConcurrencyLimiter } from '../../common/scheduling/limiters.js';
+import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 import { shareLimit } from '../../common/memory/shared-limit.js';
 import { RequestTimer, untilAborted } from '../../common/requests/request-timer.js';
 import type { ProgramLauncher } from '../../common/workers/programs/program-launcher.js';

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
 import { defineTool, type Tool, type ToolContext } from '../../../lib/tools/tool.js';
-import { ConcurrencyLimiter, RateLimiter } from '../../../lib/common/scheduling/limiters.js';
+import { ConcurrencyLimiter } from '../../../lib/common/scheduling/concurrency-limiter.js';
+import { RateLimiter } from '../../../lib/common/scheduling/rate-limiter.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { startRun, type TestRun } from '../../support/runs/start-run.js';

@@ -8,7 +8,7 @@ import { ResponseSender } from '../../../lib/http/responses/response-sender.js';
 import { READER_TIMEOUT_MS } from '../../../lib/http/responses/slow-readers.js';
 import type { RouteResult } from '../../../lib/http/routing/route.js';
 import type { HttpServices } from '../../../lib/http/services.js';
-import { fairYield } from '../../../lib/common/scheduling/fair-yield.js';
+import { fairYield } from '../../../lib/common/scheduling/run-in-slices.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
@@ -41,7 +41,7 @@ class Desk {
       memory,
       log: { info: write, warn: write, error: write },
       readiness: { isShuttingDown: false },
-      registry: { fairYield, retain: () => this.#retain() },
+      registry: { retain: () => this.#retain() },
     };
     const sender = new ResponseSender(services as unknown as HttpServices);
     this.#server = createServer((req, res) => void this.#serve(sender, req, res));

@@ -1,19 +1,25 @@
 import { expect } from 'chai';
+import { mock } from 'node:test';
+import { eventLoopScheduler } from '../../../lib/common/scheduling/event-loop-scheduler.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 
 describe('A request with long headers (D25)', () => {
   let server: TestServer;
+  let wait: ReturnType<typeof mock.method>;
 
   before(async () => {
     server = await startTestServer();
   });
 
-  after(() => server.close(0));
+  after(async () => {
+    wait.mock.restore();
+    await server.close(0);
+  });
 
   it('waits for the turn of its tenant before its Accept header is read', async () => {
     const turn = deferred<void>();
-    Object.assign(server.registry, { fairYield: () => turn.promise });
+    wait = mock.method(eventLoopScheduler, 'wait', () => turn.promise);
     const accept = Array.from({ length: 1000 }, (_, n) => `image/x-${n}`).join(',');
     let isAnswered = false;
     const answered = server
@@ -29,18 +35,18 @@ describe('A request with long headers (D25)', () => {
 describe('GET /pipelines/runs/{run_id}/snapshot (D25)', () => {
   it('reads the actors at the beginning of a turn of its tenant, so that the time that this takes counts', async () => {
     const server = await startTestServer();
+    let isBeginning = false;
+    const wait = mock.method(eventLoopScheduler, 'wait', () => {
+      isBeginning = true;
+      queueMicrotask(() => queueMicrotask(() => (isBeginning = false)));
+      return Promise.resolve();
+    });
     try {
       const pipeline = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock' }] };
       const { body } = await server.request('POST', '/pipelines/run_async', { pipeline });
       const { run_id: runId } = body as { run_id: string };
-      let isBeginning = false;
       const seen: boolean[] = [];
       Object.assign(server.registry, {
-        fairYield: () => {
-          isBeginning = true;
-          queueMicrotask(() => queueMicrotask(() => (isBeginning = false)));
-          return Promise.resolve();
-        },
         snapshot: () => {
           seen.push(isBeginning);
           return {};
@@ -49,6 +55,7 @@ describe('GET /pipelines/runs/{run_id}/snapshot (D25)', () => {
       expect((await server.request('GET', `/pipelines/runs/${runId}/snapshot`)).status).to.equal(200);
       expect(seen).to.deep.equal([true]);
     } finally {
+      wait.mock.restore();
       await server.close(0);
     }
   });

@@ -90,9 +90,9 @@ describe('The Stately inspector of a run', () => {
       'run > wave',
       'wave > each',
       'each > fan-out',
-      'fan-out > 2',
-      'fan-out > 1',
       'fan-out > 0',
+      'fan-out > 1',
+      'fan-out > 2',
     ]);
     const plans = new ControlledPlans([subPipelineText('one', '{id: t, tool: controlled}')]);
     const planId = await plans.submitPlan({});

@@ -3,7 +3,7 @@ import { errorCode, errorMessage, ToolError } from '../../../common/errors.js';
 import { describeKind } from '../../../common/json/json.js';
 import { MAX_ARTIFACT_BYTES } from '../../../common/limits.js';
 import { runWithPauses, type Steps } from '../../../common/scheduling/steps.js';
-import { formatMebibytes } from '../../../common/text.js';
+import { formatMebibytes, splitsCharacter } from '../../../common/text.js';
 import { assertFileName } from '../../../tools/files/file-name.js';
 import type { ArtifactContent, WrittenArtifact } from '../../../tools/tool.js';
 import type { Artifact } from '../json-output.js';
@@ -261,16 +261,10 @@ export function* encodeInSteps(text: string): Steps<Buffer> {
   let length = 0;
   for (let start = 0; start < text.length; ) {
     let end = Math.min(start + ENCODED_PER_STEP, text.length);
-    if (isHighSurrogate(text, end - 1)) end = Math.min(end + 1, text.length);
+    if (splitsCharacter(text, end)) end = Math.min(end + 1, text.length);
     length += bytes.write(text.slice(start, end), length);
     start = end;
     yield;
   }
   return bytes;
-}
-
-/** True for the first half of a character that needs two. */
-function isHighSurrogate(text: string, index: number): boolean {
-  const code = text.charCodeAt(index);
-  return code >= 0xd800 && code < 0xdc00;
 }

@@ -22,22 +22,25 @@ const PAGE_POLICY = [
 export const AnyQuery = Type.Object({});
 
 /** A page for browsers. Everybody may load it; what it shows comes from the other routes, with the key of its reader. */
-export function pageRoute(files: PageFiles, named: Pick<Route, 'path' | 'id' | 'summary'>): Route {
+export function pageRoute(
+  files: PageFiles,
+  named: Pick<Route, 'path' | 'id' | 'summary' | 'params' | 'query'>,
+  policy = PAGE_POLICY,
+): Route {
   return defineRoute({
+    query: AnyQuery,
     ...named,
     method: 'GET',
     tag: 'Documents',
     isPage: true,
     access: 'open',
-    query: AnyQuery,
     headers: IfNoneMatch,
     responses: {
       200: { description: 'The page.', media: { 'text/html': '<!DOCTYPE html>' } },
       304: NOT_MODIFIED,
     },
     errors: ['not_found'],
-    handle: async ({ headers }) =>
-      revalidated(headers, await files.read('index.html'), { policy: PAGE_POLICY }),
+    handle: async ({ headers }) => revalidated(headers, await files.read('index.html'), { policy }),
   });
 }
 

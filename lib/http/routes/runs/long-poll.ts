@@ -1,4 +1,5 @@
 import { WavetrainError } from '../../../common/errors.js';
+import { fairYield } from '../../../common/scheduling/run-in-slices.js';
 import { SharedLimit } from '../../../common/memory/shared-limit.js';
 import type { EventLog } from '../../../runs/event-log.js';
 import type { RunRegistry } from '../../../runs/registry.js';
@@ -16,7 +17,7 @@ const MAX_POLLS = 5000;
 type IsKnown = (version: string) => boolean;
 
 interface PollServices extends Pick<HttpServices, 'clock' | 'shareOf'> {
-  readonly registry: Pick<RunRegistry, 'events' | 'version' | 'tenantId' | 'fairYield'>;
+  readonly registry: Pick<RunRegistry, 'events' | 'version' | 'tenantId'>;
 }
 
 /**
@@ -62,7 +63,7 @@ export class LongPolls {
         disconnected.removeEventListener('abort', end);
         run.delete(poll);
         // The requests go on in slices: each of them makes a whole response.
-        void registry.fairYield(tenantId).then(resolve);
+        void fairYield(tenantId).then(resolve);
       };
       poll.end = end;
       const timeout = clock.setTimeout(end, timeoutMs);

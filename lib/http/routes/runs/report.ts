@@ -3,7 +3,7 @@ import { CHUNK_LENGTH } from '../../../common/json/json-writer.js';
 import { drawInSteps } from '../../../plans/graph.js';
 import { REPORT_POLICY, writeHtmlReport } from '../../../reports/html-report.js';
 import { readReportData, type ReportSource } from '../../../reports/report-data.js';
-import { runInTurns } from '../../../common/scheduling/fair-yield.js';
+import { runInSlices } from '../../../common/scheduling/run-in-slices.js';
 import { authorizeRun, type Caller } from '../../auth/authenticate.js';
 import { defineRoute, type Route, type TextChunks } from '../../routing/route.js';
 import { RunIdParams } from '../../schemas/request.js';
@@ -81,7 +81,7 @@ async function openReport(
     try {
       const source = createSource(runId, caller, services, hold);
       const data = await readReportData(source);
-      const parts = await runInTurns(writeHtmlReport(data, { version, now: clock.now() }), tenantId);
+      const parts = await runInSlices(writeHtmlReport(data, { version, now: clock.now() }), tenantId);
       // The values that were read are not needed any more.
       free();
       hold(parts.reduce((sum, { length }) => sum + 2 * length, 0));
@@ -109,7 +109,7 @@ function createSource(
   const tenantId = registry.tenantId(runId);
   const held = async <T>(read: Promise<T>): Promise<T> => {
     const value = await read;
-    hold(await runInTurns(estimateBytesInSteps(value), tenantId));
+    hold(await runInSlices(estimateBytesInSteps(value), tenantId));
     return value;
   };
   return {

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { fairYield } from '../../../common/scheduling/run-in-slices.js';
 import { authorizeRun } from '../../auth/authenticate.js';
 import { RecordTexts } from '../../responses/record-texts.js';
 import { defineRoute, type Route } from '../../routing/route.js';
@@ -93,7 +94,7 @@ function snapshot({ registry }: HttpServices): Route {
     handle: async ({ params, caller }) => {
       const runId = authorizeRun(registry, caller, params.run_id);
       // The tree of a plan may have thousands of actors: its time counts in the turn of its tenant.
-      await registry.fairYield(registry.tenantId(runId));
+      await fairYield(registry.tenantId(runId));
       return { body: registry.snapshot(runId), runId };
     },
   });

@@ -1,4 +1,4 @@
-import { runLongWork } from '../../../common/scheduling/limiters.js';
+import { runLongWork } from '../../../common/scheduling/run-in-slices.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
 import {
   type ComputeFunction,

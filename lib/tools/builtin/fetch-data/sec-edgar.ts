@@ -6,7 +6,7 @@ import { readContent } from '../../fetching/content.js';
 import { assertStatus } from '../../fetching/status.js';
 import type { DataSource, ToolContext } from '../../tool.js';
 import { chooseFilings, type Filing, type FilingQuery, matchFilings, readFilings } from './filings.js';
-import { RateLimiter } from '../../../common/scheduling/limiters.js';
+import { RateLimiter } from '../../../common/scheduling/rate-limiter.js';
 import { type Registrant, RegistrantIndex } from './registrants.js';
 import { defineSource } from './source.js';
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../../common/json/json.js';
-import { runLongWork } from '../../../common/scheduling/limiters.js';
+import { runLongWork } from '../../../common/scheduling/run-in-slices.js';
 import { askForJson } from '../../answers/json-answer.js';
 import { DOCUMENT_INPUT, EXTRACTION_INPUTS, MAX_REPAIRS_INPUT } from './extraction/inputs.js';
 import { type FoundFields, mergeParts, withProvenance, withoutProvenance } from './extraction/provenance.js';

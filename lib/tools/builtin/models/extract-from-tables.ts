@@ -10,7 +10,7 @@ import {
   type SourcePage,
   sourcesOf,
 } from './extraction/source-pages.js';
-import { mapSome } from '../../../common/scheduling/limiters.js';
+import { mapSome } from '../../../common/scheduling/concurrency-limiter.js';
 import { defineTool } from '../../tool.js';
 
 const SYSTEM =

@@ -1,7 +1,7 @@
 import { ToolError } from '../../../common/errors.js';
 import { isObject, type Json, type JsonObject } from '../../../common/json/json.js';
 import { EXTRACTION_LIMITS } from '../../../common/limits.js';
-import type { PassedPage } from '../../documents/document.js';
+import type { PassedPage } from '../../../definition/text/document-text.js';
 import { withoutThoughts } from '../../../models/thoughts.js';
 import { assertComplete, readFreeAnswer } from '../../answers/free-answer.js';
 import type { ToolContext } from '../../tool.js';

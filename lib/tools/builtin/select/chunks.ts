@@ -2,7 +2,8 @@ import { ToolError } from '../../../common/errors.js';
 import type { JsonObject } from '../../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../../common/limits.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
-import { pagesOf, type PassedPage } from '../../documents/document.js';
+import type { PassedPage } from '../../../definition/text/document-text.js';
+import { pagesOf } from '../../documents/document.js';
 import { formatNumber } from '../../../common/text.js';
 
 /** A part of a page that is found, or not found, as a whole. */

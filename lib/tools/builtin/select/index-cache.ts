@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../../common/limits.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
 import { pagesOf } from '../../documents/document.js';
-import { type LimitedAttempt, runLongWork } from '../../../common/scheduling/limiters.js';
+import { runLongWork } from '../../../common/scheduling/run-in-slices.js';
 import type { ToolContext } from '../../tool.js';
 import { Bm25Index } from './bm25.js';
 import { pageChunks, smallChunks } from './chunks.js';
@@ -129,10 +129,9 @@ function createCached(
   context: ToolContext,
 ): CachedIndex {
   const { tenant_id, signal, holdMemory } = context;
-  // Each attempt that waits for the index pauses its own time limit.
-  const turn: LimitedAttempt = { tenant_id, signal, pauseTimeout: () => () => undefined };
   return new CachedIndex(document, ofRun, signal, (onBegin) =>
-    runLongWork(turn, () => {
+    // Each attempt that waits for the index pauses its own time limit.
+    runLongWork({ tenant_id, signal }, () => {
       onBegin();
       return createIndex(document, granularity, holdMemory);
     }),

@@ -1,8 +1,9 @@
 import { ToolError } from '../../../common/errors.js';
 import { type Json, type JsonObject, toList } from '../../../common/json/json.js';
 import { joinFirst, showValue } from '../../../common/text.js';
-import { assertPageCount, pagesOf, type PassedPage } from '../../documents/document.js';
-import { runLongWork } from '../../../common/scheduling/limiters.js';
+import type { PassedPage } from '../../../definition/text/document-text.js';
+import { assertPageCount, pagesOf } from '../../documents/document.js';
+import { runLongWork } from '../../../common/scheduling/run-in-slices.js';
 import type { ToolContext } from '../../tool.js';
 import { choosePages } from './choose-pages.js';
 import type { Granularity, IndexCache } from './index-cache.js';

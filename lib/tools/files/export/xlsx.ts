@@ -2,7 +2,11 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { errorMessage, ToolError } from '../../../common/errors.js';
 import { EXPORT_LIMITS } from '../../../common/limits.js';
-import { pauseWhenOver, runInSlices, type WorkingAttempt } from '../../../common/scheduling/run-in-slices.js';
+import {
+  pauseWhenOver,
+  runForAttempt,
+  type WorkingAttempt,
+} from '../../../common/scheduling/run-in-slices.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
 import { type Cell, describeCellLength, type Table } from './table.js';
 
@@ -59,7 +63,7 @@ parentPort.on('message', (message) => {
  * Rejects with a ToolError when there are too many cells, a text is too long for a cell, or the signal aborts.
  */
 export async function toXlsx(tables: readonly NamedTable[], attempt: WorkingAttempt): Promise<Uint8Array> {
-  await runInSlices(assertFitsInSteps(tables), attempt);
+  await runForAttempt(assertFitsInSteps(tables), attempt);
   return writeInThread(tables, attempt);
 }
 

@@ -1,4 +1,4 @@
-import { incomingTurns } from '../../../common/scheduling/incoming-turns.js';
+import { incomingDataScheduler } from '../../../common/scheduling/event-loop-scheduler.js';
 
 const [NEWLINE, RETURN] = [0x0a, 0x0d];
 
@@ -34,7 +34,7 @@ export function passOnEvents(
       async pull(controller) {
         const { done, value } = await parts.next();
         if (done) return controller.close();
-        if (incomingTurns.isOver) await incomingTurns.wait(server);
+        if (incomingDataScheduler.isOver) await incomingDataScheduler.wait(server);
         if (value.event === undefined || count(value.event)) controller.enqueue(value.bytes);
         else controller.close();
       },

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client';
 import type { Clock } from '../../../common/clock.js';
 import { MCP_LIMITS } from '../../../common/limits.js';
-import { LeakyBucket } from '../../../common/scheduling/limiters.js';
+import { LeakyBucket } from '../../../common/scheduling/rate-limiter.js';
 import { formatNumber } from '../../../common/text.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../common/clock.js';
 import { MCP_LIMITS } from '../../../common/limits.js';
-import { incomingTurns } from '../../../common/scheduling/incoming-turns.js';
-import { LeakyBucket } from '../../../common/scheduling/limiters.js';
+import { incomingDataScheduler } from '../../../common/scheduling/event-loop-scheduler.js';
+import { LeakyBucket } from '../../../common/scheduling/rate-limiter.js';
 import { LineReader } from '../../../common/requests/line-reader.js';
 import { ByteMeter } from '../../../common/requests/meter.js';
 
@@ -25,7 +25,7 @@ export async function readInTurns(
 ): Promise<void> {
   for await (const chunk of output) {
     for (const part of linesOf(chunk)) {
-      if (incomingTurns.isOver) await incomingTurns.wait(server);
+      if (incomingDataScheduler.isOver) await incomingDataScheduler.wait(server);
       if (!take(part)) return;
     }
   }

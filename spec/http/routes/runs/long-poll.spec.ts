@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { mock } from 'node:test';
+import { eventLoopScheduler } from '../../../../lib/common/scheduling/event-loop-scheduler.js';
 import fc from 'fast-check';
 import { DEBOUNCE_MS, LongPolls, RECHECK_MS } from '../../../../lib/http/routes/runs/long-poll.js';
 import { parsePipeline } from '../../../../lib/pipelines/load.js';
@@ -242,7 +244,6 @@ describe('LongPolls', () => {
         version: () => version,
         events: (id) => registry.events(id),
         tenantId: (id) => registry.tenantId(id),
-        fairYield: registry.fairYield,
       },
       clock,
       shareOf,
@@ -277,7 +278,7 @@ describe('LongPolls', () => {
     const runId = await submit('alice');
     await settle();
     const etag = registry.version(runId);
-    const calls = { version: 0, subscribe: 0, isKnown: 0, slices: 0 };
+    const calls = { version: 0, subscribe: 0, isKnown: 0 };
     const log = registry.events(runId);
     const subscribe = log.subscribe.bind(log);
     log.subscribe = (subscriber) => {
@@ -291,10 +292,6 @@ describe('LongPolls', () => {
       },
       events: (id: string) => registry.events(id),
       tenantId: (id: string) => registry.tenantId(id),
-      fairYield: async (tenantId: string) => {
-        calls.slices++;
-        await registry.fairYield(tenantId);
-      },
     };
     const share = (total: number) => ({ total, guaranteed: total / 10 });
     const polls = new LongPolls({ registry: counted, clock, shareOf: share }, maxPolls);
@@ -339,16 +336,21 @@ describe('LongPolls', () => {
   it('lets the waiting requests continue in slices, at a change and at the end of the run', async () => {
     const { controlled, clock, registry, runId, calls, waitForEnd, waiting, over } =
       await pollByThousands(1000);
+    const wait = mock.method(eventLoopScheduler, 'wait');
+    const countSlices = (): number =>
+      wait.mock.calls.filter((call) => call.arguments[1] === 'requests').length;
     void registry.cancel(runId);
     await settle();
     clock.advance(DEBOUNCE_MS);
     await Promise.all(waiting);
     expect(over()).to.equal(1000);
-    expect(calls).to.include({ version: 1, isKnown: 1000, slices: 1000 });
+    expect(calls).to.include({ version: 1, isKnown: 1000 });
+    expect(countSlices()).to.equal(1000);
     const ends = Array.from({ length: 1000 }, () => waitForEnd());
     await controlled.returns(1);
     await Promise.all(ends);
-    expect(calls.slices).to.equal(2000);
+    expect(countSlices()).to.equal(2000);
+    wait.mock.restore();
     expect(clock.pending).to.equal(0);
   });
 

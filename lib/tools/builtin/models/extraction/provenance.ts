@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, setOwn } from '../../../../common/json/json.js';
-import { runLongWork } from '../../../../common/scheduling/limiters.js';
+import { runLongWork } from '../../../../common/scheduling/run-in-slices.js';
 import type { Steps } from '../../../../common/scheduling/steps.js';
 import { FIELD_NOT_FOUND } from '../../../schemas/schema.js';
 import type { ToolContext } from '../../../tool.js';

@@ -1,6 +1,7 @@
 import { ToolError } from '../../../../common/errors.js';
-import { isObject, type Json } from '../../../../common/json/json.js';
-import { formatNumber, joinFirst } from '../../../../common/text.js';
+import type { Json } from '../../../../common/json/json.js';
+import { formatNumber, joinFirst, splitsCharacter } from '../../../../common/text.js';
+import { isPage, type PassedPage } from '../../../../definition/text/document-text.js';
 import { isDocument, pagesOf } from '../../../documents/document.js';
 import { breakBlockTags } from './block-tags.js';
 
@@ -66,17 +67,7 @@ function textOf(text: string): SourcePage {
   return { source: INLINE, number: 1, sheet_name: null, text };
 }
 
-interface Page {
-  readonly number: number;
-  readonly text: string;
-  readonly sheet_name?: unknown;
-}
-
-function isPage(value: unknown): value is Page {
-  return isObject(value) && typeof value['number'] === 'number' && typeof value['text'] === 'string';
-}
-
-function toSourcePage({ number, text, sheet_name: sheet }: Page, source: string): SourcePage {
+function toSourcePage({ number, text, sheet_name: sheet }: PassedPage, source: string): SourcePage {
   return { source, number, sheet_name: typeof sheet === 'string' ? sheet : null, text };
 }
 
@@ -145,13 +136,8 @@ function* dividePage(page: SourcePage, maxChars: number): Generator<SourcePage> 
     let end = Math.min(start + maxChars, text.length);
     const line = end < text.length ? text.lastIndexOf('\n', end - 1) + 1 : end;
     if (line > start) end = line;
-    else if (end - start > 1 && isHighSurrogate(text.charCodeAt(end - 1))) end--;
+    else if (end - start > 1 && splitsCharacter(text, end)) end--;
     yield { ...page, text: text.slice(start, end) };
     start = end;
   }
-}
-
-/** Returns true if a code unit is the first half of a character. */
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
 }

@@ -1,54 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { setImmediate as nextTick } from 'node:timers/promises';
-import { ToolError } from '../../../lib/common/errors.js';
-import { ConcurrencyLimiter, LeakyBucket, RateLimiter } from '../../../lib/common/scheduling/limiters.js';
-import { type Deferred, deferred, settle } from '../../support/deferred.js';
+import { LeakyBucket, RateLimiter } from '../../../lib/common/scheduling/rate-limiter.js';
+import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { catchRejection } from '../../support/rejection.js';
-import { toolContext } from '../../support/tool-context.js';
-
-describe('ConcurrencyLimiter', () => {
-  it('lets a number of attempts work at once, pauses the time limit of those that wait, and serves tenants in turn', async () => {
-    const limiter = new ConcurrencyLimiter({ total: 1 });
-    const log: string[] = [];
-    const gates = new Map<string, Deferred<void>>();
-    const enter = (tenantId: string, name: string): Promise<void> => {
-      const pauseTimeout = () => {
-        log.push(`${name} waits`);
-        return () => void log.push(`${name} goes on`);
-      };
-      return limiter.run({ ...toolContext({ tenant_id: tenantId }), pauseTimeout }, () => {
-        log.push(name);
-        const gate = deferred<void>();
-        gates.set(name, gate);
-        return gate.promise;
-      });
-    };
-    const all = [enter('a', 'a1'), enter('a', 'a2'), enter('a', 'a3'), enter('b', 'b1')];
-    for (const name of ['a1', 'a2', 'b1', 'a3']) {
-      while (!gates.has(name)) await nextTick();
-      gates.get(name)?.resolve(undefined);
-    }
-    await Promise.all(all);
-    expect(log.filter((entry) => entry.length === 2)).to.deep.equal(['a1', 'a2', 'b1', 'a3']);
-    expect(log.filter((entry) => entry.startsWith('a2'))).to.deep.equal(['a2 waits', 'a2 goes on', 'a2']);
-    expect(log).not.to.include('a1 waits');
-  });
-
-  it('drops an attempt that is aborted while it waits', async () => {
-    const limiter = new ConcurrencyLimiter({ total: 1 });
-    const gate = deferred<void>();
-    const first = limiter.run(toolContext(), () => gate.promise);
-    const context = toolContext();
-    const second = catchRejection(limiter.run(context, () => Promise.resolve()));
-    context.abort();
-    expect(await second).to.be.instanceOf(ToolError);
-    gate.resolve(undefined);
-    await first;
-    expect(await limiter.run(toolContext(), () => Promise.resolve('in'))).to.equal('in');
-  });
-});
 
 describe('RateLimiter', () => {
   it('lets 10 attempts a second go on, fairly between tenants, and pauses time limits (D25)', async () => {

@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import { Api, type Reply, sleep } from './api.js';
+import { Api, type Reply, sleep } from '../api.js';
 
 /** The response times of one kind of request, in milliseconds. */
 export interface Latency {

@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { eventLoopBudget } from '../../../lib/execution/run/event-loop-budget.js';
-import { fairYield, yieldWhenOver } from '../../../lib/common/scheduling/fair-yield.js';
+import { eventLoopScheduler } from '../../../lib/common/scheduling/event-loop-scheduler.js';
+import { fairYield } from '../../../lib/common/scheduling/run-in-slices.js';
 
 describe('fairYield', () => {
   let order: string[];
@@ -32,13 +33,13 @@ describe('fairYield', () => {
   });
 
   it('lets short work between requests go on until the time of the turn is used up', async () => {
-    expect(yieldWhenOver('acme')).to.equal(undefined);
+    expect(eventLoopScheduler.waitWhenOver('acme', 'requests')).to.equal(undefined);
     block(20);
     noteTurn('turn');
-    const paused = yieldWhenOver('acme');
+    const paused = eventLoopScheduler.waitWhenOver('acme', 'requests');
     await paused;
     expect(order).to.deep.equal(['turn']);
-    expect(yieldWhenOver('acme')).to.equal(undefined);
+    expect(eventLoopScheduler.waitWhenOver('acme', 'requests')).to.equal(undefined);
   });
 
   it('continues in later turns when the time of one is used up, so that other callbacks run in between', async () => {

@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os';
-import { Api, sleep } from './api.js';
-import { ATTACKS } from './attacks.js';
+import { Api, sleep } from '../api.js';
+import { ATTACKS } from '../attacks.js';
 
 /** A tenant that attacks: `hostile.mjs URL KEY SECONDS SEED ORIGIN [ATTACK…]`. Prints how often each attack ended and failed. */
 const [url = '', key = '', seconds = '0', seed = '1', originUrl = '', ...chosen] = process.argv.slice(2);
