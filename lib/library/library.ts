@@ -1,11 +1,13 @@
 import { ToolError, WavetrainError } from '../common/errors.js';
 import type { Clock } from '../common/clock.js';
+import { fairYield } from '../common/scheduling/fair-yield.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import { assertDefined } from '../definition/assert.js';
 import type { Source } from '../definition/text/source.js';
 import type { Graph } from '../pipelines/drawing/graph.js';
 import type { PlanGraph } from '../plans/graph.js';
 import type { RunRegistry } from '../runs/registry.js';
+import type { RunQueries } from '../runs/views/run-queries.js';
 import {
   type SubmissionContent,
   type SubmittedValues,
@@ -29,7 +31,7 @@ export interface LibraryOptions {
   /** Of one file. */
   readonly limitBytes: number;
   readonly isTenant: (name: string) => boolean;
-  readonly registry: RunRegistry;
+  readonly registry: Pick<RunRegistry, 'queries' | 'stepRunner'>;
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly log: LibraryLog;
@@ -146,7 +148,7 @@ export class PipelineLibrary {
   #look(entries: readonly FolderEntry[], showStart: ShowStart): Promise<ShownEntry[]> {
     const { registry } = this.#options;
     const payer = entries[0]?.listed.tenantId ?? ROOT_TENANT;
-    return registry.stepRunner.run(lookInSteps(entries, showStart, registry), payer);
+    return registry.stepRunner.run(lookInSteps(entries, showStart, registry.queries), payer);
   }
 
   /** The entry of an id, as far as files have been read. */
@@ -208,7 +210,7 @@ export class PipelineLibrary {
   }
 
   async #read({ listed: { file, realPath, tenantId } }: FolderEntry): Promise<FolderFile> {
-    await this.#options.registry.fairYield(tenantId);
+    await fairYield(tenantId);
     try {
       return { file, ...(await readFileContent(realPath, file, this.#reading.limitBytes)) };
     } catch (error) {
@@ -225,10 +227,10 @@ export class PipelineLibrary {
 function* lookInSteps(
   entries: readonly FolderEntry[],
   showStart: ShowStart,
-  registry: RunRegistry,
+  queries: RunQueries,
 ): Steps<ShownEntry[]> {
   const definitions = entries.map(({ listed: { tenantId }, id }) => ({ tenantId, id }));
-  const runs = yield* registry.lastRunsInSteps(definitions, MAX_LAST_RUNS);
+  const runs = yield* queries.lastRunsInSteps(definitions, MAX_LAST_RUNS);
   const shown: ShownEntry[] = [];
   for (const [index, entry] of entries.entries()) {
     yield;

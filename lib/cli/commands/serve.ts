@@ -366,11 +366,12 @@ function logWarnings(log: Log, { processEvents }: CliContext): () => void {
 }
 
 function printShutdown(
-  { registry: { load } }: RunningServer,
+  { registry: { queries } }: RunningServer,
   { shutdownMs }: ServerConfig,
   log: Log,
   { stdout, env }: CliContext,
 ): void {
+  const { load } = queries;
   const terminal = detectTerminal(stdout, env);
   if (!terminal.interactive) return log.info({ ...load, grace_ms: shutdownMs }, 'shutting down');
   const runs = load.running === 1 ? '1 run has' : `${load.running} runs have`;

@@ -1,19 +1,22 @@
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import type { RunRecord } from '../../runs/record.js';
-import type { RegistryApi } from '../context.js';
+import type { QueriesApi, RegistryApi } from '../context.js';
 import type { StopSignals } from '../process-events.js';
 import type { TaskReader } from './run-end.js';
 import type { WrittenFiles } from './written-files.js';
 
 /** Executes a run, by the registry of this process or on a server. */
-export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel' | 'items'>, TaskReader {
+export interface RunBackend
+  extends Pick<RegistryApi, 'cancel'>,
+    Pick<QueriesApi, 'settled' | 'items'>,
+    TaskReader {
   /** Lets a paused run go on. Rejects with `run_not_paused`. */
   resume(runId: string, by: 'continue' | 'step'): Promise<void>;
   /** The record of a run of this process; undefined for one of a server. */
   readonly record?: ((runId: string) => RunRecord) | undefined;
   /** The calls that have failed in a run of this process, with their values; undefined for a run of a server. */
-  readonly failedCalls?: RegistryApi['failedCalls'] | undefined;
+  readonly failedCalls?: QueriesApi['failedCalls'] | undefined;
   /** Starts the run. Resolves with the run id. */
   start(options: StartOptions): Promise<string>;
   /**

@@ -3,7 +3,7 @@ import { errorMessage } from '../../common/errors.js';
 import { type JsonObject, setOwn } from '../../common/json/json.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CallRecord, TaskQuery, TaskRecord } from '../../runs/tasks/task-record.js';
-import type { RegistryApi } from '../context.js';
+import type { QueriesApi } from '../context.js';
 import {
   causesFirst,
   type FailureDetails,
@@ -13,7 +13,7 @@ import {
 } from '../render/failures.js';
 
 /** Shows the tasks of a run: the registry of this process, or the client of a server. */
-export type TaskReader = Pick<RegistryApi, 'tasks' | 'task' | 'item'>;
+export type TaskReader = Pick<QueriesApi, 'tasks' | 'task' | 'item'>;
 
 /** A settled run, with what its record does not have. */
 export interface InspectedRun {

@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws';
 import { INSPECTOR_LIMITS } from '../../common/limits.js';
+import { fairYield } from '../../common/scheduling/fair-yield.js';
 import type { StatelyFeed } from '../../runs/inspection/stately-feed.js';
 import type { HttpServices } from '../services.js';
 import { closeSocket, type ReceivedLimit } from './socket-limits.js';
@@ -13,7 +14,7 @@ const ACTORS_PER_TURN = 32;
 /** One page that is informed about a run. */
 export class StatelyViewer {
   readonly #socket: WebSocket;
-  readonly #services: Pick<HttpServices, 'clock' | 'registry'>;
+  readonly #services: Pick<HttpServices, 'clock' | 'queries'>;
   readonly #received: Pick<ReceivedLimit, 'renew'>;
   /** Resolves when the connection is closed. */
   readonly #closed: Promise<void>;
@@ -21,7 +22,7 @@ export class StatelyViewer {
 
   constructor(
     socket: WebSocket,
-    services: Pick<HttpServices, 'clock' | 'registry'>,
+    services: Pick<HttpServices, 'clock' | 'queries'>,
     received: Pick<ReceivedLimit, 'renew'>,
   ) {
     this.#socket = socket;
@@ -35,12 +36,12 @@ export class StatelyViewer {
 
   /** Reports a run until it has settled or the page is closed; resolves when the connection is closed. */
   async watch(runId: string): Promise<void> {
-    const { registry, clock } = this.#services;
-    const feed = registry.statelyFeed(runId, (message) => this.#send(JSON.stringify(message), feed));
+    const { queries, clock } = this.#services;
+    const feed = queries.statelyFeed(runId, (message) => this.#send(JSON.stringify(message), feed));
     const stopBeating = this.#beat(clock);
     try {
-      await this.#announce(feed, registry.tenantId(runId));
-      const settled = registry.settled(runId).then(
+      await this.#announce(feed, queries.tenantId(runId));
+      const settled = queries.settled(runId).then(
         () => 'the run has settled',
         () => 'the run was deleted',
       );
@@ -59,7 +60,7 @@ export class StatelyViewer {
     while (steps.next().done !== true) {
       if (this.#socket.readyState !== this.#socket.OPEN) return;
       if (++reported % ACTORS_PER_TURN > 0) continue;
-      await this.#services.registry.fairYield(tenantId);
+      await fairYield(tenantId);
       // So many actors may be more than the buffer holds.
       if (this.#socket.bufferedAmount > INSPECTOR_LIMITS.bufferBytes / 4) {
         await Promise.race([this.#drained(), this.#closed]);

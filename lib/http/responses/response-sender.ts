@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { estimateBytesInSteps } from '../../common/json/json.js';
 import { eventLoopOverruns } from '../../common/scheduling/event-loop-overruns.js';
-import { runInTurns } from '../../common/scheduling/fair-yield.js';
+import { fairYield, runInTurns } from '../../common/scheduling/fair-yield.js';
 import type { RouteResult, TextChunks } from '../routing/route.js';
 import { SECURITY_HEADERS } from '../security/browser-guard.js';
 import type { HttpServices } from '../services.js';
@@ -140,7 +140,7 @@ export class ResponseSender {
     const release = await this.#hold(result, body, tenantId);
     try {
       // Listing very many keys takes long, and was done in this turn already to see that the response is long.
-      await this.#services.registry.fairYield(tenantId);
+      await fairYield(tenantId);
       const writer = new JsonWriter(body);
       const next = (): Buffer => Buffer.from(writer.next());
       await this.#writeAll(head.write(JSON_TYPE), tenantId, () =>
@@ -160,7 +160,7 @@ export class ResponseSender {
     for (let chunk = await nextChunk(); chunk.length > 0; chunk = await nextChunk()) {
       if (!res.write(chunk)) await this.#untilAccepted(res);
       if (res.destroyed) return;
-      await this.#services.registry.fairYield(tenantId);
+      await fairYield(tenantId);
     }
     res.end();
   }
@@ -171,8 +171,8 @@ export class ResponseSender {
 
   /** Keeps the memory of a long response counted until the returned function is called. */
   async #hold({ runId, isRunData }: RouteResult, body: unknown, tenantId: string): Promise<() => void> {
-    const { registry } = this.#services;
-    const release = isRunData && runId !== undefined ? registry.retain(runId) : undefined;
+    const { queries } = this.#services;
+    const release = isRunData && runId !== undefined ? queries.retain(runId) : undefined;
     if (release === undefined) {
       const bodyBytes = await runInTurns(estimateBytesInSteps(body), tenantId, 'responses');
       return this.#reserve(tenantId, STREAM_BYTES + bodyBytes);

@@ -1,4 +1,4 @@
-import type { RegistryApi } from '../../../lib/cli/context.js';
+import type { QueriesApi, RegistryApi } from '../../../lib/cli/context.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import type { RunInputs } from '../../../lib/execution/run-inputs.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
@@ -35,7 +35,9 @@ export const RUNNING: RunRecord = {
 };
 
 /** A registry with one run, which the spec settles by hand. */
-export class HeldRegistry implements RegistryApi {
+export class HeldRegistry implements RegistryApi, QueriesApi {
+  readonly queries = this;
+
   record(): never {
     throw new Error('nobody looks at a held run');
   }

@@ -19,7 +19,7 @@ describe('POST /pipelines/runs/{run_id}/cancel (States and transitions)', () => 
       await fixture.waitUntilIdle();
       const record = await fixture.poll(runId);
       expect(record).to.include({ settled: true, status: status === 200 ? 'cancelled' : 'succeeded' });
-      const events = fixture.server.registry.events(runId).readAfter(0, 100).events;
+      const events = fixture.server.registry.queries.events(runId).readAfter(0, 100).events;
       const terminal = events.flatMap((event) =>
         event.kind === 'run' && !['queued', 'running'].includes(event.status) ? [event.status] : [],
       );

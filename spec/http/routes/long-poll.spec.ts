@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DEBOUNCE_MS, LongPolls, RECHECK_MS } from '../../../lib/http/routes/streams/long-poll.js';
+import { fairYield } from '../../../lib/common/scheduling/fair-yield.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import { settle } from '../../support/deferred.js';
@@ -201,10 +202,10 @@ describe('LongPolls', () => {
         const runId = await registry.submit({ pipeline, inputs, collect_events, options });
         await settle();
         for (const { kind, at } of acts) {
-          const etag = registry.version(runId);
+          const etag = registry.queries.version(runId);
           let isOver = false;
           const gone = new AbortController();
-          const polls = new LongPolls({ registry, clock, shareOf });
+          const polls = new LongPolls({ queries: registry.queries, clock, shareOf });
           const isKnown = (version: string): boolean => version === etag;
           const startWaiting = polls.wait(runId, isKnown, 60_000, gone.signal).then(() => {
             isOver = true;
@@ -220,7 +221,7 @@ describe('LongPolls', () => {
           clock.advance(DEBOUNCE_MS);
           await settle();
           const { settled } = registry.record(runId);
-          expect(isOver).to.equal(registry.version(runId) !== etag || settled);
+          expect(isOver).to.equal(registry.queries.version(runId) !== etag || settled);
           gone.abort();
           await startWaiting;
           if (settled) expect(clock.pending).to.equal(0);
@@ -242,11 +243,10 @@ describe('LongPolls', () => {
     let version = 'old';
     const { signal } = new AbortController();
     const polls = new LongPolls({
-      registry: {
+      queries: {
         version: () => version,
-        events: (id) => registry.events(id),
-        tenantId: (id) => registry.tenantId(id),
-        fairYield: registry.fairYield,
+        events: (id) => registry.queries.events(id),
+        tenantId: (id) => registry.queries.tenantId(id),
       },
       clock,
       shareOf,
@@ -270,9 +270,9 @@ describe('LongPolls', () => {
     });
     const runId = await registry.submit({ pipeline });
     await settle();
-    const etag = registry.version(runId);
+    const etag = registry.queries.version(runId);
     const { signal } = new AbortController();
-    const polls = new LongPolls({ registry, clock, shareOf });
+    const polls = new LongPolls({ queries: registry.queries, clock, shareOf });
     const startWaiting = polls.wait(runId, (version) => version === etag, 60_000, signal);
     registry.forget(runId);
     await startWaiting;
@@ -290,9 +290,9 @@ describe('LongPolls', () => {
     const submit = (tenant_id: string) => registry.submit({ pipeline, tenant_id });
     const runId = await submit('alice');
     await settle();
-    const etag = registry.version(runId);
+    const etag = registry.queries.version(runId);
     const calls = { version: 0, subscribe: 0, isKnown: 0, slices: 0 };
-    const log = registry.events(runId);
+    const log = registry.queries.events(runId);
     const subscribe = log.subscribe.bind(log);
     log.subscribe = (subscriber) => {
       calls.subscribe++;
@@ -301,17 +301,17 @@ describe('LongPolls', () => {
     const counted = {
       version: (id: string) => {
         calls.version++;
-        return registry.version(id);
+        return registry.queries.version(id);
       },
-      events: (id: string) => registry.events(id),
-      tenantId: (id: string) => registry.tenantId(id),
-      fairYield: async (tenantId: string) => {
-        calls.slices++;
-        await registry.fairYield(tenantId);
-      },
+      events: (id: string) => registry.queries.events(id),
+      tenantId: (id: string) => registry.queries.tenantId(id),
+    };
+    const nextTurn = async (tenantId: string): Promise<void> => {
+      calls.slices++;
+      await fairYield(tenantId);
     };
     const share = (total: number) => ({ total, guaranteed: total / 10 });
-    const polls = new LongPolls({ registry: counted, clock, shareOf: share }, maxPolls);
+    const polls = new LongPolls({ queries: counted, clock, shareOf: share }, maxPolls, nextTurn);
     const isKnown = (version: string): boolean => {
       calls.isKnown++;
       return version === etag;

@@ -156,6 +156,6 @@ describe('POST /plans/run', () => {
       expect(status).to.equal(200);
       expect(body.blackboard['letter']).to.equal(`Dear ${n}, yours`);
     }
-    expect(server.registry.load).to.deep.equal({ queued: 0, running: 0 });
+    expect(server.registry.queries.load).to.deep.equal({ queued: 0, running: 0 });
   });
 });

@@ -14,7 +14,7 @@ describe('Runs of plans over HTTP (D35)', () => {
   after(() => fixture.close());
 
   const expectRunningIn = (runId: string, subPipeline: string): void => {
-    const { events } = fixture.server.registry.events(runId).readAfter(0, 1000);
+    const { events } = fixture.server.registry.queries.events(runId).readAfter(0, 1000);
     const starts = events.filter(({ kind }) => kind === 'start');
     expect(starts.at(-1)).to.include({ sub_pipeline: subPipeline, task_id: 'hold' });
   };
@@ -243,7 +243,7 @@ describe('Runs of plans over HTTP (D35)', () => {
       await fixture.waitUntilIdle();
       const record = await fixture.poll(runId);
       expect(record).to.include({ settled: true, status: status === 200 ? 'cancelled' : 'succeeded' });
-      const recorded = fixture.server.registry.events(runId).readAfter(0, 100).events;
+      const recorded = fixture.server.registry.queries.events(runId).readAfter(0, 100).events;
       const ends = recorded.filter((event) => event.kind === 'run' && event.status === record.status);
       expect(ends).to.have.length(1);
       seen.add(record.status);

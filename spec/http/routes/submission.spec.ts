@@ -253,6 +253,6 @@ describe('POST /pipelines/run', () => {
       expect(status).to.equal(200);
       expect(body.outputs['a']).to.deep.include({ inputs: { n }, call_count: 1 });
     }
-    expect(server.registry.load).to.deep.equal({ queued: 0, running: 0 });
+    expect(server.registry.queries.load).to.deep.equal({ queued: 0, running: 0 });
   });
 });

@@ -375,7 +375,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     const all = await Promise.all(
       Array.from({ length: 10 }, (_, reader) => readOn(cuts.slice(50 * reader, 50 * reader + 50))),
     );
-    const { lastSeq } = server.registry.events(runId);
+    const { lastSeq } = server.registry.queries.events(runId);
     expect(broken).to.equal(500);
     expect(lastSeq).to.be.above(2500);
     const expected = Array.from({ length: lastSeq }, (_, index) => index + 1);

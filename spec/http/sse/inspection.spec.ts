@@ -84,7 +84,7 @@ describe('GET /pipelines/runs/{run_id}/inspection (D35)', () => {
 
   it('records no longer when the last reader has left, however it left', async () => {
     const runId = await controlled.submit();
-    const view = await controlled.server.registry.inspection(runId);
+    const view = await controlled.server.registry.queries.inspection(runId);
     view.close();
     const reader = new EventReader(controlled.server.url + path(runId));
     await reader.waitUntil(() => reader.events.length === 3);
@@ -103,7 +103,7 @@ describe('GET /pipelines/runs/{run_id}/inspection (D35)', () => {
     await controlled.complete(runId);
     await controlled.complete(runId);
     const { registry } = controlled.server;
-    const retained = await registry.inspection(runId);
+    const retained = await registry.queries.inspection(runId);
     expect(retained.origin).to.equal('events');
     retained.close();
     retained.close();

@@ -107,18 +107,19 @@ export async function describeLocalRun(
 
 /** Executes a run in this process. */
 function createBackend(registry: RegistryApi, start: Start, history: ShellHistory | undefined): RunBackend {
+  const { queries } = registry;
   return {
     start: (options) => start(registry, options),
-    record: (runId) => registry.record(runId),
-    settled: (runId) => registry.settled(runId),
+    record: (runId) => queries.record(runId),
+    settled: (runId) => queries.settled(runId),
     cancel: (runId, options) => registry.cancel(runId, options),
     resume: async (runId, by) => void registry.resume(runId, by),
-    tasks: (runId, query) => registry.tasks(runId, query),
-    task: (runId, taskId, options) => registry.task(runId, taskId, options),
-    item: (runId, taskId, item, options) => registry.item(runId, taskId, item, options),
-    failedCalls: (runId, query) => registry.failedCalls(runId, query),
-    items: (runId, taskId, query) => registry.items(runId, taskId, query),
-    writtenFiles: async (record) => findLocalFiles(record, registry),
+    tasks: (runId, query) => queries.tasks(runId, query),
+    task: (runId, taskId, options) => queries.task(runId, taskId, options),
+    item: (runId, taskId, item, options) => queries.item(runId, taskId, item, options),
+    failedCalls: (runId, query) => queries.failedCalls(runId, query),
+    items: (runId, taskId, query) => queries.items(runId, taskId, query),
+    writtenFiles: async (record) => findLocalFiles(record, queries),
     release: async (runId) => {
       // A history keeps the run, also when it was stopped at once.
       if (history !== undefined) return registry.close(0);

@@ -1,7 +1,8 @@
 import { WavetrainError } from '../../../common/errors.js';
+import { fairYield } from '../../../common/scheduling/fair-yield.js';
 import { SharedLimit } from '../../../common/memory/shared-limit.js';
 import type { EventLog } from '../../../runs/event-log.js';
-import type { RunRegistry } from '../../../runs/registry.js';
+import type { RunQueries } from '../../../runs/views/run-queries.js';
 import type { HttpServices } from '../../services.js';
 
 /** Time from an event to the check for a change: events come in bursts, and some changes follow their event. */
@@ -16,7 +17,7 @@ const MAX_POLLS = 5000;
 type IsKnown = (version: string) => boolean;
 
 interface PollServices extends Pick<HttpServices, 'clock' | 'shareOf'> {
-  readonly registry: Pick<RunRegistry, 'events' | 'version' | 'tenantId' | 'fairYield'>;
+  readonly queries: Pick<RunQueries, 'events' | 'version' | 'tenantId'>;
 }
 
 /**
@@ -25,11 +26,14 @@ interface PollServices extends Pick<HttpServices, 'clock' | 'shareOf'> {
  */
 export class LongPolls {
   readonly #services: PollServices;
+  readonly #nextTurn: typeof fairYield;
   readonly #limit: SharedLimit;
   readonly #runs = new Map<EventLog, PolledRun>();
 
-  constructor(services: PollServices, maxPolls = MAX_POLLS) {
+  /** @param nextTurn resolves when a request may go on */
+  constructor(services: PollServices, maxPolls = MAX_POLLS, nextTurn = fairYield) {
     this.#services = services;
+    this.#nextTurn = nextTurn;
     this.#limit = new SharedLimit(services.shareOf(maxPolls));
   }
 
@@ -45,11 +49,11 @@ export class LongPolls {
     timeoutMs: number,
     disconnected: AbortSignal,
   ): Promise<void> {
-    const { registry, clock } = this.#services;
-    const log = registry.events(runId);
+    const { queries, clock } = this.#services;
+    const log = queries.events(runId);
     // The log comes first: a deleted run has a closed log, but no version to compare.
-    if (log.isClosed || disconnected.aborted || isKnown?.(registry.version(runId)) === false) return;
-    const tenantId = registry.tenantId(runId);
+    if (log.isClosed || disconnected.aborted || isKnown?.(queries.version(runId)) === false) return;
+    const tenantId = queries.tenantId(runId);
     if (!this.#limit.tryAcquire(tenantId)) {
       const message = `${this.#limit.used} requests wait for runs already: try again later, or without "wait"`;
       throw new WavetrainError('too_many_streams', message, { fault: 'service' });
@@ -62,7 +66,7 @@ export class LongPolls {
         disconnected.removeEventListener('abort', end);
         run.delete(poll);
         // The requests go on in slices: each of them makes a whole response.
-        void registry.fairYield(tenantId).then(resolve);
+        void this.#nextTurn(tenantId).then(resolve);
       };
       poll.end = end;
       const timeout = clock.setTimeout(end, timeoutMs);
@@ -113,7 +117,7 @@ class PolledRun {
     this.#log = log;
     this.#services = services;
     this.#onEmpty = onEmpty;
-    this.#version = services.registry.version(runId);
+    this.#version = services.queries.version(runId);
     this.#unsubscribe = log.subscribe(() => this.#onEvent());
   }
 
@@ -146,7 +150,7 @@ class PolledRun {
   }
 
   #check(): void {
-    const version = this.#services.registry.version(this.#runId);
+    const version = this.#services.queries.version(this.#runId);
     if (version !== this.#version) {
       this.#version = version;
       for (const poll of this.#changePolls) if (poll.isKnown?.(version) === false) poll.end();
