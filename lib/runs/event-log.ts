@@ -3,69 +3,77 @@ import type { LiveEvent } from '../execution/events/event.js';
 import { measureEvent } from '../execution/events/journal.js';
 import type { MemoryBudget } from '../execution/memory-budget.js';
 
-/** Consecutive events, and whether events before them were dropped. */
-export interface EventPage {
-  readonly events: readonly LiveEvent[];
+/** Consecutive entries, and whether entries before them were dropped. */
+export interface LogPage<E> {
+  readonly events: readonly E[];
   readonly gap: boolean;
 }
 
-/** A log with larger events than this, on average, keeps fewer of them. */
-const MEAN_EVENT_BYTES = 1024;
+export interface LogOptions<E> {
+  /** The largest number of entries, and the memory that they may take, in bytes. */
+  readonly limits: { readonly entries: number; readonly length: number };
+  /** Returns the memory that an entry takes, in bytes. */
+  readonly measure: (entry: E) => number;
+  /** Of the run; when the run needs memory, the log drops the oldest entries. */
+  readonly budget: MemoryBudget | undefined;
+  /** Number of the entry before the first, which is not known. */
+  readonly dropped: number;
+  /** Names the entries in a warning. */
+  readonly content: string;
+}
 
 /**
- * The last events of one run (D30). A reader passes the number of the last event it has and gets those that follow, at
- * its own speed: the log waits for no reader and keeps nothing per reader.
+ * The last entries of one run, by number (D30). A reader passes the number of the last entry it has and gets those that
+ * follow, at its own speed: the log waits for no reader and keeps nothing per reader.
  */
-export class EventLog {
-  #events: LiveEvent[] = [];
-  /** Number of the newest dropped event. */
-  #dropped = 0;
+export class TailLog<E extends { readonly seq: number }> {
+  #entries: E[] = [];
+  /** Number of the newest dropped entry. */
+  #dropped: number;
   #closed = false;
   #bytes = 0;
-  readonly #capacity: number;
-  readonly #budget: MemoryBudget | undefined;
+  readonly #options: LogOptions<E>;
   readonly #subscribers = new Set<() => void>();
 
-  /**
-   * @param capacity keeps at least this many events, unless they are large, and at most twice as many
-   * @param budget of the run; when the run needs memory, the log drops the oldest events
-   */
-  constructor(capacity: number, budget?: MemoryBudget) {
-    this.#capacity = capacity;
-    this.#budget = budget;
-    budget?.onPressure(() => this.#dropHalf());
+  constructor(options: LogOptions<E>) {
+    this.#options = options;
+    this.#dropped = options.dropped;
+    options.budget?.onPressure(() => this.#dropHalf());
   }
 
-  /** Number of the newest event; 0 before the first. */
+  /** Number of the newest entry; 0 before the first. */
   get lastSeq(): number {
-    return this.#events.at(-1)?.seq ?? this.#dropped;
+    return this.#entries.at(-1)?.seq ?? this.#dropped;
   }
 
   get size(): number {
-    return this.#events.length;
+    return this.#entries.length;
   }
 
-  /** No further event will follow. */
+  /** Memory of the entries, in bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** No further entry will follow. */
   get isClosed(): boolean {
     return this.#closed;
   }
 
-  /** Appends an event; ignores it once the log is closed, because a tool may log after its run has settled. */
-  append(event: LiveEvent): void {
+  /** Appends an entry; ignores it once the log is closed, because a tool may log after its run has settled. */
+  append(entry: E): void {
     if (this.#closed) return;
-    const bytes = measureEvent(event);
-    if (this.#makeRoom(bytes)) {
-      this.#events.push(event);
+    const { limits, budget, measure } = this.#options;
+    const bytes = measure(entry);
+    if (this.#entries.length >= limits.entries) this.#dropHalf();
+    while (this.#bytes + bytes > limits.length && this.#dropHalf());
+    // Without memory, reserving has dropped the others.
+    if (budget?.tryReserve(bytes) === false) this.#dropped = entry.seq;
+    else {
+      this.#entries.push(entry);
       this.#bytes += bytes;
-    } else this.#dropped = event.seq;
+    }
     this.#notify();
-  }
-
-  /** Begins with the last of the events that another process has written: there may be very many. */
-  restore(events: readonly LiveEvent[]): void {
-    const first = Math.max(0, events.length - this.#capacity);
-    this.#dropped = events[first - 1]?.seq ?? 0;
-    for (const event of events.slice(first)) this.append(event);
   }
 
   /** Call when the run has settled. */
@@ -75,40 +83,30 @@ export class EventLog {
     this.#subscribers.clear();
   }
 
-  /** The events after number `seq`, at most `limit` of them. */
-  readAfter(seq: number, limit: number): EventPage {
+  /** The entries after number `seq`, at most `limit` of them. */
+  readAfter(seq: number, limit: number): LogPage<E> {
     const from = Math.max(0, seq - this.#dropped);
-    return { events: this.#events.slice(from, from + limit), gap: seq < this.#dropped };
+    return { events: this.#entries.slice(from, from + limit), gap: seq < this.#dropped };
   }
 
-  /** Calls the subscriber whenever an event was appended and when the log closes. Returns the unsubscribe function. */
+  /** Calls the subscriber whenever an entry was appended and when the log closes. Returns the unsubscribe function. */
   subscribe(subscriber: () => void): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** Drops half of the events at a time, so that appending to a full log stays cheap. */
-  #makeRoom(bytes: number): boolean {
-    const { length } = this.#events;
-    if (length >= 2 * this.#capacity) this.#drop(length + 1 - this.#capacity);
-    while (this.#bytes + bytes > MEAN_EVENT_BYTES * this.#capacity && this.#dropHalf());
-    return this.#budget?.tryReserve(bytes) !== false;
-  }
-
-  /** Returns false when there is no event to drop. */
+  /** Half at a time, so that appending to a full log stays cheap. Returns false when there is no entry to drop. */
   #dropHalf(): boolean {
-    if (this.#events.length === 0) return false;
-    this.#drop(Math.ceil(this.#events.length / 2));
-    return true;
-  }
-
-  #drop(count: number): void {
+    const dropped = this.#entries.slice(0, Math.ceil(this.#entries.length / 2));
+    const last = dropped.at(-1);
+    if (last === undefined) return false;
     let bytes = 0;
-    for (const event of this.#events.slice(0, count)) bytes += measureEvent(event);
-    this.#dropped = this.#events[count - 1]?.seq ?? this.#dropped;
-    this.#events = this.#events.slice(count);
+    for (const entry of dropped) bytes += this.#options.measure(entry);
+    this.#entries = this.#entries.slice(dropped.length);
+    this.#dropped = last.seq;
     this.#bytes -= bytes;
-    this.#budget?.release(bytes);
+    this.#options.budget?.release(bytes);
+    return true;
   }
 
   #notify(): void {
@@ -126,7 +124,29 @@ export class EventLog {
       subscriber();
     } catch (thrown) {
       this.#subscribers.delete(subscriber);
-      warnListenerRemoved('a reader of events', thrown);
+      warnListenerRemoved(`a reader of ${this.#options.content}`, thrown);
     }
+  }
+}
+
+/** A log with larger events than this, on average, keeps fewer of them. */
+const MEAN_EVENT_BYTES = 1024;
+
+/** The last events of one run. */
+export class EventLog extends TailLog<LiveEvent> {
+  /**
+   * @param capacity keeps at least this many events, unless they are large, and at most twice as many
+   * @param past the events that another process has written: the log begins with the last of them
+   */
+  constructor(capacity: number, budget?: MemoryBudget, past: readonly LiveEvent[] = []) {
+    const first = Math.max(0, past.length - capacity);
+    super({
+      limits: { entries: 2 * capacity, length: MEAN_EVENT_BYTES * capacity },
+      measure: measureEvent,
+      budget,
+      dropped: past[first - 1]?.seq ?? 0,
+      content: 'events',
+    });
+    for (const event of past.slice(first)) this.append(event);
   }
 }

@@ -37,11 +37,10 @@ export class RunEntry {
   constructor(run: AnyRun, sequence: number, eventBuffer: number) {
     this.run = run;
     this.sequence = sequence;
-    this.log = new EventLog(eventBuffer, run.budget);
     const pastEvents = run.takePastEvents();
     this.#lastStatus = pastEvents.findLast(({ kind }) => kind === 'run');
+    this.log = new EventLog(eventBuffer, run.budget, eventBuffer === 0 ? [] : pastEvents);
     if (eventBuffer === 0) return;
-    this.log.restore(pastEvents);
     run.journal.subscribe((event) => {
       const committed = run.committed();
       // A client that has read an event may ask for those after it, also from another process (D68).

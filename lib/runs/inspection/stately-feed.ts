@@ -1,4 +1,5 @@
 import type { AnyActorRef, InspectionEvent } from 'xstate';
+import { childrenOf } from '../../../machines/logic.js';
 import type { Clock } from '../../common/clock.js';
 import type { Json } from '../../common/json/json.js';
 import type { AnyRun } from '../../execution/local-executor.js';
@@ -75,7 +76,8 @@ export class StatelyFeed {
       if (this.#isClosed) return;
       this.#introduce(actor);
       yield;
-      for (const child of listChildren(actor)) waiting.push(child);
+      // A run that has settled has snapshots in place of some actors.
+      for (const child of childrenOf(actor)) if ('sessionId' in child) waiting.push(child);
     }
   }
 
@@ -152,24 +154,4 @@ export class StatelyFeed {
 function nameOf(actor: AnyActorRef): string {
   const { logic } = actor as AnyActorRef & { readonly logic?: { readonly id?: unknown } };
   return actor.id === actor.sessionId && typeof logic?.id === 'string' ? logic.id : actor.id;
-}
-
-/** The parts of the snapshots of all our logics that hold actors. */
-interface Holder {
-  readonly children?: Readonly<Record<string, AnyActorRef | undefined>>;
-  readonly live?: ReadonlyMap<string, AnyActorRef>;
-  readonly fanOut?: AnyActorRef;
-  readonly state?: { readonly actors?: { readonly live: ReadonlyMap<string, AnyActorRef> } };
-}
-
-/** Lists the actors that an actor has started and that are still at work. */
-function listChildren(actor: AnyActorRef): AnyActorRef[] {
-  const { children = {}, live, fanOut, state }: Holder = actor.getSnapshot() ?? {};
-  const own = Object.values(children).filter((child) => child !== undefined && 'sessionId' in child);
-  return [
-    ...own,
-    ...(live?.values() ?? []),
-    ...(fanOut === undefined ? [] : [fanOut]),
-    ...(state?.actors?.live.values() ?? []),
-  ];
 }

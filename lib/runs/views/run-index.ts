@@ -111,6 +111,7 @@ export class RunIndex {
 
   /** Changes, as JSON does, with the runs of some tenants that come, go and settle. @param tenants undefined for all of them */
   changesOf(tenants: readonly string[] | undefined): unknown {
+    this.#retention.sweep();
     const changes = tenants?.map((tenantId) => this.#changesByTenant.get(tenantId)) ?? [this.#changes];
     return [this.#openedAt, changes.map((each) => [each?.origin, each?.count])];
   }

@@ -201,7 +201,7 @@ describe('The inspection log', () => {
 
   it('drops the oldest half when it is full, and says so to those who have not read them', () => {
     const log = new InspectionLog(undefined, { entries: 4, length: 2 ** 20 });
-    for (let count = 0; count < 5; count++) log.append(ENTRY);
+    for (let count = 0; count < 5; count++) log.write(ENTRY);
     expect(log.readAfter(0, 10).gap).to.equal(true);
     expect(log.readAfter(2, 10)).to.include({ gap: false });
     expect(log.readAfter(0, 10).events.map(({ seq }) => seq)).to.deep.equal([3, 4, 5]);
@@ -210,7 +210,7 @@ describe('The inspection log', () => {
   it('takes its memory from the run, and gives it back when the run needs it', () => {
     const budget = new MemoryBudget(10_000);
     const log = new InspectionLog(budget);
-    for (let count = 0; count < 20; count++) log.append(ENTRY);
+    for (let count = 0; count < 20; count++) log.write(ENTRY);
     expect(log.lastSeq).to.equal(20);
     expect(budget.usedBytes).to.equal(log.bytes).and.to.be.at.most(10_000);
     expect(budget.tryReserve(9000)).to.equal(true);
