@@ -30,12 +30,12 @@ import type { KeptSource, RunStore, StoredFact, StoredRunHead, StoredSubmission 
 export type RequestedRun =
   | {
       readonly kind: 'pipeline';
-      readonly inputs: RunInputs & WithSubmittedKeys;
+      inputs: RunInputs & WithSubmittedKeys;
       readonly source?: RerunSource | undefined;
     }
   | {
       readonly kind: 'plan';
-      readonly inputs: PlanInputs & WithSubmittedKeys;
+      inputs: PlanInputs & WithSubmittedKeys;
       readonly source?: PlanRerunSource | undefined;
       /** The plan of the run that it repeats. */
       readonly earlier?: PlanInputs['plan'] | undefined;

@@ -23,7 +23,15 @@ import { describeRerun, type RerunReport } from '../rerun/rerun-report.js';
 import type { Restoration } from '../store/restoration.js';
 import type { StoreGuard } from '../store/store-guard.js';
 import { RunFiles } from '../tasks/run-files.js';
-import { findError, getItem, getTask, listFailedCalls, listItems, listTasks } from '../tasks/task-pages.js';
+import {
+  findError,
+  getItem,
+  getTask,
+  type HoldMemory,
+  listFailedCalls,
+  listItems,
+  listTasks,
+} from '../tasks/task-pages.js';
 import type {
   FailedCall,
   FailedCallsQuery,
@@ -248,16 +256,13 @@ export class RunQueries {
   }
 
   /** Looks at a run. The memory of the run counts meanwhile, even if it is forgotten, and so does what is rendered. */
-  async #look<T>(
-    runId: string,
-    createSteps: (run: AnyRun, hold: (bytes: number) => void) => Steps<T>,
-  ): Promise<T> {
+  async #look<T>(runId: string, createSteps: (run: AnyRun, hold: HoldMemory) => Steps<T>): Promise<T> {
     const { memory } = this.#parts;
     const entry = this.#runs.find(runId);
     const { tenantId } = entry.run;
     const release = entry.retain();
     let heldBytes = 0;
-    const hold = (bytes: number): void => {
+    const hold: HoldMemory = (bytes) => {
       memory?.reserve(tenantId, bytes, 'response');
       heldBytes += bytes;
     };

@@ -7,10 +7,8 @@ import { StoredValues } from '../../execution/session/stored-values.js';
 import type { Write } from '../../execution/session/session-overrides.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../../execution/run-inputs.js';
 import { cutValueInSteps } from '../tasks/cut-value.js';
-import { VALUE_LENGTH, WHOLE } from '../tasks/task-pages.js';
-
-/** Takes memory for what is shown, in bytes. @throws WavetrainError `memory_full` */
-type HoldMemory = (bytes: number) => void;
+import { type HoldMemory, VALUE_LENGTH, WHOLE } from '../tasks/task-pages.js';
+import type { TaskOptions } from '../tasks/task-record.js';
 
 /**
  * Writes a definition as YAML; null when the text would be too long.
@@ -48,10 +46,7 @@ export interface BlackboardView {
   readonly cut: readonly string[];
 }
 
-export interface BlackboardOptions {
-  /** Shows everything; otherwise large values are cut, and `cut` says where. */
-  readonly whole?: boolean | undefined;
-}
+export type BlackboardOptions = Pick<TaskOptions, 'whole'>;
 
 export function definitionOf({ prepared }: AnyRun): DefinitionOfRun {
   return 'plan' in prepared ? { plan: prepared.plan } : { pipeline: prepared.pipeline };
