@@ -12,7 +12,7 @@ import {
   type Reservation,
 } from './idempotency.js';
 import { MissingRunFiles } from './rerun/missing-run-files.js';
-import { Restoration, type RestoringRegistry } from './store/restoration.js';
+import { Restoration } from './store/restoration.js';
 import { type CreatedRun, type RequestedRun, type ReviveDefinition, RunFactory } from './run-factory.js';
 import { type RunRecord, toRunRecord, toRunSummary } from './record.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
@@ -47,6 +47,8 @@ export class RunRegistry {
   readonly #storeGuard: StoreGuard;
   /** Resolves when the runs of the store have been restored, or cannot be; undefined then, and before. */
   #restoring: Promise<void> | undefined;
+  /** Undefined without a store, and until its runs are listed. */
+  #restoration: Restoration | undefined;
   #isClosing = false;
 
   constructor(options: RegistryOptions = {}) {
@@ -68,6 +70,7 @@ export class RunRegistry {
       executor,
       admission: this.#admission,
       storeGuard: this.#storeGuard,
+      restoration: () => this.#restoration,
       clock,
       memory,
       secrets,
@@ -107,7 +110,7 @@ export class RunRegistry {
     this.#retention.sweep();
     const begin = (reservation: Reservation): Promise<string> => submit({ reservation });
     const earlier = this.#idempotencyKeys.runOf(tenantId, idempotency);
-    if (earlier !== undefined) await this.#runs.restoration?.whenRestored(earlier, [tenantId]);
+    if (earlier !== undefined) await this.#restoration?.whenRestored(earlier, [tenantId]);
     const { runId, isReplayed, lastStatus } = await this.#idempotencyKeys.once(tenantId, idempotency, begin);
     const kept = isReplayed ? this.#runs.get(runId) : undefined;
     const status = lastStatus ?? kept?.run.status ?? INITIAL_STATUS;
@@ -170,7 +173,7 @@ export class RunRegistry {
     const { run } = this.#runs.find(runId);
     assertSettled(run);
     // Reruns that wait in the store may need the files of the run.
-    if (this.#executor.hasArtifacts(runId)) this.#runs.restoration?.assertNoneWaits(run.tenantId);
+    if (this.#executor.hasArtifacts(runId)) this.#restoration?.assertNoneWaits(run.tenantId);
     this.forget(runId);
   }
 
@@ -224,7 +227,7 @@ export class RunRegistry {
   async close(graceMs: number, answerRequests?: () => Promise<void>): Promise<void> {
     const { store } = this.#options;
     this.#isClosing = true;
-    const reading = this.#runs.restoration?.close() ?? this.#restoring;
+    const reading = this.#restoration?.close() ?? this.#restoring;
     if (reading !== undefined) await reading;
     const end = (run: AnyRun, force: boolean): void => {
       if (store === undefined) run.cancel(force);
@@ -284,59 +287,29 @@ export class RunRegistry {
   }
 
   async #restore(revive: ReviveDefinition, onListed?: () => void): Promise<RestoredRuns | undefined> {
-    const { store, memory } = this.#options;
+    const { store, memory, onEvent } = this.#options;
     if (store === undefined) return { kept: 0, goingOn: 0, waiting: 0 };
-    const registry = this.#restoringRegistry();
-    const missingFiles = new MissingRunFiles(this.#executor);
-    const clock = this.#clock;
     const restoration = new Restoration({
       store,
       revive,
       factory: this.#factory,
-      registry,
-      missingFiles,
-      clock,
+      missingFiles: new MissingRunFiles(this.#executor),
+      runs: this.#runs,
+      keys: this.#idempotencyKeys,
+      admission: this.#admission,
+      retention: this.#retention,
+      clock: this.#clock,
       memory,
+      enter: this.#enter.bind(this),
+      onEvent,
+      isClosing: () => this.#isClosing,
     });
-    this.#idempotencyKeys.restoreForgotten(await store.keys());
-    await restoration.list(({ id, tenantId, idempotency }) => {
-      this.#runs.reserve(id);
-      if (idempotency) this.#idempotencyKeys.restore(tenantId, idempotency, id);
-    });
-    for (const tenantId of restoration.tenantsAtWork) this.#admission.awaitRestored(tenantId);
-    this.#runs.restoration = restoration;
+    await restoration.list();
+    this.#restoration = restoration;
     if (!this.#isClosing) onListed?.();
     if (!(await restoration.run())) return undefined;
     const { kept, goingOn, waiting } = restoration;
     return { kept, goingOn, waiting };
-  }
-
-  #restoringRegistry(): RestoringRegistry {
-    return {
-      isClosing: () => this.#isClosing,
-      enter: (run) => this.#enter(run),
-      resume: (entry) => {
-        entry.announce(undefined, this.#options.onEvent);
-        this.#admission.admit(entry, true);
-      },
-      skip: (entry) => this.#skipRestored(entry),
-      onUnrestorable: (runId) => {
-        this.#runs.release(runId);
-        this.#idempotencyKeys.releaseKey(runId);
-      },
-      onQueueRestored: (tenantId) => this.#admission.releaseHeld(tenantId),
-      // Some settled runs may have been deleted meanwhile.
-      onSettledRestored: (settled) =>
-        this.#retention.restore(settled.filter((entry) => this.#runs.get(entry.run.id) === entry)),
-    };
-  }
-
-  /** The run stays in the store. */
-  #skipRestored(entry: RunEntry): void {
-    const { id, status } = entry.run;
-    this.#runs.delete(entry);
-    this.#idempotencyKeys.forgetRun(id, status);
-    entry.drop();
   }
 
   #enter({ run, number }: CreatedRun): RunEntry {

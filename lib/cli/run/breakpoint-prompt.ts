@@ -8,7 +8,9 @@ import type { TaskReader } from './run-end.js';
 import type { RunBackend } from './run-backend.js';
 
 /** Lets a paused run go on. */
-interface PausableRun extends Pick<RunBackend, 'resume' | 'cancel'>, TaskReader {}
+interface PausableRun extends Pick<RunBackend, 'resume' | 'cancel'> {
+  readonly reader: TaskReader;
+}
 
 /** Prints lines, and leaves the terminal to what somebody types. */
 interface PromptScreen extends Pick<Display, 'hold' | 'release'> {
@@ -128,7 +130,7 @@ export class BreakpointPrompt {
     this.#places.set(place, true);
     this.#screen.hold();
     this.#screen.print(
-      `paused ${await describePause(this.#run, this.#runId, place === WHOLE_RUN ? undefined : place)}`,
+      `paused ${await describePause(this.#run.reader, this.#runId, place === WHOLE_RUN ? undefined : place)}`,
     );
     if (!this.#hasEnded && isFirst) this.#screen.print(HELP);
   }
@@ -201,8 +203,8 @@ export class BreakpointPrompt {
     const [taskId = '', subPipeline] = path.split('/').toReversed();
     const options = subPipeline === undefined ? {} : { sub_pipeline: subPipeline };
     const call = await (item === undefined
-      ? this.#run.task(this.#runId, taskId, options)
-      : this.#run.item(this.#runId, taskId, Number(item), options));
+      ? this.#run.reader.task(this.#runId, taskId, options)
+      : this.#run.reader.item(this.#runId, taskId, Number(item), options));
     const { status, inputs, inputs_error: problem, output, error } = call;
     this.#screen.print(`${name}: ${status}${error === null ? '' : `: ${error.message}`}`);
     this.#screen.print(`inputs: ${problem ?? formatValue(inputs)}`);

@@ -155,7 +155,7 @@ async function submitAndWait(
     const { json, partial, output } = flags;
     const outputs = json || partial || output !== undefined;
     const wanted = { outputs, json, verbose: wantsDetails(flags, context) };
-    const inspected = await readRunEnd(record, backend, wanted);
+    const inspected = await readRunEnd(record, backend.reader, wanted);
     const files = await backend.writtenFiles(record, signals);
     return { inspected, files, release: () => backend.release(runId) };
   } finally {

@@ -10,10 +10,7 @@ import type { RunBackend } from './run-backend.js';
 import type { InspectMode } from './run-flags.js';
 
 /** The part of a backend that the page of a run needs. */
-type InspectedBackend = Pick<
-  RunBackend,
-  'resume' | 'cancel' | 'record' | 'task' | 'item' | 'items' | 'failedCalls'
->;
+type InspectedBackend = Pick<RunBackend, 'resume' | 'cancel' | 'reader' | 'queries'>;
 
 /** Serves the page of one run of this process while the command lasts (`run --inspect`, D42). */
 export class LiveInspector {
@@ -66,22 +63,22 @@ export class LiveInspector {
   /** Shows the run. */
   begin({ log, origin }: OpenInspection, record: RunRecord, backend: InspectedBackend): void {
     const { run_id: runId } = record;
-    this.#readRecord = () => backend.record?.(runId) ?? record;
+    this.#readRecord = () => backend.queries?.record(runId) ?? record;
     const { version } = readPackageJson();
     this.#show({
       record: () => this.#readRecord?.() ?? record,
       log,
       origin,
-      failedCalls: async (query) => (await backend.failedCalls?.(runId, query)) ?? [],
+      failedCalls: async (query) => (await backend.queries?.failedCalls(runId, query)) ?? [],
       describe: () => ({ version, recorded_at: toIsoTime(this.#context.clock.now()) }),
       live: {
         cancel: async (force) => void (await backend.cancel(runId, { force })),
         resume: (by) => backend.resume(runId, by),
         call: (taskId, item, options) =>
           item === undefined
-            ? backend.task(runId, taskId, options)
-            : backend.item(runId, taskId, item, options),
-        items: (taskId, query) => backend.items(runId, taskId, query),
+            ? backend.reader.task(runId, taskId, options)
+            : backend.reader.item(runId, taskId, item, options),
+        items: (taskId, query) => backend.reader.items(runId, taskId, query),
       },
     });
   }

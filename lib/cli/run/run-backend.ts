@@ -7,16 +7,13 @@ import type { TaskReader } from './run-end.js';
 import type { WrittenFiles } from './written-files.js';
 
 /** Executes a run, by the registry of this process or on a server. */
-export interface RunBackend
-  extends Pick<RegistryApi, 'cancel'>,
-    Pick<QueriesApi, 'settled' | 'items'>,
-    TaskReader {
+export interface RunBackend extends Pick<RegistryApi, 'cancel'>, Pick<QueriesApi, 'settled'> {
+  /** Shows the tasks and the items of the run. */
+  readonly reader: TaskReader & Pick<QueriesApi, 'items'>;
+  /** The record of the run, and its calls that have failed; undefined for a run of a server. */
+  readonly queries?: Pick<QueriesApi, 'record' | 'failedCalls'> | undefined;
   /** Lets a paused run go on. Rejects with `run_not_paused`. */
   resume(runId: string, by: 'continue' | 'step'): Promise<void>;
-  /** The record of a run of this process; undefined for one of a server. */
-  readonly record?: ((runId: string) => RunRecord) | undefined;
-  /** The calls that have failed in a run of this process, with their values; undefined for a run of a server. */
-  readonly failedCalls?: QueriesApi['failedCalls'] | undefined;
   /** Starts the run. Resolves with the run id. */
   start(options: StartOptions): Promise<string>;
   /**

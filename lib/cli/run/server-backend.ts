@@ -1,14 +1,6 @@
 import type { WavetrainClient } from '../../client/client.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import type { RunRecord } from '../../runs/record.js';
-import type {
-  ItemPage,
-  ItemRecord,
-  TaskOptions,
-  TaskPage,
-  TaskQuery,
-  TaskRecord,
-} from '../../runs/tasks/task-record.js';
 import { PROGRAM } from '../package-info.js';
 import type { StopSignals } from '../process-events.js';
 import { serverFlag } from '../render/run-summary.js';
@@ -32,6 +24,7 @@ const CANCEL_LIMIT_MS = 5000;
 
 /** Executes a run on a server, which keeps it. */
 export class ServerBackend implements RunBackend {
+  readonly reader: WavetrainClient;
   readonly #client: WavetrainClient;
   readonly #options: BackendOptions;
   readonly #clock: ServerClock;
@@ -39,6 +32,7 @@ export class ServerBackend implements RunBackend {
   #followed: Promise<void> | undefined;
 
   constructor(client: WavetrainClient, clock: ServerClock, options: BackendOptions) {
+    this.reader = client;
     this.#client = client;
     this.#clock = clock;
     this.#options = options;
@@ -87,22 +81,6 @@ export class ServerBackend implements RunBackend {
 
   async resume(runId: string, by: 'continue' | 'step'): Promise<void> {
     await this.#client[by](runId);
-  }
-
-  tasks(runId: string, query: TaskQuery): Promise<TaskPage> {
-    return this.#client.tasks(runId, query);
-  }
-
-  task(runId: string, taskId: string, options: TaskOptions): Promise<TaskRecord> {
-    return this.#client.task(runId, taskId, options);
-  }
-
-  item(runId: string, taskId: string, item: number, options: TaskOptions): Promise<ItemRecord> {
-    return this.#client.item(runId, taskId, item, options);
-  }
-
-  items(runId: string, taskId: string, query: TaskQuery): Promise<ItemPage> {
-    return this.#client.items(runId, taskId, query);
   }
 
   async writtenFiles(record: RunRecord, signals: Pick<StopSignals, 'first'>): Promise<WrittenFiles> {

@@ -4,7 +4,6 @@ import { LinkedMap } from '../../common/memory/linked-map.js';
 import { type AnyRun, runNotFound } from '../../execution/local-executor.js';
 import type { Retention } from '../retention.js';
 import type { RunEntry } from '../run-entry.js';
-import type { Restoration } from '../store/restoration.js';
 
 /** The changes of the runs of one tenant, or of all of them. */
 interface Changes {
@@ -21,8 +20,6 @@ interface Place {
 
 /** The runs of a registry: found by id, and listed in the order of their submission. Commands and queries share it. */
 export class RunIndex {
-  /** The runs that are still to be taken over from the store; undefined without a store, and until they are listed. */
-  restoration: Restoration | undefined;
   readonly #places = new LinkedMap<string, Place>();
   readonly #retention: Retention<RunEntry>;
   #leftRuns = 0;

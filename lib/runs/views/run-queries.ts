@@ -67,6 +67,7 @@ interface QueriedParts {
   readonly executor: LocalExecutor;
   readonly admission: Admission;
   readonly storeGuard: StoreGuard;
+  readonly restoration: () => Restoration | undefined;
   readonly clock: Clock;
   readonly memory: MemoryPool | undefined;
   readonly secrets: SecretSource | undefined;
@@ -84,7 +85,7 @@ export class RunQueries {
 
   /** The runs that are still to be taken over from the store; undefined without a store, and until they are listed. */
   get restoration(): Pick<Restoration, 'whenRestored' | 'whenComplete' | 'isWaiting'> | undefined {
-    return this.#runs.restoration;
+    return this.#parts.restoration();
   }
 
   /** The number of queued and of running runs. */

@@ -110,15 +110,11 @@ function createBackend(registry: RegistryApi, start: Start, history: ShellHistor
   const { queries } = registry;
   return {
     start: (options) => start(registry, options),
-    record: (runId) => queries.record(runId),
+    queries,
+    reader: queries,
     settled: (runId) => queries.settled(runId),
     cancel: (runId, options) => registry.cancel(runId, options),
     resume: async (runId, by) => void registry.resume(runId, by),
-    tasks: (runId, query) => queries.tasks(runId, query),
-    task: (runId, taskId, options) => queries.task(runId, taskId, options),
-    item: (runId, taskId, item, options) => queries.item(runId, taskId, item, options),
-    failedCalls: (runId, query) => queries.failedCalls(runId, query),
-    items: (runId, taskId, query) => queries.items(runId, taskId, query),
     writtenFiles: async (record) => findLocalFiles(record, queries),
     release: async (runId) => {
       // A history keeps the run, also when it was stopped at once.
