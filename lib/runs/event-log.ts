@@ -9,7 +9,7 @@ export interface LogPage<E> {
   readonly gap: boolean;
 }
 
-export interface LogOptions<E> {
+export interface TailLogOptions<E> {
   /** The largest number of entries, and the memory that they may take, in bytes. */
   readonly limits: { readonly entries: number; readonly length: number };
   /** Returns the memory that an entry takes, in bytes. */
@@ -32,10 +32,10 @@ export class TailLog<E extends { readonly seq: number }> {
   #dropped: number;
   #closed = false;
   #bytes = 0;
-  readonly #options: LogOptions<E>;
+  readonly #options: TailLogOptions<E>;
   readonly #subscribers = new Set<() => void>();
 
-  constructor(options: LogOptions<E>) {
+  constructor(options: TailLogOptions<E>) {
     this.#options = options;
     this.#dropped = options.dropped;
     options.budget?.onPressure(() => this.#dropHalf());

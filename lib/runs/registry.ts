@@ -32,7 +32,7 @@ export interface RestoredRuns {
 
 /** The commands on runs. With its queries, it is the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {
-  /** For those who only read. */
+  /** For callers that only read. */
   readonly queries: RunQueries;
   /** Checks definitions beside the runs, so that neither holds the event loop for long. */
   readonly stepRunner: StepRunner;
@@ -50,6 +50,20 @@ export class RunRegistry {
   /** Undefined without a store, and until its runs are listed. */
   #restoration: Restoration | undefined;
   #isClosing = false;
+
+  // The library documents these queries as methods of the registry.
+  readonly record: RunQueries['record'] = (runId) => this.queries.record(runId);
+  readonly settled: RunQueries['settled'] = (runId) => this.queries.settled(runId);
+  readonly list: RunQueries['list'] = (query) => this.queries.list(query);
+  readonly tasks: RunQueries['tasks'] = (runId, query) => this.queries.tasks(runId, query);
+  readonly task: RunQueries['task'] = (...call) => this.queries.task(...call);
+  readonly items: RunQueries['items'] = (...call) => this.queries.items(...call);
+  readonly item: RunQueries['item'] = (...call) => this.queries.item(...call);
+  readonly artifacts: RunQueries['artifacts'] = (runId) => this.queries.artifacts(runId);
+  readonly definition: RunQueries['definition'] = (...call) => this.queries.definition(...call);
+  readonly blackboard: RunQueries['blackboard'] = (...call) => this.queries.blackboard(...call);
+  readonly rerunReport: RunQueries['rerunReport'] = (runId) => this.queries.rerunReport(runId);
+  readonly previewRerun: RunQueries['previewRerun'] = (...call) => this.queries.previewRerun(...call);
 
   constructor(options: RegistryOptions = {}) {
     const { store, memory, secrets, retention = UNLIMITED_RETENTION } = options;
@@ -189,20 +203,6 @@ export class RunRegistry {
     this.#retention.delete(entry);
     this.#drop(entry);
   }
-
-  // The library documents these queries as methods of the registry.
-  readonly record: RunQueries['record'] = (runId) => this.queries.record(runId);
-  readonly settled: RunQueries['settled'] = (runId) => this.queries.settled(runId);
-  readonly list: RunQueries['list'] = (query) => this.queries.list(query);
-  readonly tasks: RunQueries['tasks'] = (runId, query) => this.queries.tasks(runId, query);
-  readonly task: RunQueries['task'] = (...call) => this.queries.task(...call);
-  readonly items: RunQueries['items'] = (...call) => this.queries.items(...call);
-  readonly item: RunQueries['item'] = (...call) => this.queries.item(...call);
-  readonly artifacts: RunQueries['artifacts'] = (runId) => this.queries.artifacts(runId);
-  readonly definition: RunQueries['definition'] = (...call) => this.queries.definition(...call);
-  readonly blackboard: RunQueries['blackboard'] = (...call) => this.queries.blackboard(...call);
-  readonly rerunReport: RunQueries['rerunReport'] = (runId) => this.queries.rerunReport(runId);
-  readonly previewRerun: RunQueries['previewRerun'] = (...call) => this.queries.previewRerun(...call);
 
   /** Resolves when the outputs that the cache keeps in its folder are there (D65). Call before the process ends. */
   cacheWritten(): Promise<void> {

@@ -1,6 +1,6 @@
 import { INSPECTION_LIMITS } from '../../common/limits.js';
 import type { MemoryBudget } from '../../execution/memory-budget.js';
-import { type LogOptions, TailLog } from '../event-log.js';
+import { type TailLogOptions, TailLog } from '../event-log.js';
 import type { InspectionEntry } from './entry.js';
 
 /** An entry as it is kept: its text takes less memory than its objects, and is what readers are sent. */
@@ -23,7 +23,7 @@ export class InspectionLog extends TailLog<WrittenEntry> {
    */
   constructor(
     budget?: MemoryBudget,
-    limits: LogOptions<WrittenEntry>['limits'] = INSPECTION_LIMITS,
+    limits: TailLogOptions<WrittenEntry>['limits'] = INSPECTION_LIMITS,
     dropped = 0,
   ) {
     super({ limits, measure: ({ bytes }) => bytes, budget, dropped, content: 'inspection entries' });

@@ -12,7 +12,7 @@ import {
   prepareRun,
   type WithSubmittedKeys,
 } from '../../execution/prepare/prepare-run.js';
-import type { PlanRerunSource, RerunSource } from '../../execution/prepare/rerun-source.js';
+import type { RerunSource } from '../../execution/prepare/rerun-source.js';
 import type { BaseRun } from '../../execution/run/base-run.js';
 import type { PipelineRun } from '../../execution/run/pipeline-run.js';
 import type { PlanInputs, RunInputs } from '../../execution/run-inputs.js';
