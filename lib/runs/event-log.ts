@@ -12,6 +12,8 @@ export interface LogPage<E> {
 export interface TailLogOptions<E> {
   /** The largest number of entries, and the memory that they may take, in bytes. */
   readonly limits: { readonly entries: number; readonly length: number };
+  /** Number of entries that are kept when one more comes than the largest number, so that appending stays cheap. */
+  readonly kept: number;
   /** Returns the memory that an entry takes, in bytes. */
   readonly measure: (entry: E) => number;
   /** Of the run; when the run needs memory, the log drops the oldest entries. */
@@ -63,9 +65,10 @@ export class TailLog<E extends { readonly seq: number }> {
   /** Appends an entry; ignores it once the log is closed, because a tool may log after its run has settled. */
   append(entry: E): void {
     if (this.#closed) return;
-    const { limits, budget, measure } = this.#options;
+    const { limits, kept, budget, measure } = this.#options;
     const bytes = measure(entry);
-    if (this.#entries.length >= limits.entries) this.#dropHalf();
+    const { length } = this.#entries;
+    if (length >= limits.entries) this.#drop(length - kept);
     while (this.#bytes + bytes > limits.length && this.#dropHalf());
     // Without memory, reserving has dropped the others.
     if (budget?.tryReserve(bytes) === false) this.#dropped = entry.seq;
@@ -95,9 +98,13 @@ export class TailLog<E extends { readonly seq: number }> {
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** Half at a time, so that appending to a full log stays cheap. Returns false when there is no entry to drop. */
   #dropHalf(): boolean {
-    const dropped = this.#entries.slice(0, Math.ceil(this.#entries.length / 2));
+    return this.#drop(Math.ceil(this.#entries.length / 2));
+  }
+
+  /** Returns false when there is no entry to drop. */
+  #drop(count: number): boolean {
+    const dropped = this.#entries.slice(0, count);
     const last = dropped.at(-1);
     if (last === undefined) return false;
     let bytes = 0;
@@ -142,6 +149,7 @@ export class EventLog extends TailLog<LiveEvent> {
     const first = Math.max(0, past.length - capacity);
     super({
       limits: { entries: 2 * capacity, length: MEAN_EVENT_BYTES * capacity },
+      kept: capacity - 1,
       measure: measureEvent,
       budget,
       dropped: past[first - 1]?.seq ?? 0,

@@ -26,7 +26,14 @@ export class InspectionLog extends TailLog<WrittenEntry> {
     limits: TailLogOptions<WrittenEntry>['limits'] = INSPECTION_LIMITS,
     dropped = 0,
   ) {
-    super({ limits, measure: ({ bytes }) => bytes, budget, dropped, content: 'inspection entries' });
+    super({
+      limits,
+      kept: Math.floor(limits.entries / 2),
+      measure: ({ bytes }) => bytes,
+      budget,
+      dropped,
+      content: 'inspection entries',
+    });
   }
 
   write(entry: Omit<InspectionEntry, 'seq'>): void {

@@ -1,6 +1,21 @@
 import { expect } from 'chai';
+import {
+  EventLoopScheduler,
+  eventLoopScheduler,
+} from '../../../lib/common/scheduling/event-loop-scheduler.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+
+/** Replaces the turns of requests, until the spec has ended. */
+function replaceTurns(wait: () => Promise<void>): void {
+  const { wait: waitForOther } = EventLoopScheduler.prototype;
+  eventLoopScheduler.wait = (tenantId, place) =>
+    place === 'requests' ? wait() : waitForOther.call(eventLoopScheduler, tenantId, place);
+}
+
+function restoreTurns(): void {
+  Reflect.deleteProperty(eventLoopScheduler, 'wait');
+}
 
 describe('A request with long headers (D25)', () => {
   let server: TestServer;
@@ -9,11 +24,12 @@ describe('A request with long headers (D25)', () => {
     server = await startTestServer();
   });
 
+  afterEach(restoreTurns);
   after(() => server.close(0));
 
   it('waits for the turn of its tenant before its Accept header is read', async () => {
     const turn = deferred<void>();
-    Object.assign(server.registry, { fairYield: () => turn.promise });
+    replaceTurns(() => turn.promise);
     const accept = Array.from({ length: 1000 }, (_, n) => `image/x-${n}`).join(',');
     let isAnswered = false;
     const answered = server
@@ -27,6 +43,8 @@ describe('A request with long headers (D25)', () => {
 });
 
 describe('GET /pipelines/runs/{run_id}/snapshot (D25)', () => {
+  afterEach(restoreTurns);
+
   it('reads the actors at the beginning of a turn of its tenant, so that the time that this takes counts', async () => {
     const server = await startTestServer();
     try {
@@ -35,17 +53,15 @@ describe('GET /pipelines/runs/{run_id}/snapshot (D25)', () => {
       const { run_id: runId } = body as { run_id: string };
       let isBeginning = false;
       const seen: boolean[] = [];
-      Object.assign(server.registry, {
-        fairYield: () => {
-          isBeginning = true;
-          queueMicrotask(() => queueMicrotask(() => (isBeginning = false)));
-          return Promise.resolve();
-        },
-        snapshot: () => {
-          seen.push(isBeginning);
-          return {};
-        },
+      replaceTurns(() => {
+        isBeginning = true;
+        queueMicrotask(() => queueMicrotask(() => (isBeginning = false)));
+        return Promise.resolve();
       });
+      server.registry.queries.snapshot = () => {
+        seen.push(isBeginning);
+        return {};
+      };
       expect((await server.request('GET', `/pipelines/runs/${runId}/snapshot`)).status).to.equal(200);
       expect(seen).to.deep.equal([true]);
     } finally {

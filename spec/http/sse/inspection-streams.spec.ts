@@ -27,7 +27,7 @@ describe('The number of streams of GET /pipelines/runs/{run_id}/inspection', () 
     runId = await runs.submit();
     const { clock, registry } = runs;
     const log = { info: () => {} };
-    const services = { clock, log, registry } as unknown as Services;
+    const services = { clock, log, queries: registry.queries } as unknown as Services;
     streams = new EventStreams(services, { total: 1 });
     const [route] = inspectionRoutes(services, streams);
     server = createServer((_, response) => {
