@@ -1,16 +1,13 @@
 import { expect } from 'chai';
-import {
-  EventLoopScheduler,
-  eventLoopScheduler,
-} from '../../../lib/common/scheduling/event-loop-scheduler.js';
+import { eventLoopScheduler } from '../../../lib/common/scheduling/event-loop-scheduler.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 
 /** Replaces the turns of requests, until the spec has ended. */
 function replaceTurns(wait: () => Promise<void>): void {
-  const { wait: waitForOther } = EventLoopScheduler.prototype;
+  const waitForOther = eventLoopScheduler.wait.bind(eventLoopScheduler);
   eventLoopScheduler.wait = (tenantId, place) =>
-    place === 'requests' ? wait() : waitForOther.call(eventLoopScheduler, tenantId, place);
+    place === 'requests' ? wait() : waitForOther(tenantId, place);
 }
 
 function restoreTurns(): void {
