@@ -192,7 +192,7 @@ class ItemSlot implements Slot {
   settled = false;
   /** The invocation at work; undefined when there is none that could be aborted. */
   invocation: Abortable | undefined;
-  /** Neighbours in a {@link SlotList}. */
+  /** The slots before and after this one in a {@link SlotList}. */
   previous: ItemSlot | undefined;
   next: ItemSlot | undefined;
   readonly item: number;

@@ -38,13 +38,13 @@ const gaps = monitorEventLoopDelay({ resolution: 1 });
 serveParent(url, {
   cpu: () => process.cpuUsage(),
   heap: heapInUse,
-  load: () => registry.load,
-  statuses: () => Object.fromEntries(registry.countByStatus()),
+  load: () => registry.queries.load,
+  statuses: () => Object.fromEntries(registry.queries.countByStatus()),
   /** How long each run took, in milliseconds. */
   durations: () =>
     runs().map(({ started_at, finished_at }) => Date.parse(finished_at ?? '') - Date.parse(started_at ?? '')),
   /** How many events each run had. */
-  events: () => runs().map(({ run_id }) => registry.events(run_id).lastSeq),
+  events: () => runs().map(({ run_id }) => registry.queries.events(run_id).lastSeq),
   forget: () => {
     for (const { run_id } of runs()) registry.forget(run_id);
   },

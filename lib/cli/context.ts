@@ -13,6 +13,7 @@ import type { RunRegistry } from '../runs/registry.js';
 import type { ProcessTable } from '../runs/store/run-folders.js';
 import type { RunStore } from '../runs/store/run-store.js';
 import type { RunFiles } from '../runs/tasks/run-files.js';
+import type { RunQueries } from '../runs/views/run-queries.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { Catalog } from '../tools/catalog.js';
 import { importModule, packageEntry, readPackageJson } from './package-info.js';
@@ -67,27 +68,22 @@ interface Host extends ProcessTable {
 }
 
 /** The methods of the registry that commands use: they reach runs through the registry alone (law L2). */
-export type RegistryApi = Pick<
-  RunRegistry,
-  | 'submit'
-  | 'submitPlan'
-  | 'settled'
-  | 'record'
-  | 'cancel'
-  | 'resume'
-  | 'forget'
-  | 'cacheWritten'
-  | 'tasks'
-  | 'task'
-  | 'item'
-  | 'failedCalls'
-  | 'items'
-  | 'restore'
-  | 'rerun'
-  | 'rerunReport'
-  | 'rerunValues'
-  | 'close'
-> & { artifacts(runId: string): Pick<RunFiles, 'find'> };
+export interface RegistryApi
+  extends Pick<
+    RunRegistry,
+    'submit' | 'submitPlan' | 'cancel' | 'resume' | 'rerun' | 'restore' | 'forget' | 'cacheWritten' | 'close'
+  > {
+  readonly queries: QueriesApi;
+}
+
+/** The queries that commands use. */
+export interface QueriesApi
+  extends Pick<
+    RunQueries,
+    'record' | 'settled' | 'tasks' | 'task' | 'items' | 'item' | 'failedCalls' | 'rerunReport' | 'rerunValues'
+  > {
+  artifacts(runId: string): Pick<RunFiles, 'find'>;
+}
 
 /** Creates the context of this process. */
 export function systemContext(): CliContext {

@@ -82,7 +82,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(config.artifactFolder !== undefined && { artifactFolder: resolve(config.artifactFolder) }),
     onEvent: (event, run) => {
       metrics.onEvent(event);
-      logFailedRun(event, run, log, registry);
+      logFailedRun(event, run, log, registry.queries);
       observer?.onEvent(event, run);
     },
     onAttempt: (attempt) => {
@@ -94,7 +94,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       };
     },
   });
-  metrics.watch(registry);
+  metrics.watch(registry.queries);
   metrics.watchMemory(memory);
   const checker = new DefinitionChecker(registry.stepRunner, catalog);
   const submitter = new Submitter(registry, checker);
@@ -103,6 +103,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const work = new InFlightRequests(clock);
   const services: HttpServices = {
     registry,
+    queries: registry.queries,
     catalog,
     checker,
     submitter,

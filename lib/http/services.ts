@@ -7,6 +7,7 @@ import type { PipelineLibrary } from '../library/library.js';
 import type { Scheduler } from '../library/schedules/scheduler.js';
 import type { Webhooks } from '../library/webhooks/webhooks.js';
 import type { RunRegistry } from '../runs/registry.js';
+import type { RunQueries } from '../runs/views/run-queries.js';
 import type { DefinitionChecker } from '../submission/definition-checker.js';
 import type { Submitter } from '../submission/submitter.js';
 import type { Catalog } from '../tools/catalog.js';
@@ -39,7 +40,9 @@ export function countLibrary({ library, scheduler }: LibraryServices): LibraryCo
 
 /** The services on which the middleware and the routes depend. */
 export interface HttpServices {
+  /** For the routes that command runs. */
   readonly registry: RunRegistry;
+  readonly queries: RunQueries;
   readonly catalog: Catalog;
   readonly checker: DefinitionChecker;
   readonly submitter: Submitter;

@@ -1,5 +1,6 @@
 import { ToolError, WavetrainError } from '../common/errors.js';
 import { fairYield } from '../common/scheduling/run-in-slices.js';
+import type { RunQueries } from '../runs/views/run-queries.js';
 import type { Clock } from '../common/clock.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import { assertDefined } from '../definition/assert.js';
@@ -27,7 +28,7 @@ export interface LibraryOptions {
   /** Of one file. */
   readonly limitBytes: number;
   readonly isTenant: (name: string) => boolean;
-  readonly registry: RunRegistry;
+  readonly registry: Pick<RunRegistry, 'queries' | 'stepRunner'>;
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly log: LibraryLog;
@@ -144,7 +145,7 @@ export class PipelineLibrary {
   #look(entries: readonly FolderEntry[], showStart: ShowStart): Promise<ShownEntry[]> {
     const { registry } = this.#options;
     const payer = entries[0]?.listed.tenantId ?? ROOT_TENANT;
-    return registry.stepRunner.run(lookInSteps(entries, showStart, registry), payer);
+    return registry.stepRunner.run(lookInSteps(entries, showStart, registry.queries), payer);
   }
 
   /** The entry of an id, as far as files have been read. */
@@ -223,10 +224,10 @@ export class PipelineLibrary {
 function* lookInSteps(
   entries: readonly FolderEntry[],
   showStart: ShowStart,
-  registry: RunRegistry,
+  queries: RunQueries,
 ): Steps<ShownEntry[]> {
   const definitions = entries.map(({ listed: { tenantId }, id }) => ({ tenantId, id }));
-  const runs = yield* registry.lastRunsInSteps(definitions, MAX_LAST_RUNS);
+  const runs = yield* queries.lastRunsInSteps(definitions, MAX_LAST_RUNS);
   const shown: ShownEntry[] = [];
   for (const [index, entry] of entries.entries()) {
     yield;

@@ -1,9 +1,10 @@
 import { INITIAL_STATUS } from '../../machines/status.js';
-import { completeClock } from '../common/clock.js';
-import { WavetrainError } from '../common/errors.js';
-import { type AnyRun, LocalExecutor, runNotFound } from '../execution/local-executor.js';
+import { type Clock, completeClock } from '../common/clock.js';
+import { type AnyRun, LocalExecutor } from '../execution/local-executor.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
+import type { StepRunner } from '../execution/prepare/step-runner.js';
 import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
+import { Admission, UNLIMITED_ADMISSION } from './admission.js';
 import {
   type IdempotencyKey,
   IdempotencyStore,
@@ -11,15 +12,16 @@ import {
   type Reservation,
 } from './idempotency.js';
 import { MissingRunFiles } from './rerun/missing-run-files.js';
-import { Restoration, type RestoringRegistry } from './store/restoration.js';
+import { Restoration } from './store/restoration.js';
 import { type CreatedRun, type RequestedRun, type ReviveDefinition, RunFactory } from './run-factory.js';
 import { type RunRecord, toRunRecord, toRunSummary } from './record.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import { assertSettled, prepareRerun, type RerunRequest } from './rerun/rerun.js';
 import { Retention, UNLIMITED_RETENTION } from './retention.js';
 import { RunEntry } from './run-entry.js';
-import { RunViews } from './views/run-views.js';
 import { StoreGuard } from './store/store-guard.js';
+import { assertNotLeft, leftToNextProcess, RunIndex } from './views/run-index.js';
+import { RunQueries } from './views/run-queries.js';
 
 /** How many runs of a store can be found again, how many of them go on, and how many more wait until there is memory. */
 export interface RestoredRuns {
@@ -28,26 +30,65 @@ export interface RestoredRuns {
   readonly waiting: number;
 }
 
-/** All runs, by id: the only entry point to runs for the command line and the HTTP API (law L2). */
-export class RunRegistry extends RunViews {
+/** The commands on runs. With its queries, it is the only entry point to runs for the command line and the HTTP API (law L2). */
+export class RunRegistry {
+  /** For callers that only read. */
+  readonly queries: RunQueries;
+  /** Checks definitions beside the runs, so that neither holds the event loop for long. */
+  readonly stepRunner: StepRunner;
+  readonly #options: RegistryOptions;
+  readonly #clock: Clock;
+  readonly #executor: LocalExecutor;
+  readonly #admission: Admission;
+  readonly #runs: RunIndex;
   readonly #idempotencyKeys: IdempotencyStore;
   readonly #factory: RunFactory;
   readonly #retention: Retention<RunEntry>;
+  readonly #storeGuard: StoreGuard;
   /** Resolves when the runs of the store have been restored, or cannot be; undefined then, and before. */
   #restoring: Promise<void> | undefined;
-  #isClosing = false;
-  #leftRuns = 0;
-  readonly #storeGuard: StoreGuard;
   /** Undefined without a store, and until its runs are listed. */
   #restoration: Restoration | undefined;
+  #isClosing = false;
+
+  // The library documents these queries as methods of the registry.
+  readonly record: RunQueries['record'] = (runId) => this.queries.record(runId);
+  readonly settled: RunQueries['settled'] = (runId) => this.queries.settled(runId);
+  readonly list: RunQueries['list'] = (query) => this.queries.list(query);
+  readonly tasks: RunQueries['tasks'] = (runId, query) => this.queries.tasks(runId, query);
+  readonly task: RunQueries['task'] = (...call) => this.queries.task(...call);
+  readonly items: RunQueries['items'] = (...call) => this.queries.items(...call);
+  readonly item: RunQueries['item'] = (...call) => this.queries.item(...call);
+  readonly artifacts: RunQueries['artifacts'] = (runId) => this.queries.artifacts(runId);
+  readonly definition: RunQueries['definition'] = (...call) => this.queries.definition(...call);
+  readonly blackboard: RunQueries['blackboard'] = (...call) => this.queries.blackboard(...call);
+  readonly rerunReport: RunQueries['rerunReport'] = (runId) => this.queries.rerunReport(runId);
+  readonly previewRerun: RunQueries['previewRerun'] = (...call) => this.queries.previewRerun(...call);
 
   constructor(options: RegistryOptions = {}) {
-    super(options, completeClock(options.clock), new LocalExecutor(options));
-    this.#factory = new RunFactory(this.executor, this.clock, options.store, options.checkedBy);
-    this.#idempotencyKeys = new IdempotencyStore(this.clock, options.idempotency, options.store);
-    const { retention = UNLIMITED_RETENTION, memory } = options;
-    this.#retention = new Retention(retention, this.clock, memory, (entry) => this.#drop(entry));
-    this.#storeGuard = new StoreGuard(options.store);
+    const { store, memory, secrets, retention = UNLIMITED_RETENTION } = options;
+    const clock = completeClock(options.clock);
+    const executor = new LocalExecutor(options);
+    this.#options = options;
+    this.#clock = clock;
+    this.#executor = executor;
+    this.stepRunner = executor.stepRunner;
+    this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
+    this.#factory = new RunFactory(executor, clock, store, options.checkedBy);
+    this.#idempotencyKeys = new IdempotencyStore(clock, options.idempotency, store);
+    this.#retention = new Retention(retention, clock, memory, (entry) => this.#drop(entry));
+    this.#runs = new RunIndex(clock, this.#retention);
+    this.#storeGuard = new StoreGuard(store);
+    this.queries = new RunQueries({
+      runs: this.#runs,
+      executor,
+      admission: this.#admission,
+      storeGuard: this.#storeGuard,
+      restoration: () => this.#restoration,
+      clock,
+      memory,
+      secrets,
+    });
   }
 
   /**
@@ -58,15 +99,15 @@ export class RunRegistry extends RunViews {
    */
   async submit(run: RunInputs, submission: SubmissionOptions = {}): Promise<string> {
     const tenantId = readTenantId(run);
-    const frozen = hasLongValues(run) ? await this.stepRunner.run(freezeInSteps(run), tenantId) : run;
-    return this.#submit(tenantId, submission, { kind: 'pipeline', inputs: frozen });
+    const inputs = hasLongValues(run) ? await this.stepRunner.run(freezeInSteps(run), tenantId) : run;
+    return this.#submit(tenantId, submission, { kind: 'pipeline', inputs });
   }
 
   /** Accepts a run of a plan, as `submit` does (D35). */
   async submitPlan(run: PlanInputs, submission: SubmissionOptions = {}): Promise<string> {
     const tenantId = readTenantId(run);
-    const frozen = hasLongValues(run) ? await this.stepRunner.run(freezeInSteps(run), tenantId) : run;
-    return this.#submit(tenantId, submission, { kind: 'plan', inputs: frozen });
+    const inputs = hasLongValues(run) ? await this.stepRunner.run(freezeInSteps(run), tenantId) : run;
+    return this.#submit(tenantId, submission, { kind: 'plan', inputs });
   }
 
   /**
@@ -85,7 +126,7 @@ export class RunRegistry extends RunViews {
     const earlier = this.#idempotencyKeys.runOf(tenantId, idempotency);
     if (earlier !== undefined) await this.#restoration?.whenRestored(earlier, [tenantId]);
     const { runId, isReplayed, lastStatus } = await this.#idempotencyKeys.once(tenantId, idempotency, begin);
-    const kept = isReplayed ? this.runs.get(runId) : undefined;
+    const kept = isReplayed ? this.#runs.get(runId) : undefined;
     const status = lastStatus ?? kept?.run.status ?? INITIAL_STATUS;
     return { run_id: runId, status, isReplayed, isKept: lastStatus === undefined };
   }
@@ -99,43 +140,34 @@ export class RunRegistry extends RunViews {
     request: RerunRequest = {},
     submission: SubmissionOptions = {},
   ): Promise<string> {
-    const entry = this.entry(runId);
+    const entry = this.#runs.find(runId);
     const { run } = entry;
     const release = entry.retain();
-    const hasFiles = this.executor.hasArtifacts(runId);
+    const hasFiles = this.#executor.hasArtifacts(runId);
     try {
-      const rerun = await this.stepRunner.run(prepareRerun(run, request, this.options.secrets), run.tenantId);
+      const rerun = await this.stepRunner.run(
+        prepareRerun(run, request, this.#options.secrets),
+        run.tenantId,
+      );
       // Throws if the run, whose files the rerun needs, was deleted meanwhile.
-      if (hasFiles) this.entry(runId);
+      if (hasFiles) this.#runs.find(runId);
       return await this.#submit(run.tenantId, submission, rerun);
     } finally {
       release();
     }
   }
 
-  /**
-   * Resolves with the record once the run has settled. Rejects with `run_not_found`, also when it is forgotten before, and
-   * with `shutting_down` when it is left for the next process, or `not_ready` when its end cannot be kept.
-   */
-  async settled(runId: string): Promise<RunRecord> {
-    const { run } = this.entry(runId);
-    await this.#storeGuard.unlessFails(run.settled);
-    if (this.runs.has(runId)) assertNotLeft(run);
-    if (run.status === 'queued' || run.status === 'running') throw runNotFound(runId);
-    return toRunRecord(run);
-  }
-
   /** Cancels a run (rule 12, D21). Rejects with `run_not_found`, `run_already_terminal`, `not_ready` or `shutting_down`. */
   async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<RunRecord> {
-    const entry = this.entry(runId);
+    const entry = this.#runs.find(runId);
     const { run } = entry;
     this.#storeGuard.assertWorks();
-    this.admission.startBegun(entry);
+    this.#admission.startBegun(entry);
     // A task that is being published is kept first, and its dependents go on: so they do when the run is rebuilt.
     while (run.isPublishing) await this.#storeGuard.unlessFails(run.committed());
     assertNotLeft(run);
     const isRebuilding = run.rebuilding !== undefined;
-    await this.executor.cancel(runId, options);
+    await this.#executor.cancel(runId, options);
     if (isRebuilding) assertNotLeft(run);
     await this.#storeGuard.unlessFails(run.committed());
     return toRunRecord(run);
@@ -143,36 +175,30 @@ export class RunRegistry extends RunViews {
 
   /** Lets a paused run go on, to its next breakpoint or by one wave. Throws `run_not_found`, `run_not_paused`, `not_ready` or `shutting_down`. */
   resume(runId: string, by: 'continue' | 'step'): RunRecord {
-    const { run } = this.entry(runId);
+    const { run } = this.#runs.find(runId);
     this.#storeGuard.assertWorks();
     assertNotLeft(run);
-    this.executor.resume(runId, by);
+    this.#executor.resume(runId, by);
     return toRunRecord(run);
-  }
-
-  /** Resolves when what can be seen of a run is kept, or the store has failed before. Rejects with `run_not_found`, `not_ready`. */
-  async committed(runId: string): Promise<void> {
-    const { run } = this.entry(runId);
-    if (!this.#storeGuard.hasFailed) await this.#storeGuard.unlessFails(run.committed());
   }
 
   /** Deletes a settled run. Throws `run_not_found` or `run_not_settled`. */
   remove(runId: string): void {
-    const { run } = this.entry(runId);
+    const { run } = this.#runs.find(runId);
     assertSettled(run);
     // Reruns that wait in the store may need the files of the run.
-    if (this.executor.hasArtifacts(runId)) this.#restoration?.assertNoneWaits(run.tenantId);
+    if (this.#executor.hasArtifacts(runId)) this.#restoration?.assertNoneWaits(run.tenantId);
     this.forget(runId);
   }
 
   /** Deletes a run whose result was delivered, unless the result names files, which would go with it (D26). */
   forgetDelivered(runId: string): void {
-    if (!this.executor.hasArtifacts(runId)) this.forget(runId);
+    if (!this.#executor.hasArtifacts(runId)) this.forget(runId);
   }
 
   /** Deletes a run in any state, stopping it first if it has not settled. */
   forget(runId: string): void {
-    const entry = this.runs.get(runId);
+    const entry = this.#runs.get(runId);
     if (entry === undefined) return;
     this.#retention.delete(entry);
     this.#drop(entry);
@@ -180,21 +206,16 @@ export class RunRegistry extends RunViews {
 
   /** Resolves when the outputs that the cache keeps in its folder are there (D65). Call before the process ends. */
   cacheWritten(): Promise<void> {
-    return this.executor.cacheWritten();
+    return this.#executor.cacheWritten();
   }
 
   /** The number of runs that were left at the end, for the next process. */
   get leftRuns(): number {
-    return this.#leftRuns;
+    return this.#runs.leftRuns;
   }
 
   get hasStoreFailed(): boolean {
     return this.#storeGuard.hasFailed;
-  }
-
-  /** The number of queued and of running runs. */
-  get load(): { readonly queued: number; readonly running: number } {
-    return this.admission.load;
   }
 
   /**
@@ -204,18 +225,16 @@ export class RunRegistry extends RunViews {
    * @param answerRequests is called when nothing is at work, and awaited before the store is closed
    */
   async close(graceMs: number, answerRequests?: () => Promise<void>): Promise<void> {
-    const { store } = this.options;
+    const { store } = this.#options;
     this.#isClosing = true;
     const reading = this.#restoration?.close() ?? this.#restoring;
     if (reading !== undefined) await reading;
     const end = (run: AnyRun, force: boolean): void => {
-      if (store === undefined) return run.cancel(force);
-      if (run.isLeft) return;
-      this.#leftRuns++;
-      run.stop();
+      if (store === undefined) run.cancel(force);
+      else this.#runs.leave(run);
     };
-    await this.admission.drain(graceMs, this.clock, end);
-    await this.executor.close();
+    await this.#admission.drain(graceMs, this.#clock, end);
+    await this.#executor.close();
     await answerRequests?.();
     await store?.close();
   }
@@ -235,16 +254,16 @@ export class RunRegistry extends RunViews {
     this.#storeGuard.assertWorks();
     this.#retention.sweep();
     if (this.#isClosing) throw leftToNextProcess('its runs');
-    this.admission.checkCapacity(tenantId);
+    this.#admission.checkCapacity(tenantId);
     const entry = this.#enter(
       this.#factory.create(requested, tenantId, { idempotency: reservation?.key, trigger, startedBy }),
     );
     const { run } = entry;
     if (reservation) this.#idempotencyKeys.assign(reservation, run.id);
-    onAccepted?.(this.settled(run.id));
-    if (onInspection) onInspection(entry.inspection(this.clock).openNow(), toRunRecord(run));
-    entry.announce(onEvent, this.options.onEvent);
-    this.admission.admit(entry);
+    onAccepted?.(this.queries.settled(run.id));
+    if (onInspection) onInspection(entry.inspection(this.#clock).openNow(), toRunRecord(run));
+    entry.announce(onEvent, this.#options.onEvent);
+    this.#admission.admit(entry);
     try {
       await this.#storeGuard.unlessFails(run.committed());
     } catch (error) {
@@ -268,26 +287,24 @@ export class RunRegistry extends RunViews {
   }
 
   async #restore(revive: ReviveDefinition, onListed?: () => void): Promise<RestoredRuns | undefined> {
-    const { store, memory } = this.options;
+    const { store, memory, onEvent } = this.#options;
     if (store === undefined) return { kept: 0, goingOn: 0, waiting: 0 };
-    const registry = this.#restoringRegistry();
-    const missingFiles = new MissingRunFiles(this.executor);
-    const { clock } = this;
     const restoration = new Restoration({
       store,
       revive,
       factory: this.#factory,
-      registry,
-      missingFiles,
-      clock,
+      missingFiles: new MissingRunFiles(this.#executor),
+      runs: this.#runs,
+      keys: this.#idempotencyKeys,
+      admission: this.#admission,
+      retention: this.#retention,
+      clock: this.#clock,
       memory,
+      enter: this.#enter.bind(this),
+      onEvent,
+      isClosing: () => this.#isClosing,
     });
-    this.#idempotencyKeys.restoreForgotten(await store.keys());
-    await restoration.list(({ id, tenantId, idempotency }) => {
-      this.runs.reserve(id);
-      if (idempotency) this.#idempotencyKeys.restore(tenantId, idempotency, id);
-    });
-    for (const tenantId of restoration.tenantsAtWork) this.admission.awaitRestored(tenantId);
+    await restoration.list();
     this.#restoration = restoration;
     if (!this.#isClosing) onListed?.();
     if (!(await restoration.run())) return undefined;
@@ -295,93 +312,34 @@ export class RunRegistry extends RunViews {
     return { kept, goingOn, waiting };
   }
 
-  #restoringRegistry(): RestoringRegistry {
-    return {
-      isClosing: () => this.#isClosing,
-      enter: (run) => this.#enter(run),
-      resume: (entry) => {
-        entry.announce(undefined, this.options.onEvent);
-        this.admission.admit(entry, true);
-      },
-      skip: (entry) => this.#skipRestored(entry),
-      onUnrestorable: (runId) => {
-        this.runs.release(runId);
-        this.#idempotencyKeys.releaseKey(runId);
-      },
-      onQueueRestored: (tenantId) => this.admission.releaseHeld(tenantId),
-      // Some settled runs may have been deleted meanwhile.
-      onSettledRestored: (settled) =>
-        this.#retention.restore(settled.filter((entry) => this.runs.get(entry.run.id) === entry)),
-    };
-  }
-
-  /** The runs that are still to be taken over from the store; undefined without a store, and until they are listed. */
-  get restoration(): Pick<Restoration, 'whenRestored' | 'whenComplete' | 'isWaiting'> | undefined {
-    return this.#restoration;
-  }
-
-  /** The run stays in the store. */
-  #skipRestored(entry: RunEntry): void {
-    const { id, status } = entry.run;
-    this.runs.delete(entry);
-    this.#idempotencyKeys.forgetRun(id, status);
-    entry.drop();
-  }
-
   #enter({ run, number }: CreatedRun): RunEntry {
-    const entry = new RunEntry(run, number, this.options.eventBuffer ?? 0);
-    this.runs.add(entry);
+    const entry = new RunEntry(run, number, this.#options.eventBuffer ?? 0);
+    this.#runs.add(entry);
     void run.settled.then(() => this.#onSettled(entry));
-    entry.limitPauses(this.clock, this.options.pauseTimeoutMs);
+    entry.limitPauses(this.#clock, this.#options.pauseTimeoutMs);
     return entry;
   }
 
   /** Runs once for every run, however it ended. */
   #onSettled(entry: RunEntry): void {
     const { run } = entry;
-    const isKept = this.runs.has(run.id);
-    if (isKept) this.runs.onChanged(entry);
+    const isKept = this.#runs.has(run.id);
+    if (isKept) this.#runs.onChanged(entry);
     // A run that is left goes on in the next process: whoever waits for it must not see an end.
     if (run.isLeft && isKept) return;
     entry.log.close();
     if (run.wasSettled) return;
-    this.admission.release(entry);
-    if (!run.isLeft) this.options.store?.settled?.(toRunSummary(run));
+    this.#admission.release(entry);
+    if (!run.isLeft) this.#options.store?.settled?.(toRunSummary(run));
     if (isKept) this.#retention.add(entry);
   }
 
   #drop(entry: RunEntry): void {
     const { id, status } = entry.run;
-    this.runs.delete(entry);
+    this.#runs.delete(entry);
     this.#idempotencyKeys.forgetRun(id, status);
-    this.executor.forget(id);
-    this.options.store?.remove(id);
+    this.#executor.forget(id);
+    this.#options.store?.remove(id);
     entry.drop();
   }
-
-  protected override entry(runId: string): RunEntry {
-    this.#retention.sweep();
-    const entry = this.runs.get(runId);
-    if (entry === undefined) throw runNotFound(runId);
-    assertNotLeft(entry.run);
-    return entry;
-  }
-
-  protected override sweep(): void {
-    this.#retention.sweep();
-  }
-
-  protected override assertListable(): void {
-    if (this.#leftRuns > 0) throw leftToNextProcess('the runs');
-  }
-}
-
-/** @throws WavetrainError `shutting_down` for a run that is left as it is, for the next process */
-function assertNotLeft({ id, isLeft }: AnyRun): void {
-  if (isLeft) throw leftToNextProcess(`run ${id}`);
-}
-
-function leftToNextProcess(what: string): WavetrainError {
-  const message = `the server is shutting down: ${what} can be found again when it is started again`;
-  return new WavetrainError('shutting_down', message, { fault: 'service' });
 }

@@ -85,33 +85,29 @@ export class Retention<R extends SettledRun> {
 
   /** Adds a run that has just settled, which may evict others, or this one. */
   add(entry: R): void {
-    this.#add(entry, 0);
+    this.#add(entry, this.#clock.monotonicNow());
     this.sweep();
   }
 
   /** Adds runs that have settled in another process (D68). The time since then counts, as far as the clock knows it. */
   restore(entries: readonly R[]): void {
     if (entries.length === 0) return;
-    const now = this.#clock.now();
+    const [now, monotonicNow] = [this.#clock.now(), this.#clock.monotonicNow()];
     // In the order in which they settled, also where a clock that was set back gives them one age.
     const inOrder = entries.toSorted((a, b) => (a.run.finishedAt ?? now) - (b.run.finishedAt ?? now));
-    const restored = inOrder.map((entry) => ({
-      entry,
-      age: Math.max(0, now - (entry.run.finishedAt ?? now)),
-    }));
-    const present = [...this.#runs].map(({ entry, settledAt }) => ({
-      entry,
-      age: this.#clock.monotonicNow() - settledAt,
-    }));
+    const restored = inOrder.map((entry) => {
+      return { entry, settledAt: monotonicNow - Math.max(0, now - (entry.run.finishedAt ?? now)) };
+    });
+    const present = [...this.#runs];
     for (const { entry } of present) this.delete(entry);
-    for (const { entry, age } of [...restored, ...present].sort((a, b) => b.age - a.age))
-      this.#add(entry, age);
+    for (const { entry, settledAt } of [...restored, ...present].sort((a, b) => a.settledAt - b.settledAt))
+      this.#add(entry, settledAt);
     this.sweep();
   }
 
-  #add(entry: R, ageMs: number): void {
+  #add(entry: R, settledAt: number): void {
     const { id, tenantId, budget } = entry.run;
-    const run = { entry, settledAt: this.#clock.monotonicNow() - ageMs, bytes: budget.usedBytes };
+    const run = { entry, settledAt, bytes: budget.usedBytes };
     let tenant = this.#tenants.get(tenantId);
     if (tenant === undefined) this.#tenants.set(tenantId, (tenant = new TenantRuns<R>(tenantId)));
     tenant.runs.add(id, run);

@@ -3,9 +3,7 @@ import type { Clock } from '../common/clock.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { AnyRun } from '../execution/local-executor.js';
 import type { SubPipelineStatuses } from '../execution/results.js';
-import type { Steps } from '../common/scheduling/steps.js';
 import { EventLog } from './event-log.js';
-import { runInSlices } from '../common/scheduling/run-in-slices.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
 import { type OpenInspection, RunInspection } from './inspection/inspection.js';
 import { RebuiltInspection } from './inspection/rebuilt-inspection.js';
@@ -39,11 +37,10 @@ export class RunEntry {
   constructor(run: AnyRun, sequence: number, eventBuffer: number) {
     this.run = run;
     this.sequence = sequence;
-    this.log = new EventLog(eventBuffer, run.budget);
     const pastEvents = run.takePastEvents();
     this.#lastStatus = pastEvents.findLast(({ kind }) => kind === 'run');
+    this.log = new EventLog(eventBuffer, run.budget, eventBuffer === 0 ? [] : pastEvents);
     if (eventBuffer === 0) return;
-    this.log.restore(pastEvents);
     run.journal.subscribe((event) => {
       const committed = run.committed();
       // A client that has read an event may ask for those after it, also from another process (D68).
@@ -125,26 +122,6 @@ export class RunEntry {
       this.#readers--;
       this.#freeMemory();
     };
-  }
-
-  /** Looks at the run. Its memory counts meanwhile, even if it is forgotten, and so does what is rendered. */
-  async inspectInSteps<T>(
-    memory: MemoryPool | undefined,
-    createSteps: (run: AnyRun, hold: (bytes: number) => void) => Steps<T>,
-  ): Promise<T> {
-    const { tenantId } = this.run;
-    const release = this.retain();
-    let heldBytes = 0;
-    const hold = (bytes: number): void => {
-      memory?.reserve(tenantId, bytes, 'response');
-      heldBytes += bytes;
-    };
-    try {
-      return await runInSlices(createSteps(this.run, hold), tenantId);
-    } finally {
-      memory?.release(tenantId, heldBytes);
-      release();
-    }
   }
 
   /** Call when nobody can find the run any more: its memory no longer counts. */

@@ -1,4 +1,3 @@
-import type { RunTrigger, StartedBy } from '../common/wire/started-by.js';
 import type { Clock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
 import { estimateBytesInSteps, type JsonObject } from '../common/json/json.js';
@@ -20,7 +19,7 @@ import {
   type RerunSource,
 } from '../execution/prepare/rerun-source.js';
 import type { CheckedDefinition, PlanInputs, RunInputs } from '../execution/run-inputs.js';
-import type { IdempotencyKey } from './idempotency.js';
+import type { SubmissionOptions } from './registry-options.js';
 import { type SourcePart, writeSource } from './rerun/source-parts.js';
 import type { MissingRunFiles } from './rerun/missing-run-files.js';
 import { StoredSource } from './rerun/stored-source.js';
@@ -30,12 +29,12 @@ import type { KeptSource, RunStore, StoredFact, StoredRunHead, StoredSubmission 
 export type RequestedRun =
   | {
       readonly kind: 'pipeline';
-      readonly inputs: RunInputs & WithSubmittedKeys;
+      inputs: RunInputs & WithSubmittedKeys;
       readonly source?: RerunSource | undefined;
     }
   | {
       readonly kind: 'plan';
-      readonly inputs: PlanInputs & WithSubmittedKeys;
+      inputs: PlanInputs & WithSubmittedKeys;
       readonly source?: PlanRerunSource | undefined;
       /** The plan of the run that it repeats. */
       readonly earlier?: PlanInputs['plan'] | undefined;
@@ -57,11 +56,7 @@ export interface RevivedValues extends Pick<StoredSubmission, 'inputs' | 'sessio
 }
 
 /** Where a run comes from. */
-interface RunOrigin {
-  readonly idempotency?: IdempotencyKey | undefined;
-  readonly trigger?: RunTrigger | undefined;
-  readonly startedBy?: StartedBy | undefined;
-}
+type RunOrigin = Pick<SubmissionOptions, 'idempotency' | 'trigger' | 'startedBy'>;
 
 /** A run and its number: they count from 1, in the order in which they were accepted. */
 export interface CreatedRun {

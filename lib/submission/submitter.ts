@@ -33,10 +33,7 @@ export interface RerunSubmission extends Omit<RerunRequest, 'pipeline' | 'plan'>
   readonly definition?: DefinitionSource | undefined;
 }
 
-type Registry = Pick<
-  RunRegistry,
-  'submit' | 'submitPlan' | 'submitOnce' | 'rerun' | 'previewRerun' | 'rerunValues' | 'tenantId'
->;
+type Registry = Pick<RunRegistry, 'submit' | 'submitPlan' | 'submitOnce' | 'rerun' | 'queries'>;
 
 /** Checks a submission and hands it to the registry, whatever starts the run (D73). */
 export class Submitter {
@@ -79,18 +76,15 @@ export class Submitter {
 
   /** Rejects as `rerun` does before a run exists. */
   async previewRerun(runId: string, rerun: RerunSubmission): Promise<RerunReport> {
-    return this.#registry.previewRerun(runId, await this.#checkRerun(runId, rerun));
+    return this.#registry.queries.previewRerun(runId, await this.#checkRerun(runId, rerun));
   }
 
   /** Checks a changed definition with the values that the new run will have. */
   async #checkRerun(runId: string, { definition, ...request }: RerunSubmission): Promise<RerunRequest> {
     if (definition === undefined) return request;
-    const values = await this.#registry.rerunValues(runId, request);
-    const { kind: _, ...checked } = await this.#checker.load(
-      definition,
-      values,
-      this.#registry.tenantId(runId),
-    );
+    const { queries } = this.#registry;
+    const values = await queries.rerunValues(runId, request);
+    const { kind: _, ...checked } = await this.#checker.load(definition, values, queries.tenantId(runId));
     return { ...request, ...checked };
   }
 }

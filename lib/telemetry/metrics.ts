@@ -4,7 +4,7 @@ import type { MemoryPool } from '../common/memory/memory-pool.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent, TaskEvent } from '../execution/events/event.js';
 import type { TokenCounts } from '../models/model.js';
-import type { RunRegistry } from '../runs/registry.js';
+import type { RunQueries } from '../runs/views/run-queries.js';
 import { CompileMetrics, type CompileOutcome } from './compile-metrics.js';
 import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
 import { EventLoopMetrics, type EventLoopMonitor } from './event-loop-metrics.js';
@@ -83,9 +83,9 @@ export class Metrics {
   /** Observes every attempt. */
   readonly onAttempt: AttemptObserver = ({ tool, attempt }) => this.#tasks.startAttempt(tool, attempt);
 
-  /** Reads the number of runs from this registry whenever the metrics are read. */
-  watch(registry: RunRegistry): void {
-    this.#runs.watch(registry);
+  /** Reads the number of runs here whenever the metrics are read. */
+  watch(runs: RunQueries): void {
+    this.#runs.watch(runs);
   }
 
   /** Reads the memory of the server from this pool whenever the metrics are read. */

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { RunStatus } from '../../machines/types.js';
-import type { RunRegistry } from '../runs/registry.js';
+import type { RunQueries } from '../runs/views/run-queries.js';
 import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
 
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
@@ -10,7 +10,7 @@ export class RunMetrics {
   readonly #total: Counter<'status'>;
   /** Counts since the last read: adding to a plain number is much faster than to a Counter. */
   readonly #unread = new Map<RunStatus, number>();
-  #runs: RunRegistry | undefined;
+  #runs: RunQueries | undefined;
 
   constructor(registry: Registry) {
     this.#total = new Counter({
@@ -26,8 +26,8 @@ export class RunMetrics {
     this.#addLoadGauge(registry, 'running', 'Running runs, including cancelled ones that have not settled.');
   }
 
-  /** Reads the number of runs from this registry from now on. */
-  watch(runs: RunRegistry): void {
+  /** Reads the number of runs here from now on. */
+  watch(runs: RunQueries): void {
     this.#runs = runs;
   }
 

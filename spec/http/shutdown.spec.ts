@@ -26,7 +26,7 @@ describe('RunningServer.close (shutdown)', () => {
     const running = run<RunResult & ErrorBody>();
     while (fixture.controlled.calls.length === 0) await settle();
     const waiting = run<ErrorBody>();
-    while (fixture.server.registry.load.queued === 0) await settle();
+    while (fixture.server.registry.queries.load.queued === 0) await settle();
     return { running, waiting };
   }
 

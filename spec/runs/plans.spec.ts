@@ -53,7 +53,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
     expect(found()).to.deep.equal([`plan ${planRun}`, `pipeline ${pipelineRun}`]);
     expect(found('plan')).to.deep.equal([`plan ${planRun}`]);
     expect(found('a-pipeline')).to.deep.equal([]);
-    expect(plans.registry.countByStatus().get('running')).to.equal(2);
+    expect(plans.registry.queries.countByStatus().get('running')).to.equal(2);
   });
 
   it('queues a plan run, which then holds one slot until its last sub-pipeline ends (D25)', async () => {
@@ -65,14 +65,14 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
     expect(plans.getStatus(second)).to.equal('queued');
     await plans.completeTask('b/t');
     expect([plans.getStatus(first), plans.getStatus(second)]).to.deep.equal(['succeeded', 'running']);
-    expect(plans.registry.load).to.deep.equal({ running: 1, queued: 0 });
+    expect(plans.registry.queries.load).to.deep.equal({ running: 1, queued: 0 });
   });
 
   it('logs the events of a plan run and closes the log when it settles (D30)', async () => {
     const plans = new ControlledPlans(TWO, { eventBuffer: 100 });
     const received: LiveEvent[] = [];
     const runId = await plans.submitPlan({}, { onEvent: (event) => void received.push(event) });
-    const log = plans.registry.events(runId);
+    const log = plans.registry.queries.events(runId);
     await plans.completeTask('a/t');
     expect(log.isClosed).to.equal(false);
     await plans.completeTask('b/t');
@@ -93,7 +93,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
     const plans = new ControlledPlans(TWO, { eventBuffer: 100 });
     const runId = await plans.submitPlan();
     await plans.registry.cancel(runId);
-    const log = plans.registry.events(runId);
+    const log = plans.registry.queries.events(runId);
     expect(log.isClosed).to.equal(false);
     await plans.completeTask('a/t');
     expect(log.isClosed).to.equal(true);
@@ -142,7 +142,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
   it('returns the actor tree of a plan run as JSON', async () => {
     const plans = new ControlledPlans(TWO);
     const runId = await plans.submitPlan();
-    const text = JSON.stringify(plans.registry.snapshot(runId));
+    const text = JSON.stringify(plans.registry.queries.snapshot(runId));
     expect(text).to.include('"sub-runs"').and.to.include('"a":{"snapshot"');
   });
 });

@@ -89,9 +89,9 @@ describe('RunRegistry (law L2)', () => {
       result: null,
       progress: { waves: 1, waves_executed: 0, tasks: 1, tasks_settled: 0, invocations: 0 },
     });
-    expect(fixture.registry.tenantId(runId)).to.equal('acme');
-    expect(fixture.registry.snapshot(runId)).to.deep.include({ status: 'active', value: 'queued' });
-    expect([...fixture.registry.countByStatus()]).to.have.deep.members([
+    expect(fixture.registry.queries.tenantId(runId)).to.equal('acme');
+    expect(fixture.registry.queries.snapshot(runId)).to.deep.include({ status: 'active', value: 'queued' });
+    expect([...fixture.registry.queries.countByStatus()]).to.have.deep.members([
       ['running', 1],
       ['queued', 1],
     ]);
@@ -105,7 +105,7 @@ describe('RunRegistry (law L2)', () => {
   it('throws run_not_found for an unknown id', async () => {
     const { registry } = new ControlledRuns();
     for (const method of ['record', 'version', 'tenantId', 'events', 'snapshot'] as const) {
-      expect(() => registry[method]('x'), method)
+      expect(() => registry.queries[method]('x'), method)
         .to.throw('there is no run x')
         .with.property('code', 'run_not_found');
     }

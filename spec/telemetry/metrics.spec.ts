@@ -19,7 +19,7 @@ describe('Metrics', () => {
     opened.push(metrics);
     const { onEvent, onAttempt } = metrics;
     const held = new ControlledRuns({ onEvent, onAttempt, ...options }, pipeline);
-    metrics.watch(held.registry);
+    metrics.watch(held.registry.queries);
     return { metrics, held };
   }
 

@@ -15,7 +15,7 @@ describe('Metrics of plans', () => {
     metrics = new Metrics();
     const { onEvent, onAttempt } = metrics;
     plans = new ControlledPlans(TWO, { onEvent, onAttempt });
-    metrics.watch(plans.registry);
+    metrics.watch(plans.registry.queries);
   });
 
   afterEach(() => metrics.close());

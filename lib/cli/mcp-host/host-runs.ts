@@ -72,7 +72,7 @@ export class HostRuns {
     call.signal.addEventListener('abort', cancel);
     if (call.signal.aborted) cancel();
     try {
-      run.record = await registry.settled(runId);
+      run.record = await registry.queries.settled(runId);
       await registry.cacheWritten();
       return run.record;
     } finally {

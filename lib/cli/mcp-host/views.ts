@@ -58,13 +58,14 @@ export async function showRuns(
     return toData({ runs: listed });
   }
   const { registry, record } = runs.find(runId);
+  const { queries } = registry;
   const place = subPipeline === undefined ? {} : { sub_pipeline: subPipeline };
   if (taskId !== undefined) {
-    const whole = await registry.task(runId, taskId, { ...place, whole: true });
+    const whole = await queries.task(runId, taskId, { ...place, whole: true });
     const isShort = JSON.stringify(whole).length <= MAX_OUTPUTS_LENGTH;
-    return toData(isShort ? whole : await registry.task(runId, taskId, place));
+    return toData(isShort ? whole : await queries.task(runId, taskId, place));
   }
-  const { tasks } = await registry.tasks(runId, { ...place, limit: MAX_TASKS });
+  const { tasks } = await queries.tasks(runId, { ...place, limit: MAX_TASKS });
   return toData({ run_id: runId, ...(record && summarize(record)), tasks });
 }
 

@@ -77,10 +77,11 @@ function describeLibrary(folder: string, { pipelines, broken, schedules }: Libra
 
 /** Prints how long the server waits for the runs that are at work. */
 export function printShutdown(
-  { registry: { load } }: RunningServer,
+  { registry }: RunningServer,
   { shutdownMs }: ServerConfig,
   { stdout, env, log }: Output,
 ): void {
+  const { load } = registry.queries;
   const terminal = detectTerminal(stdout, env);
   if (!terminal.interactive) return log.info({ ...load, grace_ms: shutdownMs }, 'shutting down');
   const runs = load.running === 1 ? '1 run has' : `${load.running} runs have`;

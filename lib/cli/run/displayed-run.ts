@@ -2,7 +2,7 @@ import type { LiveEvent } from '../../execution/events/event.js';
 import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import type { Plan } from '../../plans/plan.js';
 import type { RunRecord } from '../../runs/record.js';
-import type { RegistryApi } from '../context.js';
+import type { QueriesApi, RegistryApi } from '../context.js';
 import type { StopSignals } from '../input/process-events.js';
 import { PipelineRunView, type RunView } from '../progress/run-view.js';
 import type { ShellHistory } from './local/history.js';
@@ -27,15 +27,13 @@ export interface DisplayedRun extends RunDisplay {
 }
 
 /** Executes a run, by the registry of this process or on a server. */
-export interface RunBackend extends Pick<RegistryApi, 'settled' | 'cancel'> {
+export interface RunBackend extends Pick<RegistryApi, 'cancel'>, Pick<QueriesApi, 'settled'> {
   /** Shows the tasks of the run. */
-  readonly reader: TaskReader & Pick<RegistryApi, 'items'>;
+  readonly reader: TaskReader & Pick<QueriesApi, 'items'>;
+  /** The record of the run, and its calls that have failed; undefined for a run of a server. */
+  readonly queries?: Pick<QueriesApi, 'record' | 'failedCalls'> | undefined;
   /** Lets a paused run go on. Rejects with `run_not_paused`. */
   resume(runId: string, by: 'continue' | 'step'): Promise<void>;
-  /** The record of a run of this process; undefined for one of a server. */
-  readonly record?: ((runId: string) => RunRecord) | undefined;
-  /** The calls that have failed in a run of this process, with their values; undefined for a run of a server. */
-  readonly failedCalls?: RegistryApi['failedCalls'] | undefined;
   /** Starts the run. Resolves with the run id. */
   start(options: StartOptions): Promise<string>;
   /**

@@ -32,6 +32,7 @@ export class ServerBackend implements RunBackend {
   #followed: Promise<void> | undefined;
 
   constructor(client: WavetrainClient, clock: ServerClock, options: BackendOptions) {
+    this.reader = client;
     this.#client = client;
     this.reader = client;
     this.#clock = clock;

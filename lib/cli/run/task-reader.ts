@@ -5,12 +5,12 @@ import type { PipelineDefinition } from '../../definition/schema/schema.js';
 import { nearest } from '../../definition/suggest.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { ItemRecord, TaskOptions, TaskQuery, TaskRecord } from '../../runs/tasks/task-record.js';
-import type { RegistryApi } from '../context.js';
+import type { QueriesApi } from '../context.js';
 import type { DefinitionFile } from '../input/load-definition.js';
 import { formatCall } from '../render/failures.js';
 
 /** Shows the tasks of a run: the registry of this process, or the client of a server. */
-export type TaskReader = Pick<RegistryApi, 'tasks' | 'task' | 'item'>;
+export type TaskReader = Pick<QueriesApi, 'tasks' | 'task' | 'item'>;
 
 const MAX_PAGE_SIZE = 500;
 

@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { isPathInside } from '../../common/files.js';
 import type { RunArtifact } from '../../execution/results.js';
 import type { RunRecord } from '../../runs/record.js';
-import type { CliContext, RegistryApi } from '../context.js';
+import type { CliContext, QueriesApi } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import type { DisplayFlags } from '../progress/display.js';
 import { PROGRAM } from '../package-info.js';
@@ -35,10 +35,10 @@ const MAX_FILES = 20;
 /** Finds the files of a run of this process. Call before the run is forgotten. */
 export function findLocalFiles(
   { run_id, artifacts, artifact_count: total }: RunRecord,
-  registry: Pick<RegistryApi, 'artifacts'>,
+  queries: Pick<QueriesApi, 'artifacts'>,
 ): WrittenFiles {
   if (total === 0) return { files: [], total };
-  const found = registry.artifacts(run_id);
+  const found = queries.artifacts(run_id);
   return { files: artifacts.map((artifact) => ({ artifact, path: found.find(artifact.name)?.path })), total };
 }
 

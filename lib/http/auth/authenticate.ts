@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { RunQueries } from '../../runs/views/run-queries.js';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ServerConfig } from '../../common/config/server-config.js';
 import { WavetrainError } from '../../common/errors.js';
 import type { StartedBy } from '../../common/wire/started-by.js';
-import type { RunRegistry } from '../../runs/registry.js';
 import { isLoopback } from '../security/browser-guard.js';
 
 /**
@@ -126,8 +126,8 @@ export function resolveTenant(caller: Caller, requested?: string): string {
  *
  * @throws WavetrainError `run_not_found`
  */
-export function authorizeRun(registry: RunRegistry, caller: Caller, runId: string): string {
-  if (canUseTenant(caller, registry.tenantId(runId))) return runId;
+export function authorizeRun(queries: RunQueries, caller: Caller, runId: string): string {
+  if (canUseTenant(caller, queries.tenantId(runId))) return runId;
   throw new WavetrainError('run_not_found', `there is no run ${runId}`);
 }
 

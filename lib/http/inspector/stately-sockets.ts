@@ -142,9 +142,9 @@ export class StatelySockets {
 
   /** Informs the page about a run until it has settled, or the page is closed. */
   async #watch(socket: WebSocket, wanted: string, key: string, received: ReceivedLimit): Promise<void> {
-    const { registry, memory } = this.#services;
+    const { queries, memory } = this.#services;
     const runId = await this.#authorize(wanted, key);
-    const tenantId = registry.tenantId(runId);
+    const tenantId = queries.tenantId(runId);
     if (!this.#viewers.tryAcquire(tenantId)) {
       throw new WavetrainError('too_many_streams', 'too many inspectors are open: close some');
     }
@@ -163,7 +163,7 @@ export class StatelySockets {
 
   /** Resolves with the id of the run if the key may read it. */
   async #authorize(runId: string, key: string): Promise<string> {
-    const { registry, authenticate } = this.#services;
+    const { queries, authenticate } = this.#services;
     const caller = authenticate({ headersDistinct: key === '' ? {} : { 'x-api-key': [key] } });
     if (caller === undefined) {
       const message = key === '' ? 'this server needs an API key' : 'the API key is unknown';
@@ -172,8 +172,8 @@ export class StatelySockets {
     if (!caller.scopes.includes('read')) {
       throw new WavetrainError('forbidden', 'this key lacks the scope "read"');
     }
-    await registry.restoration?.whenRestored(runId, caller.tenants);
-    return authorizeRun(registry, caller, runId);
+    await queries.restoration?.whenRestored(runId, caller.tenants);
+    return authorizeRun(queries, caller, runId);
   }
 
   /** Resolves with the key of the first message, empty when it has none; with undefined when the socket is closed. */

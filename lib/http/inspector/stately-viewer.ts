@@ -14,7 +14,7 @@ const ACTORS_PER_TURN = 32;
 /** One page that is informed about a run. */
 export class StatelyViewer {
   readonly #socket: WebSocket;
-  readonly #services: Pick<HttpServices, 'clock' | 'registry'>;
+  readonly #services: Pick<HttpServices, 'clock' | 'queries'>;
   readonly #received: Pick<ReceivedLimit, 'renew'>;
   /** Resolves when the connection is closed. */
   readonly #closed: Promise<void>;
@@ -22,7 +22,7 @@ export class StatelyViewer {
 
   constructor(
     socket: WebSocket,
-    services: Pick<HttpServices, 'clock' | 'registry'>,
+    services: Pick<HttpServices, 'clock' | 'queries'>,
     received: Pick<ReceivedLimit, 'renew'>,
   ) {
     this.#socket = socket;
@@ -36,12 +36,12 @@ export class StatelyViewer {
 
   /** Reports a run until it has settled or the page is closed; resolves when the connection is closed. */
   async watch(runId: string): Promise<void> {
-    const { registry, clock } = this.#services;
-    const feed = registry.statelyFeed(runId, (message) => this.#send(JSON.stringify(message), feed));
+    const { queries, clock } = this.#services;
+    const feed = queries.statelyFeed(runId, (message) => this.#send(JSON.stringify(message), feed));
     const stopBeating = this.#beat(clock);
     try {
-      await this.#announce(feed, registry.tenantId(runId));
-      const settled = registry.settled(runId).then(
+      await this.#announce(feed, queries.tenantId(runId));
+      const settled = queries.settled(runId).then(
         () => 'the run has settled',
         () => 'the run was deleted',
       );

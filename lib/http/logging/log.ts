@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { type Clock, toIsoTime } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
 import type { LiveEvent } from '../../execution/events/event.js';
-import type { RunRegistry } from '../../runs/registry.js';
+import type { RunQueries } from '../../runs/views/run-queries.js';
 import type { RunIdentity } from '../../runs/run-entry.js';
 
 /** The message of the lines that are written for each request. */
@@ -60,7 +60,7 @@ export function logFailedRun(
   event: LiveEvent,
   { run_id, pipeline_id, tenant_id }: RunIdentity,
   log: Log,
-  runs: Pick<RunRegistry, 'record' | 'failure'>,
+  runs: Pick<RunQueries, 'record' | 'failure'>,
 ): void {
   if (event.kind !== 'run' || event.error === undefined) return;
   const { failures, sub_pipelines: statuses } = runs.record(run_id);

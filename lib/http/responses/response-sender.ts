@@ -171,8 +171,8 @@ export class ResponseSender {
 
   /** Keeps the memory of a long response counted until the returned function is called. */
   async #hold({ runId, isRunData }: RouteResult, body: unknown, tenantId: string): Promise<() => void> {
-    const { registry } = this.#services;
-    const release = isRunData && runId !== undefined ? registry.retain(runId) : undefined;
+    const { queries } = this.#services;
+    const release = isRunData && runId !== undefined ? queries.retain(runId) : undefined;
     if (release === undefined) {
       const bodyBytes = await runInSlices(estimateBytesInSteps(body), tenantId, 'responses');
       return this.#reserve(tenantId, STREAM_BYTES + bodyBytes);

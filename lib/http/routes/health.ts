@@ -6,7 +6,7 @@ import { UNREADY_REASONS } from '../routing/server-readiness.js';
 import { countLibrary, type HttpServices } from '../services.js';
 
 /** Routes for the probes of a load balancer or an orchestrator. */
-export function healthRoutes({ readiness, registry, version, library }: HttpServices): Route[] {
+export function healthRoutes({ readiness, queries, version, library }: HttpServices): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -42,7 +42,7 @@ export function healthRoutes({ readiness, registry, version, library }: HttpServ
         const body = {
           ready,
           ...(!ready && { reason }),
-          ...registry.load,
+          ...queries.load,
           version,
           ...(library && { library: countLibrary(library) }),
         };

@@ -77,7 +77,7 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
   runnable: Runnable<R, A>,
 ): Route[] {
   const { kind, tag, descriptions, body, read, describe = () => kind, errors = [] } = runnable;
-  const { registry, submitter } = services;
+  const { queries, submitter } = services;
   type Request = StartRequest<Static<R> | Static<A>>;
   const readSubmission = async (request: Request, run?: AwaitedRun): Promise<Submission> => ({
     ...(await read(request, tenantOf(request))),
@@ -161,7 +161,7 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
         const key = request.headers['idempotency-key'];
         if (key === undefined) {
           const runId = await submitter.submit(await readSubmission(request));
-          return acceptedResult(registry.accepted(runId));
+          return acceptedResult(queries.accepted(runId));
         }
         const { run_id, status, isReplayed } = await submitOnce(request, key);
         return acceptedResult({ run_id, status }, isReplayed ? REPLAYED_HEADERS : {});
@@ -199,8 +199,8 @@ class AwaitedRun {
  * (D26); one whose tasks have collected errors can be rerun (D67).
  */
 async function waitForResult(services: HttpServices, runId: string, run: AwaitedRun): Promise<RouteResult> {
-  const { registry } = services;
-  const record = await (run.settled ?? registry.settled(runId));
+  const { registry, queries } = services;
+  const record = await (run.settled ?? queries.settled(runId));
   const response = await toResult(services, record);
   if (record.result === null || record.failures.length > 0) return response;
   return Object.assign(response, { onSent: () => registry.forgetDelivered(runId) });
@@ -212,23 +212,23 @@ async function waitForKeyedResult(
   { run_id, status, isReplayed, isKept }: OnceAcceptedRun,
   run: AwaitedRun,
 ): Promise<RouteResult> {
-  const { registry } = services;
+  const { queries } = services;
   const getResult = async (): Promise<RouteResult> =>
-    toResult(services, await (run.settled ?? registry.settled(run_id)));
+    toResult(services, await (run.settled ?? queries.settled(run_id)));
   if (!isReplayed) return getResult();
   const response = isKept ? await getResult() : resultGone(run_id, status);
   return { ...response, headers: { ...response.headers, ...REPLAYED_HEADERS } };
 }
 
 /** The response with the result or the error of a settled run. */
-async function toResult({ registry, readiness }: HttpServices, record: RunRecord): Promise<RouteResult> {
+async function toResult({ queries, readiness }: HttpServices, record: RunRecord): Promise<RouteResult> {
   const { run_id: runId, result, events } = record;
   if (result !== null) {
     const headers = { 'Wavetrain-Run-Id': runId };
     return { body: { ...result, events }, isRunData: true, headers, runId };
   }
   const error = toRunError(record, readiness.isShuttingDown);
-  const failed = record.failed_task === null ? undefined : await findFailedCall(registry, runId);
+  const failed = record.failed_task === null ? undefined : await findFailedCall(queries, runId);
   return toErrorResult(runId, error, failed && describeFailedCall(failed));
 }
 
@@ -244,11 +244,11 @@ function describeFailedCall({ run_id, inputs, cut }: CallRecord): Partial<ErrorB
 
 /** Undefined when the run was evicted meanwhile, or there is no memory to render its values. */
 async function findFailedCall(
-  registry: HttpServices['registry'],
+  queries: HttpServices['queries'],
   runId: string,
 ): Promise<CallRecord | undefined> {
   try {
-    return (await registry.failedCalls(runId, { most: 1 }))[0];
+    return (await queries.failedCalls(runId, { most: 1 }))[0];
   } catch (thrown) {
     if (thrown instanceof WavetrainError) return undefined;
     throw thrown;

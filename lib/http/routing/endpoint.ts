@@ -75,8 +75,7 @@ export class Endpoint {
     const tenantId = this.#route.admit === undefined ? resolveTenant(caller) : UNKNOWN_TENANT;
     ctx.state['tenantId'] = tenantId;
     if (!this.#route.isProbe) await fairYield(tenantId);
-    if (this.#services.registry.restoration !== undefined)
-      await this.#awaitRestored(caller, params['run_id']);
+    if (this.#services.queries.restoration !== undefined) await this.#awaitRestored(caller, params['run_id']);
     const mediaType = this.#negotiateMediaType(ctx);
     assertValid(this.#validateParams?.(params));
     const query = ctx.querystring === '' ? {} : { ...ctx.query };
@@ -97,7 +96,7 @@ export class Endpoint {
 
   /** Waits until the runs that the request is about are taken over from the store; new runs need not wait. */
   async #awaitRestored({ tenants }: Caller, runId: string | undefined): Promise<void> {
-    const { restoration } = this.#services.registry;
+    const { restoration } = this.#services.queries;
     const { method, listsRuns } = this.#route;
     // A run may be deleted when all reruns that need its files are there.
     const needsAll = listsRuns === true || (runId !== undefined && method === 'DELETE');

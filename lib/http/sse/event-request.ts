@@ -1,7 +1,7 @@
 import Type from 'typebox';
+import type { RunQueries } from '../../runs/views/run-queries.js';
 import type { RunStatus } from '../../../machines/types.js';
 import { WavetrainError } from '../../common/errors.js';
-import type { RunRegistry } from '../../runs/registry.js';
 
 /** The parts of requests that the routes that follow a run have in common. */
 export const JSON_MEDIA_TYPE = 'application/json';
@@ -47,9 +47,9 @@ export function assertNoLimit(limit: number | undefined): void {
 }
 
 /** The status of a run; undefined when the run was deleted. */
-export function findStatus(registry: RunRegistry, runId: string): RunStatus | undefined {
+export function findStatus(queries: RunQueries, runId: string): RunStatus | undefined {
   try {
-    return registry.record(runId).status;
+    return queries.record(runId).status;
   } catch (thrown) {
     if (thrown instanceof WavetrainError && thrown.code === 'run_not_found') return undefined;
     throw thrown;

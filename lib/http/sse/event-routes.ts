@@ -45,7 +45,7 @@ const DESCRIPTION = [
 
 /** Routes that report what a run does while it runs (D30, D35). At most `maxStreams` may be open. */
 export function eventRoutes(services: HttpServices, maxStreams = MAX_STREAMS): Route[] {
-  const { registry, shareOf } = services;
+  const { queries, shareOf } = services;
   const streams = new EventStreams(services, shareOf(maxStreams));
   return [
     defineRoute({
@@ -70,20 +70,20 @@ export function eventRoutes(services: HttpServices, maxStreams = MAX_STREAMS): R
       },
       errors: ['run_not_found', 'too_many_streams'],
       handle: ({ params, query, headers, caller, mediaType }) => {
-        const runId = authorizeRun(registry, caller, params.run_id);
-        const log = registry.events(runId);
+        const runId = authorizeRun(queries, caller, params.run_id);
+        const log = queries.events(runId);
         const after = headers['last-event-id'] ?? query.after ?? 0;
         if (mediaType === JSON_MEDIA_TYPE) return { body: listEvents(runId, log, after, query.limit), runId };
         assertNoLimit(query.limit);
         if (log.isClosed && after >= log.lastSeq) return { status: 204, runId };
-        const tenantId = registry.tenantId(runId);
+        const tenantId = queries.tenantId(runId);
         streams.assertCapacity(tenantId);
-        const source = { runId, tenantId, log, status: () => findStatus(registry, runId) };
+        const source = { runId, tenantId, log, status: () => findStatus(queries, runId) };
         return {
           headers: STREAM_HEADERS,
           stream: (response) => {
             if (response.destroyed) return;
-            const release = registry.retain(runId);
+            const release = queries.retain(runId);
             if (release) response.once('close', release);
             streams.open(source, after, response);
           },

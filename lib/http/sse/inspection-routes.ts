@@ -43,7 +43,7 @@ export function inspectionRoutes(services: HttpServices, streams: EventStreams):
   return [inspection(services, streams), recording(services, streams)];
 }
 
-function inspection({ registry }: HttpServices, streams: EventStreams): Route {
+function inspection({ queries }: HttpServices, streams: EventStreams): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/inspection',
@@ -67,14 +67,14 @@ function inspection({ registry }: HttpServices, streams: EventStreams): Route {
     errors: ['run_not_found', 'too_many_streams', 'memory_full'],
     handle: async (request) => {
       const { params, query, headers, caller, mediaType } = request;
-      const runId = authorizeRun(registry, caller, params.run_id);
-      const tenantId = registry.tenantId(runId);
+      const runId = authorizeRun(queries, caller, params.run_id);
+      const tenantId = queries.tenantId(runId);
       const after = headers['last-event-id'] ?? query.after ?? 0;
       if (mediaType !== JSON_MEDIA_TYPE) {
         assertNoLimit(query.limit);
         streams.assertCapacity(tenantId);
       }
-      const view = await registry.inspection(runId);
+      const view = await queries.inspection(runId);
       const { log } = view;
       // Closes the view after a list or a stream, after a head alone, and when the client has left before.
       const close = (): void => view.close();
@@ -85,7 +85,7 @@ function inspection({ registry }: HttpServices, streams: EventStreams): Route {
       if (log.isClosed && after >= log.lastSeq) return { status: 204, onSent: close, runId };
       // Other clients may have opened streams meanwhile.
       streams.assertCapacity(tenantId);
-      const source = { runId, tenantId, log, status: () => findStatus(registry, runId) };
+      const source = { runId, tenantId, log, status: () => findStatus(queries, runId) };
       return {
         headers: STREAM_HEADERS,
         stream: (response) => {
@@ -123,7 +123,7 @@ function formatList(
 }
 
 function recording(services: HttpServices, streams: EventStreams): Route {
-  const { registry } = services;
+  const { queries } = services;
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/recording',
@@ -143,7 +143,7 @@ function recording(services: HttpServices, streams: EventStreams): Route {
     },
     errors: ['run_not_found', 'too_many_streams', 'memory_full'],
     handle: ({ params, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
+      const runId = authorizeRun(queries, caller, params.run_id);
       return {
         headers: { 'Content-Disposition': `attachment; filename="${runId}.wtrec"` },
         type: RECORDING_TYPE,
@@ -157,10 +157,10 @@ function recording(services: HttpServices, streams: EventStreams): Route {
 /** Counts as a stream while it is sent: it is one that ends with the entries that there are. */
 async function openRecording(
   runId: string,
-  { registry, clock, version, statecharts }: HttpServices,
+  { queries, clock, version, statecharts }: HttpServices,
   streams: EventStreams,
 ): Promise<TextChunks> {
-  const tenantId = registry.tenantId(runId);
+  const tenantId = queries.tenantId(runId);
   const release = streams.acquire(tenantId);
   let view: OpenInspection | undefined;
   const close = (): void => {
@@ -169,10 +169,10 @@ async function openRecording(
   };
   try {
     const charts = (await statecharts?.()) ?? [];
-    view = await registry.inspection(runId);
+    view = await queries.inspection(runId);
     const { origin, log } = view;
-    const failed_calls = await registry.failedCalls(runId, recordingFormat.failedCalls);
-    const run = registry.record(runId);
+    const failed_calls = await queries.failedCalls(runId, recordingFormat.failedCalls);
+    const run = queries.record(runId);
     const recorded_at = toIsoTime(clock.now());
     const parts = { version, recorded_at, run, failed_calls, statecharts: charts, origin };
     const head = await runInSlices(recordingFormat.createHead(parts), tenantId);

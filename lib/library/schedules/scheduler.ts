@@ -26,7 +26,7 @@ const SHOWN_TIMES = 3;
 
 export interface SchedulerOptions {
   readonly library: PipelineLibrary;
-  readonly registry: RunRegistry;
+  readonly registry: Pick<RunRegistry, 'queries' | 'stepRunner'>;
   readonly submitter: Pick<Submitter, 'submitOnce'>;
   readonly clock: Clock;
   readonly log: LibraryLog;
@@ -295,7 +295,7 @@ export class Scheduler {
     if (schedule.overlap === 'skip') return this.#end(active, due, { outcome: 'skipped', reason });
     active.waiting = due;
     this.#end(active, due, { outcome: 'queued', reason });
-    void this.#options.registry.settled(runId).then(
+    void this.#options.registry.queries.settled(runId).then(
       () => this.#look(),
       () => this.#look(),
     );
@@ -364,8 +364,8 @@ export class Scheduler {
 
   #hasSettled(runId: string): boolean {
     try {
-      const { registry } = this.#options;
-      return registry.restoration?.isWaiting(runId) !== true && registry.record(runId).settled;
+      const { queries } = this.#options.registry;
+      return queries.restoration?.isWaiting(runId) !== true && queries.record(runId).settled;
     } catch (error) {
       // The run is not kept any more.
       if (error instanceof WavetrainError) return true;

@@ -1,4 +1,4 @@
-import type { AnyActorRef, EventObject } from 'xstate';
+import type { EventObject } from 'xstate';
 import { isObject, type Json } from '../../common/json/json.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
 import { errorMessage } from '../../common/errors.js';
@@ -25,16 +25,11 @@ interface ReadSnapshot {
 }
 
 /**
- * Reads the state of an actor at this moment. Takes the same short time however much the actor holds: the logics change
- * their snapshots in place, so what is kept of one is a copy, and never the whole of it.
+ * Reads the state of an actor at this moment, or from its last snapshot. Takes the same short time however much the actor
+ * holds: the logics change their snapshots in place, so what is kept of one is a copy, and never the whole of it.
  *
  * @param mask replaces secrets (D61)
  */
-export function viewActor(actor: AnyActorRef, mask: (text: string) => string): ActorView {
-  return viewSnapshot(actor.getSnapshot(), mask);
-}
-
-/** Like {@link viewActor}, of the last snapshot of an actor that has ended. */
 export function viewSnapshot(snapshot: ReadSnapshot, mask: (text: string) => string): ActorView {
   const { status, value } = snapshot;
   const state = typeof value === 'string' ? value : JSON.stringify(value ?? status);

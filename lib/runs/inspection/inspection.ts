@@ -81,7 +81,7 @@ export class RunInspection {
       rootName: run.kind === 'plan' ? 'plan' : 'run',
       now: () => run.journal.timeline.now(),
       mask: (text) => secrets.mask(text),
-      write: (entry) => this.log.append(entry),
+      write: (entry) => this.log.write(entry),
     });
   }
 

@@ -267,7 +267,7 @@ class Rebuilder {
     if (status === 'active') this.#states.set(path, state);
     else this.#states.delete(path);
     const snapshot: Json = { status, value: state, ...data };
-    this.#log.append({
+    this.#log.write({
       time: this.#time,
       actor: path,
       src,

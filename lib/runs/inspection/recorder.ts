@@ -2,7 +2,7 @@ import type { AnyActorRef, EventObject, InspectionEvent } from 'xstate';
 import { walkActors } from '../../../machines/logic.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { toIsoTime } from '../../common/clock.js';
-import { type ActorView, readEventData, viewActor, viewSnapshot } from './cut-snapshot.js';
+import { type ActorView, readEventData, viewSnapshot } from './cut-snapshot.js';
 import { ATTACHED, CREATED, type InspectionEntry } from './entry.js';
 import type { SettledActor, SettledActors } from './settled-actors.js';
 import { idOfFirstTransition, idOfLogicTransition, idOfTransition } from './transition-id.js';
@@ -129,7 +129,7 @@ export class Recorder {
 
   #onHandled(actor: AnyActorRef, event: EventObject): void {
     const known = this.#known.get(actor.sessionId) ?? this.#add(actor);
-    const view = viewActor(actor, this.#options.mask);
+    const view = viewSnapshot(actor.getSnapshot(), this.#options.mask);
     const index = known.received.findIndex((draft) => draft.event === event);
     if (index !== -1) {
       drop(known.received.splice(0, index));
@@ -154,7 +154,7 @@ export class Recorder {
   #onCrash(actor: AnyActorRef): void {
     const known = this.#known.get(actor.sessionId);
     if (known === undefined) return;
-    this.#complete(known.received.shift(), known, viewActor(actor, this.#options.mask));
+    this.#complete(known.received.shift(), known, viewSnapshot(actor.getSnapshot(), this.#options.mask));
     this.#forget(actor, known);
   }
 
@@ -162,7 +162,7 @@ export class Recorder {
   #know(actor: AnyActorRef): void {
     if (this.#known.has(actor.sessionId)) return;
     const known = this.#add(actor);
-    const view = viewActor(actor, this.#options.mask);
+    const view = viewSnapshot(actor.getSnapshot(), this.#options.mask);
     this.#writeNow({ time: this.#time(), event: { type: ATTACHED }, source: null }, known, view);
     known.state = view.state;
     this.#write();

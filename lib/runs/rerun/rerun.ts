@@ -12,11 +12,12 @@ import {
   prepareRun,
   type WithSubmittedKeys,
 } from '../../execution/prepare/prepare-run.js';
-import type { PlanRerunSource, RerunSource } from '../../execution/prepare/rerun-source.js';
+import type { RerunSource } from '../../execution/prepare/rerun-source.js';
 import type { BaseRun } from '../../execution/run/base-run.js';
 import type { PipelineRun } from '../../execution/run/pipeline-run.js';
 import type { PlanInputs, RunInputs } from '../../execution/run-inputs.js';
 import type { SecretSource } from '../../definition/secrets/run-secrets.js';
+import type { RequestedRun } from '../run-factory.js';
 import { describeDependency, describeRerun, hasRunningTask, type RerunReport } from './rerun-report.js';
 import { collectRerunSource } from './collect-rerun-source.js';
 
@@ -47,17 +48,6 @@ export interface RerunRequest extends RerunChanges {
   readonly from?: string | undefined;
 }
 
-/** The run that a rerun will be: values that are not checked yet, and what it can reuse. */
-export type Rerun =
-  | { readonly kind: 'pipeline'; inputs: RunInputs & WithSubmittedKeys; readonly source: RerunSource }
-  | {
-      readonly kind: 'plan';
-      inputs: PlanInputs & WithSubmittedKeys;
-      readonly source: PlanRerunSource;
-      /** The plan of the run that it repeats. */
-      readonly earlier: PlanInputs['plan'];
-    };
-
 /** The values with which a changed definition is checked. */
 export interface RerunValues {
   readonly inputs: JsonObject;
@@ -69,7 +59,11 @@ export interface RerunValues {
  *
  * @throws WavetrainError `run_not_settled`, `nothing_to_rerun`, `invalid_request`, and as `prepareRun`
  */
-export function* prepareRerun(run: AnyRun, request: RerunRequest, secrets?: SecretSource): Steps<Rerun> {
+export function* prepareRerun(
+  run: AnyRun,
+  request: RerunRequest,
+  secrets?: SecretSource,
+): Steps<RequestedRun> {
   assertSettled(run);
   assertChangesFit(run, request);
   const rerun = yield* run.kind === 'plan'
@@ -82,14 +76,14 @@ export function* prepareRerun(run: AnyRun, request: RerunRequest, secrets?: Secr
 }
 
 /** @throws WavetrainError `nothing_to_rerun` when no task is, and none reads, anything that has changed */
-function* assertRuns(id: string, rerun: Rerun, secrets?: SecretSource): Steps<void> {
+function* assertRuns(id: string, rerun: RequestedRun, secrets?: SecretSource): Steps<void> {
   const prepared = prepareAgain(id, rerun, secrets);
   if (yield* hasRunningTask(prepared)) return;
   const message = `run ${id} succeeded, and nothing that its tasks are or read has changed: name a task in "from", or rerun it without changes`;
   throw new WavetrainError('nothing_to_rerun', message);
 }
 
-function prepareAgain(id: string, rerun: Rerun, secrets?: SecretSource): AnyRun['prepared'] {
+function prepareAgain(id: string, rerun: RequestedRun, secrets?: SecretSource): AnyRun['prepared'] {
   return rerun.kind === 'plan'
     ? preparePlan(rerun.inputs, rerun.source, undefined, id, secrets)
     : prepareRun(rerun.inputs, rerun.source, undefined, id, secrets);
@@ -136,9 +130,13 @@ function hasChanges({ from: _, submitted_text: __, ...changes }: RerunRequest): 
 }
 
 /** The inputs and session values that a changed definition is checked and run with. */
-export function* mergeValues({ prepared }: AnyRun, { inputs, session }: RerunChanges): Steps<RerunValues> {
+export function* mergeValues(
+  { prepared }: AnyRun,
+  { inputs, session }: RerunChanges,
+  isRedefined = true,
+): Steps<RerunValues> {
   return {
-    inputs: yield* merge(prepared.inputs, inputs, prepared.submittedKeys.inputs),
+    inputs: yield* merge(prepared.inputs, inputs, isRedefined ? prepared.submittedKeys.inputs : undefined),
     session: yield* merge(prepared.session, session),
   };
 }
@@ -151,17 +149,10 @@ function* mergeCommon(
   Pick<RunInputs, 'submitted_text' | 'inputs' | 'session' | 'options' | 'collect_events' | 'tenant_id'> &
     WithSubmittedKeys
 > {
-  const { inputs, session, submittedKeys, submittedText, submittedOptions, collectEvents, tenantId } =
-    run.prepared;
+  const { submittedKeys, submittedText, submittedOptions, collectEvents, tenantId } = run.prepared;
   const isRedefined = request.pipeline !== undefined || request.plan !== undefined;
-  const values = isRedefined
-    ? yield* mergeValues(run, request)
-    : {
-        inputs: yield* merge(inputs, request.inputs),
-        session: yield* merge(session, request.session),
-      };
   return {
-    ...values,
+    ...(yield* mergeValues(run, request, isRedefined)),
     submitted_text: isRedefined ? request.submitted_text : submittedText,
     options: { ...submittedOptions, ...request.options },
     collect_events: collectEvents,
@@ -177,7 +168,7 @@ function mergeKeys(keys: readonly string[], changes: JsonObject = {}): readonly 
   return [...new Set([...keys, ...Object.keys(changes)])];
 }
 
-function* preparePipelineRerun(run: PipelineRun, request: RerunRequest): Steps<Rerun> {
+function* preparePipelineRerun(run: PipelineRun, request: RerunRequest): Steps<RequestedRun> {
   const { prepared } = run;
   const pipeline = request.pipeline ?? prepared.pipeline;
   const params = yield* merge(keepParams(run, pipeline), request.params);
@@ -195,7 +186,7 @@ function* preparePipelineRerun(run: PipelineRun, request: RerunRequest): Steps<R
   };
 }
 
-function* preparePlanRerun(run: PlanRun, request: RerunRequest): Steps<Rerun> {
+function* preparePlanRerun(run: PlanRun, request: RerunRequest): Steps<RequestedRun> {
   const { plan: earlier, subRuns: prepared, concurrency } = run.prepared;
   const plan = request.plan ?? earlier;
   const wasDefault = concurrency === (earlier.definition.plan_concurrency ?? 1);

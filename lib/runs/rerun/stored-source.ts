@@ -1,3 +1,4 @@
+import type { TaskFailure } from '../../common/errors.js';
 import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { PublishedFile } from '../../execution/invocation/files/artifact-store.js';
@@ -10,7 +11,7 @@ import type {
   RunDefinition,
 } from '../../execution/prepare/rerun-source.js';
 import type { TaskOutcome } from '../../execution/results.js';
-import { NO_WRITES, type Write } from '../../execution/session/session-overrides.js';
+import type { Write } from '../../execution/session/session-overrides.js';
 import type { EarlierPlan, OutcomeBegins, SourceBegins, SourcePart, StoredGiven } from './source-parts.js';
 
 type Growing<T> = { -readonly [K in keyof T]: T[K] };
@@ -29,11 +30,14 @@ export class StoredSource {
   readonly #runId: string;
   /** By sub-pipeline; a pipeline has the key undefined. */
   readonly #sources = new Map<string | undefined, ReadSource>();
-  readonly #files: PublishedFile[] = [];
-  #plan: EarlierPlan | undefined;
   /** One set for all sub-pipelines of a plan. */
   readonly #changedKeys = new Set<string>();
-  #isComplete = false;
+  /** The files that may be reused. */
+  readonly files: PublishedFile[] = [];
+  /** The plan of the earlier run; undefined when the rerun has the same. */
+  plan: EarlierPlan | undefined;
+  /** False when a process has ended before all of it was kept: the rerun was not accepted then. */
+  isComplete = false;
 
   constructor(runId: string) {
     this.#runId = runId;
@@ -46,37 +50,23 @@ export class StoredSource {
     let outcome: ReadOutcome | undefined;
     for (const part of parts) {
       yield;
-      if (part.part === 'plan') read.#plan = part;
+      if (part.part === 'plan') read.plan = part;
       else if (part.part === 'source') source = read.#begin(part);
       else if (part.part === 'outcome' || part.part === 'item_outcomes') outcome = beginOutcome(part, source);
-      else if (part.part === 'files') for (const file of part.files) read.#files.push(file);
-      else if (part.part === 'complete') read.#isComplete = true;
-      else if (part.part === 'writes') outcome?.addWrites(part.writes);
-      else if (part.part === 'collected') outcome?.collect(part.collected);
-      else if (part.part === 'items') outcome?.addItems(part.items);
+      else if (part.part === 'files') addAll(read.files, part.files);
+      else if (part.part === 'complete') read.isComplete = true;
+      else if (outcome === undefined) continue;
+      else if (part.part === 'writes') addAll(outcome.task.writes, part.writes);
+      else if (part.part === 'collected') addAll((outcome.task.collected ??= []), part.collected);
+      else if (part.part === 'items') addItems(part.items, outcome);
     }
     return read;
-  }
-
-  /** False when a process has ended before all of it was kept: the rerun was not accepted then. */
-  get isComplete(): boolean {
-    return this.#isComplete;
-  }
-
-  /** The files that may be reused. */
-  get files(): readonly PublishedFile[] {
-    return this.#files;
   }
 
   /** Returns the source with which the rerun is created. @param kind of the rerun */
   toRunSource(kind: 'pipeline' | 'plan'): RerunSource | PlanRerunSource {
     if (kind === 'pipeline') return this.#sources.get(undefined) ?? this.#begin(NOTHING);
     return { runId: this.#runId, subRuns: this.#sources as ReadonlyMap<string, RerunSource> };
-  }
-
-  /** The plan of the earlier run; undefined when the rerun has the same. */
-  get plan(): EarlierPlan | undefined {
-    return this.#plan;
   }
 
   /** The definition of the earlier run of a pipeline; undefined when the rerun has the same. */
@@ -158,36 +148,10 @@ function toValues(stored: StoredGiven['inputs'], now: JsonObject): JsonObject {
 }
 
 /** The outcome of a task, or of items of one, that is being read. */
-class ReadOutcome {
-  readonly #outputs: (Json | undefined)[];
-  readonly #itemWrites: (readonly Write[] | undefined)[] | undefined;
-  readonly #outcome: { writes: Write[]; collected?: NonNullable<TaskOutcome['collected']>[number][] };
-
-  constructor(
-    outputs: (Json | undefined)[],
-    itemWrites: (readonly Write[] | undefined)[] | undefined,
-    outcome: { writes: Write[] },
-  ) {
-    this.#outputs = outputs;
-    this.#itemWrites = itemWrites;
-    this.#outcome = outcome;
-  }
-
-  addItems(items: Extract<SourcePart, { readonly part: 'items' }>['items']): void {
-    for (const [item, output, writes] of items) {
-      this.#outputs[item] = output;
-      if (this.#itemWrites !== undefined) this.#itemWrites[item] = writes;
-    }
-  }
-
-  addWrites(writes: readonly Write[]): void {
-    for (const write of writes) this.#outcome.writes.push(write);
-  }
-
-  collect(failures: NonNullable<TaskOutcome['collected']>): void {
-    const collected = (this.#outcome.collected ??= []);
-    for (const failure of failures) collected.push(failure);
-  }
+interface ReadOutcome {
+  readonly outputs: (Json | undefined)[];
+  readonly itemWrites: (readonly Write[] | undefined)[] | undefined;
+  readonly task: { readonly writes: Write[]; collected?: TaskFailure[] };
 }
 
 function beginOutcome(begins: OutcomeBegins, source: ReadSource | undefined): ReadOutcome {
@@ -196,9 +160,24 @@ function beginOutcome(begins: OutcomeBegins, source: ReadSource | undefined): Re
   if (part === 'outcome') {
     const outcome = { output: length === undefined ? output : (outputs as Json), writes: [], sizeBytes };
     source?.outcomes.set(task, outcome);
-    return new ReadOutcome(outputs, undefined, outcome);
+    return { outputs, itemWrites: undefined, task: outcome };
   }
   const itemWrites = hasItemWrites && outputs.map(() => undefined);
   source?.items.set(task, { outputs, writes: itemWrites, sizeBytes });
-  return new ReadOutcome(outputs, itemWrites, { writes: [...NO_WRITES] });
+  return { outputs, itemWrites, task: { writes: [] } };
+}
+
+function addItems(
+  items: Extract<SourcePart, { readonly part: 'items' }>['items'],
+  { outputs, itemWrites }: ReadOutcome,
+): void {
+  for (const [item, output, writes] of items) {
+    outputs[item] = output;
+    if (itemWrites !== undefined) itemWrites[item] = writes;
+  }
+}
+
+/** There may be more than a call can have arguments. */
+function addAll<T>(list: T[], more: readonly T[]): void {
+  for (const each of more) list.push(each);
 }

@@ -6,8 +6,6 @@ import type { ForgottenKey } from '../idempotency.js';
 import type { KeptSource, StoredRun, StoredRunHead } from './run-store.js';
 import { Deferred, type Piece, RunWriter } from './run-writer.js';
 
-export type { Piece } from './run-writer.js';
-
 /** With more than that, in UTF-16 code units, what is left comes with the next batch: nobody waits long for one. */
 const MAX_BATCH_LENGTH = 1024 * 1024;
 

@@ -7,7 +7,7 @@ import { HISTORY_LIMITS } from '../../common/limits.js';
 import type { FactLog } from '../../execution/history/run-history.js';
 import type { RunSummary } from '../record.js';
 import type { ForgottenKey } from '../idempotency.js';
-import { type Batch, CommitQueue, type Piece } from './commit-queue.js';
+import { type Batch, CommitQueue } from './commit-queue.js';
 import {
   FACT_FILE,
   RUN_FILE,
@@ -24,7 +24,7 @@ import type {
   StoredRunHead,
   StoredSubmission,
 } from './run-store.js';
-import { endsSettled } from './run-writer.js';
+import { endsSettled, type Piece } from './run-writer.js';
 
 interface FolderStoreOptions {
   /** The command that runs. Without it, runs are only read. */

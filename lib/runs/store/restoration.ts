@@ -4,9 +4,13 @@ import { LinkedMap } from '../../common/memory/linked-map.js';
 import type { MemoryPool } from '../../common/memory/memory-pool.js';
 import { formatMebibytes } from '../../common/text.js';
 import { warnHost } from '../../common/warnings.js';
+import type { Admission } from '../admission.js';
+import type { IdempotencyStore } from '../idempotency.js';
 import type { MissingRunFiles } from '../rerun/missing-run-files.js';
+import type { Retention } from '../retention.js';
 import type { RestoredRun, ReviveDefinition, RunFactory } from '../run-factory.js';
-import type { RunEntry } from '../run-entry.js';
+import type { RunEntry, RunEventListener } from '../run-entry.js';
+import type { RunIndex } from '../views/run-index.js';
 import { Backlog, PendingRun } from './backlog.js';
 import type { RunStore, StoredRunHead } from './run-store.js';
 
@@ -16,29 +20,22 @@ const MAX_REBUILDS = 16;
 /** How long runs wait that did not fit into the memory, before they are tried again. */
 const RETRY_MS = 1000;
 
-/** The registry into which runs are restored. */
-export interface RestoringRegistry {
-  isClosing(): boolean;
-  enter(run: RestoredRun): RunEntry;
-  resume(entry: RunEntry): void;
-  /** Receives a settled run that has come to another state than it had; a warning has named it. */
-  skip(entry: RunEntry): void;
-  /** Called for a run that was not accepted, or cannot be rebuilt. */
-  onUnrestorable(runId: string): void;
-  /** Called when new runs of a tenant need not wait any more for those that it had in the queue. */
-  onQueueRestored(tenantId: string): void;
-  /** Receives the settled runs of a tenant, which may be evicted from then on. */
-  onSettledRestored(settled: readonly RunEntry[]): void;
-}
-
-export interface RestorationOptions {
+interface RestorationOptions {
   readonly store: RunStore;
   readonly revive: ReviveDefinition;
   readonly factory: RunFactory;
-  readonly registry: RestoringRegistry;
   readonly missingFiles: MissingRunFiles;
+  readonly runs: RunIndex;
+  readonly keys: IdempotencyStore;
+  readonly admission: Admission;
+  readonly retention: Retention<RunEntry>;
   readonly clock: Clock;
   readonly memory: MemoryPool | undefined;
+  /** Adds a run to the registry. */
+  readonly enter: (run: RestoredRun) => RunEntry;
+  readonly onEvent: RunEventListener | undefined;
+  /** The registry is being closed. */
+  readonly isClosing: () => boolean;
 }
 
 /**
@@ -61,11 +58,14 @@ export class Restoration {
   }
 
   /** Lists the runs. From then on, the other methods know them. Rejects when the store cannot be read. */
-  async list(onHead: (head: StoredRunHead) => void): Promise<void> {
+  async list(): Promise<void> {
+    const { store, missingFiles, runs, keys, admission } = this.#options;
+    keys.restoreForgotten(await store.keys());
     const settled: PendingRun[] = [];
-    for await (const head of this.#options.store.heads()) {
-      onHead(head);
-      this.#options.missingFiles.keep(head.id);
+    for await (const head of store.heads()) {
+      runs.reserve(head.id);
+      if (head.idempotency) keys.restore(head.tenantId, head.idempotency, head.id);
+      missingFiles.keep(head.id);
       const pending = new PendingRun(head);
       this.#pending.set(head.id, pending);
       if (head.hasSettled) settled.push(pending);
@@ -74,11 +74,7 @@ export class Restoration {
     for (const pending of settled.toReversed()) {
       this.#backlogOf(pending.head).settled.add(pending.head.id, pending);
     }
-  }
-
-  /** The tenants with runs that have not settled. */
-  get tenantsAtWork(): readonly string[] {
-    return [...this.#backlogs].flatMap(({ tenantId, open }) => (open.size > 0 ? [tenantId] : []));
+    for (const { tenantId, open } of this.#backlogs) if (open.size > 0) admission.awaitRestored(tenantId);
   }
 
   /** The number of runs that are not restored yet. */
@@ -136,13 +132,13 @@ export class Restoration {
   }
 
   async #run(): Promise<boolean> {
-    const { registry } = this.#options;
+    const { isClosing } = this.#options;
     for (let backlog = this.#next(); backlog !== undefined; backlog = this.#next()) {
-      if (registry.isClosing()) return false;
+      if (isClosing()) return false;
       await this.#restoreNextOf(backlog);
     }
     await Promise.all(this.#rebuilds);
-    if (registry.isClosing()) return false;
+    if (isClosing()) return false;
     if (this.#pending.size === 0) this.#options.missingFiles.forget();
     else this.#waitForMemory();
     return true;
@@ -157,7 +153,7 @@ export class Restoration {
   }
 
   #assertOpen(): void {
-    if (!this.#options.registry.isClosing()) return;
+    if (!this.#options.isClosing()) return;
     throw new WavetrainError('shutting_down', 'the server is shutting down', { fault: 'service' });
   }
 
@@ -183,28 +179,28 @@ export class Restoration {
   }
 
   async #restoreNextOf(backlog: Backlog): Promise<void> {
-    const { registry } = this.#options;
+    const { isClosing, admission } = this.#options;
     const { next } = backlog;
     if (next === undefined) return;
     next.isStarted = true;
     try {
       await this.#restore(next, backlog);
     } catch (error) {
-      if (registry.isClosing()) return;
+      if (isClosing()) return;
       next.isStarted = false;
       if (errorCode(error) === 'queue_full') return this.#block(backlog, next);
       this.#drop(next);
       warnHost(`run ${next.head.id} cannot be rebuilt: ${errorMessage(error)}`);
     }
-    if (registry.isClosing()) return;
+    if (isClosing()) return;
     const hadOpen = backlog.open.size > 0;
     backlog.delete(next.head.id);
-    if (hadOpen && backlog.open.size === 0) registry.onQueueRestored(backlog.tenantId);
+    if (hadOpen && backlog.open.size === 0) admission.releaseHeld(backlog.tenantId);
     if (backlog.size === 0) this.#complete(backlog);
   }
 
   async #restore(pending: PendingRun, backlog: Backlog): Promise<void> {
-    const { factory, store, registry, revive, missingFiles } = this.#options;
+    const { factory, store, revive, missingFiles, admission, enter, onEvent, isClosing } = this.#options;
     this.#assertFits(pending);
     const reserve = (bytes: number): (() => void) => this.#reserve(pending, bytes);
     const restored = await factory.restore(pending.head, { store, revive, missingFiles, reserve });
@@ -212,12 +208,13 @@ export class Restoration {
       this.#drop(pending);
       return store.remove(pending.head.id);
     }
-    if (registry.isClosing()) return restored.release();
-    const entry = registry.enter(restored);
+    if (isClosing()) return restored.release();
+    const entry = enter(restored);
     if (restored.run.wasSettled) return this.#startRebuild(entry, pending, backlog, restored.release);
     this.goingOn++;
     this.kept++;
-    registry.resume(entry);
+    entry.announce(undefined, onEvent);
+    admission.admit(entry, true);
     // The facts of the run are in memory until they are replayed.
     void Promise.resolve(restored.run.rebuilding).then(restored.release);
     this.#end(pending);
@@ -242,13 +239,23 @@ export class Restoration {
 
   async #rebuild(entry: RunEntry, backlog: Backlog): Promise<void> {
     await entry.run.rebuild();
-    if (!entry.run.isSettled) return this.#options.registry.skip(entry);
+    if (!entry.run.isSettled) return this.#skip(entry);
     this.kept++;
     backlog.restoredSettled.push(entry);
   }
 
+  /** A warning has named the run, which has come to another state than it had. It stays in the store. */
+  #skip(entry: RunEntry): void {
+    const { id, status } = entry.run;
+    this.#options.runs.delete(entry);
+    this.#options.keys.forgetRun(id, status);
+    entry.drop();
+  }
+
+  /** The run was not accepted, or cannot be rebuilt. */
   #drop(pending: PendingRun): void {
-    this.#options.registry.onUnrestorable(pending.head.id);
+    this.#options.runs.release(pending.head.id);
+    this.#options.keys.releaseKey(pending.head.id);
     this.#end(pending);
   }
 
@@ -259,8 +266,11 @@ export class Restoration {
 
   /** Call for a tenant whose runs are all restored, or wait for memory. */
   #complete(backlog: Backlog): void {
+    const { runs, retention } = this.#options;
     void Promise.all(backlog.rebuilds).then(() => {
-      this.#options.registry.onSettledRestored(backlog.restoredSettled.splice(0));
+      const settled = backlog.restoredSettled.splice(0);
+      // Some may have been deleted meanwhile.
+      retention.restore(settled.filter((entry) => runs.get(entry.run.id) === entry));
       if (backlog.size === 0) this.#backlogs.delete(backlog.tenantId);
       backlog.onComplete();
     });
@@ -274,13 +284,13 @@ export class Restoration {
       backlog.asked.delete(first.head.id);
       first.onAttempted();
     }
-    this.#options.registry.onQueueRestored(backlog.tenantId);
+    this.#options.admission.releaseHeld(backlog.tenantId);
     this.#complete(backlog);
   }
 
   /** Warns of the runs that wait, and tries again when there may be memory for one of them. */
   #waitForMemory(): void {
-    const { clock, store, registry } = this.#options;
+    const { clock, store, isClosing } = this.#options;
     if (this.waiting !== this.#warnedOf) {
       const waiting = this.waiting === 1 ? '1 run waits' : `${this.waiting} runs wait`;
       const advice = 'wait until other runs have ended, or raise SERVICE_MEMORY';
@@ -288,7 +298,7 @@ export class Restoration {
     }
     this.#warnedOf = this.waiting;
     const timer = clock.setTimeout(() => {
-      if (registry.isClosing()) return;
+      if (isClosing()) return;
       for (const backlog of this.#backlogs) backlog.isBlocked = false;
       void this.run();
     }, RETRY_MS);

@@ -30,8 +30,8 @@ const MAX_PAGE_RENDERED_BYTES = 4 * 2 ** 20;
 
 const DEFAULT_LIMIT = 50;
 
-/** Takes memory for what is rendered, in bytes. @throws WavetrainError `memory_full` */
-type HoldMemory = (bytes: number) => void;
+/** Takes memory for what is shown, in bytes. @throws WavetrainError `memory_full` */
+export type HoldMemory = (bytes: number) => void;
 
 /** One page of the tasks of a run (D59). @throws WavetrainError `task_not_found` or `invalid_request` */
 export function* listTasks(run: AnyRun, query: TaskQuery, hold: HoldMemory): Steps<TaskPage> {

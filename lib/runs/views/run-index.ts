@@ -1,10 +1,9 @@
-import type { RunStatus } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
+import { WavetrainError } from '../../common/errors.js';
 import { LinkedMap } from '../../common/memory/linked-map.js';
-import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
-import type { Admission } from '../admission.js';
+import { type AnyRun, runNotFound } from '../../execution/local-executor.js';
+import type { Retention } from '../retention.js';
 import type { RunEntry } from '../run-entry.js';
-import { countStatuses, paginate, type RunPage, type RunQuery } from './run-listing.js';
 
 /** The changes of the runs of one tenant, or of all of them. */
 interface Changes {
@@ -19,24 +18,29 @@ interface Place {
   entry: RunEntry | undefined;
 }
 
-/** The runs of a registry: found by id, and listed in the order of their submission. */
+/** The runs of a registry: found by id, and listed in the order of their submission. Commands and queries share it. */
 export class RunIndex {
   readonly #places = new LinkedMap<string, Place>();
-  #size = 0;
-  readonly #admission: Admission;
+  readonly #retention: Retention<RunEntry>;
+  #leftRuns = 0;
   /** Distinguishes the versions of this process from those of another one. */
   readonly #openedAt: number;
   readonly #changes: Changes = { origin: '', runs: 0, count: 0 };
   /** Only of tenants with runs. A tenant that counted with the others would see when these are busy. */
   readonly #changesByTenant = new Map<string, Changes>();
 
-  constructor(clock: Clock, admission: Admission) {
+  constructor(clock: Clock, retention: Retention<RunEntry>) {
     this.#openedAt = clock.now();
-    this.#admission = admission;
+    this.#retention = retention;
   }
 
-  get size(): number {
-    return this.#size;
+  /** Throws `run_not_found`, and `shutting_down` for a run that is left to the next process. */
+  find(runId: string): RunEntry {
+    this.#retention.sweep();
+    const entry = this.get(runId);
+    if (entry === undefined) throw runNotFound(runId);
+    assertNotLeft(entry.run);
+    return entry;
   }
 
   get(runId: string): RunEntry | undefined {
@@ -45,6 +49,12 @@ export class RunIndex {
 
   has(runId: string): boolean {
     return this.get(runId) !== undefined;
+  }
+
+  /** All runs that are kept. */
+  newestFirst(): Iterable<RunEntry> {
+    this.#retention.sweep();
+    return listEntries(this.#places.backwards());
   }
 
   /** Keeps the place in the order of submission for a run that is going to be restored. */
@@ -62,7 +72,6 @@ export class RunIndex {
     const place = this.#places.get(id);
     if (place === undefined) this.#places.add(id, { entry });
     else place.entry = entry;
-    this.#size++;
     const changes = this.#changesByTenant.get(tenantId) ?? { origin: id, runs: 0, count: 0 };
     changes.runs++;
     this.#changesByTenant.set(tenantId, changes);
@@ -73,10 +82,21 @@ export class RunIndex {
     const { id, tenantId } = entry.run;
     if (!this.has(id)) return;
     this.#places.delete(id);
-    this.#size--;
     this.onChanged(entry);
     const changes = this.#changesByTenant.get(tenantId);
     if (changes !== undefined && --changes.runs === 0) this.#changesByTenant.delete(tenantId);
+  }
+
+  /** Stops a run where it is, for the next process. */
+  leave(run: AnyRun): void {
+    if (run.isLeft) return;
+    this.#leftRuns++;
+    run.stop();
+  }
+
+  /** The number of runs that were left for the next process. */
+  get leftRuns(): number {
+    return this.#leftRuns;
   }
 
   /** Call when a run has settled. Changes of a run that has a slot are noticed anyway. */
@@ -86,44 +106,24 @@ export class RunIndex {
     if (changes !== undefined) changes.count++;
   }
 
-  /** One page, newest first. Throws `invalid_request` for a malformed cursor. */
-  page(query: RunQuery): RunPage {
-    return runToEnd(this.pageInSteps(query));
+  /** Changes, as JSON does, with the runs of some tenants that come, go and settle. @param tenants undefined for all of them */
+  changesOf(tenants: readonly string[] | undefined): unknown {
+    this.#retention.sweep();
+    const changes = tenants?.map((tenantId) => this.#changesByTenant.get(tenantId)) ?? [this.#changes];
+    return [this.#openedAt, changes.map((each) => [each?.origin, each?.count])];
   }
+}
 
-  *pageInSteps(query: RunQuery): Steps<RunPage> {
-    const page = yield* paginate(this.newestFirst(), query);
-    return query.counts === true ? { ...page, queue: this.#admission.queueOf(query.tenants) } : page;
-  }
+function* listEntries(places: Iterable<Place>): Iterable<RunEntry> {
+  for (const { entry } of places) if (entry !== undefined) yield entry;
+}
 
-  /**
-   * Changes whenever a page may: with the runs that come, go and settle, with those that are running, and with the queue if it
-   * is on the page. Takes no time for the others, of which there may be a million.
-   */
-  version({ tenants, counts }: RunQuery): string {
-    const changes =
-      tenants === undefined
-        ? [this.#changes]
-        : tenants.map((tenantId) => this.#changesByTenant.get(tenantId));
-    const seen = tenants && new Set(tenants);
-    const running: string[] = [];
-    for (const entry of this.#admission.running) {
-      if (seen === undefined || seen.has(entry.run.tenantId)) running.push(entry.run.id, entry.version);
-    }
-    const queue = counts === true ? this.#admission.queueOf(tenants) : undefined;
-    return JSON.stringify([
-      this.#openedAt,
-      changes.map((each) => [each?.origin, each?.count]),
-      running,
-      queue,
-    ]);
-  }
+/** @throws WavetrainError `shutting_down` for a run that is left as it is, for the next process */
+export function assertNotLeft({ id, isLeft }: AnyRun): void {
+  if (isLeft) throw leftToNextProcess(`run ${id}`);
+}
 
-  *newestFirst(): Iterable<RunEntry> {
-    for (const { entry } of this.#places.backwards()) if (entry !== undefined) yield entry;
-  }
-
-  countByStatus(): ReadonlyMap<RunStatus, number> {
-    return countStatuses(this.newestFirst());
-  }
+export function leftToNextProcess(what: string): WavetrainError {
+  const message = `the server is shutting down: ${what} can be found again when it is started again`;
+  return new WavetrainError('shutting_down', message, { fault: 'service' });
 }

@@ -186,13 +186,6 @@ function decodeCursor(cursor: string): number {
   throw new WavetrainError('invalid_request', `cursor must be the next_cursor of an earlier page`);
 }
 
-/** The number of runs per status; omits a status without runs. */
-export function countStatuses(entries: Iterable<ListedRun>): Map<RunStatus, number> {
-  const counts = new Map<RunStatus, number>();
-  for (const { run } of entries) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
-  return counts;
-}
-
 /** Names a pipeline or a plan of a tenant. */
 export interface DefinitionOfTenant {
   readonly tenantId: string;

@@ -7,12 +7,8 @@ import { StoredValues } from '../../execution/session/stored-values.js';
 import type { Write } from '../../execution/session/session-overrides.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../../execution/run-inputs.js';
 import { cutValueInSteps } from '../tasks/cut-value.js';
-import { VALUE_LENGTH, WHOLE } from '../tasks/task-pages.js';
-import type { Shape } from '../../common/wire/shape.js';
-import type { BlackboardSchema, EditableDefinitionSchema } from '../../common/wire/submission.js';
-
-/** Takes memory for what is shown, in bytes. @throws WavetrainError `memory_full` */
-type HoldMemory = (bytes: number) => void;
+import { type HoldMemory, VALUE_LENGTH, WHOLE } from '../tasks/task-pages.js';
+import type { TaskOptions } from '../tasks/task-record.js';
 
 /**
  * Writes a definition as YAML; null when the text would be too long.
@@ -25,17 +21,32 @@ export type WriteYaml = (definition: JsonObject, hold: HoldMemory) => Steps<stri
 export type DefinitionOfRun = Pick<RunInputs, 'pipeline'> | Pick<PlanInputs, 'plan'>;
 
 /** The submission of a run, as a rerun takes it: of a plan, with its pipelines in it (D60). */
-export interface EditableDefinition extends Omit<Shape<typeof EditableDefinitionSchema>, 'options'> {
+export interface EditableDefinition {
+  readonly kind: 'pipeline' | 'plan';
+  readonly definition: JsonObject;
+  /** The same as text: as it was submitted, or in the order of its keys. Null when that would be longer than 1 MiB. */
+  readonly yaml: string | null;
+  /** `submitted`: the text is the one that was sent, YAML or JSON, with its comments. */
+  readonly yaml_source: 'submitted' | 'generated';
+  /** The params that were sent; the others have their defaults. Empty for a plan. */
+  readonly params: JsonObject;
+  /** The inputs that were sent. */
+  readonly inputs: JsonObject;
+  readonly session: JsonObject;
   readonly options: ExecutionOptions;
+  /** How many sub-pipelines of a plan run at once; only when it is not what the plan says. */
+  readonly plan_concurrency?: number;
 }
 
 /** The session values with which a run began, and those that it has now (D59). */
-export interface BlackboardView extends Shape<typeof BlackboardSchema> {}
-
-export interface BlackboardOptions {
-  /** Shows everything; otherwise large values are cut, and `cut` says where. */
-  readonly whole?: boolean | undefined;
+export interface BlackboardView {
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+  /** JSON pointers, within this view, to what was cut; empty when everything is whole. */
+  readonly cut: readonly string[];
 }
+
+export type BlackboardOptions = Pick<TaskOptions, 'whole'>;
 
 export function definitionOf({ prepared }: AnyRun): DefinitionOfRun {
   return 'plan' in prepared ? { plan: prepared.plan } : { pipeline: prepared.pipeline };

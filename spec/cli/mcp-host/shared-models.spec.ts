@@ -26,7 +26,7 @@ describe('The runs of one MCP host (D59)', () => {
     const { openRegistry } = systemContext();
     const runs = [1, 2].map(async () => {
       const registry = await openRegistry([], systemClock, wire.variables(server.url, 'key'));
-      return await registry.settled(await registry.submit({ pipeline }));
+      return await registry.queries.settled(await registry.submit({ pipeline }));
     });
     while (server.requests.length < MODEL_LIMITS.inFlight) await settle();
     await settle(50);

@@ -1,4 +1,4 @@
-import type { RegistryApi } from '../../../lib/cli/context.js';
+import type { QueriesApi, RegistryApi } from '../../../lib/cli/context.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import type { RunInputs } from '../../../lib/execution/run-inputs.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
@@ -15,7 +15,9 @@ export const RUNNING = createRunRecord({
 });
 
 /** A registry with one run, which the spec settles by hand. */
-export class HeldRegistry implements RegistryApi {
+export class HeldRegistry implements RegistryApi, QueriesApi {
+  readonly queries = this;
+
   record(): never {
     throw new Error('nobody looks at a held run');
   }

@@ -190,7 +190,7 @@ describe('wavetrain runs show', () => {
   it('says why its tasks are missing when the server cannot list them, and shows the rest (D59)', async () => {
     const full = await runsServer();
     const runId = await full.settled(FAILING);
-    full.registry.tasks = () =>
+    full.registry.queries.tasks = () =>
       Promise.reject(new WavetrainError('memory_full', 'there is no memory for it'));
     // The client repeats the request after a delay.
     const clock = { ...systemClock, setTimeout: (run: () => void) => queueMicrotask(run) };
@@ -204,9 +204,9 @@ describe('wavetrain runs show', () => {
 
   it('lists the tasks of all pages of a run that failed, which end early when values are long (D59)', async () => {
     const paged = await runsServer();
-    const { registry } = paged;
-    const tasks = registry.tasks.bind(registry);
-    registry.tasks = (runId, query) => tasks(runId, { ...query, limit: 1 });
+    const { queries } = paged.registry;
+    const tasks = queries.tasks.bind(queries);
+    queries.tasks = (runId, query) => tasks(runId, { ...query, limit: 1 });
     const { stdout } = await paged.runs(`show ${await paged.settled(FAILING)}`);
     expect(stdout).to.match(/Tasks:\n {2}✓ first +succeeded.*\n {2}✗ second +failed.*\nFailures:/);
     await paged.close(0);

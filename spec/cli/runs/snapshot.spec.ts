@@ -55,7 +55,7 @@ describe('runs snapshot (D35, D42)', () => {
     const runId = await server.submit(HELD);
     // On a busy machine the run begins later.
     await controlled.started(1);
-    const view = await server.registry.inspection(runId);
+    const view = await server.registry.queries.inspection(runId);
     controlled.last.resolve(1);
     await server.registry.settled(runId);
     view.close();

@@ -65,11 +65,11 @@ async function run(
   const told = [
     record,
     events,
-    registry.snapshot(runId),
+    registry.queries.snapshot(runId),
     await registry.tasks(runId),
     items,
-    registry.failure(runId),
-    await registry.failedCalls(runId, { most: 20 }),
+    registry.queries.failure(runId),
+    await registry.queries.failedCalls(runId, { most: 20 }),
     spans,
   ];
   const outputs = (record.result as { outputs: Record<string, unknown> } | null)?.outputs ?? {};

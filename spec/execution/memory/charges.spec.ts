@@ -151,7 +151,7 @@ describe('The memory of runs at work (D25, Limits)', () => {
     for (let n = 0; n < 2000; n++) runs.controlled.last.context.log(`${n} ${'x'.repeat(1000)}`);
     await runs.controlled.returns('x'.repeat(1000));
     const { status } = runs.registry.record(runId);
-    const { events, gap } = runs.registry.events(runId).readAfter(0, 10_000);
+    const { events, gap } = runs.registry.queries.events(runId).readAfter(0, 10_000);
     expect([status, gap]).to.deep.equal(['succeeded', true]);
     expect(events.length).to.be.within(10, 300);
     expect(events.at(-1)).to.include({ kind: 'run', status: 'succeeded' });

@@ -121,7 +121,7 @@ class RandomRuns extends PooledRuns {
       else if (kind === 'forget') this.registry.forget(runId);
       else if (kind === 'rerun') this.runIds.push(await this.registry.rerun(runId, { from: 'failed' }));
       else {
-        const release = this.registry.retain(runId);
+        const release = this.registry.queries.retain(runId);
         if (release) this.releases.push(release);
       }
     } catch (error) {
@@ -169,7 +169,7 @@ async function keptByRun(which: number, acts: readonly Act[]) {
   await runs.registry.cancel(runId, { force: true }).catch(() => undefined);
   await settle(3);
   expect(runs.registry.record(runId).settled).to.equal(true);
-  const { events } = runs.registry.events(runId).readAfter(0, 10_000);
+  const { events } = runs.registry.queries.events(runId).readAfter(0, 10_000);
   const eventBytes = events.reduce((sum, event) => sum + measureEvent(event), 0);
   return { bytes: runs.memory.usedBytes - eventBytes, returned, errors, keptLength: runs.keptLength };
 }

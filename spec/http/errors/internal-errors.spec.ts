@@ -36,7 +36,7 @@ describe('A bug in a handler (D32)', () => {
       undefined,
       Object.assign(new Error(SECRET), { status: 418 }),
     ]) {
-      registry.snapshot = () => {
+      registry.queries.snapshot = () => {
         throw thrown;
       };
       await expectBug(`/pipelines/runs/${await fixture.submit()}/snapshot`);
@@ -46,11 +46,11 @@ describe('A bug in a handler (D32)', () => {
 
   it('reports a response that violates its own schema', async () => {
     const runId = await fixture.submit();
-    const { registry } = fixture.server;
-    const honest = registry.record.bind(registry);
-    registry.record = () => ({ ...honest(runId), status: SECRET }) as unknown as RunRecord;
+    const { queries } = fixture.server.registry;
+    const honest = queries.record.bind(queries);
+    queries.record = () => ({ ...honest(runId), status: SECRET }) as unknown as RunRecord;
     await expectBug(`/pipelines/runs/${runId}`);
-    registry.record = honest;
+    queries.record = honest;
   });
 
   it('does not stop the server', async () => {

@@ -18,7 +18,7 @@ describe('A hundred viewers of one run', () => {
     const url = `${fixture.server.url}/pipelines/runs/${runId}/inspection`;
     const readers = Array.from({ length: VIEWERS }, () => new EventReader(url));
     await Promise.all(readers.map((reader) => reader.waitUntil(() => reader.events.length === 3)));
-    const { log } = await fixture.server.registry.inspection(runId);
+    const { log } = await fixture.server.registry.queries.inspection(runId);
     await fixture.complete(runId);
     fixture.clock.advance(FLUSH_DELAY_MS);
     await fixture.complete(runId);

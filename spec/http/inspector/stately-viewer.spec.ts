@@ -47,7 +47,7 @@ describe('A page that the Stately inspector informs', () => {
     const runs = new ControlledRuns({}, TWO_WAVES);
     const runId = await runs.submit();
     const socket = new FakeSocket();
-    const services = { clock: runs.clock, registry: runs.registry };
+    const services = { clock: runs.clock, queries: runs.registry.queries };
     const received = { renew: () => {} };
     const watched = new StatelyViewer(socket as unknown as WebSocket, services, received).watch(runId);
     await runs.waitUntilIdle();
@@ -70,7 +70,7 @@ describe('A page that the Stately inspector informs', () => {
     const runs = new ControlledRuns();
     const runId = await runs.submit();
     const socket = new FakeSocket();
-    const services = { clock: runs.clock, registry: runs.registry };
+    const services = { clock: runs.clock, queries: runs.registry.queries };
     const received = { renew: () => {} };
     const watched = new StatelyViewer(socket as unknown as WebSocket, services, received).watch(runId);
     await runs.waitUntilIdle();

@@ -28,7 +28,7 @@ describe('Long records over HTTP', () => {
 
   it('arrive complete, with their ETag', async () => {
     const response = await fetch(`${fixture.server.url}/pipelines/runs/${runId}`);
-    expect(response.headers.get('etag')).to.equal(`"${fixture.server.registry.version(runId)}"`);
+    expect(response.headers.get('etag')).to.equal(`"${fixture.server.registry.queries.version(runId)}"`);
     expect(await response.text()).to.equal(JSON.stringify(record));
   });
 

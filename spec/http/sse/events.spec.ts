@@ -236,7 +236,7 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
     await open();
     const runId = await start();
     const services = {
-      registry: server.registry,
+      queries: server.registry.queries,
       clock: new ManualClock(),
       shareOf: (total: number) => ({ total }),
     };

@@ -27,7 +27,7 @@ describe('The number of streams of GET /pipelines/runs/{run_id}/inspection', () 
     runId = await runs.submit();
     const { clock, registry } = runs;
     const log = { info: () => {} };
-    const services = { clock, log, registry } as unknown as Services;
+    const services = { clock, log, queries: registry.queries } as unknown as Services;
     streams = new EventStreams(services, { total: 1 });
     const [route] = inspectionRoutes(services, streams);
     server = createServer((_, response) => {
@@ -71,7 +71,7 @@ describe('The number of streams of GET /pipelines/runs/{run_id}/inspection', () 
     runs.findCall(runId).resolve(1);
     await runs.waitUntilIdle();
     await runs.complete(runId);
-    const { log } = await runs.registry.inspection(runId);
+    const { log } = await runs.registry.queries.inspection(runId);
     // The actors' states tell what happened unwatched, and no event does.
     const later = log.readAfter(3, 100).events.map(({ json }) => (JSON.parse(json) as InspectionEntry).event);
     expect(later).to.have.length(4);

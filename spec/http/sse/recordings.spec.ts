@@ -26,7 +26,7 @@ describe('Recordings and lists of a run with many entries', () => {
       tasks: [{ id: 'first', tool: 'controlled' }, ...fans],
     });
     const { registry } = fixture.server;
-    const { log, close } = await registry.inspection(runId);
+    const { log, close } = await registry.queries.inspection(runId);
     const settled = registry.settled(runId);
     fixture.findCall(runId).resolve(1);
     await settled;

@@ -109,7 +109,7 @@ export class ControlledServer {
     }
     await this.waitUntilIdle();
     this.controlled.calls.length = 0;
-    expect(registry.load).to.deep.equal({ queued: 0, running: 0 });
+    expect(registry.queries.load).to.deep.equal({ queued: 0, running: 0 });
   }
 
   /** Deletes every run first: on a manual clock, the server would wait for active ones forever. */

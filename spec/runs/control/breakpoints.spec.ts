@@ -38,10 +38,10 @@ describe('a run with breakpoints (D42)', () => {
     const run = await start({ before: ['b'] });
     const { registry } = run.runs;
     expect(registry.record(run.runId)).to.include({ status: 'running', paused: false });
-    const before = registry.version(run.runId);
+    const before = registry.queries.version(run.runId);
     await succeedTask(run, 'a');
     expect(registry.record(run.runId)).to.include({ status: 'running', paused: true, settled: false });
-    expect(registry.version(run.runId)).to.not.equal(before);
+    expect(registry.queries.version(run.runId)).to.not.equal(before);
     expect(run.runs.controlled.calls).to.have.length(1);
     expect(registry.resume(run.runId, 'continue')).to.include({ status: 'running', paused: false });
     await succeedTask(run, 'b');
@@ -101,7 +101,7 @@ describe('a run with breakpoints (D42)', () => {
     const { registry, pipeline } = run.runs;
     const second = await registry.submit({ pipeline });
     await run.runs.waitUntilIdle();
-    expect(registry.load).to.deep.equal({ queued: 1, running: 1 });
+    expect(registry.queries.load).to.deep.equal({ queued: 1, running: 1 });
     expect(await registry.cancel(run.runId)).to.include({ status: 'cancelled', settled: true });
     await run.runs.waitUntilIdle();
     expect(registry.record(second)).to.include({ status: 'running' });

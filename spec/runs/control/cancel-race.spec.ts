@@ -82,7 +82,7 @@ describe('RunRegistry: a cancel that races with the end of a run', () => {
         expect(states.filter((state) => TERMINAL.includes(state))).to.deep.equal([status]);
         expect(readStatuses(events).filter((state) => TERMINAL.includes(state))).to.deep.equal([status]);
         if (accepted > 0) expect(status).to.equal('cancelled');
-        expect(registry.load).to.deep.equal({ running: 0, queued: 0 });
+        expect(registry.queries.load).to.deep.equal({ running: 0, queued: 0 });
       }),
       cases(300),
     );

@@ -34,7 +34,7 @@ describe('RunRegistry.close', () => {
     await closed;
     expect(fixture.calledRunIds).to.deep.equal([first, second]);
     expect(fixture.getStatus(fourth)).to.equal('cancelled');
-    expect(fixture.registry.load).to.deep.equal({ running: 0, queued: 0 });
+    expect(fixture.registry.queries.load).to.deep.equal({ running: 0, queued: 0 });
     expect(fixture.clock.pending).to.equal(0);
   });
 
@@ -72,7 +72,7 @@ describe('RunRegistry.close', () => {
     blackboard.getAll = () => new Promise<Record<string, Json>>(() => {});
     const fixture = new ControlledRuns({ blackboard });
     const opening = await fixture.submit();
-    expect(fixture.registry.load).to.deep.equal({ running: 1, queued: 0 });
+    expect(fixture.registry.queries.load).to.deep.equal({ running: 1, queued: 0 });
     exhaustEventLoopBudget();
     const waiting = await fixture.registry.submit({ pipeline: fixture.pipeline });
     const closed = fixture.registry.close(10);
@@ -80,7 +80,10 @@ describe('RunRegistry.close', () => {
     await closed;
     await fixture.waitUntilIdle();
     expect([opening, waiting].map((id) => fixture.getStatus(id))).to.deep.equal(['cancelled', 'cancelled']);
-    expect([fixture.calledRunIds, fixture.registry.load]).to.deep.equal([[], { running: 0, queued: 0 }]);
+    expect([fixture.calledRunIds, fixture.registry.queries.load]).to.deep.equal([
+      [],
+      { running: 0, queued: 0 },
+    ]);
   });
 
   it('resolves at once when no run is running, also when called again', async () => {

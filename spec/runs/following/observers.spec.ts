@@ -21,7 +21,7 @@ describe('RunRegistry: event listeners and attempt observers', () => {
       [first, 'a'],
       [second, 'b'],
     ]) {
-      const { events, gap } = fixture.registry.events(runId ?? '').readAfter(0, 100);
+      const { events, gap } = fixture.registry.queries.events(runId ?? '').readAfter(0, 100);
       expect(events.map(({ kind }) => kind)).to.deep.equal([
         'run',
         'run',
@@ -54,7 +54,7 @@ describe('RunRegistry: event listeners and attempt observers', () => {
     expect(warnings[0]).to.match(/a listener of run .* threw and was removed: no metrics/);
     expect(calls).to.equal(2);
     expect(fixture.registry.record(first)).to.include({ status: 'succeeded' });
-    expect(fixture.registry.events(first).lastSeq).to.equal(7);
+    expect(fixture.registry.queries.events(first).lastSeq).to.equal(7);
   });
 
   it('reports every attempt to onAttempt, and its end exactly once however it ends', async () => {

@@ -79,7 +79,7 @@ describe('RunRegistry.version', () => {
           const check = (): void => {
             if (runId === undefined) return;
             const record = JSON.stringify(registry.record(runId));
-            const version = registry.version(runId);
+            const version = registry.queries.version(runId);
             if ((records.get(version) ?? record) !== record) stale.push(version);
             records.set(version, record);
           };
@@ -131,14 +131,14 @@ describe('RunRegistry.version', () => {
     });
     const runId = await registry.submit({ pipeline });
     await settle();
-    const running = registry.version(runId);
+    const running = registry.queries.version(runId);
     await settle();
-    expect(registry.version(runId)).to.equal(running);
+    expect(registry.queries.version(runId)).to.equal(running);
     controlled.last.resolve(1);
     await registry.settled(runId);
-    const settled = registry.version(runId);
+    const settled = registry.queries.version(runId);
     await settle();
-    expect(registry.version(runId)).to.equal(settled).and.not.equal(running);
-    expect(() => registry.version('nothing')).to.throw('there is no run');
+    expect(registry.queries.version(runId)).to.equal(settled).and.not.equal(running);
+    expect(() => registry.queries.version('nothing')).to.throw('there is no run');
   });
 });

@@ -23,7 +23,7 @@ describe('A recorder that is attached to a run at work (D35)', () => {
     await runs.waitUntilIdle();
     runs.controlled.calls[1]?.reject(new Error('no luck'));
     await runs.waitUntilIdle();
-    const { log } = await runs.registry.inspection(runId);
+    const { log } = await runs.registry.queries.inspection(runId);
     const entries = entriesOf(log);
     expect(toLines(entries)).to.deep.equal([
       'run @attached:  > running',
@@ -49,7 +49,7 @@ describe('A recorder that is attached to a run at work (D35)', () => {
     first?.resolve(1);
     second?.reject(new Error('no luck'));
     await runs.waitUntilIdle();
-    const early = await runs.registry.inspection(runId);
+    const early = await runs.registry.queries.inspection(runId);
     expect(toLines(entriesOf(early.log)).slice(2)).to.deep.equal([
       'run/wave/each @attached:  > fanning out',
       'run/wave/each/fan-out @attached:  > invoking',
@@ -66,7 +66,7 @@ describe('A recorder that is attached to a run at work (D35)', () => {
     const otherId = await others.submit();
     for (const call of await others.controlled.started(3)) call.resolve(1);
     await others.waitUntilIdle();
-    const late = await others.registry.inspection(otherId);
+    const late = await others.registry.queries.inspection(otherId);
     expect(toLines(entriesOf(late.log)).slice(2)).to.deep.equal([
       'run/wave/each @attached:  > succeeded',
       'run/wave/each/fan-out @attached:  > succeeded',
@@ -84,7 +84,7 @@ describe('A recorder that is attached to a run at work (D35)', () => {
     const calls = await runs.controlled.started(600);
     for (const call of calls.slice(0, 300)) call.resolve(1);
     await runs.waitUntilIdle();
-    const { log } = await runs.registry.inspection(runId);
+    const { log } = await runs.registry.queries.inspection(runId);
     const entries = entriesOf(log).slice(4);
     expect(toLines(entries)).to.deep.equal([
       'run/wave/each/fan-out/chunk-0 @attached:  > settled',
@@ -117,7 +117,7 @@ describe('A recorder that is attached to a run at work (D35)', () => {
     await runs.waitUntilIdle();
     runs.controlled.calls[0]?.resolve(1);
     await runs.waitUntilIdle();
-    const { log } = await runs.registry.inspection(runId);
+    const { log } = await runs.registry.queries.inspection(runId);
     expect(toLines(entriesOf(log))).to.deep.equal([
       'plan @attached:  > running',
       'plan/sub-runs @attached:  > running',
@@ -141,7 +141,7 @@ describe('A recorder that is attached to a run at work (D35)', () => {
     const calls = await runs.controlled.started(500);
     for (const call of calls.slice(0, 250)) call.resolve(1);
     await runs.waitUntilIdle();
-    const attaching = runs.registry.inspection(runId);
+    const attaching = runs.registry.queries.inspection(runId);
     for (const call of calls.slice(250, 499)) call.resolve(1);
     const view = await attaching;
     await runs.waitUntilIdle();
@@ -157,7 +157,7 @@ describe('A recorder that is attached to a run at work (D35)', () => {
     runs.clock.advance(1);
     calls[499]?.resolve(1);
     await runs.waitUntilIdle();
-    (await runs.registry.inspection(runId)).close();
+    (await runs.registry.queries.inspection(runId)).close();
     expect(new Set(ends()).size).to.equal(500);
     expect(ends()).to.have.length(500);
     await runs.complete(runId);
@@ -177,7 +177,7 @@ describe('A recorder that is attached to a run at work (D35)', () => {
     const runId = await runs.submit();
     await runs.controlled.started(1);
     await runs.waitUntilIdle();
-    const { log } = await runs.registry.inspection(runId);
+    const { log } = await runs.registry.queries.inspection(runId);
     const entries = entriesOf(log);
     expect(entries.filter(({ status }) => status === 'done')).to.have.length(INSPECTION_LIMITS.settledActors);
     expect(entries.at(-1)).to.include({ actor: 'run/wave/last', state: 'invoking' });

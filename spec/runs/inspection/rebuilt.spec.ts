@@ -15,7 +15,7 @@ describe('The inspection of a settled run that nobody watched (D35)', () => {
     runs.controlled.calls[1]?.resolve(1);
     runs.controlled.calls[2]?.reject(new Error('no luck'));
     await runs.registry.settled(runId);
-    const { log, origin } = await runs.registry.inspection(runId);
+    const { log, origin } = await runs.registry.queries.inspection(runId);
     expect(origin).to.equal('events');
     expect(log.isClosed).to.equal(true);
     expect(toLines(entriesOf(log))).to.deep.equal([
@@ -44,7 +44,7 @@ describe('The inspection of a settled run that nobody watched (D35)', () => {
     await runs.waitUntilIdle();
     for (const call of runs.controlled.calls.slice(1)) call.resolve(1);
     await runs.registry.settled(runId);
-    const { log } = await runs.registry.inspection(runId);
+    const { log } = await runs.registry.queries.inspection(runId);
     const senders = entriesOf(log).map(({ source, actor, event }) => `${source} > ${actor} ${event}`);
     expect(senders.filter((line) => !line.startsWith('null'))).to.deep.equal([
       'run > run/wave wave.begin',
@@ -69,7 +69,7 @@ describe('The inspection of a settled run that nobody watched (D35)', () => {
     await runs.waitUntilIdle();
     for (const call of runs.controlled.calls.slice(1)) call.resolve(1);
     await registry.settled(runId);
-    const { log } = await runs.registry.inspection(runId);
+    const { log } = await runs.registry.queries.inspection(runId);
     expect(
       toLines(entriesOf(log)).filter((line) => line.startsWith('run ') && line.includes('paused')),
     ).to.deep.equal([
@@ -92,7 +92,7 @@ describe('The inspection of a settled run that nobody watched (D35)', () => {
     registry.resume(runId, 'continue');
     await runs.waitUntilIdle();
     await runs.complete(runId);
-    const { log } = await registry.inspection(runId);
+    const { log } = await registry.queries.inspection(runId);
     expect(toLines(entriesOf(log)).filter((line) => /^plan(\/sub-runs\/s)? /.test(line))).to.deep.equal([
       'plan @created:  > queued',
       'plan begin: queued > running',
@@ -108,7 +108,7 @@ describe('The inspection of a settled run that nobody watched (D35)', () => {
     const runs = new ControlledRuns();
     const runId = await runs.submit();
     await runs.complete(runId);
-    const { log, origin } = await runs.registry.inspection(runId);
+    const { log, origin } = await runs.registry.queries.inspection(runId);
     expect({ origin, entries: entriesOf(log) }).to.deep.equal({ origin: 'events', entries: [] });
   });
 
@@ -117,7 +117,7 @@ describe('The inspection of a settled run that nobody watched (D35)', () => {
     const runId = await runs.submit();
     await runs.registry.cancel(runId);
     await runs.complete(runId);
-    const { log } = await runs.registry.inspection(runId);
+    const { log } = await runs.registry.queries.inspection(runId);
     expect(toLines(entriesOf(log)).slice(-2)).to.deep.equal([
       'run/wave wave.report: settling > idle',
       'run wave.settled: draining > cancelled',

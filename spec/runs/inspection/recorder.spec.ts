@@ -39,7 +39,7 @@ describe('The recorder of a run (D35)', () => {
   it('writes an entry for every event of every actor of a run that it is attached to, causes before effects', async () => {
     const runs = new ControlledRuns({}, TWO_WAVES);
     const runId = await runs.submit();
-    const { log, origin } = await runs.registry.inspection(runId);
+    const { log, origin } = await runs.registry.queries.inspection(runId);
     expect(origin).to.equal('live');
     expect(toLines(entriesOf(log))).to.deep.equal([
       'run @attached:  > running',
@@ -118,7 +118,7 @@ describe('The recorder of a run (D35)', () => {
     });
     const runId = await runs.registry.submitPlan({ plan });
     await runs.waitUntilIdle();
-    const { log } = await runs.registry.inspection(runId);
+    const { log } = await runs.registry.queries.inspection(runId);
     expect(toLines(entriesOf(log))).to.deep.equal([
       'plan @attached:  > running',
       'plan/sub-runs @attached:  > running',
@@ -134,7 +134,10 @@ describe('The recorder of a run (D35)', () => {
   it('is shared by all viewers, and stops some time after the last of them has left', async () => {
     const runs = new ControlledRuns({}, TWO_WAVES);
     const runId = await runs.submit();
-    const [first, second] = [await runs.registry.inspection(runId), await runs.registry.inspection(runId)];
+    const [first, second] = [
+      await runs.registry.queries.inspection(runId),
+      await runs.registry.queries.inspection(runId),
+    ];
     expect(first.log).to.equal(second.log);
     expect(first.log.lastSeq).to.equal(3);
     first.close();
@@ -149,7 +152,7 @@ describe('The recorder of a run (D35)', () => {
     runs.clock.advance(INSPECTION_LIMITS.lingerMs);
     await runs.complete(runId);
     expect(first.log.lastSeq, 'when none is left').to.equal(watched);
-    expect((await runs.registry.inspection(runId)).origin).to.equal('live');
+    expect((await runs.registry.queries.inspection(runId)).origin).to.equal('live');
   });
 
   it('ends with a warning, and not with the run, when a bug of it throws', async () => {
@@ -198,7 +201,7 @@ describe('The inspection log', () => {
 
   it('drops the oldest half when it is full, and says so to those who have not read them', () => {
     const log = new InspectionLog(undefined, { entries: 4, length: 2 ** 20 });
-    for (let count = 0; count < 5; count++) log.append(ENTRY);
+    for (let count = 0; count < 5; count++) log.write(ENTRY);
     expect(log.readAfter(0, 10).gap).to.equal(true);
     expect(log.readAfter(2, 10)).to.include({ gap: false });
     expect(log.readAfter(0, 10).events.map(({ seq }) => seq)).to.deep.equal([3, 4, 5]);
@@ -207,7 +210,7 @@ describe('The inspection log', () => {
   it('takes its memory from the run, and gives it back when the run needs it', () => {
     const budget = new MemoryBudget(10_000);
     const log = new InspectionLog(budget);
-    for (let count = 0; count < 20; count++) log.append(ENTRY);
+    for (let count = 0; count < 20; count++) log.write(ENTRY);
     expect(log.lastSeq).to.equal(20);
     expect(budget.usedBytes).to.equal(log.bytes).and.to.be.at.most(10_000);
     expect(budget.tryReserve(9000)).to.equal(true);

@@ -111,7 +111,7 @@ describe('The transition of an inspection entry (D35)', () => {
     const runs = new ControlledRuns({ eventBuffer: 1000 }, RUN);
     const runId = await runs.submit();
     await finish(runs, runId, ['each']);
-    const { log, origin } = await runs.registry.inspection(runId);
+    const { log, origin } = await runs.registry.queries.inspection(runId);
     expect(origin).to.equal('events');
     const entries = entriesOf(log);
     expect(labelsOf(entries, 'run/wave/each')).to.deep.equal(['[it has items]', 'task.settled [not ok]']);

@@ -25,7 +25,7 @@ describe('A run that was recorded for a while', () => {
   it('is shown to its end when it has settled while nobody looked', async () => {
     const runs = new ControlledRuns(KEPT, THREE_WAVES);
     const runId = await runs.submit();
-    const first = await runs.registry.inspection(runId);
+    const first = await runs.registry.queries.inspection(runId);
     await leave(runs, first);
     runs.findCall(runId).resolve(1);
     await runs.waitUntilIdle();
@@ -35,8 +35,8 @@ describe('A run that was recorded for a while', () => {
     await runs.registry.settled(runId);
     await runs.waitUntilIdle();
     const [view, other] = await Promise.all([
-      runs.registry.inspection(runId),
-      runs.registry.inspection(runId),
+      runs.registry.queries.inspection(runId),
+      runs.registry.queries.inspection(runId),
     ]);
     expect(view.log).to.equal(first.log);
     expect(other.log).to.equal(first.log);
@@ -55,12 +55,12 @@ describe('A run that was recorded for a while', () => {
   it('leaves no task at work that has settled between two viewers', async () => {
     const runs = new ControlledRuns(KEPT, THREE_WAVES);
     const runId = await runs.submit();
-    await leave(runs, await runs.registry.inspection(runId));
+    await leave(runs, await runs.registry.queries.inspection(runId));
     runs.findCall(runId).resolve(1);
     await runs.waitUntilIdle();
     runs.findCall(runId).resolve(1);
     await runs.waitUntilIdle();
-    const view = await runs.registry.inspection(runId);
+    const view = await runs.registry.queries.inspection(runId);
     expect(lastStates(view)).to.include({
       'run/wave/a': 'succeeded',
       'run/wave/b': 'succeeded',
@@ -78,11 +78,11 @@ describe('A run that was recorded for a while', () => {
       `{id: held, goal: be held, inputs: {list: ${list}}, tasks: [{id: each, tool: controlled, parallel_over: "{{pipeline.inputs.list}}", inputs: {n: "{{item}}"}}, {id: one, tool: controlled}]}`,
     );
     const runId = await runs.submit();
-    await leave(runs, await runs.registry.inspection(runId));
+    await leave(runs, await runs.registry.queries.inspection(runId));
     await runs.registry.cancel(runId, { force: true });
     await runs.registry.settled(runId);
     await runs.waitUntilIdle();
-    const states = lastStates(await runs.registry.inspection(runId));
+    const states = lastStates(await runs.registry.queries.inspection(runId));
     expect(Object.keys(states)).to.have.length(8);
     expect(Object.values(states)).to.not.include('invoking').and.not.include('fanning out');
     expect(states['run']).to.equal('cancelled');
@@ -99,11 +99,11 @@ describe('A run that was recorded for a while', () => {
     );
     const runId = await runs.registry.submitPlan({ plan });
     await runs.waitUntilIdle();
-    await leave(runs, await runs.registry.inspection(runId));
+    await leave(runs, await runs.registry.queries.inspection(runId));
     runs.controlled.calls[0]?.resolve(1);
     await runs.waitUntilIdle();
     await runs.complete(runId);
-    expect(lastStates(await runs.registry.inspection(runId))).to.deep.equal({
+    expect(lastStates(await runs.registry.queries.inspection(runId))).to.deep.equal({
       plan: 'succeeded',
       'plan/sub-runs': 'stopped',
       'plan/sub-runs/extract': 'succeeded',
@@ -123,7 +123,7 @@ describe('The entries of a large fan-out with a failed item', () => {
   it('name the item, and leave no chunk at work when it is recorded', async () => {
     const runs = new ControlledRuns(KEPT, PIPELINE);
     const runId = await runs.submit();
-    const view = await runs.registry.inspection(runId);
+    const view = await runs.registry.queries.inspection(runId);
     const calls = await runs.controlled.started(300);
     calls[277]?.reject(new Error('no luck'));
     await runs.waitUntilIdle();
@@ -145,14 +145,14 @@ describe('The entries of a large fan-out with a failed item', () => {
   it('name the item when nobody looked meanwhile', async () => {
     const runs = new ControlledRuns(KEPT, PIPELINE);
     const runId = await runs.submit();
-    await leave(runs, await runs.registry.inspection(runId));
+    await leave(runs, await runs.registry.queries.inspection(runId));
     const calls = await runs.controlled.started(300);
     calls[277]?.reject(new Error('no luck'));
     await runs.waitUntilIdle();
     for (const call of calls) call.resolve(1);
     await runs.registry.settled(runId);
     await runs.waitUntilIdle();
-    const entries = entriesOf((await runs.registry.inspection(runId)).log);
+    const entries = entriesOf((await runs.registry.queries.inspection(runId)).log);
     const chunk = entries.findLast(({ actor }) => actor.endsWith('chunk-1'));
     expect(chunk?.snapshot).to.deep.equal({
       status: 'stopped',

@@ -32,7 +32,7 @@ describe('Runs with breakpoints in the queue (D42, D25)', () => {
   it('have half of the slots: a run without any of their tenant starts at once, behind 300 of them', async () => {
     const runs = new PausingRuns({ admission: SERVER });
     for (let count = 0; count < 300; count++) await runs.submitPausing('alice');
-    expect(runs.registry.load).to.deep.equal({ running: 32, queued: 268 });
+    expect(runs.registry.queries.load).to.deep.equal({ running: 32, queued: 268 });
     const own = await runs.submit('alice');
     expect(runs.getStatus(own)).to.equal('running');
     expect(runs.queueOf('alice')).to.deep.equal({ queued: 268, waits_for: 'breakpoints' });
@@ -64,7 +64,7 @@ describe('Runs with breakpoints in the queue (D42, D25)', () => {
       current = [second, third, other].find((runId) => runs.isPaused(runId));
     }
     expect(begun).to.deep.equal([first, second, other, third]);
-    expect(runs.registry.load).to.deep.equal({ running: 0, queued: 0 });
+    expect(runs.registry.queries.load).to.deep.equal({ running: 0, queued: 0 });
   });
 
   it('have the only slot when there is one', async () => {
@@ -87,7 +87,7 @@ describe('Runs with breakpoints in the queue (D42, D25)', () => {
       'cancelled',
       'cancelled',
     ]);
-    expect(runs.registry.load).to.deep.equal({ running: 0, queued: 0 });
+    expect(runs.registry.queries.load).to.deep.equal({ running: 0, queued: 0 });
   });
 
   it('never have more than their half, and nobody waits who has room, whatever happens', async () => {
@@ -189,7 +189,7 @@ class Model {
     const pausable = begun.filter(({ isPausable }) => isPausable);
     const half = { total: Math.ceil(this.#slots / 2), guaranteed: Math.ceil(this.#guaranteed / 2) };
     const whole = { total: this.#slots, guaranteed: this.#guaranteed };
-    expect(this.#runs.registry.load).to.deep.equal({ running: begun.length, queued: waiting.length });
+    expect(this.#runs.registry.queries.load).to.deep.equal({ running: begun.length, queued: waiting.length });
     expect(pausable.length).to.be.at.most(half.guaranteed === 0 ? half.total : 2 * half.total);
     for (const { tenant, isPausable } of waiting) {
       const hasSlot = hasRoom(whole, begun, tenant);

@@ -57,7 +57,7 @@ describe('RunRegistry: admission and queue (D25)', () => {
           for (const run of inState('waiting')) if (begun.has(run.id)) run.state = 'running';
           const running = inState('running').length;
           expect(running).to.equal(Math.min(open().length, admission.maxRunning));
-          expect(fixture.registry.load).to.deep.equal({ running, queued: open().length - running });
+          expect(fixture.registry.queries.load).to.deep.equal({ running, queued: open().length - running });
         }
         for (const tenant of ['a', 'b', 'c']) {
           const order = runs.filter((run) => run.tenant === tenant && fixture.calledRunIds.includes(run.id));
@@ -77,7 +77,7 @@ describe('RunRegistry: admission and queue (D25)', () => {
     for (const id of [a0, a1, b0]) await fixture.complete(id);
     expect(fixture.calledRunIds).to.deep.equal([a0, a1, b0, a2]);
     expect(fixture.registry.record(a2).started_at).to.be.a('string');
-    expect(fixture.registry.load).to.deep.equal({ running: 1, queued: 0 });
+    expect(fixture.registry.queries.load).to.deep.equal({ running: 1, queued: 0 });
   });
 
   it('rejects with queue_full beyond the limits, also before any run of a burst has started', async () => {
@@ -92,7 +92,7 @@ describe('RunRegistry: admission and queue (D25)', () => {
     const rejected = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     expect(rejected[0]).to.include({ code: 'queue_full' });
     await fixture.waitUntilIdle();
-    expect(registry.load).to.deep.equal({ running: 4, queued: 6 });
+    expect(registry.queries.load).to.deep.equal({ running: 4, queued: 6 });
     expect(registry.list({ limit: 1000 }).runs).to.have.length(10);
   });
 
@@ -100,7 +100,7 @@ describe('RunRegistry: admission and queue (D25)', () => {
     const pipeline = '{id: p, goal: g, params: {who: {}}, tasks: [{id: a, tool: controlled}]}';
     const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 0 } }, pipeline);
     expect(await catchRejection(fixture.submit())).to.include({ code: 'invalid_params' });
-    expect(fixture.registry.load).to.deep.equal({ running: 0, queued: 0 });
+    expect(fixture.registry.queries.load).to.deep.equal({ running: 0, queued: 0 });
     await fixture.registry.submit({ pipeline: fixture.pipeline, params: { who: 'Ada' } });
     expect(await catchRejection(fixture.submit())).to.include({ code: 'queue_full' });
   });
@@ -120,11 +120,11 @@ describe('RunRegistry: admission and queue (D25)', () => {
     exhaustEventLoopBudget();
     const waits = await fixture.registry.submit({ pipeline: fixture.pipeline });
     const leaves = await fixture.registry.submit({ pipeline: fixture.pipeline });
-    expect(fixture.registry.load).to.deep.equal({ running: 0, queued: 2 });
+    expect(fixture.registry.queries.load).to.deep.equal({ running: 0, queued: 2 });
     await fixture.registry.cancel(leaves);
     await fixture.waitUntilIdle();
     expect(fixture.calledRunIds).to.deep.equal([waits]);
-    expect(fixture.registry.load).to.deep.equal({ running: 1, queued: 0 });
+    expect(fixture.registry.queries.load).to.deep.equal({ running: 1, queued: 0 });
   });
 
   it('never starts a run that its own listener cancelled on the queued event', async () => {
@@ -135,7 +135,10 @@ describe('RunRegistry: admission and queue (D25)', () => {
       },
     });
     expect(fixture.registry.record(runId)).to.include({ status: 'cancelled', settled: true });
-    expect([fixture.calledRunIds, fixture.registry.load]).to.deep.equal([[], { running: 0, queued: 0 }]);
+    expect([fixture.calledRunIds, fixture.registry.queries.load]).to.deep.equal([
+      [],
+      { running: 0, queued: 0 },
+    ]);
   });
 
   it('handles ten thousand cancels of queued runs and of one running run', async () => {
@@ -144,15 +147,15 @@ describe('RunRegistry: admission and queue (D25)', () => {
     const all = await Promise.all(Array.from({ length: 10_001 }, () => registry.submit({ pipeline })));
     await fixture.waitUntilIdle();
     const [runningId = '', ...waiting] = all;
-    expect(registry.load).to.deep.equal({ running: 1, queued: 10_000 });
+    expect(registry.queries.load).to.deep.equal({ running: 1, queued: 10_000 });
     const records = await Promise.all(waiting.toReversed().map((id) => registry.cancel(id)));
     expect(records.every(({ status, settled }) => status === 'cancelled' && settled)).to.equal(true);
-    expect(registry.load).to.deep.equal({ running: 1, queued: 0 });
+    expect(registry.queries.load).to.deep.equal({ running: 1, queued: 0 });
     const results = await Promise.allSettled(all.map(() => registry.cancel(runningId)));
     expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
     await fixture.complete(runningId);
     await settle();
-    expect([...registry.countByStatus()]).to.deep.equal([['cancelled', 10_001]]);
+    expect([...registry.queries.countByStatus()]).to.deep.equal([['cancelled', 10_001]]);
     expect(fixture.calledRunIds).to.deep.equal([runningId]);
   });
 });

@@ -14,7 +14,7 @@ describe('RunRegistry: what each tenant is guaranteed (D25)', () => {
       'queued',
       'running',
     ]);
-    expect(fixture.registry.load).to.deep.equal({ running: 7, queued: 3 });
+    expect(fixture.registry.queries.load).to.deep.equal({ running: 7, queued: 3 });
     await fixture.complete(b1);
     expect(fixture.getStatus(b3)).to.equal('running');
   });
@@ -22,7 +22,7 @@ describe('RunRegistry: what each tenant is guaranteed (D25)', () => {
   it('lets one tenant use every slot and the whole queue when nobody else wants them', async () => {
     const fixture = new ControlledRuns({ admission: { maxRunning: 4, maxQueued: 4, tenantShare: 10 } });
     await fixture.submitAll(Array.from({ length: 8 }, () => 'alice'));
-    expect(fixture.registry.load).to.deep.equal({ running: 4, queued: 4 });
+    expect(fixture.registry.queries.load).to.deep.equal({ running: 4, queued: 4 });
     expect(await catchRejection(fixture.submit('alice'))).to.include({ code: 'queue_full' });
   });
 
@@ -41,15 +41,15 @@ describe('RunRegistry: what each tenant is guaranteed (D25)', () => {
     const fixture = new ControlledRuns({ admission: { maxRunning: 2, maxQueued: 10, tenantShare: 50 } });
     const [a1 = '', , a3 = ''] = await fixture.submitAll(['alice', 'alice', 'alice']);
     await fixture.submitAll(['bob']);
-    expect(fixture.registry.load).to.deep.equal({ running: 3, queued: 1 });
+    expect(fixture.registry.queries.load).to.deep.equal({ running: 3, queued: 1 });
     await fixture.complete(a1);
     expect(fixture.getStatus(a3)).to.equal('queued');
-    expect(fixture.registry.load).to.deep.equal({ running: 2, queued: 1 });
+    expect(fixture.registry.queries.load).to.deep.equal({ running: 2, queued: 1 });
   });
 
   it('never runs more than twice maxRunning, however many tenants there are', async () => {
     const fixture = new ControlledRuns({ admission: { maxRunning: 2, maxQueued: 100, tenantShare: 50 } });
     await fixture.submitAll(Array.from({ length: 9 }, (_, index) => `tenant-${index}`));
-    expect(fixture.registry.load).to.deep.equal({ running: 4, queued: 5 });
+    expect(fixture.registry.queries.load).to.deep.equal({ running: 4, queued: 5 });
   });
 });

@@ -148,7 +148,7 @@ describe('RunRegistry.rerun with changed values (D60)', () => {
         .that.includes('name a task in "from"');
     }
     expect(reruns.registry.list({ limit: 10 }).runs).to.have.length(1);
-    expect(reruns.registry.load).to.deep.equal({ queued: 0, running: 0 });
+    expect(reruns.registry.queries.load).to.deep.equal({ queued: 0, running: 0 });
   });
 
   it('rejects values and options that are invalid before a run exists', async () => {

@@ -93,7 +93,7 @@ describe('The memory of reruns (D25, D60)', () => {
     const pipeline = parsePipeline(text, { tools: [much(new Set([2]))] });
     const first = await registry.submit({ pipeline, inputs: { l: [0, 1, 2] } });
     await registry.settled(first);
-    const release = registry.retain(first);
+    const release = registry.queries.retain(first);
     expect(await catchRejection(registry.rerun(first, { from: 'failed' }))).to.include({
       code: 'queue_full',
     });

@@ -199,7 +199,7 @@ describe('RunRegistry.rerun of a plan (D35)', () => {
     const next = await plans.registry.rerun(first);
     await plans.waitUntilIdle();
     expect(plans.callNames.slice(2)).to.deep.equal(['a/t', 'b/t']);
-    expect(plans.registry.tenantId(next)).to.equal('acme');
+    expect(plans.registry.queries.tenantId(next)).to.equal('acme');
     expect(await plans.findTaskCall('a/t').context.blackboard.getAll()).to.deep.include({ s: 1 });
   });
 

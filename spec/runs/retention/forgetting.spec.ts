@@ -78,7 +78,7 @@ describe('RunRegistry: forgetting a run', () => {
     const { registry } = createRegistry({ admission: { maxRunning: 0, maxQueued: 10 } });
     const waiting = await runAndEnd(registry, async (runId) => registry.forget(runId));
     expect(await isCollected(waiting)).to.equal(true);
-    expect(registry.load).to.deep.equal({ queued: 0, running: 0 });
+    expect(registry.queries.load).to.deep.equal({ queued: 0, running: 0 });
     const cancelled = await runAndEnd(registry, async (runId) => {
       await registry.close(1000);
       registry.forget(runId);
@@ -89,7 +89,7 @@ describe('RunRegistry: forgetting a run', () => {
     const tooOld = await runAndEnd(old.registry, async (runId, controlled) => {
       await succeed(runId, controlled, old.registry);
       old.clock.advance(1000);
-      old.registry.countByStatus();
+      old.registry.queries.countByStatus();
     });
     expect(await isCollected(tooOld)).to.equal(true);
   });
@@ -97,7 +97,7 @@ describe('RunRegistry: forgetting a run', () => {
   it('leaves no reference to a run that was rerun', async () => {
     const fixture = new ControlledRuns();
     const first = await fixture.submit();
-    const log = new WeakRef(fixture.registry.events(first));
+    const log = new WeakRef(fixture.registry.queries.events(first));
     await fixture.complete(first);
     await fixture.registry.rerun(first, { from: 'a' });
     await fixture.waitUntilIdle();
@@ -136,7 +136,7 @@ describe('RunRegistry: forgetting a run', () => {
     const fixture = new ControlledRuns();
     const runId = await fixture.submit();
     const settled = catchRejection(fixture.registry.settled(runId));
-    const log = fixture.registry.events(runId);
+    const log = fixture.registry.queries.events(runId);
     const { signal } = fixture.findCall(runId).context;
     fixture.registry.forget(runId);
     expect(await settled).to.include({ code: 'run_not_found' });
@@ -144,6 +144,6 @@ describe('RunRegistry: forgetting a run', () => {
     expect([signal.aborted, log.isClosed]).to.deep.equal([true, true]);
     fixture.registry.forget(runId);
     fixture.registry.forget('nothing');
-    expect(fixture.registry.load).to.deep.equal({ queued: 0, running: 0 });
+    expect(fixture.registry.queries.load).to.deep.equal({ queued: 0, running: 0 });
   });
 });

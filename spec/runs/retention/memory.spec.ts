@@ -48,7 +48,7 @@ describe('RunRegistry: memory (D25, D26)', () => {
     expect(await catchRejection(submit('alice', 'x'.repeat(50_000)))).to.include({ code: 'queue_full' });
     await submit('bob', 'x'.repeat(50_000));
     await settle();
-    expect(registry.load).to.deep.equal({ queued: 0, running: 2 });
+    expect(registry.queries.load).to.deep.equal({ queued: 0, running: 2 });
   });
 
   it('evicts settled runs for a run that needs their memory', async () => {
@@ -72,7 +72,7 @@ describe('RunRegistry: memory (D25, D26)', () => {
     await settle();
     await controlled.returns('x'.repeat(100_000));
     await registry.settled(runId);
-    const releases = [registry.retain(runId), registry.retain(runId)];
+    const releases = [registry.queries.retain(runId), registry.queries.retain(runId)];
     const used = memory.usedBytes;
     expect(used).to.be.above(600_000);
     registry.remove(runId);
@@ -81,7 +81,7 @@ describe('RunRegistry: memory (D25, D26)', () => {
     expect(memory.usedBytes).to.equal(used);
     releases[1]?.();
     expect(memory.usedBytes).to.equal(0);
-    expect(registry.retain(runId)).to.equal(undefined);
+    expect(registry.queries.retain(runId)).to.equal(undefined);
   });
 
   it('counts the outputs of runs at work, and fails a run that gets no more memory in words (D24)', async () => {

@@ -21,7 +21,7 @@ describe('RunRegistry: retention (D26)', () => {
   it('evicts expired runs before every read', async () => {
     const looks: ((fixture: ControlledRuns, runId: string) => unknown)[] = [
       ({ registry }) => expect(registry.list({ limit: 10 }).runs).to.deep.equal([]),
-      ({ registry }) => expect([...registry.countByStatus()]).to.deep.equal([]),
+      ({ registry }) => expect([...registry.queries.countByStatus()]).to.deep.equal([]),
       async ({ registry }) => {
         const submission = { key: 'k', fingerprint: 'f' };
         const { isKept } = await registry.submitOnce('default', submission, () =>
@@ -30,8 +30,8 @@ describe('RunRegistry: retention (D26)', () => {
         expect(isKept).to.equal(false);
       },
       ({ registry }, runId) => expect(() => registry.record(runId)).to.throw('there is no run'),
-      ({ registry }, runId) => expect(() => registry.version(runId)).to.throw('there is no run'),
-      ({ registry }, runId) => expect(() => registry.events(runId)).to.throw('there is no run'),
+      ({ registry }, runId) => expect(() => registry.queries.version(runId)).to.throw('there is no run'),
+      ({ registry }, runId) => expect(() => registry.queries.events(runId)).to.throw('there is no run'),
     ];
     for (const look of looks) {
       const fixture = new ControlledRuns({ retention: { ...UNLIMITED, ttlMs: 60_000 } });
@@ -68,10 +68,10 @@ describe('RunRegistry: retention (D26)', () => {
     const fixture = new ControlledRuns({ eventBuffer: 100, retention: UNLIMITED });
     const runId = await fixture.submit();
     await fixture.complete(runId);
-    const { size } = fixture.registry.events(runId);
+    const { size } = fixture.registry.queries.events(runId);
     fixture.findCall(runId).context.log('too late');
-    expect(fixture.registry.events(runId).size).to.equal(size);
-    expect(fixture.registry.events(runId).readAfter(0, 100).events.at(-1)).to.include({
+    expect(fixture.registry.queries.events(runId).size).to.equal(size);
+    expect(fixture.registry.queries.events(runId).readAfter(0, 100).events.at(-1)).to.include({
       kind: 'run',
       status: 'succeeded',
     });

@@ -133,7 +133,7 @@ export class KeptReruns {
 
   /** Returns what everybody can see of a run. */
   async show(runId: string): Promise<unknown> {
-    const { events } = this.registry.events(runId).readAfter(0, 10_000);
+    const { events } = this.registry.queries.events(runId).readAfter(0, 10_000);
     const report = await this.registry.rerunReport(runId);
     // Warnings name the places in the text of a definition.
     return { record: this.registry.record(runId), report: { ...report, warnings: [] }, events };

@@ -24,10 +24,10 @@ describe('A registry that is restored from a store (D68)', () => {
     await first.store.idle();
     const second = await new StoredRuns(disk).restore();
     expect(second.registry.record(runId)).to.deep.equal(first.registry.record(runId));
-    const { events } = second.registry.events(runId).readAfter(0, 100);
-    expect(events).to.deep.equal(first.registry.events(runId).readAfter(0, 100).events);
+    const { events } = second.registry.queries.events(runId).readAfter(0, 100);
+    expect(events).to.deep.equal(first.registry.queries.events(runId).readAfter(0, 100).events);
     expect(second.controlled.calls).to.deep.equal([]);
-    expect(second.registry.events(runId).isClosed).to.equal(true);
+    expect(second.registry.queries.events(runId).isClosed).to.equal(true);
   });
 
   it('goes on with a run that was at work', async () => {
@@ -46,7 +46,7 @@ describe('A registry that is restored from a store (D68)', () => {
     const second = await new StoredRuns(disk, { maxRunning: 1 }).restore(() => settle());
     await second.complete(a);
     await second.complete(b);
-    const { events } = second.registry.events(b).readAfter(0, 100);
+    const { events } = second.registry.queries.events(b).readAfter(0, 100);
     expect(events.map(({ seq }) => seq)).to.deep.equal(events.map((_, at) => at + 1));
   });
 
@@ -54,7 +54,7 @@ describe('A registry that is restored from a store (D68)', () => {
     const first = new StoredRuns(disk, { maxRunning: 1 });
     const [a, b, c] = await first.submitAll(['x', 'x', 'x']);
     const second = await new StoredRuns(disk, { maxRunning: 1 }).restore();
-    expect(second.registry.load).to.deep.equal({ queued: 2, running: 1 });
+    expect(second.registry.queries.load).to.deep.equal({ queued: 2, running: 1 });
     for (const runId of [a, b, c]) await second.complete(runId as string);
     expect(second.calledRunIds).to.deep.equal([a, b, c]);
     expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([c, b, a]);
@@ -94,13 +94,13 @@ describe('A registry that is restored from a store (D68)', () => {
     const first = new StoredRuns(disk, { maxRunning: 2 });
     const [a, b] = (await first.submitAll(['x', 'x'])) as [string, string];
     const second = await new StoredRuns(disk, { maxRunning: 1 }).restore();
-    expect(second.registry.load).to.deep.equal({ queued: 1, running: 1 });
+    expect(second.registry.queries.load).to.deep.equal({ queued: 1, running: 1 });
     expect(await second.registry.cancel(b)).to.deep.include({ status: 'cancelled', settled: false });
-    expect(second.registry.load).to.deep.equal({ queued: 0, running: 2 });
+    expect(second.registry.queries.load).to.deep.equal({ queued: 0, running: 2 });
     await second.complete(b);
     await second.complete(a);
     expect(second.registry.record(b)).to.deep.include({ status: 'cancelled', settled: true });
-    expect(second.registry.load).to.deep.equal({ queued: 0, running: 0 });
+    expect(second.registry.queries.load).to.deep.equal({ queued: 0, running: 0 });
   });
 
   it('keeps a paused run paused, and cancels it when it has paused for too long since the restart', async () => {
@@ -290,7 +290,7 @@ describe('A registry that is restored from a store (D68)', () => {
       const { created_at: created, started_at: started, finished_at: finished } = second.registry.record(b);
       const times = [created, started ?? '', finished ?? ''];
       expect(times).to.deep.equal(times.toSorted());
-      const { events } = second.registry.events(b).readAfter(0, 100);
+      const { events } = second.registry.queries.events(b).readAfter(0, 100);
       const eventTimes = events.map(({ time }) => time);
       expect(eventTimes).to.deep.equal(eventTimes.toSorted());
     });
@@ -341,7 +341,7 @@ describe('A registry that is restored from a store (D68)', () => {
     const first = new StoredRuns(disk, { maxRunning: 2, maxRuns: 1 });
     const ids = await first.submitAll(['x', 'x', 'x', 'x']);
     const [a] = ids as [string];
-    const log = first.registry.events(a);
+    const log = first.registry.queries.events(a);
     const waiting = catchRejection(first.registry.settled(a));
     const seen = log.lastSeq;
     const closed = first.registry.close(1000);
@@ -442,7 +442,7 @@ describe('A registry that is restored from a store (D68)', () => {
     expect((await takeWarnings()).join()).to.contain(
       `run ${runId} cannot be rebuilt: the process ended 20 times when it was rebuilt`,
     );
-    expect(second.registry.load).to.deep.equal({ queued: 0, running: 0 });
+    expect(second.registry.queries.load).to.deep.equal({ queued: 0, running: 0 });
     expect(disk.runs.has(runId)).to.equal(true);
   });
 

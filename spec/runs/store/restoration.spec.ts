@@ -25,13 +25,13 @@ describe('Taking over the runs of a store, beside requests (D68)', () => {
       order.push(tenant);
       return tenant === 'slow' && order.length > 1 ? checked.promise : undefined;
     });
-    await second.registry.restoration?.whenComplete(['quick']);
+    await second.registry.queries.restoration?.whenComplete(['quick']);
     await second.waitUntilIdle();
     expect(order).to.deep.equal(['slow', 'quick', 'slow']);
     expect(second.getStatus(ids[3] as string)).to.equal('running');
     checked.resolve();
     expect(await restored).to.deep.equal({ kept: 4, goingOn: 4, waiting: 0 });
-    await second.registry.restoration?.whenComplete(null);
+    await second.registry.queries.restoration?.whenComplete(null);
   });
 
   it('restores a run next that its tenant asks for, and lets nobody wait for a run of another tenant', async () => {
@@ -42,7 +42,7 @@ describe('Taking over the runs of a store, beside requests (D68)', () => {
     const begin = deferred<void>();
     let revived = 0;
     const [restored] = await second.list(() => (++revived === 1 ? begin.promise : undefined));
-    const { restoration } = second.registry;
+    const { restoration } = second.registry.queries;
     await restoration?.whenRestored(last, ['b']);
     await restoration?.whenRestored('none', null);
     expect(() => second.registry.record(last)).to.throw('there is no run');
@@ -70,14 +70,14 @@ describe('Taking over the runs of a store, beside requests (D68)', () => {
     const [restored] = await second.list(() => checked.promise);
     const later = await second.submit('a');
     const cancelled = await second.submit('a');
-    expect(second.registry.load).to.deep.equal({ queued: 2, running: 0 });
+    expect(second.registry.queries.load).to.deep.equal({ queued: 2, running: 0 });
     expect(await second.registry.cancel(cancelled)).to.include({ status: 'cancelled' });
     checked.resolve();
     await restored;
     await second.waitUntilIdle();
     for (const runId of [...earlier, later]) await second.complete(runId);
     expect(second.calledRunIds).to.deep.equal([...earlier, later]);
-    expect(second.registry.load).to.deep.equal({ queued: 0, running: 0 });
+    expect(second.registry.queries.load).to.deep.equal({ queued: 0, running: 0 });
   });
 
   it('gives a repeated submission its run, once that is restored (D36)', async () => {
@@ -130,7 +130,7 @@ describe('Taking over the runs of a store, beside requests (D68)', () => {
       );
       expect(memory.usedBytes).to.be.below(1.9 * MIB);
       expect([a, c].map((runId) => second.getStatus(runId))).to.deep.equal(['running', 'running']);
-      const { restoration } = second.registry;
+      const { restoration } = second.registry.queries;
       expect(await catchRejection(restoration?.whenRestored(b, ['a']) ?? Promise.resolve())).to.include({
         code: 'not_ready',
       });
@@ -151,7 +151,9 @@ describe('Taking over the runs of a store, beside requests (D68)', () => {
       let revived = 0;
       const [restored] = await second.list(() => {
         if (++revived === 1)
-          asked = catchRejection(second.registry.restoration?.whenRestored(b, ['a']) ?? Promise.resolve());
+          asked = catchRejection(
+            second.registry.queries.restoration?.whenRestored(b, ['a']) ?? Promise.resolve(),
+          );
       });
       await restored;
       expect(await asked).to.include({ code: 'not_ready' });
@@ -168,7 +170,9 @@ describe('Taking over the runs of a store, beside requests (D68)', () => {
         if (++revived !== 3) return;
         // Another run takes all of the memory meanwhile.
         memory.take('b', 4 * MIB);
-        asked = catchRejection(second.registry.restoration?.whenRestored(b, ['a']) ?? Promise.resolve());
+        asked = catchRejection(
+          second.registry.queries.restoration?.whenRestored(b, ['a']) ?? Promise.resolve(),
+        );
       });
       await restored;
       expect(await asked).to.include({ code: 'not_ready' });
@@ -195,7 +199,7 @@ describe('Taking over the runs of a store, beside requests (D68)', () => {
     it('gives up a run that is larger than all of the memory, and goes on with those behind it', async () => {
       const [a, b, c] = await keepRuns();
       const second = await new StoredRuns(disk, { memory: new MemoryPool({ total: MIB / 2 }) }).restore();
-      expect(second.registry.load).to.deep.equal({ queued: 0, running: 1 });
+      expect(second.registry.queries.load).to.deep.equal({ queued: 0, running: 1 });
       expect(second.getStatus(c)).to.equal('running');
       const warnings = (await takeWarnings()).join();
       for (const runId of [a, b])

@@ -102,16 +102,17 @@ describe('The tasks of a run, as the registry shows them', () => {
   it('names the failed task and its inputs: failedCalls, failure and the record', async () => {
     const runs = new ControlledRuns({}, FAN_OUT);
     const runId = await runs.submit();
-    expect([await runs.registry.failedCalls(runId, { most: 1 }), runs.registry.failure(runId)]).to.deep.equal(
-      [[], undefined],
-    );
+    expect([
+      await runs.registry.queries.failedCalls(runId, { most: 1 }),
+      runs.registry.queries.failure(runId),
+    ]).to.deep.equal([[], undefined]);
     const [rome, oslo, bern] = runs.controlled.calls;
     await runs.controlled.returns('one', rome);
     await runs.controlled.rejects(ToolError.nonRetryable('no such city'), oslo);
     await runs.controlled.returns('three', bern);
     expect(runs.registry.record(runId).failed_task).to.deep.equal({ task_id: 'each', item: 1 });
-    expect(runs.registry.failure(runId)).to.include({ type: 'ToolError', message: 'no such city' });
-    const [call, ...others] = await runs.registry.failedCalls(runId, { most: 1 });
+    expect(runs.registry.queries.failure(runId)).to.include({ type: 'ToolError', message: 'no such city' });
+    const [call, ...others] = await runs.registry.queries.failedCalls(runId, { most: 1 });
     expect(others).to.deep.equal([]);
     expect(call).to.deep.include({
       item: 1,
@@ -127,7 +128,9 @@ describe('The tasks of a run, as the registry shows them', () => {
     await runs.controlled.rejects(ToolError.nonRetryable('no such town'), rome);
     await runs.controlled.returns('three', bern);
     const list = async (most: number) =>
-      (await runs.registry.failedCalls(runId, { most })).map((call) => ('item' in call ? call.item : 'task'));
+      (await runs.registry.queries.failedCalls(runId, { most })).map((call) =>
+        'item' in call ? call.item : 'task',
+      );
     expect(await list(20)).to.deep.equal([1, 'task', 0]);
     expect(await list(2)).to.deep.equal([1, 'task']);
   });

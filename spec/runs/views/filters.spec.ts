@@ -173,7 +173,7 @@ describe('A list that is made in turns with other requests (D35)', () => {
     const { registry, pipeline } = fixture;
     const ids: string[] = [];
     for (let run = 0; run < 5000; run++) ids.push(await registry.submit({ pipeline }));
-    const listing = registry.listInTurns({ limit: 500, counts: true, text: 'held' }, 'default');
+    const listing = registry.queries.listInTurns({ limit: 500, counts: true, text: 'held' }, 'default');
     const forgotten = ids.filter((_, index) => index % 3 === 0);
     for (const id of forgotten) registry.forget(id);
     await registry.submit({ pipeline });

@@ -14,14 +14,14 @@ class Watched {
   constructor(fixture: ControlledRuns, query: Partial<RunQuery> = {}) {
     this.fixture = fixture;
     this.#query = { limit: 9, ...query };
-    this.#last = fixture.registry.listVersion(this.#query);
+    this.#last = fixture.registry.queries.listVersion(this.#query);
   }
 
   async changesWith(action: () => unknown): Promise<boolean> {
     await action();
     await this.fixture.waitUntilIdle();
     const before = this.#last;
-    this.#last = this.fixture.registry.listVersion(this.#query);
+    this.#last = this.fixture.registry.queries.listVersion(this.#query);
     return this.#last !== before;
   }
 }
@@ -82,9 +82,9 @@ describe('The version of the list of runs (D35)', () => {
     const seen = new Set<string>();
     for (let round = 0; round < 3; round++) {
       const id = await fixture.submit('a');
-      seen.add(fixture.registry.listVersion({ limit: 9, tenants: ['a'] }));
+      seen.add(fixture.registry.queries.listVersion({ limit: 9, tenants: ['a'] }));
       await fixture.complete(id);
-      seen.add(fixture.registry.listVersion({ limit: 9, tenants: ['a'] }));
+      seen.add(fixture.registry.queries.listVersion({ limit: 9, tenants: ['a'] }));
       fixture.registry.forget(id);
     }
     expect(seen.size).to.equal(6);

@@ -81,13 +81,13 @@ export class LiveInspector {
   /** Shows the run. */
   begin({ log, origin }: OpenInspection, record: RunRecord, backend: RunBackend): void {
     const { run_id: runId } = record;
-    this.#readRecord = () => backend.record?.(runId) ?? record;
+    this.#readRecord = () => backend.queries?.record(runId) ?? record;
     const { version } = readPackageJson();
     this.#show({
       record: () => this.#readRecord?.() ?? record,
       log,
       origin,
-      failedCalls: async (query) => (await backend.failedCalls?.(runId, query)) ?? [],
+      failedCalls: async (query) => (await backend.queries?.failedCalls(runId, query)) ?? [],
       describe: () => ({ version, recorded_at: toIsoTime(this.#context.clock.now()) }),
       live: {
         cancel: async (force) => void (await backend.cancel(runId, { force })),

@@ -19,7 +19,7 @@ export class RecordingFile {
   readonly #limits: RecordingLimits;
   readonly #writeHead: (record: RunRecord, origin: OpenInspection['origin']) => void;
   #inspection: OpenInspection | undefined;
-  #backend: Pick<RunBackend, 'failedCalls'> = {};
+  #backend: Pick<RunBackend, 'queries'> = {};
   #lastSeq = 0;
   #entries = 0;
   /** Size of the entries in the file. */
@@ -53,7 +53,7 @@ export class RecordingFile {
   }
 
   /** Writes the entries that there are, and each further one. */
-  begin(inspection: OpenInspection, record: RunRecord, backend: Pick<RunBackend, 'failedCalls'>): void {
+  begin(inspection: OpenInspection, record: RunRecord, backend: Pick<RunBackend, 'queries'>): void {
     this.#inspection = inspection;
     this.#backend = backend;
     this.#writeHead(record, inspection.origin);
@@ -69,7 +69,7 @@ export class RecordingFile {
     const [entries, dropped] = [this.#entries, inspection.log.lastSeq - this.#entries];
     let failedCalls: readonly FailedCall[] = [];
     try {
-      failedCalls = (await this.#backend.failedCalls?.(record.run_id, this.#format.failedCalls)) ?? [];
+      failedCalls = (await this.#backend.queries?.failedCalls(record.run_id, this.#format.failedCalls)) ?? [];
     } finally {
       const end = { entries, dropped, run: record, failed_calls: failedCalls };
       this.#file.writeText(this.#format.formatEnd(end));

@@ -76,7 +76,7 @@ export async function prepareLocalRerun(
   await assertRevivable(earlier, setup);
   await registry.restore(reviveWith(setup));
   const changes = collectChanges(values, file);
-  const merged = await registry.rerunValues(earlier.id, changes);
+  const merged = await registry.queries.rerunValues(earlier.id, changes);
   const loaded = await checkDefinitionFile({ ...file, ...merged }, setup);
   if (!loaded.check.ok || !(given.json || given.quiet)) printProblems(loaded, context);
   const checked = findChecked(loaded);
@@ -107,7 +107,7 @@ async function startRerun(
       onEvent,
       onInspection,
     });
-    const report = await registry.rerunReport(runId);
+    const report = await registry.queries.rerunReport(runId);
     if (report !== null && !json && !quiet) for (const line of rerunReportLines(report)) print(line);
     return runId;
   } catch (error) {
@@ -115,7 +115,7 @@ async function startRerun(
       error,
       { runId: id, from: request.from, runsAll: `${PROGRAM} run` },
       file,
-      registry,
+      registry.queries,
     );
   }
 }

@@ -143,15 +143,15 @@ function createBackend(
   start: RunBackend['start'],
   history: ShellHistory | undefined,
 ): RunBackend {
+  const { queries } = registry;
   return {
     start,
-    reader: registry,
-    record: (runId) => registry.record(runId),
-    settled: (runId) => registry.settled(runId),
+    queries,
+    reader: queries,
+    settled: (runId) => queries.settled(runId),
     cancel: (runId, options) => registry.cancel(runId, options),
     resume: async (runId, by) => void registry.resume(runId, by),
-    failedCalls: (runId, query) => registry.failedCalls(runId, query),
-    writtenFiles: async (record) => findLocalFiles(record, registry),
+    writtenFiles: async (record) => findLocalFiles(record, queries),
     release: async (runId) => {
       // A history keeps the run, also when it was stopped at once.
       if (history !== undefined) return registry.close(0);

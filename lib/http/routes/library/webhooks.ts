@@ -57,7 +57,7 @@ type Start = RequestStart<Params, typeof WebhookQuery, typeof WebhookHeaders>;
 
 /** `POST /pipelines/{id}/webhook` (D71). */
 export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): Route {
-  const { registry, submitter } = services;
+  const { queries, submitter } = services;
   return defineRoute({
     ...path,
     path: `${path.path}/webhook`,
@@ -113,7 +113,7 @@ export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): R
         trigger: 'webhook',
         startedBy: { kind: 'webhook', name: entry.id },
       });
-      if (key === undefined) return acceptedResult(registry.accepted(await submitter.submit(read())));
+      if (key === undefined) return acceptedResult(queries.accepted(await submitter.submit(read())));
       const fingerprint = createFingerprint('webhook', request.body);
       const { run_id, status, isReplayed } = await submitter.submitOnce(
         start.tenantId,

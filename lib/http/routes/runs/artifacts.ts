@@ -23,7 +23,7 @@ const PageQuery = Type.Object(
   { additionalProperties: false },
 );
 
-function listArtifactsRoute({ registry }: HttpServices): Route {
+function listArtifactsRoute({ queries }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/artifacts',
@@ -37,8 +37,8 @@ function listArtifactsRoute({ registry }: HttpServices): Route {
     responses: { 200: { description: 'One page of files.', schema: ArtifactPageSchema } },
     errors: ['run_not_found'],
     handle: ({ params, query, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
-      return { body: registry.artifacts(runId).page(query), runId };
+      const runId = authorizeRun(queries, caller, params.run_id);
+      return { body: queries.artifacts(runId).page(query), runId };
     },
   });
 }
@@ -48,7 +48,7 @@ const ArtifactParams = Type.Object({
   name: Type.String({ description: 'The name of the file, as in the list.' }),
 });
 
-function getArtifactRoute({ registry }: HttpServices): Route {
+function getArtifactRoute({ queries }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/artifacts/{name}',
@@ -68,8 +68,8 @@ function getArtifactRoute({ registry }: HttpServices): Route {
     },
     errors: ['run_not_found', 'artifact_not_found'],
     handle: async ({ params, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
-      const files = registry.artifacts(runId);
+      const runId = authorizeRun(queries, caller, params.run_id);
+      const files = queries.artifacts(runId);
       const found = files.find(params.name);
       if (found === undefined) throw artifactNotFound(runId, params.name);
       const { name, media_type: type } = found.artifact;

@@ -63,7 +63,7 @@ const ListQuery = Type.Object(
 );
 
 /** `GET /pipelines/runs` (D35) */
-export function listRunsRoute({ registry }: HttpServices): Route {
+export function listRunsRoute({ queries }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs',
@@ -86,9 +86,9 @@ export function listRunsRoute({ registry }: HttpServices): Route {
     },
     handle: async ({ query, headers, caller }) => {
       const runs = readQuery(query, caller);
-      const head = { headers: { ETag: hashEtag(JSON.stringify([query, registry.listVersion(runs)])) } };
+      const head = { headers: { ETag: hashEtag(JSON.stringify([query, queries.listVersion(runs)])) } };
       if (matchesEtag(head.headers.ETag, headers['if-none-match'])) return { ...head, status: 304 };
-      return { ...head, body: await registry.listInTurns(runs, resolveTenant(caller)) };
+      return { ...head, body: await queries.listInTurns(runs, resolveTenant(caller)) };
     },
   });
 }

@@ -2,7 +2,7 @@ import { WavetrainError } from '../../../common/errors.js';
 import { fairYield } from '../../../common/scheduling/run-in-slices.js';
 import { SharedLimit } from '../../../common/memory/shared-limit.js';
 import type { EventLog } from '../../../runs/event-log.js';
-import type { RunRegistry } from '../../../runs/registry.js';
+import type { RunQueries } from '../../../runs/views/run-queries.js';
 import type { HttpServices } from '../../services.js';
 
 /** Time from an event to the check for a change: events come in bursts, and some changes follow their event. */
@@ -17,7 +17,7 @@ const MAX_POLLS = 5000;
 type IsKnown = (version: string) => boolean;
 
 interface PollServices extends Pick<HttpServices, 'clock' | 'shareOf'> {
-  readonly registry: Pick<RunRegistry, 'events' | 'version' | 'tenantId'>;
+  readonly queries: Pick<RunQueries, 'events' | 'version' | 'tenantId'>;
 }
 
 /**
@@ -46,11 +46,11 @@ export class LongPolls {
     timeoutMs: number,
     disconnected: AbortSignal,
   ): Promise<void> {
-    const { registry, clock } = this.#services;
-    const log = registry.events(runId);
+    const { queries, clock } = this.#services;
+    const log = queries.events(runId);
     // The log comes first: a deleted run has a closed log, but no version to compare.
-    if (log.isClosed || disconnected.aborted || isKnown?.(registry.version(runId)) === false) return;
-    const tenantId = registry.tenantId(runId);
+    if (log.isClosed || disconnected.aborted || isKnown?.(queries.version(runId)) === false) return;
+    const tenantId = queries.tenantId(runId);
     if (!this.#limit.tryAcquire(tenantId)) {
       const message = `${this.#limit.used} requests wait for runs already: try again later, or without "wait"`;
       throw new WavetrainError('too_many_streams', message, { fault: 'service' });
@@ -114,7 +114,7 @@ class PolledRun {
     this.#log = log;
     this.#services = services;
     this.#onEmpty = onEmpty;
-    this.#version = services.registry.version(runId);
+    this.#version = services.queries.version(runId);
     this.#unsubscribe = log.subscribe(() => this.#onEvent());
   }
 
@@ -147,7 +147,7 @@ class PolledRun {
   }
 
   #check(): void {
-    const version = this.#services.registry.version(this.#runId);
+    const version = this.#services.queries.version(this.#runId);
     if (version !== this.#version) {
       this.#version = version;
       for (const poll of this.#changePolls) if (poll.isKnown?.(version) === false) poll.end();

@@ -21,7 +21,7 @@ const DESCRIPTION = [
 
 /** Sends a run as a page of its own (D59). It counts with the streams of events while it is sent. */
 export function reportRoute(services: HttpServices, streams: EventStreams): Route {
-  const { registry } = services;
+  const { queries } = services;
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/report',
@@ -43,7 +43,7 @@ export function reportRoute(services: HttpServices, streams: EventStreams): Rout
     },
     errors: ['run_not_found', 'too_many_streams', 'memory_full'],
     handle: ({ params, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
+      const runId = authorizeRun(queries, caller, params.run_id);
       return {
         headers: {
           'Content-Disposition': `attachment; filename="${runId}.html"`,
@@ -64,8 +64,8 @@ async function openReport(
   services: HttpServices,
   streams: EventStreams,
 ): Promise<TextChunks> {
-  const { registry, clock, version, memory } = services;
-  const tenantId = registry.tenantId(runId);
+  const { queries, clock, version, memory } = services;
+  const tenantId = queries.tenantId(runId);
   const release = streams.acquire(tenantId);
   let held = 0;
   const hold = (bytes: number): void => {
@@ -77,7 +77,7 @@ async function openReport(
     held = 0;
   };
   try {
-    const letGo = registry.retain(runId);
+    const letGo = queries.retain(runId);
     try {
       const source = createSource(runId, caller, services, hold);
       const data = await readReportData(source);
@@ -103,10 +103,10 @@ async function openReport(
 function createSource(
   runId: string,
   caller: Caller,
-  { registry }: HttpServices,
+  { queries }: HttpServices,
   hold: (bytes: number) => void,
 ): ReportSource {
-  const tenantId = registry.tenantId(runId);
+  const tenantId = queries.tenantId(runId);
   const held = async <T>(read: Promise<T>): Promise<T> => {
     const value = await read;
     hold(await runInSlices(estimateBytesInSteps(value), tenantId));
@@ -114,24 +114,24 @@ function createSource(
   };
   return {
     // The record takes no memory besides that of the run.
-    record: async () => registry.record(runId),
+    record: async () => queries.record(runId),
     tasks: async (query) => {
-      const { tasks, next_cursor } = await held(registry.tasks(runId, query));
+      const { tasks, next_cursor } = await held(queries.tasks(runId, query));
       return { tasks: tasks.map((task) => showTo(caller, task)), next_cursor };
     },
     items: async (taskId, query) => {
-      const { items, next_cursor } = await held(registry.items(runId, taskId, query));
+      const { items, next_cursor } = await held(queries.items(runId, taskId, query));
       return { items: items.map((item) => showTo(caller, item)), next_cursor };
     },
-    task: async (taskId, options) => showTo(caller, await held(registry.task(runId, taskId, options))),
+    task: async (taskId, options) => showTo(caller, await held(queries.task(runId, taskId, options))),
     item: async (taskId, item, options) =>
-      showTo(caller, await held(registry.item(runId, taskId, item, options))),
+      showTo(caller, await held(queries.item(runId, taskId, item, options))),
     events: async (after, limit) => {
-      const log = registry.events(runId);
+      const log = queries.events(runId);
       return { events: log.readAfter(after, limit).events, last_seq: log.lastSeq };
     },
-    graph: () => held(registry.inspectDefinition(runId, drawInSteps)),
-    blackboard: () => held(registry.blackboard(runId)),
+    graph: () => held(queries.inspectDefinition(runId, drawInSteps)),
+    blackboard: () => held(queries.blackboard(runId)),
   };
 }
 

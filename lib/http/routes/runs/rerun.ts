@@ -31,7 +31,7 @@ type RerunBody = Static<typeof RerunRequestSchema>;
 
 /** `POST /pipelines/runs/{run_id}/rerun` (D35, D60) */
 export function rerunRoute(services: HttpServices): Route {
-  const { registry, submitter } = services;
+  const { registry, queries, submitter } = services;
   return defineRoute({
     method: 'POST',
     path: '/pipelines/runs/{run_id}/rerun',
@@ -63,21 +63,21 @@ export function rerunRoute(services: HttpServices): Route {
     ],
     handle: async ({ params, headers, yaml, body: json = {}, caller }) => {
       const body = yaml === undefined ? json : { yaml };
-      const earlier = authorizeRun(registry, caller, params.run_id);
+      const earlier = authorizeRun(queries, caller, params.run_id);
       const startedBy = toStartedBy(caller);
       const key = headers['idempotency-key'];
       if (key === undefined) {
         const runId = await submitter.rerun(earlier, await readRerun(earlier, body, services), { startedBy });
-        return acceptedResult({ ...registry.accepted(runId), rerun: await registry.rerunReport(runId) });
+        return acceptedResult({ ...queries.accepted(runId), rerun: await queries.rerunReport(runId) });
       }
       const fingerprint = createFingerprint('rerun', { ...body, run_id: earlier });
       const { run_id, status, isReplayed } = await registry.submitOnce(
-        registry.tenantId(earlier),
+        queries.tenantId(earlier),
         { key, fingerprint },
         async ({ reservation }) =>
           submitter.rerun(earlier, await readRerun(earlier, body, services), { reservation, startedBy }),
       );
-      const acceptance = { run_id, status, rerun: await registry.rerunReport(run_id) };
+      const acceptance = { run_id, status, rerun: await queries.rerunReport(run_id) };
       return acceptedResult(acceptance, isReplayed ? REPLAYED_HEADERS : {});
     },
   });
@@ -85,7 +85,7 @@ export function rerunRoute(services: HttpServices): Route {
 
 /** `POST /pipelines/runs/{run_id}/rerun/preview` (D60) */
 export function rerunPreviewRoute(services: HttpServices): Route {
-  const { registry, submitter } = services;
+  const { queries, submitter } = services;
   return defineRoute({
     method: 'POST',
     path: '/pipelines/runs/{run_id}/rerun/preview',
@@ -106,7 +106,7 @@ export function rerunPreviewRoute(services: HttpServices): Route {
     ],
     handle: async ({ params, yaml, body: json = {}, caller }) => {
       const body = yaml === undefined ? json : { yaml };
-      const runId = authorizeRun(registry, caller, params.run_id);
+      const runId = authorizeRun(queries, caller, params.run_id);
       const rerun = await readRerun(runId, body, services);
       return { body: await submitter.previewRerun(runId, rerun), runId };
     },
@@ -117,12 +117,12 @@ export function rerunPreviewRoute(services: HttpServices): Route {
  * Reads a rerun. Rejects with `invalid_request` for a definition of the other kind, and for more than one.
  */
 async function readRerun(runId: string, body: RerunBody, services: HttpServices): Promise<RerunSubmission> {
-  const { registry } = services;
+  const { queries } = services;
   const { yaml, pipelines, ...others } = body;
   // Null means left out (D53); a definition may be any JSON, so only here it is known not to be one.
   const [pipeline, plan] = [others.pipeline ?? undefined, others.plan ?? undefined];
   const { pipeline: _, plan: __, ...request } = others;
-  const kind = registry.kind(runId);
+  const kind = queries.kind(runId);
   const other = kind === 'plan' ? { pipeline } : { plan, pipelines };
   for (const [field, value] of Object.entries(other)) {
     if (value === undefined) continue;
@@ -138,7 +138,7 @@ async function readRerun(runId: string, body: RerunBody, services: HttpServices)
   }
   if (kind === 'plan') {
     const planBody = { plan, ...(pipelines !== undefined && { pipelines }) };
-    const definition = await readPlanSource({ yaml, body: planBody }, services, registry.tenantId(runId));
+    const definition = await readPlanSource({ yaml, body: planBody }, services, queries.tenantId(runId));
     return { ...request, definition, submitted_text: yaml };
   }
   return { ...request, definition: readPipelineSource({ yaml, body: { pipeline } }), submitted_text: yaml };

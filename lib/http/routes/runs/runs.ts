@@ -32,7 +32,7 @@ const WaitQuery = Type.Object(
 );
 
 function record(services: HttpServices): Route {
-  const { registry } = services;
+  const { queries } = services;
   const polls = new LongPolls(services);
   const texts = new RecordTexts();
   return defineRoute({
@@ -58,25 +58,25 @@ function record(services: HttpServices): Route {
     errors: ['run_not_found', 'too_many_streams'],
     handle: async (request) => {
       const { params, query, headers, caller } = request;
-      const runId = authorizeRun(registry, caller, params.run_id);
+      const runId = authorizeRun(queries, caller, params.run_id);
       const ifNoneMatch = headers['if-none-match'];
       if (query.wait) {
         const isKnown = (version: string): boolean => matchesEtag(formatEtag(version), ifNoneMatch);
         const knows = ifNoneMatch === undefined ? undefined : isKnown;
         await polls.wait(runId, knows, query.wait * 1000, request.disconnected());
       }
-      const version = registry.version(runId);
+      const version = queries.version(runId);
       const head = { headers: { ETag: formatEtag(version) }, runId };
       if (matchesEtag(head.headers.ETag, ifNoneMatch)) return { ...head, status: 304 };
-      const body = texts.toBody(runId, version, () => registry.record(runId));
+      const body = texts.toBody(runId, version, () => queries.record(runId));
       // A crash must not take back what somebody was answered (D68).
-      await registry.committed(runId);
+      await queries.committed(runId);
       return Object.assign(head, body);
     },
   });
 }
 
-function snapshot({ registry }: HttpServices): Route {
+function snapshot({ queries }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/snapshot',
@@ -92,10 +92,10 @@ function snapshot({ registry }: HttpServices): Route {
     },
     errors: ['run_not_found'],
     handle: async ({ params, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
+      const runId = authorizeRun(queries, caller, params.run_id);
       // The tree of a plan may have thousands of actors: its time counts in the turn of its tenant.
-      await fairYield(registry.tenantId(runId));
-      return { body: registry.snapshot(runId), runId };
+      await fairYield(queries.tenantId(runId));
+      return { body: queries.snapshot(runId), runId };
     },
   });
 }
@@ -112,7 +112,7 @@ export function runActionRoutes(services: HttpServices): Route[] {
   ];
 }
 
-function cancel({ registry }: HttpServices): Route {
+function cancel({ registry, queries }: HttpServices): Route {
   return defineRoute({
     method: 'POST',
     path: '/pipelines/runs/{run_id}/cancel',
@@ -127,13 +127,13 @@ function cancel({ registry }: HttpServices): Route {
     responses: { 200: { description: 'The record of the cancelled run.', schema: RunRecordSchema } },
     errors: ['run_not_found', 'run_already_terminal'],
     handle: async ({ params, body = {}, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
+      const runId = authorizeRun(queries, caller, params.run_id);
       return { body: await registry.cancel(runId, body), isRunData: true, runId };
     },
   });
 }
 
-function resume({ registry }: HttpServices, by: 'continue' | 'step'): Route {
+function resume({ registry, queries }: HttpServices, by: 'continue' | 'step'): Route {
   const isStep = by === 'step';
   return defineRoute({
     method: 'POST',
@@ -149,15 +149,15 @@ function resume({ registry }: HttpServices, by: 'continue' | 'step'): Route {
     responses: { 200: { description: 'The record of the run.', schema: RunRecordSchema } },
     errors: ['run_not_found', 'run_not_paused'],
     handle: async ({ params, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
+      const runId = authorizeRun(queries, caller, params.run_id);
       const body = registry.resume(runId, by);
-      await registry.committed(runId);
+      await queries.committed(runId);
       return { body, isRunData: true, runId };
     },
   });
 }
 
-function remove({ registry }: HttpServices): Route {
+function remove({ registry, queries }: HttpServices): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/pipelines/runs/{run_id}',
@@ -169,7 +169,7 @@ function remove({ registry }: HttpServices): Route {
     responses: { 204: { description: 'The run was deleted.' } },
     errors: ['run_not_found', 'run_not_settled'],
     handle: ({ params, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
+      const runId = authorizeRun(queries, caller, params.run_id);
       registry.remove(runId);
       return { runId };
     },

@@ -15,7 +15,7 @@ export function submissionRoutes(services: HttpServices): Route[] {
   return [graph(services), definition(services), blackboard(services)];
 }
 
-function graph({ registry }: HttpServices): Route {
+function graph({ queries }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/graph',
@@ -29,13 +29,13 @@ function graph({ registry }: HttpServices): Route {
     responses: { 200: { description: 'The graph.', schema: DefinitionGraphSchema } },
     errors: ERRORS,
     handle: async ({ params, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
-      return { body: await registry.inspectDefinition(runId, drawInSteps), runId };
+      const runId = authorizeRun(queries, caller, params.run_id);
+      return { body: await queries.inspectDefinition(runId, drawInSteps), runId };
     },
   });
 }
 
-function definition({ registry }: HttpServices): Route {
+function definition({ queries }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/definition',
@@ -49,13 +49,13 @@ function definition({ registry }: HttpServices): Route {
     responses: { 200: { description: 'The definition and the values.', schema: EditableDefinitionSchema } },
     errors: ERRORS,
     handle: async ({ params, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
-      return { body: await registry.definition(runId, writeYamlInSteps), runId };
+      const runId = authorizeRun(queries, caller, params.run_id);
+      return { body: await queries.definition(runId, writeYamlInSteps), runId };
     },
   });
 }
 
-function blackboard({ registry }: HttpServices): Route {
+function blackboard({ queries }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/blackboard',
@@ -70,8 +70,8 @@ function blackboard({ registry }: HttpServices): Route {
     responses: { 200: { description: 'The values.', schema: BlackboardSchema } },
     errors: ERRORS,
     handle: async ({ params, query, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
-      return { body: await registry.blackboard(runId, query), runId };
+      const runId = authorizeRun(queries, caller, params.run_id);
+      return { body: await queries.blackboard(runId, query), runId };
     },
   });
 }

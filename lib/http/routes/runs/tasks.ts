@@ -62,7 +62,7 @@ export function taskRoutes(services: HttpServices): Route[] {
   return [listTasksRoute(services), getTaskRoute(services), listItemsRoute(services), getItemRoute(services)];
 }
 
-function listTasksRoute({ registry }: HttpServices): Route {
+function listTasksRoute({ queries }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/tasks',
@@ -76,14 +76,14 @@ function listTasksRoute({ registry }: HttpServices): Route {
     responses: { 200: { description: 'One page of tasks.', schema: TaskPageSchema } },
     errors: ERRORS,
     handle: async ({ params, query, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
-      const { tasks, next_cursor } = await registry.tasks(runId, query);
+      const runId = authorizeRun(queries, caller, params.run_id);
+      const { tasks, next_cursor } = await queries.tasks(runId, query);
       return { body: { tasks: tasks.map((task) => showTo(caller, task)), next_cursor }, runId };
     },
   });
 }
 
-function getTaskRoute({ registry }: HttpServices): Route {
+function getTaskRoute({ queries }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/tasks/{task_id}',
@@ -97,13 +97,13 @@ function getTaskRoute({ registry }: HttpServices): Route {
     responses: { 200: { description: 'The task.', schema: TaskRecordSchema } },
     errors: ERRORS,
     handle: async ({ params, query, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
-      return { body: showTo(caller, await registry.task(runId, params.task_id, query)), runId };
+      const runId = authorizeRun(queries, caller, params.run_id);
+      return { body: showTo(caller, await queries.task(runId, params.task_id, query)), runId };
     },
   });
 }
 
-function listItemsRoute({ registry }: HttpServices): Route {
+function listItemsRoute({ queries }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/tasks/{task_id}/items',
@@ -117,14 +117,14 @@ function listItemsRoute({ registry }: HttpServices): Route {
     responses: { 200: { description: 'One page of items.', schema: ItemPageSchema } },
     errors: ERRORS,
     handle: async ({ params, query, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
-      const { items, next_cursor } = await registry.items(runId, params.task_id, query);
+      const runId = authorizeRun(queries, caller, params.run_id);
+      const { items, next_cursor } = await queries.items(runId, params.task_id, query);
       return { body: { items: items.map((item) => showTo(caller, item)), next_cursor }, runId };
     },
   });
 }
 
-function getItemRoute({ registry }: HttpServices): Route {
+function getItemRoute({ queries }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs/{run_id}/tasks/{task_id}/items/{item}',
@@ -138,8 +138,8 @@ function getItemRoute({ registry }: HttpServices): Route {
     responses: { 200: { description: 'The item.', schema: ItemRecordSchema } },
     errors: ERRORS,
     handle: async ({ params, query, caller }) => {
-      const runId = authorizeRun(registry, caller, params.run_id);
-      const item = await registry.item(runId, params.task_id, parseItem(params), query);
+      const runId = authorizeRun(queries, caller, params.run_id);
+      const item = await queries.item(runId, params.task_id, parseItem(params), query);
       return { body: showTo(caller, item), runId };
     },
   });

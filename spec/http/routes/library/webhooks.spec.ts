@@ -126,7 +126,7 @@ describe('POST /pipelines/{id}/webhook (D71)', () => {
       {},
       { 'x-webhook-token': 'another-secret-of-acme' },
     );
-    expect(server.registry.tenantId(body.run_id)).to.equal('acme');
+    expect(server.registry.queries.tenantId(body.run_id)).to.equal('acme');
     expect((await post('push/webhook?tenant_id=acme', {}, { 'x-webhook-token': SECRET })).status).to.equal(
       404,
     );

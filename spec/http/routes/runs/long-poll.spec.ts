@@ -204,10 +204,10 @@ describe('LongPolls', () => {
         const runId = await registry.submit({ pipeline, inputs, collect_events, options });
         await settle();
         for (const { kind, at } of acts) {
-          const etag = registry.version(runId);
+          const etag = registry.queries.version(runId);
           let isOver = false;
           const gone = new AbortController();
-          const polls = new LongPolls({ registry, clock, shareOf });
+          const polls = new LongPolls({ queries: registry.queries, clock, shareOf });
           const isKnown = (version: string): boolean => version === etag;
           const startWaiting = polls.wait(runId, isKnown, 60_000, gone.signal).then(() => {
             isOver = true;
@@ -223,7 +223,7 @@ describe('LongPolls', () => {
           clock.advance(DEBOUNCE_MS);
           await settle();
           const { settled } = registry.record(runId);
-          expect(isOver).to.equal(registry.version(runId) !== etag || settled);
+          expect(isOver).to.equal(registry.queries.version(runId) !== etag || settled);
           gone.abort();
           await startWaiting;
           if (settled) expect(clock.pending).to.equal(0);
@@ -240,10 +240,10 @@ describe('LongPolls', () => {
     let version = 'old';
     const { signal } = new AbortController();
     const polls = new LongPolls({
-      registry: {
+      queries: {
         version: () => version,
-        events: (id) => registry.events(id),
-        tenantId: (id) => registry.tenantId(id),
+        events: (id) => registry.queries.events(id),
+        tenantId: (id) => registry.queries.tenantId(id),
       },
       clock,
       shareOf,
@@ -262,9 +262,9 @@ describe('LongPolls', () => {
     const { clock, registry, pipeline } = openRegistry();
     const runId = await registry.submit({ pipeline });
     await settle();
-    const etag = registry.version(runId);
+    const etag = registry.queries.version(runId);
     const { signal } = new AbortController();
-    const polls = new LongPolls({ registry, clock, shareOf });
+    const polls = new LongPolls({ queries: registry.queries, clock, shareOf });
     const startWaiting = polls.wait(runId, (version) => version === etag, 60_000, signal);
     registry.forget(runId);
     await startWaiting;
@@ -277,9 +277,9 @@ describe('LongPolls', () => {
     const submit = (tenant_id: string) => registry.submit({ pipeline, tenant_id });
     const runId = await submit('alice');
     await settle();
-    const etag = registry.version(runId);
+    const etag = registry.queries.version(runId);
     const calls = { version: 0, subscribe: 0, isKnown: 0 };
-    const log = registry.events(runId);
+    const log = registry.queries.events(runId);
     const subscribe = log.subscribe.bind(log);
     log.subscribe = (subscriber) => {
       calls.subscribe++;
@@ -288,13 +288,13 @@ describe('LongPolls', () => {
     const counted = {
       version: (id: string) => {
         calls.version++;
-        return registry.version(id);
+        return registry.queries.version(id);
       },
-      events: (id: string) => registry.events(id),
-      tenantId: (id: string) => registry.tenantId(id),
+      events: (id: string) => registry.queries.events(id),
+      tenantId: (id: string) => registry.queries.tenantId(id),
     };
     const share = (total: number) => ({ total, guaranteed: total / 10 });
-    const polls = new LongPolls({ registry: counted, clock, shareOf: share }, maxPolls);
+    const polls = new LongPolls({ queries: counted, clock, shareOf: share }, maxPolls);
     const isKnown = (version: string): boolean => {
       calls.isKnown++;
       return version === etag;

@@ -1,0 +1,323 @@
+import { INITIAL_STATUS } from '../../../machines/status.js';
+import type { RunStatus } from '../../../machines/types.js';
+import type { Clock } from '../../common/clock.js';
+import type { MemoryPool } from '../../common/memory/memory-pool.js';
+import { runInSlices } from '../../common/scheduling/run-in-slices.js';
+import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
+import type { SecretSource } from '../../definition/secrets/run-secrets.js';
+import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
+import { type AnyRun, type LocalExecutor, runNotFound } from '../../execution/local-executor.js';
+import type { Admission } from '../admission.js';
+import type { EventLog } from '../event-log.js';
+import type { OpenInspection } from '../inspection/inspection.js';
+import { StatelyFeed, type StatelyMessage } from '../inspection/stately-feed.js';
+import { type AcceptedRun, type RunRecord, type RunSummary, toRunRecord } from '../record.js';
+import {
+  mergeValues,
+  previewRerun,
+  type RerunChanges,
+  type RerunRequest,
+  type RerunValues,
+} from '../rerun/rerun.js';
+import { describeRerun, type RerunReport } from '../rerun/rerun-report.js';
+import type { Restoration } from '../store/restoration.js';
+import type { StoreGuard } from '../store/store-guard.js';
+import { RunFiles } from '../tasks/run-files.js';
+import {
+  findError,
+  getItem,
+  getTask,
+  type HoldMemory,
+  listFailedCalls,
+  listItems,
+  listTasks,
+} from '../tasks/task-pages.js';
+import type {
+  FailedCall,
+  FailedCallsQuery,
+  ItemPage,
+  ItemRecord,
+  TaskOptions,
+  TaskPage,
+  TaskQuery,
+  TaskRecord,
+} from '../tasks/task-record.js';
+import { assertNotLeft, leftToNextProcess, type RunIndex } from './run-index.js';
+import {
+  collectLastRuns,
+  type DefinitionOfTenant,
+  paginate,
+  type RunPage,
+  type RunQuery,
+} from './run-listing.js';
+import {
+  type BlackboardOptions,
+  type BlackboardView,
+  definitionOf,
+  type EditableDefinition,
+  type DefinitionOfRun,
+  showBlackboard,
+  showDefinition,
+  type WriteYaml,
+} from './submission-view.js';
+
+/** The parts of a registry that queries read. */
+interface QueriedParts {
+  readonly runs: RunIndex;
+  readonly executor: LocalExecutor;
+  readonly admission: Admission;
+  readonly storeGuard: StoreGuard;
+  readonly restoration: () => Restoration | undefined;
+  readonly clock: Clock;
+  readonly memory: MemoryPool | undefined;
+  readonly secrets: SecretSource | undefined;
+}
+
+/** Reads the runs of a registry, and changes none of them. */
+export class RunQueries {
+  readonly #parts: QueriedParts;
+  readonly #runs: RunIndex;
+
+  constructor(parts: QueriedParts) {
+    this.#parts = parts;
+    this.#runs = parts.runs;
+  }
+
+  /** The runs that are still to be taken over from the store; undefined without a store, and until they are listed. */
+  get restoration(): Pick<Restoration, 'whenRestored' | 'whenComplete' | 'isWaiting'> | undefined {
+    return this.#parts.restoration();
+  }
+
+  /** The number of queued and of running runs. */
+  get load(): { readonly queued: number; readonly running: number } {
+    return this.#parts.admission.load;
+  }
+
+  /** One page of runs, newest first. Throws `invalid_request` for a malformed cursor, and `shutting_down`. */
+  list(query: RunQuery): RunPage {
+    this.#assertListable();
+    return runToEnd(this.#pageInSteps(query));
+  }
+
+  /**
+   * One page of runs, as `list` returns it, in turns with other requests: there may be a million runs. Rejects as `list`
+   * throws.
+   *
+   * @param tenantId of the caller
+   */
+  async listInTurns(query: RunQuery, tenantId: string): Promise<RunPage> {
+    this.#assertListable();
+    return runInSlices(this.#pageInSteps(query), tenantId);
+  }
+
+  *#pageInSteps(query: RunQuery): Steps<RunPage> {
+    const page = yield* paginate(this.#runs.newestFirst(), query);
+    return query.counts === true ? { ...page, queue: this.#parts.admission.queueOf(query.tenants) } : page;
+  }
+
+  /**
+   * A text that changes whenever a page may: with the runs that come, go and settle, with those that are running, and with the
+   * queue if it is on the page. Takes no time for the others, of which there may be a million. Throws `shutting_down`.
+   */
+  listVersion({ tenants, counts }: RunQuery): string {
+    this.#assertListable();
+    const { admission } = this.#parts;
+    const seen = tenants && new Set(tenants);
+    const running: string[] = [];
+    for (const entry of admission.running) {
+      if (seen === undefined || seen.has(entry.run.tenantId)) running.push(entry.run.id, entry.version);
+    }
+    const queue = counts === true ? admission.queueOf(tenants) : undefined;
+    return JSON.stringify([this.#runs.changesOf(tenants), running, queue]);
+  }
+
+  /** Throws `shutting_down` when runs are left to the next process. */
+  #assertListable(): void {
+    if (this.#runs.leftRuns > 0) throw leftToNextProcess('the runs');
+  }
+
+  /** The last runs of each of some pipelines and plans, the newest first, in steps; of one without runs, none. */
+  lastRunsInSteps<D extends DefinitionOfTenant>(
+    definitions: readonly D[],
+    most: number,
+  ): Steps<ReadonlyMap<D, RunSummary[]>> {
+    return collectLastRuns(this.#runs.newestFirst(), definitions, most);
+  }
+
+  /** The number of kept runs per status; omits a status without runs. */
+  countByStatus(): ReadonlyMap<RunStatus, number> {
+    const counts = new Map<RunStatus, number>();
+    for (const { run } of this.#runs.newestFirst()) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
+    return counts;
+  }
+
+  /**
+   * Keeps the memory of a run counted until the returned function is called, even when the run is deleted or evicted
+   * before. For responses that are sent from it bit by bit. Returns undefined when the run is not kept any more.
+   */
+  retain(runId: string): (() => void) | undefined {
+    return this.#runs.get(runId)?.retain();
+  }
+
+  /** The current record of the run. Throws `run_not_found`. */
+  record(runId: string): RunRecord {
+    return toRunRecord(this.#find(runId));
+  }
+
+  /**
+   * Resolves with the record once the run has settled. Rejects with `run_not_found`, also when it is forgotten before, and
+   * with `shutting_down` when it is left for the next process, or `not_ready` when its end cannot be kept.
+   */
+  async settled(runId: string): Promise<RunRecord> {
+    const run = this.#find(runId);
+    await this.#parts.storeGuard.unlessFails(run.settled);
+    if (this.#runs.has(runId)) assertNotLeft(run);
+    if (run.status === 'queued' || run.status === 'running') throw runNotFound(runId);
+    return toRunRecord(run);
+  }
+
+  /** Resolves when what can be seen of a run is kept, or the store has failed before. Rejects with `run_not_found`, `not_ready`. */
+  async committed(runId: string): Promise<void> {
+    const run = this.#find(runId);
+    const { storeGuard } = this.#parts;
+    if (!storeGuard.hasFailed) await storeGuard.unlessFails(run.committed());
+  }
+
+  /** Returns the response to the submission: the initial status, even if the run has started. Throws `run_not_found`. */
+  accepted(runId: string): AcceptedRun {
+    return { run_id: this.#find(runId).id, status: INITIAL_STATUS };
+  }
+
+  /** Returns the tenant of a run. Throws `run_not_found`. */
+  tenantId(runId: string): string {
+    return this.#find(runId).tenantId;
+  }
+
+  /** Says whether a run belongs to a pipeline or to a plan. Throws `run_not_found`. */
+  kind(runId: string): AnyRun['kind'] {
+    return this.#find(runId).kind;
+  }
+
+  /** Returns a text that changes whenever the record does. Throws `run_not_found`. */
+  version(runId: string): string {
+    return this.#runs.find(runId).version;
+  }
+
+  /** The last events of a run. Throws `run_not_found`. */
+  events(runId: string): EventLog {
+    return this.#runs.find(runId).log;
+  }
+
+  /**
+   * One page of the tasks of a run, with their inputs, outputs and errors (D59). Rejects with `run_not_found`,
+   * `task_not_found` for an unknown sub-pipeline, `invalid_request` for a malformed cursor, and `memory_full`.
+   */
+  tasks(runId: string, query: TaskQuery = {}): Promise<TaskPage> {
+    return this.#look(runId, (run, hold) => listTasks(run, query, hold));
+  }
+
+  /** One task of a run. Rejects as `tasks`. */
+  task(runId: string, taskId: string, options: TaskOptions = {}): Promise<TaskRecord> {
+    return this.#look(runId, (run, hold) => getTask(run, taskId, options, hold));
+  }
+
+  /** One page of the items of a fan-out. Rejects as `tasks`. */
+  items(runId: string, taskId: string, query: TaskQuery = {}): Promise<ItemPage> {
+    return this.#look(runId, (run, hold) => listItems(run, taskId, query, hold));
+  }
+
+  /** One item of a fan-out. Rejects as `tasks`. */
+  item(runId: string, taskId: string, item: number, options: TaskOptions = {}): Promise<ItemRecord> {
+    return this.#look(runId, (run, hold) => getItem(run, taskId, item, options, hold));
+  }
+
+  /** Looks at the checked definition of a run, in turns with other requests. Rejects with `run_not_found`. */
+  inspectDefinition<T>(runId: string, createSteps: (definition: DefinitionOfRun) => Steps<T>): Promise<T> {
+    return this.#look(runId, (run) => createSteps(definitionOf(run)));
+  }
+
+  /** Shows how a run was submitted, to change and rerun it (D59, D60). Rejects with `run_not_found`, `memory_full`. */
+  definition(runId: string, writeYaml: WriteYaml): Promise<EditableDefinition> {
+    return this.#look(runId, (run, hold) => showDefinition(run, writeYaml, hold));
+  }
+
+  /** The session values with which a run began, and those that it has now (D59). Rejects as `definition`. */
+  blackboard(runId: string, options: BlackboardOptions = {}): Promise<BlackboardView> {
+    return this.#look(runId, (run, hold) => showBlackboard(run, options, hold));
+  }
+
+  /** Why the task failed that failed a run; undefined when no task did. Throws `run_not_found`. */
+  failure(runId: string): ErrorRecord | undefined {
+    return findError(this.#find(runId));
+  }
+
+  /** The tasks and items that have failed, first the one that failed the run, with their values. Rejects as `tasks`. */
+  failedCalls(runId: string, query: FailedCallsQuery): Promise<FailedCall[]> {
+    return this.#look(runId, (run, hold) => listFailedCalls(run, query, hold));
+  }
+
+  /** Looks at a run. The memory of the run counts meanwhile, even if it is forgotten, and so does what is rendered. */
+  async #look<T>(runId: string, createSteps: (run: AnyRun, hold: HoldMemory) => Steps<T>): Promise<T> {
+    const { memory } = this.#parts;
+    const entry = this.#runs.find(runId);
+    const { tenantId } = entry.run;
+    const release = entry.retain();
+    let heldBytes = 0;
+    const hold: HoldMemory = (bytes) => {
+      memory?.reserve(tenantId, bytes, 'response');
+      heldBytes += bytes;
+    };
+    try {
+      return await runInSlices(createSteps(entry.run, hold), tenantId);
+    } finally {
+      memory?.release(tenantId, heldBytes);
+      release();
+    }
+  }
+
+  /** Resolves with what a rerun reuses and what it runs; with null when it is no longer kept. */
+  async rerunReport(runId: string): Promise<RerunReport | null> {
+    const run = this.#runs.get(runId)?.run;
+    if (run === undefined) return null;
+    return this.#parts.executor.stepRunner.run(describeRerun(run.prepared), run.tenantId);
+  }
+
+  /**
+   * Says what a rerun would reuse and what it would run, without running anything (D60). Rejects as `RunRegistry.rerun`
+   * does before a run exists, but for `queue_full`.
+   */
+  previewRerun(runId: string, request: RerunRequest): Promise<RerunReport> {
+    return this.#look(runId, (run, hold) => previewRerun(run, request, this.#parts.secrets, hold));
+  }
+
+  /** The values with which the changed definition of a rerun is to be checked. Rejects with `run_not_found`. */
+  async rerunValues(runId: string, changes: RerunChanges): Promise<RerunValues> {
+    const run = this.#find(runId);
+    return this.#parts.executor.stepRunner.run(mergeValues(run, changes), run.tenantId);
+  }
+
+  /** The files of a run (D63). Throws `run_not_found`. */
+  artifacts(runId: string): RunFiles {
+    return new RunFiles(this.#find(runId), this.#parts.executor);
+  }
+
+  /** The actor tree of a run, as JSON. Throws `run_not_found`. */
+  snapshot(runId: string): unknown {
+    return this.#find(runId).getActorTree();
+  }
+
+  /** Informs the Stately inspector about a run, until the feed is closed. Throws `run_not_found`. */
+  statelyFeed(runId: string, send: (message: StatelyMessage) => void): StatelyFeed {
+    return new StatelyFeed(this.#find(runId), this.#parts.clock, send);
+  }
+
+  /** Opens the inspection of the actors of a run (D35). Rejects with `run_not_found` and `memory_full`. */
+  async inspection(runId: string): Promise<OpenInspection> {
+    const { clock, memory } = this.#parts;
+    return this.#runs.find(runId).openInspection(clock, memory);
+  }
+
+  #find(runId: string): AnyRun {
+    return this.#runs.find(runId).run;
+  }
+}
