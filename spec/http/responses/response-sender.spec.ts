@@ -41,7 +41,7 @@ class Desk {
       memory,
       log: { info: write, warn: write, error: write },
       readiness: { isShuttingDown: false },
-      registry: { retain: () => this.#retain() },
+      queries: { retain: () => this.#retain() },
     };
     const sender = new ResponseSender(services as unknown as HttpServices);
     this.#server = createServer((req, res) => void this.#serve(sender, req, res));

@@ -58,9 +58,7 @@ describe('The guide to pipelines', () => {
   it('explains every problem code', () => {
     const rows = [GUIDE, PLANS].flatMap((file) => tableRows(sectionOf('What validate says', file)));
     const codes = new Set(rows.map(([code = '']) => code.replaceAll('`', '')));
-    expect([...codes].sort()).to.deep.equal(
-      membersOf('lib/definition/problems/problem.ts', 'ProblemCode').sort(),
-    );
+    expect([...codes].sort()).to.deep.equal(membersOf('lib/common/wire/problem.ts', 'Code').sort());
   });
 });
 
@@ -146,6 +144,6 @@ function scopeOf(json: string): TemplateScope {
 /** Reads the members of `export type NAME = 'a' | 'b';`. */
 function membersOf(file: string, name: string): string[] {
   const code = read(file).replaceAll(/\/\/.*/g, '');
-  const declaration = new RegExp(`export type ${name} =([^;]*);`).exec(code)?.[1] ?? '';
+  const declaration = new RegExp(`^(?:export )?type ${name} =([^;]*);`, 'm').exec(code)?.[1] ?? '';
   return [...declaration.matchAll(/'(\w+)'/g)].map(([, word = '']) => word);
 }

@@ -24,6 +24,7 @@ describe('The files and the checks of the editor, in a browser', function () {
   let folder: TemporaryFolder;
   let page: Page;
   let url: string;
+  let takeComplaints: () => readonly string[];
   const fixture = useBrowserTab(
     {
       files: { 'daily.yaml': DAILY, 'tenants/acme/daily.yaml': DAILY.replace('goal: g', 'goal: of acme') },
@@ -31,7 +32,7 @@ describe('The files and the checks of the editor, in a browser', function () {
       expected: REFUSED,
     },
     (tab) => {
-      ({ folder, page, url } = tab);
+      ({ folder, page, url, takeComplaints } = tab);
     },
   );
 
@@ -173,5 +174,9 @@ describe('The files and the checks of the editor, in a browser', function () {
     await page.evaluate(PASTE_AND_RERUN);
     await eventually(() => bodies.length > 0);
     expect(bodies[0]).to.contain('# pasted');
+    // The spec has refused the request; the page says so twice.
+    const complaints: string[] = [];
+    await eventually(() => complaints.push(...takeComplaints()) >= 2);
+    expect(complaints.join('\n')).to.match(/rerun failed: net::ERR_FAILED/);
   });
 });
