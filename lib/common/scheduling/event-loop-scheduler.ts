@@ -7,9 +7,18 @@ interface SchedulerOptions {
   readonly headStartMs: number;
   /** Begins the next slice. */
   readonly startLater: (serve: () => void) => void;
+  /** Calls `resume` when tenants that work hard have rested; undefined when they never rest. */
+  readonly rest?: ((resume: () => void) => void) | undefined;
 }
 
-const NEXT_TURN: SchedulerOptions = { headStartMs: 50, startLater: setImmediate };
+/** Tenants that work hard rest after so much work, and for as long, while another one asks for little. */
+const REST_MS = 4;
+
+const NEXT_TURN: SchedulerOptions = {
+  headStartMs: 50,
+  startLater: setImmediate,
+  rest: (resume) => systemClock.setTimeout(resume, REST_MS),
+};
 
 /** The scheduler forgets how much a tenant has had when the tenant has not worked for so long. */
 const FORGOTTEN_AFTER_MS = 1000;
@@ -25,6 +34,10 @@ interface DeferredWork {
  * of time together; connections, timers and signals are served in between. The tenant that has had least of the event loop
  * lately continues first (D25), so that the few steps of small work pass the many steps of large one, however many tenants
  * work hard.
+ *
+ * While a tenant is there that asks for little, those that work hard leave half of the time to it, whether it needs that
+ * time or not: its next request would otherwise come in the middle of their work, and wait for that and for the garbage
+ * collector several times. Tenants that all work hard have the event loop without a rest.
  */
 export class EventLoopScheduler {
   readonly #slice: Pick<EventLoopSlice, 'isOver' | 'start'>;
@@ -39,6 +52,9 @@ export class EventLoopScheduler {
   #size = 0;
   #sweepMs = 0;
   #isScheduled = false;
+  /** Time of those that work hard since their last rest. */
+  #sinceRestMs = 0;
+  #isResting = false;
 
   constructor(
     slice: Pick<EventLoopSlice, 'isOver' | 'start'> = new EventLoopSlice(),
@@ -65,7 +81,7 @@ export class EventLoopScheduler {
     }
     tenant.add({ place, next });
     this.#size++;
-    this.#schedule();
+    if (!this.#isResting || this.#isLight(tenant)) this.#schedule();
   }
 
   /** Resolves later, like {@link defer}. */
@@ -91,30 +107,62 @@ export class EventLoopScheduler {
     try {
       // Work that comes meanwhile continues in the next turn, after new connections and timers.
       for (let left = this.#size; left > 0; left--) {
-        await this.#serve(this.#takeLeastServed());
+        const tenant = this.#findNext();
+        if (tenant === undefined) break;
+        await this.#serve(tenant);
         if (this.#slice.isOver) break;
       }
     } finally {
       // A step that throws, which is a bug, must not keep all others waiting.
       this.#isScheduled = false;
-      if (this.#waiting.length > 0) this.#schedule();
+      this.#rest();
+      if (this.#findNext() !== undefined) this.#schedule();
       this.#forgetIdle();
     }
   }
 
+  /** The waiting tenant that has had least; undefined when there is none, or when it rests. */
+  #findNext(): TenantWork | undefined {
+    const least = this.#findLeastServed();
+    return least !== undefined && this.#isResting && !this.#isLight(least) ? undefined : least;
+  }
+
   /** Looks at every waiting tenant, which takes less time than one step of any of them. */
-  #takeLeastServed(): TenantWork | undefined {
+  #findLeastServed(): TenantWork | undefined {
     let least: TenantWork | undefined;
     for (const tenant of this.#waiting) {
       if (least === undefined || tenant.usedMs < least.usedMs) least = tenant;
     }
-    if (least !== undefined) this.#leastMs = Math.max(this.#leastMs, least.usedMs);
     return least;
   }
 
-  async #serve(tenant: TenantWork | undefined): Promise<void> {
-    const work = tenant?.take();
-    if (tenant === undefined || work === undefined) return;
+  /** True for a tenant that has used up less than half of its head start. */
+  #isLight({ usedMs }: TenantWork): boolean {
+    return usedMs < this.#leastMs - this.#options.headStartMs / 2;
+  }
+
+  #rest(): void {
+    const { rest } = this.#options;
+    if (rest === undefined || this.#isResting || this.#sinceRestMs < REST_MS) return;
+    this.#sinceRestMs = 0;
+    if (!this.#isLightOneThere()) return;
+    this.#isResting = true;
+    rest(() => {
+      this.#isResting = false;
+      if (this.#waiting.length > 0) this.#schedule();
+    });
+  }
+
+  #isLightOneThere(): boolean {
+    for (const tenant of this.#tenants.values()) if (this.#isLight(tenant)) return true;
+    return false;
+  }
+
+  async #serve(tenant: TenantWork): Promise<void> {
+    const work = tenant.take();
+    if (work === undefined) return;
+    const isLight = this.#isLight(tenant);
+    this.#leastMs = Math.max(this.#leastMs, tenant.usedMs);
     this.#size--;
     if (!tenant.isWaiting) this.#waiting.splice(this.#waiting.indexOf(tenant), 1);
     const startMs = this.#clock.monotonicNow();
@@ -124,7 +172,9 @@ export class EventLoopScheduler {
     await microtasksToSettle();
     if (work.place !== undefined) eventLoopOverruns.end(work.place, begun);
     tenant.lastMs = this.#clock.monotonicNow();
-    tenant.usedMs += tenant.lastMs - startMs;
+    const ms = tenant.lastMs - startMs;
+    tenant.usedMs += ms;
+    if (!isLight) this.#sinceRestMs += ms;
   }
 
   #forgetIdle(): void {

@@ -9,12 +9,27 @@ describe('EventLoopScheduler', () => {
   let now: number;
   let slice: { isOver: boolean; start(): void };
   let scheduler: EventLoopScheduler;
+  /** Ends the rest of the tenants that work hard; undefined when they do not rest. */
+  let resume: (() => void) | undefined;
+
+  function createScheduler(mayRest = false): EventLoopScheduler {
+    return new EventLoopScheduler(
+      slice,
+      { monotonicNow: () => now },
+      {
+        headStartMs: 50,
+        startLater: setImmediate,
+        rest: mayRest ? (next) => (resume = next) : undefined,
+      },
+    );
+  }
 
   beforeEach(() => {
     order = [];
     now = 0;
     slice = { isOver: false, start: () => undefined };
-    scheduler = new EventLoopScheduler(slice, { monotonicNow: () => now });
+    resume = undefined;
+    scheduler = createScheduler();
   });
 
   /** Lets a tenant do steps one after another, each of which waits for the one before. */
@@ -54,7 +69,7 @@ describe('EventLoopScheduler', () => {
         fc.array(fc.integer({ min: 1, max: 10 }), { minLength: 2, maxLength: 6 }),
         async (costs) => {
           now = 0;
-          scheduler = new EventLoopScheduler(slice, { monotonicNow: () => now });
+          scheduler = createScheduler();
           const used = costs.map(() => 0);
           let isOver = false;
           await Promise.all(
@@ -83,6 +98,52 @@ describe('EventLoopScheduler', () => {
     const aliceMeanwhile = order.slice(served).filter((tenant) => tenant === 'alice').length;
     expect(aliceMeanwhile).to.be.within(25, 32);
     await alice;
+  });
+
+  describe('while a tenant asks for little', () => {
+    const passTurns = async (count: number): Promise<void> => {
+      for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+    };
+
+    beforeEach(async () => {
+      scheduler = createScheduler(true);
+      slice.isOver = true;
+      void work('alice', { steps: 100, ms: 2 });
+      await nextTurn(() => order.length >= 40);
+    });
+
+    it('lets those rest that work hard, after 4 ms of work, and serves that tenant meanwhile', async () => {
+      expect(resume).to.equal(undefined);
+      await work('bob', { steps: 1, ms: 1 });
+      await nextTurn(() => resume !== undefined);
+      const served = order.length;
+      await passTurns(5);
+      expect(order).to.have.length(served);
+      await work('bob', { steps: 3, ms: 1 });
+      expect(order.slice(served)).to.deep.equal(['bob', 'bob', 'bob']);
+      resume?.();
+      await nextTurn(() => order.length >= served + 5);
+      expect(order.slice(served + 3)).to.deep.equal(['alice', 'alice']);
+      await passTurns(5);
+      expect(order).to.have.length(served + 5);
+    });
+
+    it('lets nobody rest once that tenant is forgotten', async () => {
+      await work('bob', { steps: 1, ms: 1 });
+      await nextTurn(() => resume !== undefined);
+      now += 3000;
+      resume?.();
+      resume = undefined;
+      await nextTurn(() => order.length >= 60);
+      expect(resume).to.equal(undefined);
+    });
+  });
+
+  it('lets nobody rest when all work hard', async () => {
+    scheduler = createScheduler(true);
+    slice.isOver = true;
+    await Promise.all(['alice', 'carol'].map((tenant) => work(tenant, { steps: 50, ms: 2 })));
+    expect(resume).to.equal(undefined);
   });
 
   it('forgets what a tenant has had once it has not worked for a second', async () => {
