@@ -17,7 +17,7 @@ export interface RunPorts {
   invoke(taskId: string, item: number | undefined, slot: Slot): Abortable;
   /**
    * Makes the outcome of a task visible to later waves; the task settles with the result that `onPublished` receives.
-   * What is returned cancels the publication.
+   * Aborting the publication cancels it.
    */
   publish(taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void): Abortable;
 }
@@ -48,7 +48,7 @@ export interface Slot {
   resume(attempt: () => void): void;
 }
 
-/** What may be ended early: an invocation, whose tool is aborted and which settles as failed, or a publication. */
+/** An invocation or a publication that may be ended early; an invocation then aborts its tool, and settles as failed. */
 export interface Abortable {
   abort(): void;
 }

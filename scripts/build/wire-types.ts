@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** What is read of a schema. */
+/** The keywords of a schema that say its type. */
 interface SchemaNode {
   readonly title?: string;
   readonly description?: string;

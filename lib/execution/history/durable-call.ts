@@ -10,6 +10,7 @@ import {
   type CallOutput,
   CallRelay,
   failCall,
+  InnerCall,
   type Layer,
   type MakeCall,
   STOPPED,
@@ -46,7 +47,7 @@ class DurableCall extends CallRelay implements AbortableCall {
   /** The attempt that may have been at work when the process ended; undefined when there is none. */
   #atWork: number | undefined;
   /** Set when the call is made. */
-  #invocation: AbortableCall | undefined;
+  #invocation: InnerCall | undefined;
   #isAborted = false;
   #isSettled = false;
   /** When the last attempt began, in milliseconds since 1970; undefined when that is not known. */
@@ -218,7 +219,8 @@ class DurableCall extends CallRelay implements AbortableCall {
     }
     this.#call.progress = this.#progress;
     this.#call.attempts = this.#progress?.attempts ?? 0;
-    this.#invocation = this.#next(this.#call, this);
+    this.#invocation = new InnerCall();
+    this.#invocation.make(this.#next, this.#call, this);
   }
 
   /** The memory of the submitted run: what is on the disk stays there when a pipeline inside a task has ended. */

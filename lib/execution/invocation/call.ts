@@ -85,7 +85,7 @@ export interface CallListener {
   onCacheHit(call: Call, cached: CachedOutput): void;
 }
 
-/** What a call has given. */
+/** The output of a call that has succeeded. */
 export interface CallOutput {
   readonly value: Json;
   readonly writes: readonly Write[];
@@ -129,6 +129,27 @@ export class CallRelay implements CallListener {
 
   onCacheHit(call: Call, cached: CachedOutput): void {
     this.outer.onCacheHit(call, cached);
+  }
+}
+
+/**
+ * The call as the layer inside makes it. A tool or a listener may abort it while it is being made: that takes effect as soon
+ * as it is made.
+ */
+export class InnerCall implements AbortableCall {
+  #made: AbortableCall | undefined;
+  #isAborted = false;
+  #error: ToolError | undefined;
+
+  make(next: MakeCall, call: Call, listener: CallListener): void {
+    this.#made = next(call, listener);
+    if (this.#isAborted) this.#made.abort(this.#error);
+  }
+
+  abort(error?: ToolError): void {
+    if (this.#made !== undefined) return this.#made.abort(error);
+    this.#isAborted = true;
+    this.#error ??= error;
   }
 }
 

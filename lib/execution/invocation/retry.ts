@@ -8,6 +8,7 @@ import {
   type CallListener,
   CallRelay,
   failCall,
+  InnerCall,
   type Layer,
   type MakeCall,
   STOPPED,
@@ -19,7 +20,7 @@ class RetriedCall extends CallRelay implements AbortableCall {
   readonly #services: InvocationServices;
   readonly #call: Call;
   readonly #next: MakeCall;
-  #attempt: AbortableCall | undefined;
+  #attempt = new InnerCall();
   #timer: unknown;
   /** True from the end of an attempt until the next one begins. */
   #isWaiting = false;
@@ -45,17 +46,15 @@ class RetriedCall extends CallRelay implements AbortableCall {
 
   #startAttempt(): void {
     this.#isWaiting = false;
-    this.#attempt = undefined;
-    const attempt = this.#next(this.#call, this);
-    // An attempt may have failed at once, and the next one may have begun.
-    this.#attempt ??= attempt;
+    this.#attempt = new InnerCall();
+    this.#attempt.make(this.#next, this.#call, this);
   }
 
   abort(error?: ToolError): void {
     if (this.#isAborted) return;
     this.#isAborted = true;
-    if (!this.#isWaiting) return this.#attempt?.abort(error);
-    this.#services.dependencies.clock.clearTimeout(this.#timer);
+    if (!this.#isWaiting) return this.#attempt.abort(error);
+    if (this.#timer !== undefined) this.#services.dependencies.clock.clearTimeout(this.#timer);
     failCall(this.#call, this.outer, STOPPED);
   }
 
@@ -86,11 +85,14 @@ class RetriedCall extends CallRelay implements AbortableCall {
     const { task, item, attempts: attempt, slot } = this.#call;
     const backoff = taskBackoff(task, prepared.options.backoff);
     const delayMs = retryDelayMs(attempt, backoff, dependencies.random(), askedMs);
+    this.#isWaiting = true;
     this.onRetry(this.#call, error, dependencies.clock.now() + Math.ceil(delayMs));
     if (journal.isObserved) {
       const itemField = item === undefined ? {} : { item };
       journal.write({ kind: 'retry', task_id: task.id, ...itemField, attempt, delay_ms: delayMs, error });
     }
+    // A listener of the event may have aborted the call, which has settled then.
+    if (this.#isAborted) return;
     this.#wait(delayMs);
     slot.wait();
   }

@@ -8,6 +8,7 @@ import {
   type CallListener,
   type CallOutput,
   CallRelay,
+  InnerCall,
   type Layer,
   type MakeCall,
 } from './call.js';
@@ -63,7 +64,7 @@ class TimeLimit {
 class TimedAttempt extends CallRelay implements AbortableCall {
   readonly #clock: Clock;
   readonly #limitMs: number;
-  #attempt: AbortableCall | undefined;
+  readonly #attempt = new InnerCall();
   #limit: TimeLimit | undefined;
   #isOver = false;
 
@@ -74,12 +75,12 @@ class TimedAttempt extends CallRelay implements AbortableCall {
   }
 
   start(call: Call, next: MakeCall): this {
-    this.#attempt = next(call, this);
+    this.#attempt.make(next, call, this);
     return this;
   }
 
   abort(error?: ToolError): void {
-    this.#attempt?.abort(error);
+    this.#attempt.abort(error);
   }
 
   /** The time begins when the tool is called. */
@@ -117,10 +118,11 @@ class TimedAttempt extends CallRelay implements AbortableCall {
 
 /** Limits the time of each attempt, where the task or the run has a `timeout`. */
 export const timeout: Layer = ({ prepared, dependencies }: InvocationServices, next, task) => {
-  const isLimited = task.timeoutMs !== undefined || prepared.options.timeoutMs !== undefined;
-  if (!isLimited) return next;
+  const { timeoutMs: ofOthers } = prepared.options;
+  if (task.timeoutMs === undefined && ofOthers === undefined) return next;
   return (call, listener) => {
-    const limitMs = call.task.timeoutMs ?? prepared.options.timeoutMs ?? Infinity;
+    const limitMs = call.task.timeoutMs ?? ofOthers;
+    if (limitMs === undefined) return next(call, listener);
     return new TimedAttempt(dependencies.clock, limitMs, listener).start(call, next);
   };
 };

@@ -157,6 +157,17 @@ describe('Invocation', () => {
       expect(run.clock.pending).to.equal(0);
     });
 
+    it('is not paused by the tool of an earlier attempt', async () => {
+      const controlled = new ControlledTool();
+      const tasks = '{id: a, tool: controlled, retry: 1, timeout: 1}';
+      const run = await startRun(tasks, { tools: [controlled.tool] });
+      const { pauseTimeout } = controlled.last.context;
+      await run.advance(1500);
+      pauseTimeout();
+      await run.advance(1000);
+      expect(run.record()).to.deep.include({ status: 'failed', error: 'timed out after 1 s' });
+    });
+
     it('ignores an attempt that settles after its timeout', async () => {
       const controlled = new ControlledTool();
       const tasks = '{id: a, tool: controlled, retry: 1, timeout: 1}';

@@ -178,6 +178,24 @@ describe('The layers of a call', () => {
       expect(failures).to.deep.equal(['failure after 1: stopped by force', 'failure after 1: stopped']);
     });
 
+    it('settles once when a listener aborts the call while its retry is reported, and makes no further attempt', () => {
+      const attempts = new FakeAttempts();
+      const call = createCall(retried, { onRetry: () => made.abort() });
+      const made = retry(createServices(), attempts.make, retried)(call, call.owner);
+      attempts.fail(new Error('one'));
+      clock.advance(60_000);
+      expect(steps).to.deep.equal(['attempt 1', 'failure after 1: stopped by force', 'settle false']);
+    });
+
+    it('aborts an attempt that is aborted while it begins', () => {
+      const attempts = new FakeAttempts();
+      const call = createCall(retried, { onAttempt: ({ attempts: n }) => n === 2 && made.abort() });
+      const made = retry(createServices(), attempts.make, retried)(call, call.owner);
+      attempts.fail(new Error('one'));
+      clock.advance(500);
+      expect(steps.slice(-2)).to.deep.equal(['failure after 2: stopped', 'settle false']);
+    });
+
     it('does not repeat an error that would come again', () => {
       const { attempts } = makeThrough(retry, createServices(), retried);
       attempts.fail(ToolError.nonRetryable('never'));

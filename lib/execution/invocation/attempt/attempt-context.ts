@@ -239,7 +239,8 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   }
 
   get pauseTimeout(): ToolContext['pauseTimeout'] {
-    return () => this.#call.timeLimit?.pause() ?? (() => undefined);
+    // The limit of a call is that of its latest attempt.
+    return () => (this.#isOver ? undefined : this.#call.timeLimit?.pause()) ?? (() => undefined);
   }
 
   get isOver(): boolean {

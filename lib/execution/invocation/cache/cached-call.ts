@@ -11,6 +11,7 @@ import {
   type CallOutput,
   CallRelay,
   failCall,
+  InnerCall,
   type Layer,
   type MakeCall,
   STOPPED,
@@ -25,7 +26,7 @@ import { computeCacheKey, type OutputCache } from './output-cache.js';
 class CachedCall extends CallRelay implements AbortableCall {
   #key: CacheKey | undefined;
   /** Set when nothing was found, and the tool is called. */
-  #invocation: AbortableCall | undefined;
+  #invocation: InnerCall | undefined;
   #isAborted = false;
   readonly #services: InvocationServices;
   readonly #cache: OutputCache;
@@ -73,7 +74,8 @@ class CachedCall extends CallRelay implements AbortableCall {
   }
 
   #invoke(): void {
-    this.#invocation = this.#next(this.#call, this);
+    this.#invocation = new InnerCall();
+    this.#invocation.make(this.#next, this.#call, this);
   }
 
   /** Files go with their run, so that outputs that name some cannot be kept. */

@@ -11,6 +11,7 @@ import { parsePipeline } from '../../../../lib/pipelines/load.js';
 import type { RunRecord } from '../../../../lib/runs/record.js';
 import { RunRegistry } from '../../../../lib/runs/registry.js';
 import type { RegistryOptions } from '../../../../lib/runs/registry-options.js';
+import { defineTool } from '../../../../lib/tools/tool.js';
 import { ControlledTool } from '../../../support/controlled-tool.js';
 import { settle } from '../../../support/deferred.js';
 import { ManualClock } from '../../../support/manual-clock.js';
@@ -173,6 +174,27 @@ describe('A task with cache (D65)', () => {
     while (runs.registry.record(runId).progress.waves === 0) await settle(1);
     await runs.registry.cancel(runId, { force: true });
     expect(await runs.registry.settled(runId)).to.include({ status: 'cancelled', settled: true });
+  });
+
+  it('is stopped by force by its own tool, which it aborts, and settles once', async () => {
+    let signal: AbortSignal | undefined;
+    const stopping = defineTool({
+      name: 'stopping',
+      description: 'stops its run',
+      inputs: {},
+      run: (_, context) => {
+        ({ signal } = context);
+        void registry.cancel(context.run_id, { force: true });
+        return new Promise(() => undefined);
+      },
+    });
+    const registry = new RunRegistry();
+    const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: t, tool: stopping, cache: true}]}', {
+      tools: [stopping],
+    });
+    const runId = await registry.submit({ pipeline });
+    expect(await registry.settled(runId)).to.include({ status: 'cancelled', settled: true });
+    expect(signal?.aborted).to.equal(true);
   });
 
   it('reuses what another process has kept in the same folder', async () => {
