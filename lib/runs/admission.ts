@@ -216,8 +216,10 @@ export class Admission {
         (id) => !this.#startingLater.has(id) && this.#slots.hasRoom(id),
       );
       if (tenantId === undefined) break;
-      if (eventLoopBudget.exhausted()) this.#startLater(tenantId);
-      else this.#startNextOf(tenantId);
+      if (!eventLoopBudget.exhausted()) this.#startNextOf(tenantId);
+      // More tenants than slots would look at each other, tenant by tenant, and start nothing.
+      else if (this.#startingLater.size < this.#slots.room) this.#startLater(tenantId);
+      else break;
     }
     this.#isStarting = false;
   }

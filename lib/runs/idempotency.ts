@@ -52,20 +52,21 @@ export class Reservation {
   readonly mapKey: string;
   readonly key: IdempotencyKey;
   /** Resolves with the run id; rejects with the error of the submission. */
-  readonly submission: Promise<string>;
+  submission = NOT_SUBMITTED;
   /** Undefined until the run exists. */
   runId: string | undefined;
   /** The status in which the run was forgotten; undefined while it is kept. */
   lastStatus: RunStatus | undefined;
   expiresAt = Number.POSITIVE_INFINITY;
 
-  constructor(tenantId: string, key: IdempotencyKey, submit: Submit) {
+  constructor(tenantId: string, key: IdempotencyKey) {
     this.tenantId = tenantId;
     this.mapKey = toMapKey(tenantId, key.key);
     this.key = key;
-    this.submission = submit(this);
   }
 }
+
+const NOT_SUBMITTED: Promise<string> = new Promise(() => undefined);
 
 /** Creates a run, assigns it to the reservation, and resolves with its id. */
 type Submit = (reservation: Reservation) => Promise<string>;
@@ -197,8 +198,9 @@ export class IdempotencyStore {
 
   /** Takes the key before the submission is checked, so that a second one finds it. */
   #reserve(tenantId: string, key: IdempotencyKey, submit: Submit): Reservation {
-    const reservation = new Reservation(tenantId, key, submit);
+    const reservation = new Reservation(tenantId, key);
     this.#reservations.set(reservation.mapKey, reservation);
+    reservation.submission = submit(reservation);
     reservation.submission.catch(() => this.#delete(reservation));
     return reservation;
   }

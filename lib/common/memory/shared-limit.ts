@@ -56,7 +56,12 @@ export class SharedLimit {
 
   /** True when no tenant has room, whatever it uses. */
   get isExhausted(): boolean {
-    return this.#used >= this.#total && (this.#guaranteed === 0 || this.#used >= 2 * this.#total);
+    return this.room <= 0;
+  }
+
+  /** The largest amount that all tenants together may still take. */
+  get room(): number {
+    return (this.#guaranteed === 0 ? 1 : 2) * this.#total - this.#used;
   }
 
   /** True when the tenant uses what it is guaranteed, or more, but leaves something to others. */

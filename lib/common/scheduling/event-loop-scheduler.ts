@@ -11,6 +11,12 @@ interface SchedulerOptions {
   readonly rest?: ((resume: () => void) => void) | undefined;
 }
 
+/** A tenant is there for so long after its last work. */
+const THERE_MS = 250;
+
+/** Callers of whom no tenant is known, such as readers of open pages: nobody rests for them. */
+const NO_TENANT = '';
+
 /** Tenants that work hard rest after so much work, and for as long, while another one asks for little. */
 const REST_MS = 4;
 
@@ -154,7 +160,10 @@ export class EventLoopScheduler {
   }
 
   #isLightOneThere(): boolean {
-    for (const tenant of this.#tenants.values()) if (this.#isLight(tenant)) return true;
+    const sinceMs = this.#clock.monotonicNow() - THERE_MS;
+    for (const [tenantId, tenant] of this.#tenants) {
+      if (tenantId !== NO_TENANT && tenant.lastMs > sinceMs && this.#isLight(tenant)) return true;
+    }
     return false;
   }
 

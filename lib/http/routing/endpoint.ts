@@ -74,7 +74,8 @@ export class Endpoint {
     // The sender of a request that needs no key is not known before the request is admitted.
     const tenantId = this.#route.admit === undefined ? resolveTenant(caller) : UNKNOWN_TENANT;
     ctx.state['tenantId'] = tenantId;
-    if (!this.#route.isProbe) await fairYield(tenantId);
+    const isUnknown = this.#route.access === 'open';
+    if (!this.#route.isProbe) await fairYield(isUnknown ? UNKNOWN_TENANT : tenantId);
     if (this.#services.queries.restoration !== undefined) await this.#awaitRestored(caller, params['run_id']);
     const mediaType = this.#negotiateMediaType(ctx);
     assertValid(this.#validateParams?.(params));

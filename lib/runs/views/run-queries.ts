@@ -277,9 +277,8 @@ export class RunQueries {
 
   /** Resolves with what a rerun reuses and what it runs; with null when it is no longer kept. */
   async rerunReport(runId: string): Promise<RerunReport | null> {
-    const run = this.#runs.get(runId)?.run;
-    if (run === undefined) return null;
-    return this.#parts.executor.stepRunner.run(describeRerun(run.prepared), run.tenantId);
+    if (this.#runs.get(runId) === undefined) return null;
+    return this.#look(runId, (run) => describeRerun(run.prepared));
   }
 
   /**
@@ -291,9 +290,8 @@ export class RunQueries {
   }
 
   /** The values with which the changed definition of a rerun is to be checked. Rejects with `run_not_found`. */
-  async rerunValues(runId: string, changes: RerunChanges): Promise<RerunValues> {
-    const run = this.#find(runId);
-    return this.#parts.executor.stepRunner.run(mergeValues(run, changes), run.tenantId);
+  rerunValues(runId: string, changes: RerunChanges): Promise<RerunValues> {
+    return this.#look(runId, (run) => mergeValues(run, changes));
   }
 
   /** The files of a run (D63). Throws `run_not_found`. */

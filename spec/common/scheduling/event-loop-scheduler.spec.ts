@@ -128,15 +128,25 @@ describe('EventLoopScheduler', () => {
       expect(order).to.have.length(served + 5);
     });
 
-    it('lets nobody rest once that tenant is forgotten', async () => {
+    it('lets nobody rest once that tenant is gone', async () => {
       await work('bob', { steps: 1, ms: 1 });
       await nextTurn(() => resume !== undefined);
-      now += 3000;
+      now += 250;
       resume?.();
       resume = undefined;
       await nextTurn(() => order.length >= 60);
       expect(resume).to.equal(undefined);
     });
+  });
+
+  it('lets nobody rest for callers of whom no tenant is known', async () => {
+    scheduler = createScheduler(true);
+    slice.isOver = true;
+    const alice = work('alice', { steps: 100, ms: 2 });
+    await nextTurn(() => order.length >= 40);
+    await work('', { steps: 1, ms: 1 });
+    await alice;
+    expect(resume).to.equal(undefined);
   });
 
   it('lets nobody rest when all work hard', async () => {
