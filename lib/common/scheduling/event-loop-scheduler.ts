@@ -7,8 +7,8 @@ interface SchedulerOptions {
   readonly headStartMs: number;
   /** Begins the next slice. */
   readonly startLater: (serve: () => void) => void;
-  /** Calls `resume` when tenants that work hard have rested; undefined when they never rest. */
-  readonly rest?: ((resume: () => void) => void) | undefined;
+  /** Calls `resume` when tenants that work hard have rested for so long; undefined when they never rest. */
+  readonly rest?: ((resume: () => void, ms: number) => void) | undefined;
 }
 
 /** A tenant is there for so long after its last work. */
@@ -17,13 +17,16 @@ const THERE_MS = 250;
 /** Callers of whom no tenant is known, such as readers of open pages: nobody rests for them. */
 const NO_TENANT = '';
 
-/** Tenants that work hard rest after so much work, and for as long, while another one asks for little. */
-const REST_MS = 4;
+/** Tenants that work hard rest after so much work, or a step that takes longer, while another one asks for little. */
+const REST_AFTER_MS = 4;
+
+/** They rest for as long as they have worked, but no longer than this. */
+const LONGEST_REST_MS = 20;
 
 const NEXT_TURN: SchedulerOptions = {
   headStartMs: 50,
   startLater: setImmediate,
-  rest: (resume) => systemClock.setTimeout(resume, REST_MS),
+  rest: (resume, ms) => systemClock.setTimeout(resume, ms),
 };
 
 /** The scheduler forgets how much a tenant has had when the tenant has not worked for so long. */
@@ -149,14 +152,15 @@ export class EventLoopScheduler {
 
   #rest(): void {
     const { rest } = this.#options;
-    if (rest === undefined || this.#isResting || this.#sinceRestMs < REST_MS) return;
+    if (rest === undefined || this.#isResting || this.#sinceRestMs < REST_AFTER_MS) return;
+    const ms = Math.min(this.#sinceRestMs, LONGEST_REST_MS);
     this.#sinceRestMs = 0;
     if (!this.#isLightOneThere()) return;
     this.#isResting = true;
     rest(() => {
       this.#isResting = false;
       if (this.#waiting.length > 0) this.#schedule();
-    });
+    }, ms);
   }
 
   #isLightOneThere(): boolean {

@@ -12,6 +12,13 @@ describe('EventLoopScheduler', () => {
   /** Ends the rest of the tenants that work hard; undefined when they do not rest. */
   let resume: (() => void) | undefined;
 
+  let restMs: number | undefined;
+
+  function rest(next: () => void, ms: number): void {
+    resume = next;
+    restMs = ms;
+  }
+
   function createScheduler(mayRest = false): EventLoopScheduler {
     return new EventLoopScheduler(
       slice,
@@ -19,7 +26,7 @@ describe('EventLoopScheduler', () => {
       {
         headStartMs: 50,
         startLater: setImmediate,
-        rest: mayRest ? (next) => (resume = next) : undefined,
+        rest: mayRest ? rest : undefined,
       },
     );
   }
@@ -137,6 +144,21 @@ describe('EventLoopScheduler', () => {
       await nextTurn(() => order.length >= 60);
       expect(resume).to.equal(undefined);
     });
+  });
+
+  it('lets those rest that work hard for as long as they have worked, and no longer than 20 ms', async () => {
+    scheduler = createScheduler(true);
+    await work('alice', { steps: 40, ms: 2 });
+    const restAfter = async (ms: number): Promise<number | undefined> => {
+      resume = undefined;
+      await work('bob', { steps: 1, ms: 1 });
+      scheduler.defer('alice', 'tasks', () => (now += ms));
+      await nextTurn(() => resume !== undefined);
+      resume?.();
+      return restMs;
+    };
+    expect(await restAfter(9)).to.be.within(9, 13);
+    expect(await restAfter(400)).to.equal(20);
   });
 
   it('lets nobody rest for callers of whom no tenant is known', async () => {
