@@ -166,7 +166,8 @@ export class EventLoopScheduler {
   #isLightOneThere(): boolean {
     const sinceMs = this.#clock.monotonicNow() - THERE_MS;
     for (const [tenantId, tenant] of this.#tenants) {
-      if (tenantId !== NO_TENANT && tenant.lastMs > sinceMs && this.#isLight(tenant)) return true;
+      const isThere = tenant.isWaiting || tenant.lastMs > sinceMs;
+      if (isThere && tenantId !== NO_TENANT && this.#isLight(tenant)) return true;
     }
     return false;
   }
