@@ -14,7 +14,7 @@ interface SchedulerOptions {
 /** A tenant is there for so long after its last work. */
 const THERE_MS = 250;
 
-/** Callers of whom no tenant is known, such as readers of open pages: nobody rests for them. */
+/** The callers without a tenant, such as readers of open pages: nobody rests for them. */
 const NO_TENANT = '';
 
 /** Tenants that work hard rest after so much work, or a step that takes longer, while another one asks for little. */

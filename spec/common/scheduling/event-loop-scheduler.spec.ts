@@ -166,7 +166,7 @@ describe('EventLoopScheduler', () => {
     expect(await restAfter(100)).to.equal(20);
   });
 
-  it('lets nobody rest for callers of whom no tenant is known', async () => {
+  it('lets nobody rest for callers without a tenant', async () => {
     scheduler = createScheduler(true);
     slice.isOver = true;
     const alice = work('alice', { steps: 100, ms: 2 });
