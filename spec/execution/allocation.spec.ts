@@ -6,7 +6,7 @@ import type { AllocatedBytes } from '../support/measuring/allocation.js';
 
 const program = fileURLToPath(new URL('../support/measuring/allocation.ts', import.meta.url));
 
-// What is allocated does not depend on how busy the machine is, and the collector takes a third of the time of a task.
+// Allocation does not depend on how busy the machine is, and the collector takes a third of the time of a task.
 describe('The memory that a run allocates', () => {
   it('is bounded for each task of a chain and of a wide wave, and for each item of a fan-out', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', program]);

@@ -14,8 +14,8 @@ interface SchedulerOptions {
 /** A tenant is there for so long after its last work. */
 const THERE_MS = 250;
 
-/** The callers without a tenant, such as readers of open pages: nobody rests for them. */
-const NO_TENANT = '';
+/** Callers whose tenant is not known, or not yet, such as readers of open pages: nobody rests for them. */
+export const UNKNOWN_TENANT = '';
 
 /** Tenants that work hard rest after so much work, or a step that takes longer, while another one asks for little. */
 const REST_AFTER_MS = 4;
@@ -167,7 +167,7 @@ export class EventLoopScheduler {
     const sinceMs = this.#clock.monotonicNow() - THERE_MS;
     for (const [tenantId, tenant] of this.#tenants) {
       const isThere = tenant.isWaiting || tenant.lastMs > sinceMs;
-      if (isThere && tenantId !== NO_TENANT && this.#isLight(tenant)) return true;
+      if (isThere && tenantId !== UNKNOWN_TENANT && this.#isLight(tenant)) return true;
     }
     return false;
   }

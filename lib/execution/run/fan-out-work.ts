@@ -13,8 +13,13 @@ import { TaskWork, toFailureBytes } from './task-work.js';
 const ITEMS_PER_TIME = 64;
 
 /** Where the output of an item without attempts comes from: an earlier run (D60), or the cache (D65). */
-const REUSED: { readonly reused?: true; readonly cached?: true } = { reused: true };
-const CACHED = { cached: true } as const;
+interface OutputOrigin {
+  readonly reused?: true;
+  readonly cached?: true;
+}
+
+const REUSED: OutputOrigin = { reused: true };
+const CACHED: OutputOrigin = { cached: true };
 
 const NO_ITEM_WRITES: readonly (readonly Write[])[] = [];
 
@@ -166,7 +171,7 @@ export class FanOutWork extends TaskWork {
     return failure;
   }
 
-  #writeEvent(item: number, attempt: number, origin: typeof REUSED | undefined): void {
+  #writeEvent(item: number, attempt: number, origin: OutputOrigin | undefined): void {
     const { journal } = this.run.services;
     if (!journal.isObserved) return;
     journal.write({ kind: 'item', task_id: this.task.id, item, attempt, phase: 'finish', ...origin });

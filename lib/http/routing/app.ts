@@ -21,7 +21,7 @@ import { taskRoutes } from '../routes/runs/tasks.js';
 import { createBodyReader } from './body.js';
 import { countHeaders, Endpoint } from './endpoint.js';
 import type { Route } from './route.js';
-import { UNKNOWN_TENANT } from './unauthenticated-bodies.js';
+import { UNKNOWN_TENANT } from '../../common/scheduling/event-loop-scheduler.js';
 import type { HttpServices } from '../services.js';
 
 /** Lists every route of the server, in the order of the OpenAPI document. */

@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { UNKNOWN_TENANT } from '../../common/scheduling/event-loop-scheduler.js';
 import { fairYield } from '../../common/scheduling/run-in-slices.js';
 import type { TObject, TSchema } from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
@@ -16,7 +17,7 @@ import type { HttpServices } from '../services.js';
 import { type Body, type BodyReader, NO_BODY } from './body.js';
 import { BodyMemory, TenantPayer } from './body-memory.js';
 import type { BodyProof, Route, RouteRequest, RouteResult } from './route.js';
-import { UNKNOWN_TENANT, UnauthenticatedBody } from './unauthenticated-bodies.js';
+import { UnauthenticatedBody } from './unauthenticated-bodies.js';
 
 /** Returns what is wrong with a value, in sentences; undefined when it is valid. */
 type Validator = (value: unknown) => string | undefined;

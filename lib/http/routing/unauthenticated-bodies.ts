@@ -1,3 +1,4 @@
+import { UNKNOWN_TENANT } from '../../common/scheduling/event-loop-scheduler.js';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
@@ -6,9 +7,6 @@ import type { MemoryPool } from '../../common/memory/memory-pool.js';
 import { formatMebibytes } from '../../common/text.js';
 import { BodyMemory, TenantPayer } from './body-memory.js';
 import type { BodyProof } from './route.js';
-
-/** Of requests whose caller is not known; no tenant has this id. */
-export const UNKNOWN_TENANT = '';
 
 const { partOfMemory, receiveMs } = UNPROVED_LIMITS;
 

@@ -61,7 +61,7 @@ describe('Who has started a run (D75), and its trigger (D28, D71)', () => {
   };
   const list = async (query: string): Promise<RunPage> =>
     (await server.request<RunPage>('GET', `/pipelines/runs?limit=500&${query}`, undefined, as('ada'))).body;
-  /** What the server says of a request that it refuses. */
+  /** The error of a request that the server refuses. */
   const refusal = async (method: string, path: string, body?: object): Promise<string> => {
     const refused = await server.request<ErrorBody>(method, path, body, as('ci'));
     expect(refused.status, path).to.equal(400);

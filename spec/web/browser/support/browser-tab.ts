@@ -15,7 +15,7 @@ interface BrowserTabOptions extends TestServerOptions {
   readonly expected?: RegExp;
 }
 
-/** What the specs of a suite share, and the tab that each of them has for itself. */
+/** The server and the browser, which the specs of a suite share, and the tab that each spec has for itself. */
 interface BrowserTab {
   readonly folder: TemporaryFolder;
   readonly url: string;
