@@ -11,6 +11,7 @@ export class EventLoopSlice {
   readonly #sliceMs: number;
   #startMs = 0;
   #isStarted = false;
+  #end: NodeJS.Immediate | undefined;
 
   constructor(sliceMs = SLICE_MS) {
     this.#sliceMs = sliceMs;
@@ -25,7 +26,9 @@ export class EventLoopSlice {
   start(): void {
     this.#isStarted = true;
     this.#startMs = performance.now();
-    setImmediate(() => {
+    // The end of an earlier slice must not end this one.
+    clearImmediate(this.#end);
+    this.#end = setImmediate(() => {
       this.#isStarted = false;
     });
   }
