@@ -96,6 +96,7 @@ export class ServeCommand extends CatalogCommand {
     const stopLoggingWarnings = logWarnings(log, context);
     const config = lowerTenantShare(configured, modules.countTenants(keys ?? []), log);
     const processes = startProcesses(modules, config, context);
+    const endRests = modules.eventLoopScheduler.allowRests();
     const setup: ServerSetup = { modules, config, log, context: { ...context, atEnd: processes.atEnd } };
     const output = { stdout: stream, env: context.env, log, quiet: this.quiet };
     try {
@@ -126,6 +127,7 @@ export class ServeCommand extends CatalogCommand {
       return await Promise.race([status, signals.second.then(() => EXIT.interrupted)]);
     } finally {
       signals.close();
+      endRests();
       stopLoggingWarnings();
       stopReporting();
       await processes.closeAll();

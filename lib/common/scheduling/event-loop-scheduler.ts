@@ -7,8 +7,6 @@ interface SchedulerOptions {
   readonly headStartMs: number;
   /** Begins the next slice. */
   readonly startLater: (serve: () => void) => void;
-  /** Calls `resume` when tenants that work hard have rested for so long; undefined when they never rest. */
-  readonly rest?: ((resume: () => void, ms: number) => void) | undefined;
 }
 
 /** A tenant is there for so long after its last work. */
@@ -26,7 +24,6 @@ const LONGEST_REST_MS = 20;
 const NEXT_TURN: SchedulerOptions = {
   headStartMs: 50,
   startLater: setImmediate,
-  rest: (resume, ms) => systemClock.setTimeout(resume, ms),
 };
 
 /** The scheduler forgets how much a tenant has had when the tenant has not worked for so long. */
@@ -44,9 +41,9 @@ interface DeferredWork {
  * lately continues first (D25), so that the few steps of small work pass the many steps of large one, however many tenants
  * work hard.
  *
- * While a tenant is there that asks for little, those that work hard leave half of the time to it, whether it needs that
- * time or not: its next request would otherwise come in the middle of their work, and wait for that and for the garbage
- * collector several times. Tenants that all work hard have the event loop without a rest.
+ * In a server, those that work hard leave half of the time to a tenant that asks for little while it is there, whether it
+ * needs that time or not: its next request would otherwise come in the middle of their work, and wait for that and for the
+ * garbage collector several times. Tenants that all work hard have the event loop without a rest.
  */
 export class EventLoopScheduler {
   readonly #slice: Pick<EventLoopSlice, 'isOver' | 'start'>;
@@ -64,6 +61,7 @@ export class EventLoopScheduler {
   /** Time of those that work hard since their last rest. */
   #sinceRestMs = 0;
   #isResting = false;
+  #timer: Pick<Clock, 'setTimeout'> | undefined;
 
   constructor(
     slice: Pick<EventLoopSlice, 'isOver' | 'start'> = new EventLoopSlice(),
@@ -103,6 +101,19 @@ export class EventLoopScheduler {
   /** Like `wait`, once the time of this turn is used up; undefined before. */
   waitWhenOver(tenantId: string, place?: Place): Promise<void> | undefined {
     return this.isOver ? this.wait(tenantId, place) : undefined;
+  }
+
+  /**
+   * Lets tenants that work hard rest from now on, until the returned function is called. A process with one caller, such as
+   * a command, would wait for nothing.
+   *
+   * @param timer ends each rest
+   */
+  allowRests(timer: Pick<Clock, 'setTimeout'> = systemClock): () => void {
+    this.#timer = timer;
+    return () => {
+      this.#timer = undefined;
+    };
   }
 
   #schedule(): void {
@@ -151,13 +162,12 @@ export class EventLoopScheduler {
   }
 
   #rest(): void {
-    const { rest } = this.#options;
-    if (rest === undefined || this.#isResting || this.#sinceRestMs < REST_AFTER_MS) return;
+    if (this.#timer === undefined || this.#isResting || this.#sinceRestMs < REST_AFTER_MS) return;
     const ms = Math.min(this.#sinceRestMs, LONGEST_REST_MS);
     this.#sinceRestMs = 0;
     if (!this.#isLightOneThere()) return;
     this.#isResting = true;
-    rest(() => {
+    this.#timer.setTimeout(() => {
       this.#isResting = false;
       if (this.#waiting.length > 0) this.#schedule();
     }, ms);

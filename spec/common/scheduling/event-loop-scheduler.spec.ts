@@ -13,22 +13,18 @@ describe('EventLoopScheduler', () => {
   let resume: (() => void) | undefined;
 
   let restMs: number | undefined;
-
-  function rest(next: () => void, ms: number): void {
-    resume = next;
-    restMs = ms;
-  }
+  const timer = {
+    setTimeout(next: () => void, ms: number): void {
+      resume = next;
+      restMs = ms;
+    },
+  };
 
   function createScheduler(mayRest = false): EventLoopScheduler {
-    return new EventLoopScheduler(
-      slice,
-      { monotonicNow: () => now },
-      {
-        headStartMs: 50,
-        startLater: setImmediate,
-        rest: mayRest ? rest : undefined,
-      },
-    );
+    const clock = { monotonicNow: () => now };
+    const created = new EventLoopScheduler(slice, clock, { headStartMs: 50, startLater: setImmediate });
+    if (mayRest) created.allowRests(timer);
+    return created;
   }
 
   beforeEach(() => {
