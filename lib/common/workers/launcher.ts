@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import { errorMessage } from '../errors.js';
+import { lowerPriority } from './priority.js';
 
 /** A Node.js program that runs in a process of its own. */
 export interface WorkerProgram {
@@ -152,16 +152,3 @@ function measureReserved(): number {
 }
 
 const SHELL = '/bin/sh';
-
-/** Of processes, from -20 to 19: while processors are short, the server comes first, and its processes still get a fourth. */
-const LOW_PRIORITY = 5;
-
-/** Lets this process come before another one. */
-export function lowerPriority(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    setPriority(pid, LOW_PRIORITY);
-  } catch {
-    // The process has ended already, or the system allows no change: it then works at the server's own priority.
-  }
-}

@@ -1,0 +1,37 @@
+import { writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+
+/** From -20 to 19: while processors are short, the server comes first, and its processes still get a fourth. */
+const LOW_PRIORITY = 5;
+
+/** Lets the process of this one come before another of its session. */
+export function lowerPriority(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, LOW_PRIORITY);
+  } catch {
+    // The process has ended already, or the system allows no change: it then works at the server's own priority.
+  }
+}
+
+/** Linux lets only root change the priority of a session again within 100 ms after another. */
+const RETRY_MS = 150;
+const RETRIES = 10;
+
+/**
+ * Lets the session of this process come before that of another one. Linux outside of containers shares the processors
+ * between sessions first ("autogroup"), and heeds the priorities of processes only within each of them: workers in a
+ * session of their own would get as much as the server, whatever their priority.
+ *
+ * @param pid of the process that leads the session
+ */
+export function lowerSessionPriority(pid: number | undefined, retries = RETRIES): void {
+  if (pid === undefined) return;
+  try {
+    writeFileSync(`/proc/${pid}/autogroup`, String(LOW_PRIORITY));
+  } catch (error) {
+    // Other systems have no such file, and other errors mean that the process has ended.
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || retries === 0) return;
+    setTimeout(() => lowerSessionPriority(pid, retries - 1), RETRY_MS).unref();
+  }
+}
