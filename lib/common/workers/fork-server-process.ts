@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { ForkEvent, ForkRequest } from './fork-server.js';
 import { spawnWorker, type WorkerProgram } from './launcher.js';
+import { LONG_WORK_PRIORITY, lowerPriority } from './priority.js';
 import { ProgramHost } from './programs/program-host.js';
 
 /** The program of the small process that starts the others for a {@link ForkServer}. */
@@ -14,6 +15,7 @@ const programs = new ProgramHost({
 
 process.on('message', (request: ForkRequest) => {
   if (request.kind === 'kill') children.get(request.id)?.kill('SIGKILL');
+  else if (request.kind === 'demote') lowerPriority(children.get(request.id)?.pid, LONG_WORK_PRIORITY);
   else if (request.kind === 'launch') launch(request.id, request.program);
   else programs.start(request.id, request.program, request.folder);
 });

@@ -19,6 +19,7 @@ import type { Program, ProgramExit, ProgramLauncher, StartedProgram } from './pr
 export type ForkRequest =
   | { readonly kind: 'launch'; readonly id: number; readonly program: WorkerProgram }
   | { readonly kind: 'kill'; readonly id: number }
+  | { readonly kind: 'demote'; readonly id: number }
   | {
       readonly kind: 'start';
       readonly id: number;
@@ -152,6 +153,7 @@ class ForkServerProcess {
         if (this.#listeners.has(id)) this.#await(id, true);
       },
       unref: () => this.#await(id, false),
+      demote: () => this.#send({ kind: 'demote', id }),
     };
   }
 

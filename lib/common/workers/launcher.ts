@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { errorMessage } from '../errors.js';
-import { lowerPriority } from './priority.js';
+import { LONG_WORK_PRIORITY, lowerPriority } from './priority.js';
 
 /** A Node.js program that runs in a process of its own. */
 export interface WorkerProgram {
@@ -11,6 +11,8 @@ export interface WorkerProgram {
   readonly file: string;
   /** Maximum memory of all values in the process; it ends when it needs more. Node.js itself takes up to 80 MiB besides. */
   readonly memoryMiB: number;
+  /** From 1 to 19, the last. Default 5. */
+  readonly priority?: number;
 }
 
 /** How a process ended, or why there is none. */
@@ -32,6 +34,8 @@ export interface LaunchedProcess {
   ref(): void;
   /** Lets the server exit before; initially so. */
   unref(): void;
+  /** Lets the other processes come before this one, for good: only root could raise the priority of a process again. */
+  demote(): void;
 }
 
 /** Starts worker processes. */
@@ -64,6 +68,7 @@ export const directLauncher: Launcher = {
       kill: () => void child?.kill('SIGKILL'),
       ref: () => child?.ref(),
       unref: () => child?.unref(),
+      demote: () => lowerPriority(child?.pid, LONG_WORK_PRIORITY),
     };
   },
   close: async () => undefined,
@@ -81,7 +86,7 @@ export const directLauncher: Launcher = {
  * @param onExit also called, later, when there is no process; then undefined is returned, or a child without an id
  */
 export function spawnWorker(
-  { file, memoryMiB }: WorkerProgram,
+  { file, memoryMiB, priority }: WorkerProgram,
   socketAt: keyof typeof SOCKET_AT,
   onExit: LaunchListener['onExit'],
 ): ChildProcess | undefined {
@@ -96,7 +101,7 @@ exec "$0" "$@"`;
   stdio[fd] = 'overlapped';
   try {
     const child = spawn(executable, args, { env: {}, cwd: dirname(file), stdio, windowsHide: true });
-    lowerPriority(child.pid);
+    lowerPriority(child.pid, priority);
     let hasEnded = false;
     const end = (exit: WorkerExit): void => {
       if (!hasEnded) onExit(exit);

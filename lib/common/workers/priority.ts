@@ -4,11 +4,14 @@ import { setPriority } from 'node:os';
 /** From -20 to 19: while processors are short, the server comes first, and its processes still get a fourth. */
 const LOW_PRIORITY = 5;
 
-/** Lets the process of this one come before another of its session. */
-export function lowerPriority(pid: number | undefined): void {
+/** Of processes that work long: those with short work come first, and get nine times as much. */
+export const LONG_WORK_PRIORITY = 15;
+
+/** Lets this process come before another one of its session. */
+export function lowerPriority(pid: number | undefined, priority = LOW_PRIORITY): void {
   if (pid === undefined) return;
   try {
-    setPriority(pid, LOW_PRIORITY);
+    setPriority(pid, priority);
   } catch {
     // The process has ended already, or the system allows no change: it then works at the server's own priority.
   }

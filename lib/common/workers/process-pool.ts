@@ -20,6 +20,11 @@ export interface ProcessPoolOptions extends Omit<WorkerOptions, 'launcher'> {
    * of callers. Otherwise any process answers anybody.
    */
   readonly isolateTenants: boolean;
+  /**
+   * True when a process that works for longer than 100 ms comes after the others from then on, and is replaced by the one
+   * that belongs to nobody yet. Only with `isolateTenants`.
+   */
+  readonly demotesLongWork?: boolean;
 }
 
 /** The options of a pool of a server, which knows itself how many processes its work needs. */
@@ -59,6 +64,9 @@ interface Work<Request extends object, Response> {
 
 /** How long requests of one tenant are answered while others wait: tenants get equal time, not equal numbers of requests. */
 const TURN_MS = 100;
+
+/** Work that takes longer is long. */
+const LONG_WORK_MS = 100;
 
 /**
  * Answers requests in processes that can be killed, for work that cannot be bounded to some milliseconds: it can neither
@@ -176,16 +184,38 @@ export class ProcessPool<Request extends object, Response> {
       await worker.ready();
       work.startedMs = this.#options.clock.monotonicNow();
       work.options.onStart?.();
-      const response = await worker.answer(await work.createRequest(), work.options.timeoutMs);
+      const response = await this.#answer(worker, await work.createRequest(), work.options.timeoutMs);
       // A caller that aborts the request from now on has no process to kill.
       work.worker = undefined;
       await work.deliver(response);
     } catch (error) {
       work.reject(error);
     }
-    if (worker?.isAlive === true) this.#idle.set(worker, owner);
+    if (worker?.isAlive === true) this.#keep(worker, owner);
     work.worker = undefined;
     if (this.#options.isolateTenants && !this.#isClosed) this.#startSpare();
+  }
+
+  async #answer(
+    worker: WorkerProcess<Request, Response>,
+    request: Request,
+    timeoutMs: number,
+  ): Promise<Response> {
+    const { clock, demotesLongWork } = this.#options;
+    const timer =
+      demotesLongWork === true ? clock.setTimeout(() => worker.demote(), LONG_WORK_MS) : undefined;
+    try {
+      return await worker.answer(request, timeoutMs);
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  }
+
+  /** Keeps a process for its owner. Where a spare one replaces it, one that would come after others for ever ends. */
+  #keep(worker: WorkerProcess<Request, Response>, owner: string): void {
+    if (worker.isDemoted && this.#spare?.isAlive === true) {
+      worker.kill(new WorkerError('closed', 'its process has a low priority'));
+    } else this.#idle.set(worker, owner);
   }
 
   #takeWorker(owner: string): WorkerProcess<Request, Response> {

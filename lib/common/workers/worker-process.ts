@@ -29,6 +29,7 @@ export class WorkerProcess<Request extends object, Response> {
   #unreadable: string | undefined;
   #isReady = false;
   #isAwaited = false;
+  #isDemoted = false;
   #failure: WorkerError | undefined;
   #onReady: (() => void) | undefined;
   #onResponse: ((message: { readonly head: ResponseHead; readonly response: Response }) => void) | undefined;
@@ -36,11 +37,11 @@ export class WorkerProcess<Request extends object, Response> {
 
   constructor(options: WorkerOptions) {
     this.#options = options;
-    const { launcher, file, memoryMiB } = options;
+    const { launcher, file, memoryMiB, priority } = options;
     let onEnd: () => void;
     this.ended = new Promise((resolve) => (onEnd = resolve));
     this.#launched = launcher.launch(
-      { file, memoryMiB },
+      { file, memoryMiB, ...(priority !== undefined && { priority }) },
       {
         onSocket: (socket) => this.#connect(socket),
         onExit: (exit) => {
@@ -55,6 +56,11 @@ export class WorkerProcess<Request extends object, Response> {
   /** True when the process can answer another request. */
   get isAlive(): boolean {
     return this.#failure === undefined && this.#socket?.destroyed !== true;
+  }
+
+  /** True when the others come before this process. */
+  get isDemoted(): boolean {
+    return this.#isDemoted;
   }
 
   /** Resolves when the process can take a request. Rejects with a WorkerError when it does not start in time. */
@@ -79,6 +85,12 @@ export class WorkerProcess<Request extends object, Response> {
     );
     if (head.error !== undefined) throw new WorkerError('threw', head.error);
     return response;
+  }
+
+  /** Lets the others come before this process from now on. */
+  demote(): void {
+    this.#isDemoted = true;
+    this.#launched.demote();
   }
 
   /** Ends the process at once; a request at work fails with `failure`. */

@@ -26,6 +26,9 @@ export interface DocumentPoolOptions extends SizedPoolOptions {
 /** A process takes about 80 MB while it is idle. */
 const MAX_PROCESSES = 4;
 
+/** Most documents take long: expressions and texts come first. */
+const PRIORITY = 10;
+
 /**
  * Parses documents: small texts at once, everything else in processes that can be killed, since the libraries for PDF
  * and Office files can neither pause nor be bounded. A document that takes too much time or memory fails its task and
@@ -48,6 +51,7 @@ export class DocumentPool {
     this.#pool = new ProcessPool({
       file,
       memoryMiB: this.#limits.memoryMiB,
+      priority: PRIORITY,
       atWork: shareLimit(maxProcesses, tenantShare),
       maxProcesses,
       isolateTenants,

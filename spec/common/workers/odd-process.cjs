@@ -3,7 +3,18 @@ const { env, execArgv, pid } = process;
 const send = require('./small-messages.cjs').connect(({ does }) => BEHAVIOURS[does]());
 const respond = (response, isOversized = false) => send({ kind: 'response', isOversized }, response);
 
+let isReleased = false;
+let release = () => undefined;
+process.on('SIGUSR2', () => {
+  isReleased = true;
+  release();
+});
+
 const BEHAVIOURS = {
+  'wait for SIGUSR2': () => {
+    release = () => respond(pid);
+    if (isReleased) release();
+  },
   nothing: () => undefined,
   exit: () => process.exit(3),
   fault: () => process.kill(pid, 'SIGSEGV'),

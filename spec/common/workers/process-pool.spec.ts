@@ -22,7 +22,15 @@ const ODD_PROGRAM = join(ROOT, 'spec/common/workers/odd-process.cjs');
 const MUTE_PROGRAM = join(ROOT, 'spec/common/workers/mute-process.cjs');
 
 interface OddRequest {
-  readonly does: 'nothing' | 'exit' | 'fault' | 'environment' | 'pid' | 'oversized' | 'throw';
+  readonly does:
+    | 'nothing'
+    | 'wait for SIGUSR2'
+    | 'exit'
+    | 'fault'
+    | 'environment'
+    | 'pid'
+    | 'oversized'
+    | 'throw';
 }
 
 type OddPool = ProcessPool<OddRequest, number>;
@@ -378,6 +386,44 @@ for (const [kind, launch] of Object.entries(LAUNCHERS))
     it('starts processes that leave the processor to the server while processors are short', async () => {
       const pid = await ask(open(), 'alice', 'pid');
       expect(getPriority(pid)).to.be.greaterThan(getPriority());
+    });
+
+    describe('and work of more than 100 ms', () => {
+      /** Works for 100 ms, and returns the process with its priority then. */
+      async function workLong(pool: OddPool, clock: ManualClock): Promise<{ pid: number; priority: number }> {
+        let priority = getPriority();
+        const onStart = async (): Promise<void> => {
+          await nextTick();
+          const [pid = 0] = await listProcesses();
+          const initial = getPriority(pid);
+          clock.advance(100);
+          while (pool === isolating && getPriority(pid) === initial) await nextTick();
+          priority = getPriority(pid);
+          process.kill(pid, 'SIGUSR2');
+        };
+        const pid = await ask(pool, 'alice', 'wait for SIGUSR2', { onStart: () => void onStart() });
+        return { pid, priority };
+      }
+
+      let isolating: OddPool;
+
+      it('lets it end behind short work, and the next work of its tenant in another process', async () => {
+        const clock = new ManualClock();
+        isolating = open({ clock, demotesLongWork: true });
+        const first = await ask(isolating, 'alice', 'pid');
+        expect(await workLong(isolating, clock)).to.deep.equal({ pid: first, priority: 15 });
+        const next = await ask(isolating, 'alice', 'pid');
+        expect(next).not.to.equal(first);
+        expect(getPriority(next)).to.equal(5);
+      });
+
+      it('leaves its priority as it is in other pools', async () => {
+        const clock = new ManualClock();
+        const pool = open({ clock });
+        const first = await ask(pool, 'alice', 'pid');
+        expect(await workLong(pool, clock)).to.deep.equal({ pid: first, priority: 5 });
+        expect(await ask(pool, 'alice', 'pid')).to.equal(first);
+      });
     });
 
     it('ends all processes when it is closed', async () => {

@@ -3,6 +3,7 @@ import { getPriority } from 'node:os';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { ForkServer } from '../../../../lib/common/workers/fork-server.js';
 import { directPrograms } from '../../../../lib/common/workers/programs/direct-programs.js';
 import { requireBuild, ROOT } from '../../../project/files.js';
@@ -67,6 +68,19 @@ describe('A program that a ForkServer starts', () => {
     );
     started.stdin.end('now');
     expect(Number(await readLine(started))).to.be.greaterThan(getPriority());
+    started.stderr.resume();
+    await started.closed;
+  });
+
+  it('has a session that leaves the processors to that of this process, as the ForkServer has', async () => {
+    const started = await server.programs.start(program(WAIT));
+    await readLine(started);
+    for (const pid of [started.pid, await findForkServer()]) {
+      const file = `/proc/${pid}/autogroup`;
+      // Only Linux shares the processors between sessions.
+      while (existsSync(file) && !readFileSync(file, 'utf8').endsWith('nice 5\n')) await nextTick();
+    }
+    started.stdin.end();
     started.stderr.resume();
     await started.closed;
   });
