@@ -37,7 +37,7 @@ function launch(id: number, program: WorkerProgram): void {
   });
   if (child?.pid === undefined) return;
   children.set(id, child);
-  send({ kind: 'started', id }, child.stdin as Socket);
+  send({ kind: 'started', id, pid: child.pid }, child.stdin as Socket);
 }
 
 /** @param socket is passed to the server, and closed here */

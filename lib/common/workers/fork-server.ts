@@ -30,7 +30,12 @@ export type ForkRequest =
 
 /** A message of the fork server. The first one brings the socket of a worker, the first three those of a program. */
 export type ForkEvent =
-  | { readonly kind: 'started'; readonly id: number; readonly program?: ProgramSocket }
+  | {
+      readonly kind: 'started';
+      readonly id: number;
+      readonly pid?: number | undefined;
+      readonly program?: ProgramSocket;
+    }
   | { readonly kind: 'exited'; readonly id: number; readonly exit: ProgramExit };
 
 /** Launches the workers of a server, and starts programs of others. */
@@ -98,7 +103,7 @@ export class ForkServer implements ServerLauncher {
 
 /** A worker or a program, as its handle learns of it. */
 interface ForkListener {
-  readonly onSocket: (socket: Socket, program: ProgramSocket | undefined) => void;
+  readonly onSocket: (socket: Socket, event: Extract<ForkEvent, { readonly kind: 'started' }>) => void;
   readonly onExit: (exit: ProgramExit) => void;
 }
 
@@ -145,7 +150,7 @@ class ForkServerProcess {
 
   launch(program: WorkerProgram, { onSocket, onExit }: LaunchListener): LaunchedProcess {
     const id = ++this.#lastId;
-    this.#listeners.set(id, { onSocket: (socket) => onSocket(socket.unref()), onExit });
+    this.#listeners.set(id, { onSocket: (socket, { pid }) => onSocket(socket.unref(), pid), onExit });
     this.#send({ kind: 'launch', id, program });
     return {
       kill: () => this.#send({ kind: 'kill', id }),
@@ -166,7 +171,7 @@ class ForkServerProcess {
       return forked.started;
     }
     this.#listeners.set(id, {
-      onSocket: (socket, of) => of && forked.onSocket(socket, of),
+      onSocket: (socket, { program: of }) => of && forked.onSocket(socket, of),
       onExit: (exit) => forked.onExit(exit),
     });
     this.#await(id, true);
@@ -196,7 +201,7 @@ class ForkServerProcess {
       return;
     }
     if (listener === undefined) socket?.destroy();
-    else if (socket !== undefined) listener.onSocket(socket, event.program);
+    else if (socket !== undefined) listener.onSocket(socket, event);
   }
 
   #await(id: number, isAwaited: boolean): void {

@@ -22,7 +22,7 @@ export type WorkerExit =
 
 export interface LaunchListener {
   /** The process has started; this is the server's end of the socket between both. */
-  readonly onSocket: (socket: Socket) => void;
+  readonly onSocket: (socket: Socket, pid: number | undefined) => void;
   /** The process has ended, or cannot start. Called once. */
   readonly onExit: (exit: WorkerExit) => void;
 }
@@ -63,7 +63,7 @@ export const directLauncher: Launcher = {
     const socket = child?.stdio[SOCKET_AT.fourth] as Socket | null | undefined;
     child?.unref();
     socket?.unref();
-    if (child?.pid !== undefined && socket != null) queueMicrotask(() => onSocket(socket));
+    if (child?.pid !== undefined && socket != null) queueMicrotask(() => onSocket(socket, child.pid));
     return {
       kill: () => void child?.kill('SIGKILL'),
       ref: () => child?.ref(),

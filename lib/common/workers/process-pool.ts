@@ -21,7 +21,7 @@ export interface ProcessPoolOptions extends Omit<WorkerOptions, 'launcher'> {
    */
   readonly isolateTenants: boolean;
   /**
-   * True when a process that works for longer than 100 ms comes after the others from then on, and is replaced by the one
+   * True when a process whose work uses much CPU time comes after the others from then on, and is replaced by the one
    * that belongs to nobody yet. Only with `isolateTenants`.
    */
   readonly demotesLongWork?: boolean;
@@ -65,8 +65,11 @@ interface Work<Request extends object, Response> {
 /** How long requests of one tenant are answered while others wait: tenants get equal time, not equal numbers of requests. */
 const TURN_MS = 100;
 
-/** Work that takes longer is long. */
-const LONG_WORK_MS = 100;
+/** How often the pool looks how much CPU time work has used. */
+const LOOK_MS = 100;
+
+/** Work that has used more CPU time since the first look is long. */
+const LONG_WORK_MS = 50;
 
 /**
  * Answers requests in processes that can be killed, for work that cannot be bounded to some milliseconds: it can neither
@@ -201,14 +204,32 @@ export class ProcessPool<Request extends object, Response> {
     request: Request,
     timeoutMs: number,
   ): Promise<Response> {
-    const { clock, demotesLongWork } = this.#options;
-    const timer =
-      demotesLongWork === true ? clock.setTimeout(() => worker.demote(), LONG_WORK_MS) : undefined;
+    if (this.#options.demotesLongWork !== true) return worker.answer(request, timeoutMs);
+    const stopWatching = this.#demoteWhenLong(worker);
     try {
       return await worker.answer(request, timeoutMs);
     } finally {
-      clock.clearTimeout(timer);
+      stopWatching();
     }
+  }
+
+  /** CPU time counts, because short work that waits for a processor is not long. */
+  #demoteWhenLong(worker: WorkerProcess<Request, Response>): () => void {
+    const { clock } = this.#options;
+    let isOver = worker.isDemoted;
+    let firstMs: number | undefined;
+    const look = async (): Promise<void> => {
+      const cpuMs = await worker.cpuMs();
+      if (isOver || cpuMs === undefined) return;
+      firstMs ??= cpuMs;
+      if (cpuMs - firstMs >= LONG_WORK_MS) worker.demote();
+      else timer = clock.setTimeout(() => void look(), LOOK_MS);
+    };
+    let timer = isOver ? undefined : clock.setTimeout(() => void look(), LOOK_MS);
+    return () => {
+      isOver = true;
+      clock.clearTimeout(timer);
+    };
   }
 
   /** Keeps a process for its owner. Where a spare one replaces it, one that would come after others for ever ends. */

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.js';
 import { errorMessage } from '../errors.js';
@@ -30,6 +31,7 @@ export class WorkerProcess<Request extends object, Response> {
   #isReady = false;
   #isAwaited = false;
   #isDemoted = false;
+  #pid: number | undefined;
   #failure: WorkerError | undefined;
   #onReady: (() => void) | undefined;
   #onResponse: ((message: { readonly head: ResponseHead; readonly response: Response }) => void) | undefined;
@@ -43,7 +45,10 @@ export class WorkerProcess<Request extends object, Response> {
     this.#launched = launcher.launch(
       { file, memoryMiB, ...(priority !== undefined && { priority }) },
       {
-        onSocket: (socket) => this.#connect(socket),
+        onSocket: (socket, pid) => {
+          this.#pid = pid;
+          this.#connect(socket);
+        },
         onExit: (exit) => {
           this.#fail(describeExit(this.#findCause(exit), options));
           this.#socket?.destroy();
@@ -85,6 +90,13 @@ export class WorkerProcess<Request extends object, Response> {
     );
     if (head.error !== undefined) throw new WorkerError('threw', head.error);
     return response;
+  }
+
+  /** The CPU time that the process has used, in milliseconds; undefined where the system does not say. */
+  async cpuMs(): Promise<number | undefined> {
+    if (this.#pid === undefined) return undefined;
+    const text = await readFile(`/proc/${this.#pid}/schedstat`, 'latin1').catch(() => undefined);
+    return text === undefined ? undefined : Number(text.split(' ')[0]) / 1e6;
   }
 
   /** Lets the others come before this process from now on. */

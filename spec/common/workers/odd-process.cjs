@@ -15,6 +15,11 @@ const BEHAVIOURS = {
     release = () => respond(pid);
     if (isReleased) release();
   },
+  'work until SIGUSR2': () => {
+    if (isReleased) return respond(pid);
+    for (const end = Date.now() + 5; Date.now() < end; );
+    setImmediate(BEHAVIOURS['work until SIGUSR2']);
+  },
   nothing: () => undefined,
   exit: () => process.exit(3),
   fault: () => process.kill(pid, 'SIGSEGV'),
