@@ -47,7 +47,7 @@ export { DistributedExecutor, type Executor } from './execution/executor.js';
 export { LocalExecutor, type LocalExecutorOptions } from './execution/local-executor.js';
 export type { PlanOutcome, PlanResult, RunOutcome, RunResult } from './execution/results.js';
 export { type InspectedEvents, type InspectionObserver, inspectRun } from './execution/run/inspect-run.js';
-export type { ExecutionOptions, PlanInputs, RunInputs } from './execution/run-inputs.js';
+export type { ExecutionOptions, PlanInputs, RunInputs } from './execution/prepare/run-inputs.js';
 export type { ChartEdge, ChartNode, Statechart } from './runs/inspection/statechart.js';
 export type { RunRecord } from './runs/record.js';
 export { RunRegistry } from './runs/registry.js';

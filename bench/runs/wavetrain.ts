@@ -1,5 +1,5 @@
 import { LocalExecutor } from '../../lib/execution/local-executor.js';
-import type { ExecutionOptions } from '../../lib/execution/run-inputs.js';
+import type { ExecutionOptions } from '../../lib/execution/prepare/run-inputs.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 
 const executor = new LocalExecutor();

@@ -38,7 +38,7 @@ export type { EventList as ListedEvents, LiveEvent, TaskEvent } from '../executi
 export type { ErrorCause, ErrorRecord } from '../execution/invocation/thrown-error.js';
 export type { RunTrigger, StartedBy } from '../common/wire/started-by.js';
 export type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from '../execution/results.js';
-export type { ExecutionOptions } from '../execution/run-inputs.js';
+export type { ExecutionOptions } from '../execution/prepare/run-inputs.js';
 export type { Graph } from '../pipelines/drawing/graph.js';
 export type { ValidationReport } from '../pipelines/report.js';
 export type { DefinitionGraph, PlanGraph } from '../plans/graph.js';

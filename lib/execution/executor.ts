@@ -1,6 +1,6 @@
 import { NotImplementedError } from '../common/errors.js';
 import type { RunResult } from './results.js';
-import type { RunInputs } from './run-inputs.js';
+import type { RunInputs } from './prepare/run-inputs.js';
 
 /**
  * Runs pipelines. The local executor runs them in this process; the distributed one will send them to workers (What

@@ -34,7 +34,7 @@ import { type ParseText, StepRunner } from './prepare/step-runner.js';
 import { awaitResult, type PlanResult, type RunArtifact, type RunResult } from './results.js';
 import { PipelineRun } from './run/pipeline-run.js';
 import type { RunDependencies } from './run-context.js';
-import type { PlanInputs, RunInputs } from './run-inputs.js';
+import type { PlanInputs, RunInputs } from './prepare/run-inputs.js';
 
 export interface LocalExecutorOptions {
   /**

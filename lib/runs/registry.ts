@@ -3,7 +3,7 @@ import { type Clock, completeClock } from '../common/clock.js';
 import { type AnyRun, LocalExecutor } from '../execution/local-executor.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { StepRunner } from '../execution/prepare/step-runner.js';
-import type { PlanInputs, RunInputs } from '../execution/run-inputs.js';
+import type { PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
 import { Admission, UNLIMITED_ADMISSION } from './admission.js';
 import {
   type IdempotencyKey,

@@ -18,7 +18,7 @@ import {
   type PlanRerunSource,
   type RerunSource,
 } from '../execution/prepare/rerun-source.js';
-import type { CheckedDefinition, PlanInputs, RunInputs } from '../execution/run-inputs.js';
+import type { CheckedDefinition, PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
 import type { SubmissionOptions } from './registry-options.js';
 import { type SourcePart, writeSource } from './rerun/source-parts.js';
 import type { MissingRunFiles } from './rerun/missing-run-files.js';

@@ -1,7 +1,7 @@
 import type { Steps } from '../common/scheduling/steps.js';
 import type { Problem } from '../definition/problems/problem.js';
 import { type CheckSteps, type DefinitionInput, readInput, type Source } from '../definition/text/source.js';
-import type { CheckedDefinition } from '../execution/run-inputs.js';
+import type { CheckedDefinition } from '../execution/prepare/run-inputs.js';
 import { createCheckContext } from '../pipelines/check-context.js';
 import { checkInSteps } from '../pipelines/check.js';
 import { InvalidDefinitionError } from '../pipelines/load.js';

@@ -1,6 +1,6 @@
 import { WavetrainError } from '../common/errors.js';
 import type { StartedBy } from '../common/wire/started-by.js';
-import type { CheckedDefinition } from '../execution/run-inputs.js';
+import type { CheckedDefinition } from '../execution/prepare/run-inputs.js';
 import type { IdempotencyKey, OnceAcceptedRun } from '../runs/idempotency.js';
 import type { SubmissionOptions } from '../runs/registry-options.js';
 import type { RunRegistry } from '../runs/registry.js';

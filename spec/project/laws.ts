@@ -376,6 +376,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     only: {
       'lib/cli/run/server-backend.ts': 'a clock that passes timers through',
       'lib/common/workers/answer-requests.ts': 'a thread of its own, which looks whether the server is there',
+      'lib/common/workers/priority.ts': 'the system refuses a change for a time that no clock of ours knows',
       'lib/common/workers/programs/program-host.ts':
         'a process of its own, which gives programs the time to end when the server has died',
       'lib/common/clock.ts': 'the default clock',
@@ -433,8 +434,8 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/definition/assert.ts': 'a bug: what the checks proved is missing',
   'lib/runs/store/schema.ts': 'answered to SqliteStore, which says what cannot be kept or opened',
   'lib/runs/store/store-thread.ts': 'answered to SqliteStore, which says what cannot be kept or opened',
-  'lib/tools/documents/formats/csv.ts': 'caught by parseCsv, which throws a ToolError with the line',
   'lib/tools/loading/parse-tool.ts': 'caught by loadTools: bad_tool_file',
+  'lib/tools/document-formats/csv.ts': 'caught by parseCsv, which throws a ToolError with the line',
   'lib/tools/loading/load-tools.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/builtin/compute/function.ts':
     "a bug in the caller's own code: a function with an impossible argument",

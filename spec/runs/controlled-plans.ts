@@ -1,4 +1,4 @@
-import type { PlanInputs } from '../../lib/execution/run-inputs.js';
+import type { PlanInputs } from '../../lib/execution/prepare/run-inputs.js';
 import type { Plan } from '../../lib/plans/plan.js';
 import type { RunRecord } from '../../lib/runs/record.js';
 import type { RegistryOptions, SubmissionOptions } from '../../lib/runs/registry-options.js';

@@ -3,7 +3,7 @@ import { type Config, readConfig, readProviderConfig } from '../../common/config
 import type { JsonObject } from '../../common/json/json.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { Source } from '../../definition/text/source.js';
-import type { CheckedDefinition } from '../../execution/run-inputs.js';
+import type { CheckedDefinition } from '../../execution/prepare/run-inputs.js';
 import type { CheckResult } from '../../pipelines/pipeline.js';
 import type { PlanCheckResult } from '../../plans/check.js';
 import type { PipelineInput } from '../../plans/plan.js';

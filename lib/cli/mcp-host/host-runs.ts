@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { ToolError, WavetrainError } from '../../common/errors.js';
-import type { CheckedDefinition } from '../../execution/run-inputs.js';
+import type { CheckedDefinition } from '../../execution/prepare/run-inputs.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext, RegistryApi } from '../context.js';
 import type { SubmittedValues } from '../../submission/submitter.js';

@@ -3,7 +3,7 @@ import { BY_COMMAND_LINE } from '../../common/wire/started-by.js';
 import { formatCount } from '../../common/text.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { PipelineDefinition } from '../../definition/schema/schema.js';
-import type { ExecutionOptions } from '../../execution/run-inputs.js';
+import type { ExecutionOptions } from '../../execution/prepare/run-inputs.js';
 import type { DefinitionSource } from '../../submission/definition-checker.js';
 import type { Submission, SubmittedValues } from '../../submission/submitter.js';
 import type { CliContext } from '../context.js';

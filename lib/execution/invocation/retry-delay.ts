@@ -1,5 +1,5 @@
 import type { Task } from '../../pipelines/pipeline.js';
-import type { ExecutionOptions } from '../run-inputs.js';
+import type { ExecutionOptions } from '../prepare/run-inputs.js';
 
 /** The delay between attempts (D18): it doubles from `baseMs` with every retry up to `maxMs`, and varies by `jitter`. */
 export interface Backoff {

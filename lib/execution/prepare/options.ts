@@ -2,7 +2,7 @@ import { describeKind, type Json, subtractJsonLength } from '../../common/json/j
 import { ellipsize } from '../../common/text.js';
 import { WavetrainError } from '../../common/errors.js';
 import { type Backoff, readBackoff } from '../invocation/retry-delay.js';
-import type { ExecutionOptions } from '../run-inputs.js';
+import type { ExecutionOptions } from './run-inputs.js';
 
 /** Checked ExecutionOptions, in milliseconds. */
 export interface Options {

@@ -4,7 +4,7 @@ import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { runToEnd } from '../../common/scheduling/steps.js';
 import type { Plan, SubPipeline } from '../../plans/plan.js';
 import { RunSecrets, type SecretSource } from '../../definition/secrets/run-secrets.js';
-import type { PlanInputs } from '../run-inputs.js';
+import type { PlanInputs } from './run-inputs.js';
 import {
   freezeValues,
   measureText,
@@ -18,7 +18,7 @@ import {
   RUN_BYTES,
   type WithSubmittedKeys,
 } from './prepare-run.js';
-import { resolvePlanBreakpoints } from './breakpoints.js';
+import { resolvePlanBreakpoints } from '../breakpoints.js';
 import type { PlanRerunSource } from './rerun-source.js';
 
 /** Checked plan inputs, for the plan and for each of its sub-pipelines. */

@@ -1,7 +1,7 @@
 import Type, { type TProperties } from 'typebox';
 import { PlanDefinition, SubPipelineDefinition } from '../../definition/schema/plan-schema.js';
 import { optionalField } from '../../definition/schema/schema.js';
-import type { ExecutionOptions } from '../../execution/run-inputs.js';
+import type { ExecutionOptions } from '../../execution/prepare/run-inputs.js';
 import { TENANT_ID_PATTERN } from '../auth/authenticate.js';
 import { anyJsonObject } from '../../common/wire/shape.js';
 

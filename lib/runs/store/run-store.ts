@@ -2,7 +2,7 @@ import type { RunTrigger, StartedBy } from '../../common/wire/started-by.js';
 import type { JsonObject } from '../../common/json/json.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { FactLog } from '../../execution/history/run-history.js';
-import type { Breakpoints, ExecutionOptions } from '../../execution/run-inputs.js';
+import type { Breakpoints, ExecutionOptions } from '../../execution/prepare/run-inputs.js';
 import type { SubmittedKeys } from '../../execution/prepare/prepare-run.js';
 import type { SourcePart } from '../rerun/source-parts.js';
 import type { ForgottenKey, IdempotencyKey, KeyStore } from '../idempotency.js';

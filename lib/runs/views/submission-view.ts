@@ -5,7 +5,7 @@ import type { AnyRun } from '../../execution/local-executor.js';
 import { copyToJsonInSteps } from '../../execution/invocation/json-output.js';
 import { StoredValues } from '../../execution/session/stored-values.js';
 import type { Write } from '../../execution/session/session-overrides.js';
-import type { ExecutionOptions, PlanInputs, RunInputs } from '../../execution/run-inputs.js';
+import type { ExecutionOptions, PlanInputs, RunInputs } from '../../execution/prepare/run-inputs.js';
 import { cutValueInSteps } from '../tasks/cut-value.js';
 import { type HoldMemory, VALUE_LENGTH, WHOLE } from '../tasks/task-pages.js';
 import type { TaskOptions } from '../tasks/task-record.js';

@@ -1,8 +1,8 @@
 import { ToolError } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../common/limits.js';
-import { type CellTypes, findTypeProblems } from '../documents/formats/csv-cells.js';
-import type { CsvReadOptions } from '../documents/formats/csv.js';
+import { type CellTypes, findTypeProblems } from '../document-formats/csv-cells.js';
+import type { CsvReadOptions } from '../document-formats/csv.js';
 import { DOCUMENT_FORMATS } from '../documents/document.js';
 import { loadDocuments, type LoadDocumentOptions } from '../documents/load-documents.js';
 import { logScans, readImages } from '../documents/read-images.js';

@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path';
 import { ToolError } from '../../common/errors.js';
 import { DOCUMENT_FORMATS, type DocumentFormat, documentError } from './document.js';
-import { listArchive } from './formats/zip.js';
+import { listArchive } from '../document-formats/zip.js';
 
 /** Endings without a format here are texts, unless their content says otherwise. */
 const EXTENSIONS: Readonly<Record<string, DocumentFormat>> = {

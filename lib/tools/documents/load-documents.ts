@@ -5,7 +5,7 @@ import { DOCUMENT_LIMITS } from '../../common/limits.js';
 import { formatMebibytes, formatNumber } from '../../common/text.js';
 import { decodeText } from '../files/regular-file.js';
 import type { ToolContext } from '../tool.js';
-import type { CsvReadOptions } from './formats/csv.js';
+import type { CsvReadOptions } from '../document-formats/csv.js';
 import { assertFormat, detectFormat, imageMime, isTabSeparated, type NamedBytes } from './detect-format.js';
 import {
   type DocumentContent,

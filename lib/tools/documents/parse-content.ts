@@ -1,12 +1,12 @@
 import { errorMessage } from '../../common/errors.js';
 import { decodeText } from '../files/regular-file.js';
-import { parseCsv, type CsvReadOptions } from './formats/csv.js';
+import { parseCsv, type CsvReadOptions } from '../document-formats/csv.js';
 import { type DocumentContent, type DocumentFormat, documentError } from './document.js';
-import { parseHtml } from './formats/html.js';
-import { parseJson } from './formats/json.js';
-import { parseMarkdown } from './formats/markdown.js';
-import { parseDocx, parseXlsx } from './formats/office.js';
-import { parsePdf } from './formats/pdf.js';
+import { parseHtml } from '../document-formats/html.js';
+import { parseJson } from '../document-formats/json.js';
+import { parseMarkdown } from '../document-formats/markdown.js';
+import { parseDocx, parseXlsx } from '../document-formats/office.js';
+import { parsePdf } from '../document-formats/pdf.js';
 
 /** A document to parse. */
 export interface ParseRequest {

@@ -6,7 +6,7 @@ import type { Path, ProblemCode } from '../../definition/problems/problem.js';
 import { type Hint, hintRename } from '../../definition/problems/hint.js';
 import { nearest } from '../../definition/suggest.js';
 import { findFieldProblems } from '../builtin/models/extraction/field-problems.js';
-import { findTypeProblems } from '../documents/formats/csv-cells.js';
+import { findTypeProblems } from '../document-formats/csv-cells.js';
 import { localEvaluator } from '../expressions/evaluate.js';
 import { findRangeProblems } from '../builtin/select/page-ranges.js';
 import type { FormatProblem, Tool } from '../tool.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
 import type { RegistryApi } from '../../../lib/cli/context.js';
-import type { PlanInputs } from '../../../lib/execution/run-inputs.js';
+import type { PlanInputs } from '../../../lib/execution/prepare/run-inputs.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import type { SubmissionOptions } from '../../../lib/runs/registry-options.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';

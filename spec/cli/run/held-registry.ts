@@ -1,6 +1,6 @@
 import type { QueriesApi, RegistryApi } from '../../../lib/cli/context.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
-import type { RunInputs } from '../../../lib/execution/run-inputs.js';
+import type { RunInputs } from '../../../lib/execution/prepare/run-inputs.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import type { RestoredRuns } from '../../../lib/runs/registry.js';
 import type { FailedCall, TaskPage } from '../../../lib/runs/tasks/task-record.js';

@@ -7,7 +7,7 @@ import {
 import { systemClock } from '../../../lib/common/clock.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
-import type { RunInputs } from '../../../lib/execution/run-inputs.js';
+import type { RunInputs } from '../../../lib/execution/prepare/run-inputs.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import type { RegistryOptions } from '../../../lib/runs/registry-options.js';

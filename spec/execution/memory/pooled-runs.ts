@@ -1,6 +1,6 @@
 import { type Limit } from '../../../lib/common/memory/shared-limit.js';
 import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
-import type { RunInputs } from '../../../lib/execution/run-inputs.js';
+import type { RunInputs } from '../../../lib/execution/prepare/run-inputs.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';

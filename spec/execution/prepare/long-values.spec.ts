@@ -9,7 +9,7 @@ import {
   prepareRunInSteps,
   type WithSubmittedKeys,
 } from '../../../lib/execution/prepare/prepare-run.js';
-import type { PlanInputs } from '../../../lib/execution/run-inputs.js';
+import type { PlanInputs } from '../../../lib/execution/prepare/run-inputs.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { checkPlanDefinition } from '../../../lib/plans/check.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import { MAX_SHOWN_YAML_LENGTH } from '../../../lib/common/limits.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
-import type { PlanInputs } from '../../../lib/execution/run-inputs.js';
+import type { PlanInputs } from '../../../lib/execution/prepare/run-inputs.js';
 import type { PreparedPlan } from '../../../lib/execution/prepare/prepare-plan.js';
 import { RUN_BYTES } from '../../../lib/execution/prepare/prepare-run.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { RunInputs } from '../../../lib/execution/run-inputs.js';
+import type { RunInputs } from '../../../lib/execution/prepare/run-inputs.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { filesBelow, read, ROOT } from '../files.js';
 

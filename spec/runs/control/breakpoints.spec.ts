@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
-import type { Breakpoints } from '../../../lib/execution/run-inputs.js';
+import type { Breakpoints } from '../../../lib/execution/prepare/run-inputs.js';
 import type { RegistryOptions } from '../../../lib/runs/registry-options.js';
 import { settle } from '../../support/deferred.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';

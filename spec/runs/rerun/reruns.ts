@@ -1,5 +1,5 @@
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
-import type { RunInputs } from '../../../lib/execution/run-inputs.js';
+import type { RunInputs } from '../../../lib/execution/prepare/run-inputs.js';
 import type { Json } from '../../../lib/common/json/json.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { RunRecord } from '../../../lib/runs/record.js';

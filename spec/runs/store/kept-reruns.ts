@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import type { PlanInputs, RunInputs } from '../../../lib/execution/run-inputs.js';
+import type { PlanInputs, RunInputs } from '../../../lib/execution/prepare/run-inputs.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { checkPlan } from '../../../lib/plans/check.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';

@@ -1,7 +1,7 @@
 import { BY_COMMAND_LINE } from '../../../common/wire/started-by.js';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { CheckedDefinition } from '../../../execution/run-inputs.js';
+import type { CheckedDefinition } from '../../../execution/prepare/run-inputs.js';
 import type { RerunRequest } from '../../../runs/rerun/rerun.js';
 import type { RunFolders, ShellRun } from '../../../runs/store/run-folders.js';
 import type { StoredSubmission } from '../../../runs/store/run-store.js';

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { errorMessage, ToolError } from '../../../common/errors.js';
-import { parseCsv } from '../../documents/formats/csv.js';
+import { parseCsv } from '../../document-formats/csv.js';
 import { parseJsonWithPauses } from '../../fetching/content.js';
 import { decodeText } from '../../files/regular-file.js';
 import type { ToolContext } from '../../tool.js';

@@ -6,7 +6,7 @@ import { isObject } from '../../../../lib/common/json/json.js';
 import type { Steps } from '../../../../lib/common/scheduling/steps.js';
 import { environmentSecrets } from '../../../../lib/definition/secrets/sources.js';
 import type { LiveEvent } from '../../../../lib/execution/events/event.js';
-import type { RunInputs } from '../../../../lib/execution/run-inputs.js';
+import type { RunInputs } from '../../../../lib/execution/prepare/run-inputs.js';
 import { parsePipeline } from '../../../../lib/pipelines/load.js';
 import type { RunRecord } from '../../../../lib/runs/record.js';
 import { RunRegistry } from '../../../../lib/runs/registry.js';

@@ -1,13 +1,13 @@
-import { errorMessage, ToolError } from '../../../common/errors.js';
-import type { JsonObject } from '../../../common/json/json.js';
-import { SCAN_LIMITS } from '../../../common/limits.js';
+import { errorMessage, ToolError } from '../../common/errors.js';
+import type { JsonObject } from '../../common/json/json.js';
+import { SCAN_LIMITS } from '../../common/limits.js';
 import {
   assertPageCount,
   type DocumentContent,
   documentError,
   type DocumentPage,
   textPage,
-} from '../document.js';
+} from '../documents/document.js';
 import { drawScan, RasterBudget } from './pdf-scan.js';
 
 type PdfDocument = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { errorMessage, ToolError } from '../../../../lib/common/errors.js';
-import type { DocumentContent } from '../../../../lib/tools/documents/document.js';
-import { parseCsv } from '../../../../lib/tools/documents/formats/csv.js';
-import { catchRejection } from '../../../support/rejection.js';
-import { measureCpuMs } from '../../../support/measuring/cpu-time.js';
+import { errorMessage, ToolError } from '../../../lib/common/errors.js';
+import type { DocumentContent } from '../../../lib/tools/documents/document.js';
+import { parseCsv } from '../../../lib/tools/document-formats/csv.js';
+import { catchRejection } from '../../support/rejection.js';
+import { measureCpuMs } from '../../support/measuring/cpu-time.js';
 
 const never = new AbortController().signal;
 

@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
-import { DOCUMENT_LIMITS } from '../../../common/limits.js';
-import { formatMebibytes, formatNumber } from '../../../common/text.js';
-import { documentError } from '../document.js';
+import { DOCUMENT_LIMITS } from '../../common/limits.js';
+import { formatMebibytes, formatNumber } from '../../common/text.js';
+import { documentError } from '../documents/document.js';
 
 /** A file in an archive, as the archive's directory describes it. */
 interface ZipEntry {

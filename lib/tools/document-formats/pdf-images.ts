@@ -1,5 +1,5 @@
-import { isObject, toList } from '../../../common/json/json.js';
-import { SCAN_LIMITS } from '../../../common/limits.js';
+import { isObject, toList } from '../../common/json/json.js';
+import { SCAN_LIMITS } from '../../common/limits.js';
 
 type Pdfjs = Awaited<ReturnType<typeof import('unpdf').getResolvedPDFJS>>;
 type PdfDocument = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;

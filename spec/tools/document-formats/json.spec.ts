@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { errorMessage, ToolError } from '../../../../lib/common/errors.js';
-import { DOCUMENT_LIMITS } from '../../../../lib/common/limits.js';
-import { parseJson } from '../../../../lib/tools/documents/formats/json.js';
-import { measureCpuMsSync } from '../../../support/measuring/cpu-time.js';
+import { errorMessage, ToolError } from '../../../lib/common/errors.js';
+import { DOCUMENT_LIMITS } from '../../../lib/common/limits.js';
+import { parseJson } from '../../../lib/tools/document-formats/json.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 function catchMessage(text: string): string {
   try {

@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { expect } from 'chai';
 import { inflateSync } from 'node:zlib';
-import { errorMessage } from '../../../../lib/common/errors.js';
-import { SCAN_LIMITS } from '../../../../lib/common/limits.js';
-import type { DocumentPage } from '../../../../lib/tools/documents/document.js';
-import { parsePdf } from '../../../../lib/tools/documents/formats/pdf.js';
-import { catchRejection } from '../../../support/rejection.js';
+import { errorMessage } from '../../../lib/common/errors.js';
+import { SCAN_LIMITS } from '../../../lib/common/limits.js';
+import type { DocumentPage } from '../../../lib/tools/documents/document.js';
+import { parsePdf } from '../../../lib/tools/document-formats/pdf.js';
+import { catchRejection } from '../../support/rejection.js';
 import {
   bitImage,
   faxImage,
@@ -15,7 +15,7 @@ import {
   maskImage,
   rgbImage,
   type ScanPage,
-} from '../make-scan.js';
+} from '../documents/make-scan.js';
 
 const ROWS = ['█ ░ ', ' █  '];
 

@@ -1,11 +1,11 @@
-import { nextTurn } from '../../../common/scheduling/turns.js';
+import { nextTurn } from '../../common/scheduling/turns.js';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { errorCode, errorMessage, ToolError } from '../../../common/errors.js';
-import { setOwn } from '../../../common/json/json.js';
-import { ellipsize, joinFirst } from '../../../common/text.js';
+import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
+import { setOwn } from '../../common/json/json.js';
+import { ellipsize, joinFirst } from '../../common/text.js';
 import { type CellTypes, convertCell } from './csv-cells.js';
-import { type DocumentCell, type DocumentContent, documentError } from '../document.js';
+import { type DocumentCell, type DocumentContent, documentError } from '../documents/document.js';
 
 /** A slice may hold hundreds of rows, each of which takes some microseconds. */
 const SLICE_BYTES = 2 ** 10;

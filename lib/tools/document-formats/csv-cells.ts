@@ -1,7 +1,7 @@
-import { isObject, type Json } from '../../../common/json/json.js';
-import { nearest } from '../../../definition/suggest.js';
-import type { FormatProblem } from '../../tool.js';
-import type { DocumentCell } from '../document.js';
+import { isObject, type Json } from '../../common/json/json.js';
+import { nearest } from '../../definition/suggest.js';
+import type { FormatProblem } from '../tool.js';
+import type { DocumentCell } from '../documents/document.js';
 
 /** The types that a column of a table may have. */
 const CELL_TYPES = ['string', 'integer', 'number', 'boolean', 'date'] as const;

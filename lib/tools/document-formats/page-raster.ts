@@ -1,4 +1,4 @@
-import { SCAN_LIMITS } from '../../../common/limits.js';
+import { SCAN_LIMITS } from '../../common/limits.js';
 import { areaOf, greyOf, type Matrix, multiply, type PaintedImage } from './pdf-images.js';
 
 /** A raster in grey: a byte for each pixel, 255 is white, the topmost row first. */

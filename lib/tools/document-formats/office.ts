@@ -1,11 +1,11 @@
-import { errorMessage } from '../../../common/errors.js';
+import { errorMessage } from '../../common/errors.js';
 import {
   assertPageCount,
   type DocumentCell,
   type DocumentContent,
   documentError,
   textPage,
-} from '../document.js';
+} from '../documents/document.js';
 import { parseHtml } from './html.js';
 import { assertSmallArchive } from './zip.js';
 

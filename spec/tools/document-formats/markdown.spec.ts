@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { parseMarkdown } from '../../../../lib/tools/documents/formats/markdown.js';
-import { measureCpuMsSync } from '../../../support/measuring/cpu-time.js';
+import { parseMarkdown } from '../../../lib/tools/document-formats/markdown.js';
+import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

@@ -1,5 +1,5 @@
-import { copyText } from '../../../common/text.js';
-import type { DocumentContent, Section } from '../document.js';
+import { copyText } from '../../common/text.js';
+import type { DocumentContent, Section } from '../documents/document.js';
 
 /** An info string after backticks contains no backtick: otherwise the line is inline code. */
 const FENCE = /^ {0,3}(?:(`{3,})([^`]*)|(~{3,})(.*))$/;

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../common/json/json.js';
-import type { Pipeline } from '../pipelines/pipeline.js';
-import type { Plan } from '../plans/plan.js';
+import type { JsonObject } from '../../common/json/json.js';
+import type { Pipeline } from '../../pipelines/pipeline.js';
+import type { Plan } from '../../plans/plan.js';
 
 /** Options of a run (ExecutionOptions), for tasks that say nothing else (D66). Times are in seconds, as on the wire. */
 export interface ExecutionOptions {

@@ -1,10 +1,10 @@
-import { errorMessage } from '../../../common/errors.js';
-import { type Json, MAX_JSON_DEPTH } from '../../../common/json/json.js';
-import { DOCUMENT_LIMITS } from '../../../common/limits.js';
-import { runToEnd } from '../../../common/scheduling/steps.js';
-import { formatMebibytes } from '../../../common/text.js';
-import { measureJsonInSteps } from '../../../definition/text/lossy-json.js';
-import { type DocumentContent, documentError, textPage } from '../document.js';
+import { errorMessage } from '../../common/errors.js';
+import { type Json, MAX_JSON_DEPTH } from '../../common/json/json.js';
+import { DOCUMENT_LIMITS } from '../../common/limits.js';
+import { runToEnd } from '../../common/scheduling/steps.js';
+import { formatMebibytes } from '../../common/text.js';
+import { measureJsonInSteps } from '../../definition/text/lossy-json.js';
+import { type DocumentContent, documentError, textPage } from '../documents/document.js';
 
 const AS_TEXT = 'or read it with "format": "text"';
 const SPACES = 2;

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../common/json/json.js';
-import { assertPageCount, type DocumentContent, type DocumentPage, textPage } from '../document.js';
+import type { JsonObject } from '../../common/json/json.js';
+import { assertPageCount, type DocumentContent, type DocumentPage, textPage } from '../documents/document.js';
 import { HtmlTable } from './html-table.js';
 
 /** Longer prose is split at paragraphs, so that a page fits into a prompt. */

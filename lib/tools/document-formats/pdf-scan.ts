@@ -1,6 +1,6 @@
-import { SCAN_LIMITS } from '../../../common/limits.js';
-import { formatMebibytes } from '../../../common/text.js';
-import { documentError, type DocumentPage } from '../document.js';
+import { SCAN_LIMITS } from '../../common/limits.js';
+import { formatMebibytes } from '../../common/text.js';
+import { documentError, type DocumentPage } from '../documents/document.js';
 import { coverage, paintRaster, type PageView } from './page-raster.js';
 import { collectImages, type PdfPage, toMatrix } from './pdf-images.js';
 import { encodePng } from './png.js';
