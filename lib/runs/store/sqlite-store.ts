@@ -23,17 +23,24 @@ const MIN_PIECES = 4;
 
 /** Keeps runs in a SQLite file, which one process has open. A thread of its own waits for the disk. */
 export class SqliteStore implements RunStore {
+  /**
+   * The files that this process has open. To look at one of them again would release its lock: the system does so when any
+   * descriptor of a file is closed.
+   */
+  static readonly #open = new Set<string>();
   readonly place: string;
   readonly filesFolder: string;
   readonly isOptional = false;
   lastNumber = 0;
   readonly #thread: StoreThread;
   readonly #queue: CommitQueue;
+  readonly #path: string;
   #isClosed = false;
 
   private constructor(file: string, thread: StoreThread, lastNumber: number) {
     this.place = file;
-    this.filesFolder = resolve(`${file}.files`);
+    this.#path = resolve(file);
+    this.filesFolder = `${this.#path}.files`;
     this.lastNumber = lastNumber;
     this.#thread = thread;
     this.#queue = new CommitQueue(async (batch) => void (await thread.ask({ kind: 'keep', batch })));
@@ -47,11 +54,15 @@ export class SqliteStore implements RunStore {
    */
   static async open(file: string, program: string): Promise<SqliteStore> {
     const path = resolve(file);
-    const thread = new StoreThread(program, { file: path, driver: findDriver() });
+    const driver = findDriver();
+    if (SqliteStore.#open.has(path)) throw await cannotOpen(file, new Error('it is locked'));
+    SqliteStore.#open.add(path);
+    const thread = new StoreThread(program, { file: path, driver });
     try {
       return new SqliteStore(file, thread, Number(await thread.opened));
     } catch (error) {
       await thread.end();
+      SqliteStore.#open.delete(path);
       throw await cannotOpen(file, error);
     }
   }
@@ -148,7 +159,11 @@ export class SqliteStore implements RunStore {
   async close(): Promise<void> {
     await this.#queue.idle();
     this.#isClosed = true;
-    await this.#thread.close();
+    try {
+      await this.#thread.close();
+    } finally {
+      SqliteStore.#open.delete(this.#path);
+    }
   }
 }
 

@@ -62,8 +62,7 @@ function serve(): void {
   answer(() => {
     // oxlint-disable-next-line typescript/no-require-imports -- the package is optional, and found by who starts the thread
     const Driver = require(driver) as typeof Database;
-    // Only for the user of the server: it has all that runs were given. The other files of SQLite get its mode.
-    closeSync(openSync(file, 'a', 0o600));
+    createForUser(file);
     database = openDatabase(new Driver(file));
     cleaner = new Cleaner(database);
     cleaner.wake();
@@ -76,6 +75,19 @@ function serve(): void {
     });
     if (request.kind === 'keep' && request.batch.removed.length > 0) cleaner?.wake();
   });
+}
+
+/**
+ * Creates the file unless it is there, only for the user of the server: it has all that runs were given. The other files of
+ * SQLite get its mode. A file that is there is not opened: the system releases the locks that this process has on a file
+ * when any descriptor of that file is closed.
+ */
+function createForUser(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 function openDatabase(database: Database.Database): Database.Database {

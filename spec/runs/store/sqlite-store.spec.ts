@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type Database from 'libsql';
 import { errorMessage } from '../../../lib/common/errors.js';
 import type { RunStore } from '../../../lib/runs/store/run-store.js';
@@ -13,6 +15,7 @@ import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { listRuns, storedRun, type StorePlace, storeSuite } from './store-suite.js';
 
 const Driver = createRequire(import.meta.url)('libsql') as typeof Database;
+const execute = promisify(execFile);
 const PROGRAM = join(ROOT, 'dist', 'store-thread.cjs');
 
 /** A file in a folder of its own. */
@@ -156,5 +159,15 @@ describe('SqliteStore (D68)', () => {
       'no database, but a text that is long enough to be looked at'.repeat(20),
     );
     expect(errorMessage(await catchRejection(place.open(other)))).to.contain('not a database');
+  });
+
+  it('refuses other processes also after it was opened again in this one, which would release its lock', async () => {
+    await place.open();
+    await catchRejection(place.open());
+    const program = `const Driver = require(process.argv[1]);
+      new Driver(process.argv[2]).exec('BEGIN EXCLUSIVE');`;
+    const driver = createRequire(import.meta.url).resolve('libsql');
+    const refused = await catchRejection(execute(process.execPath, ['-e', program, driver, place.file]));
+    expect(errorMessage(refused)).to.contain('database is locked');
   });
 });
