@@ -37,10 +37,7 @@ import type { RunDependencies } from './run-context.js';
 import type { PlanInputs, RunInputs } from './prepare/run-inputs.js';
 
 export interface LocalExecutorOptions {
-  /**
-   * Shared by the runs of this executor (Blackboard, rule 3; D57). Default: one in memory; in a registry, each run creates
-   * its own.
-   */
+  /** Shared by the runs of this executor (Blackboard, rule 3; D57). Default: one in memory; in a registry, one for each run. */
   readonly blackboard?: Blackboard;
   /** The files that tools may read. Default: those in the working directory. */
   readonly files?: FileAccess;
@@ -61,24 +58,15 @@ export interface LocalExecutorOptions {
   readonly memory?: MemoryPool;
   /** Maximum number of nested runs of a submitted run at once, at every depth. Default 10,000. */
   readonly maxNestedPipelines?: number;
-  /**
-   * Folder in which the executor creates a folder of its own for bytes that tools return (D24). Default: the system's
-   * folder for temporary files.
-   */
+  /** Folder for a folder of this executor's own, for bytes that tools return (D24). Default: the system's temporary one. */
   readonly artifactFolder?: string;
-  /**
-   * Folder for the files that tools write by name (D63), of all runs: the last run that writes a name replaces the file.
-   * Default: the folder of each run, as for bytes.
-   */
+  /** Folder for the files that tools name (D63), of all runs: the last one of a name stays. Default: the folder of each run. */
   readonly outputFolder?: string;
   /** Keeps the files of a run when it is forgotten, and after `close`. Default: false. */
   readonly keepArtifacts?: boolean;
   /** Folder of the files of runs that go on in another process (D68), instead of one in `artifactFolder`. */
   readonly storedArtifactFolder?: string | undefined;
-  /**
-   * Folder that keeps the outputs of tasks with `cache` (D65), also for other processes. Default: they are kept in memory
-   * for as long as the executor lives.
-   */
+  /** Folder that keeps the outputs of tasks with `cache` (D65), for other processes too. Default: they are kept in memory. */
   readonly cacheFolder?: string;
   /** Where the secrets of tasks come from (D61). Default: there are none. */
   readonly secrets?: SecretSource | undefined;
@@ -139,11 +127,7 @@ export class LocalExecutor implements Executor {
     return new OutputCache(clock, new DiskCache(cacheFolder, clock, runSteps));
   }
 
-  /**
-   * Returns the run's id immediately; the run begins when its blackboard has been read.
-   *
-   * @param onEvent receives every event of the run, from the first on
-   */
+  /** Returns the run's id at once; it begins when its blackboard is read. @param onEvent receives every event, from the first on */
   async submit(run: RunInputs, onEvent?: (event: LiveEvent) => void): Promise<string> {
     return this.#begin(this.createRun(run, undefined, this.blackboard), onEvent);
   }
@@ -160,13 +144,10 @@ export class LocalExecutor implements Executor {
   }
 
   /**
-   * Creates a run that is queued until its `begin` is called.
-   *
-   * @param rerunSource an earlier run whose outcomes the run reuses
+   * Creates a run that is queued until its `begin` is called. @param kept where its facts are kept for another process
    * @param blackboard default: the one of the options, or else one of its own
-   * @param kept where facts of the run are kept, and what it was; default: nothing is kept
-   * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, `secret_missing`, or `queue_full`
-   * without memory for the run
+   * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, `secret_missing`, or `queue_full` without
+   * memory
    */
   createRun(
     inputs: RunInputs & WithSubmittedKeys,
@@ -266,11 +247,7 @@ export class LocalExecutor implements Executor {
     return awaitResult(run);
   }
 
-  /**
-   * Waits until the run of a plan has settled (D47).
-   * Rejects with a TaskFailedError (`task_failed`), `run_cancelled`, `run_not_found`, or `invalid_request` for the run
-   * of a pipeline.
-   */
+  /** Waits for the end of a plan's run (D47). Rejects as `getResult`, and with `invalid_request` for the run of a pipeline. */
   async getPlanResult(runId: string): Promise<PlanResult> {
     const run = this.getRun(runId);
     if (run.kind !== 'plan') {
@@ -291,11 +268,7 @@ export class LocalExecutor implements Executor {
     run.cancel(force);
   }
 
-  /**
-   * Lets a paused run go on, to its next breakpoint or by one wave.
-   *
-   * @throws WavetrainError `run_not_found` or `run_not_paused`
-   */
+  /** Lets a paused run go on, to its next breakpoint or by one wave. @throws WavetrainError `run_not_found` or `run_not_paused` */
   resume(runId: string, by: 'continue' | 'step'): void {
     const run = this.getRun(runId);
     if (!run.isPaused || run.isResuming)
@@ -303,11 +276,7 @@ export class LocalExecutor implements Executor {
     run.resume(by);
   }
 
-  /**
-   * Returns the run, with its actor and its journal.
-   *
-   * @throws WavetrainError `run_not_found`
-   */
+  /** Returns the run, with its actor and its journal. @throws WavetrainError `run_not_found` */
   getRun(runId: string): AnyRun {
     const run = this.#runs.get(runId);
     if (run === undefined) throw runNotFound(runId);
@@ -338,9 +307,7 @@ export class LocalExecutor implements Executor {
   }
 
   /**
-   * Lists the files of a run that is not there, for its reruns: they go with the last of these, after `forget` was called.
-   *
-   * @param files as they were kept
+   * Lists kept files of a run that is not there, for its reruns: they go with the last of these, after `forget` was called.
    * @param earlier a run whose files that run had reused
    */
   restoreFiles(runId: string, files: readonly PublishedFile[], earlier: string | undefined): void {

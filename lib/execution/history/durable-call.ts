@@ -34,9 +34,8 @@ type CountingServices = Pick<
 >;
 
 /**
- * One call of a tool in a durable run (D68). While facts are replayed, it reports the attempts and the outcome that were
- * noted instead of calling the tool. When no outcome was noted, it calls the tool as the same attempt, after what is left
- * of a retry delay.
+ * One call of a tool in a durable run (D68). While facts are replayed, it reports what was noted. Without a noted outcome,
+ * it calls the tool as the same attempt, after what is left of a retry delay.
  */
 class DurableCall extends CallRelay implements AbortableCall {
   readonly #services: CountingServices;
@@ -280,15 +279,7 @@ class DurableCall extends CallRelay implements AbortableCall {
   override onCacheHit(call: Call, cached: CachedOutput): void {
     this.outer.onCacheHit(call, cached);
     const { output: value, writes, sizeBytes: bytes } = cached;
-    this.#noteEnd({
-      kind: 'succeeded',
-      ...this.#fields,
-      value,
-      writes,
-      attempts: 0,
-      bytes,
-      cached: true,
-    });
+    this.#noteEnd({ kind: 'succeeded', ...this.#fields, value, writes, attempts: 0, bytes, cached: true });
   }
 
   override onFailure(call: Call, error: string, thrown?: unknown): FailedResult | undefined {
@@ -307,10 +298,7 @@ class DurableCall extends CallRelay implements AbortableCall {
     return result;
   }
 
-  /**
-   * Notes the end of the last attempt, at the time that its owner has kept as its end: no clock was read since. The end of
-   * a task that calls its tool once is that of its publication.
-   */
+  /** Notes the end of the last attempt: the time that its owner has kept, or of a task's only call, that of its publication. */
   #noteEnd(fact: Unplaced<CallSettled | RetryWaits>): void {
     const { timeline } = this.#history.run;
     const isKept = this.#item !== undefined || fact.kind !== 'succeeded';

@@ -151,10 +151,7 @@ export type PlacedFact =
 /** Facts of one call, which are replayed when the call is made again. */
 export type CallFact = CallSettled | RetryWaits | RetryDue;
 
-/**
- * Memory of what is on the disk of a call, besides what it returned, for as long as its run is kept: its fact and its event.
- * So nobody fills the disk, or the memory of a process that reads it all again, with more than their share.
- */
+/** Memory of what the disk holds of a call besides its value: its fact and its event. Otherwise a tenant could fill the disk. */
 export const CALL_BYTES = 400;
 
 /** Memory of what is on the disk of a pipeline inside a task, besides its calls. */

@@ -264,9 +264,7 @@ export class PlacedHistory {
   }
 
   /**
-   * Creates the history of a pipeline that an attempt runs.
-   *
-   * @param call number of the pipelines that the attempt has run before
+   * Creates the history of a pipeline that an attempt runs, after `call` others.
    * @param fingerprint of the pipeline and what it is given: facts of another one are dropped
    */
   ofNested(
@@ -325,9 +323,6 @@ export class PlacedHistory {
   /** A budget that is used up, while facts are replayed, when it was before: so the machines start the same tasks. */
   createBudget(budget: EventLoopBudget): EventLoopBudget {
     const slices = this.#slices;
-    return {
-      exhausted: () => slices.isExhausted(budget),
-      defer: (next) => slices.defer(budget, next),
-    };
+    return { exhausted: () => slices.isExhausted(budget), defer: (next) => slices.defer(budget, next) };
   }
 }

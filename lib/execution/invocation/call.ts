@@ -53,10 +53,7 @@ export interface AbortableCall extends Abortable {
 /** Makes a call, or goes on with it. Reports its end once to the listener, then to the slot, perhaps before it returns. Never throws. */
 export type MakeCall = (call: Call, listener: CallListener) => AbortableCall;
 
-/**
- * Wraps what makes a call in one capability; returns `next` where the run or the task does not use it. A layer that does not
- * wait takes no tick: facts keep their order.
- */
+/** Wraps the making of a call, or returns `next`. A layer that does not wait takes no tick: facts keep their order. */
 export type Layer = (services: InvocationServices, next: MakeCall, task: Task) => MakeCall;
 
 /** Receives the steps and the end of a call. */
@@ -65,20 +62,14 @@ export interface CallListener {
   onAttempt(call: Call): void;
   /** Called before the tool is called, which waits for the promise. */
   onCall(call: Call): Promise<void> | undefined;
-  /**
-   * Called when an attempt has failed, and another one will follow.
-   *
-   * @param due when the next one is, in milliseconds since 1970
-   */
+  /** Called when an attempt has failed that another one follows. @param due when, in milliseconds since 1970 */
   onRetry(call: Call, error: string, due: number): void;
   /** Called when the delay before an attempt is over. */
   onDue(call: Call): void;
   onSuccess(call: Call, output: CallOutput): void;
   /**
    * Returns the error as it is kept: without a long text when there is no memory for it. Returns undefined when the call
-   * goes on with another attempt; its slot is not to be settled then.
-   *
-   * @param thrown what the last attempt threw, if it did
+   * goes on with another attempt; its slot is not to be settled then. @param thrown what the last attempt threw
    */
   onFailure(call: Call, error: string, thrown?: unknown): FailedResult | undefined;
   /** Called instead of `onSuccess` when the output of an equal call is used (D65). */
@@ -132,10 +123,7 @@ export class CallRelay implements CallListener {
   }
 }
 
-/**
- * The call as the layer inside makes it. A tool or a listener may abort it while it is being made: that takes effect as soon
- * as it is made.
- */
+/** The call as the layer inside makes it. Aborting it while it is being made takes effect as soon as it is made. */
 export class InnerCall implements AbortableCall {
   #made: AbortableCall | undefined;
   #isAborted = false;

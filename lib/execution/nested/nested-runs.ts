@@ -99,10 +99,7 @@ export class NestedRuns {
     }
   }
 
-  /**
-   * Prevents further runs from beginning, and lets active ones end when their wave has settled (rule 12): some at once,
-   * the others in later slices, because they may be thousands.
-   */
+  /** Prevents further runs, and lets active ones end with their wave (rule 12): some in later slices, as they may be thousands. */
   async cancel(): Promise<void> {
     if (this.#isCancelled) return;
     this.#isCancelled = true;
@@ -162,10 +159,8 @@ export class NestedRuns {
   }
 
   /**
-   * Reads the session values that the tasks of the calling run see, or those that the pipeline `reads` (D3). Reads all of
-   * them when a template will fail because a key is missing: its message lists the existing ones (D13).
-   *
-   * @param own values of the call, which override them
+   * Reads the session values that the calling run's tasks see, or those that the pipeline `reads` (D3). Reads all of them
+   * when a template will fail because a key is missing: its message lists the existing ones (D13).
    */
   async #readSession(
     { definition: { reads }, contract }: Pipeline,
@@ -188,10 +183,8 @@ export class NestedRuns {
   }
 
   /**
-   * Checks the inputs of a nested run, as `prepareRun` does for a submitted one, in slices. `inputBytes` is the memory that
-   * they add to what is already in memory. Rejects with a ToolError, not retryable.
-   *
-   * @param outerSession session values of the calling run; those of the call override them
+   * Checks the inputs of a nested run in slices, as `prepareRun` does. `inputBytes` is the memory that they add to what is
+   * already in memory. Rejects with a ToolError, not retryable.
    */
   async #prepare(
     pipeline: Pipeline,
@@ -292,10 +285,7 @@ function* mergeSessions(outer: JsonObject, own: JsonObject): Steps<JsonObject> {
 
 const MEASURED_PER_STEP = 200;
 
-/**
- * Measures what a copy adds to memory. Lists and objects that were not copied add a reference only; strings count,
- * because each may have been rendered for this call.
- */
+/** Measures what a copy adds to memory: a reference for what was not copied; texts count, as this call may have rendered them. */
 function* measureCopy(copy: JsonObject, original: JsonObject): Steps<number> {
   let bytes = 0;
   let count = 0;

@@ -52,11 +52,7 @@ export interface PreparedPlan
   readonly rerunSource: PlanRerunSource | undefined;
 }
 
-/**
- * Checks the inputs of a plan run for all of its sub-pipelines: either all of them may begin, or none does.
- *
- * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options` or `secret_missing`
- */
+/** Checks the inputs of a plan run for all sub-pipelines: all may begin, or none. @throws WavetrainError as `prepareRun` */
 export function preparePlan(
   run: PlanInputs & WithSubmittedKeys,
   rerunSource: PlanRerunSource | undefined,

@@ -119,9 +119,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   }
 
   /**
-   * Passes the inspection events of all actors of the run to an observer, which must not throw. Costs nothing before.
-   *
-   * @returns the actor of the run, and a function that detaches the observer; undefined when the run has ended
+   * Passes the inspection events of all actors to an observer, which must not throw. Costs nothing before. Returns the
+   * actor of the run, and a function that detaches the observer; undefined when the run has ended.
    */
   inspect(
     observer: (event: InspectionEvent) => void,
@@ -282,10 +281,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     return this.#history.run.isReplayed ? undefined : this.#history.run.replayed;
   }
 
-  /**
-   * Does what comes from outside after all that has happened, and after what is being published: in the middle of that,
-   * it would be replayed at another moment.
-   */
+  /** Does what comes from outside when nothing is being rebuilt or published: a replay would have it at another moment. */
   #whenAtRest(action: () => void): void {
     const wait = this.rebuilding ?? (this.isPublishing ? this.committed() : undefined);
     if (wait === undefined) action();

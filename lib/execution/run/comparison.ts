@@ -30,8 +30,7 @@ export class EqualPairs {
 
 /**
  * Compares what one task, or one item, reads in two runs (D60). Values that would take too long to compare count as
- * different: then the tool is called again. Texts are compared as they are, because reading them as JSON takes time and
- * memory.
+ * different. Texts are compared as they are: reading them as JSON takes time and memory.
  */
 export class Comparison {
   #left = MAX_COMPARED_PARTS;

@@ -28,11 +28,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   /** True when the run holds the templates of its pipeline. */
   #isHolding = false;
 
-  /**
-   * @param budget holds what the run was given already
-   * @param parent set for a sub-run or a nested run
-   * @param history of a submitted run; undefined when nothing of it is kept for another process
-   */
+  /** @param parent set for a sub-run or a nested run @param history of a submitted run that is kept for another process */
   constructor(
     prepared: PreparedRun,
     dependencies: RunDependencies,

@@ -32,10 +32,7 @@ export class RunWork implements RunPorts {
   readonly eventLoopBudget: EventLoopBudget;
   /** The budget for work that no machine decides. */
   readonly #budget: EventLoopBudget;
-  /**
-   * Task id to output (rule 4), wave by wave in declaration order: a key is added when its task begins, with the value
-   * undefined until the task has succeeded.
-   */
+  /** Task id to output (rule 4), in declaration order: a key is added when its task begins, undefined until it has succeeded. */
   readonly outputs: Record<string, Json> = {};
   /** The failures of tasks, in the order in which they happened: a failed run reports the first (D16). */
   readonly failures: TaskFailure[] = [];
@@ -156,11 +153,7 @@ export class RunWork implements RunPorts {
     this.#settle(work, result, onPublished);
   }
 
-  /**
-   * Publishes at once; while facts are replayed, when the task was published before.
-   *
-   * @param publish is called with the error of a publication that had failed
-   */
+  /** Publishes at once, or during a replay when the task was published before. @param publish gets the error of a failed one */
   #inTurn(work: TaskWork, publish: (error?: string) => void): void {
     const replay = this.#services.history?.replay;
     if (replay === undefined) return publish();

@@ -36,10 +36,7 @@ export class MemoryBlackboard implements Blackboard {
   }
 }
 
-/**
- * The blackboard of an executor that was given none (D57). No caller has changed how it reads, so that runs need not read
- * the whole of it, and do not wait for it when they read nothing.
- */
+/** The blackboard of an executor that was given none (D57): runs need not read the whole of it, nor wait when they read nothing. */
 export class OwnBlackboard extends MemoryBlackboard {}
 
 /** A value and the list that appends turn it into; an append takes constant time. */

@@ -106,9 +106,7 @@ describe('Files for bytes that tools return (D24)', () => {
   });
 
   it('are removed with their run, when it is deleted, forgotten or evicted (D26)', async () => {
-    const registry = createRegistry({
-      retention: { maxRuns: 1, ttlMs: Number.POSITIVE_INFINITY },
-    });
+    const registry = createRegistry({ retention: { maxRuns: 1, ttlMs: Number.POSITIVE_INFINITY } });
     const first = await run(registry);
     const second = await run(registry);
     await waitFor(() => !existsSync(dirname(first.path)));

@@ -13,10 +13,7 @@ const FILE = /^[0-9a-f]{64}\.json(\.[0-9a-f]{12}\.tmp)?$/;
 
 const KEY_BYTES = 32;
 
-/**
- * Names the files of a cache folder: `ab/ab…64 digits….json`. Names are made with a key that only this folder has, in its
- * file `key`, so that nobody can guess inputs from them (D65).
- */
+/** Names the files of a cache folder by a key that only its file `key` has: nobody can guess inputs from them (D65). */
 export class CacheFileNames {
   readonly #folder: string;
   #key: Promise<Buffer> | undefined;

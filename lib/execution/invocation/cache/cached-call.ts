@@ -19,10 +19,7 @@ import {
 import type { CachedOutput, CacheKey } from './cached-output.js';
 import { computeCacheKey, type OutputCache } from './output-cache.js';
 
-/**
- * A call that is not made when an equal one has succeeded before (D65): it looks for that one's output, or else calls the
- * tool and keeps what it gives.
- */
+/** A call that is not made when an equal one has succeeded before (D65): otherwise it calls the tool, and keeps the output. */
 class CachedCall extends CallRelay implements AbortableCall {
   #key: CacheKey | undefined;
   /** Set when nothing was found, and the tool is called. */

@@ -25,10 +25,7 @@ const MAX_AGE_MS = 30 * 24 * 3600 * 1000;
 /** The folder is tidied after the first new file of a process, and after each further so many. */
 const FILES_PER_SWEEP = 200;
 
-/**
- * Keeps outputs as files (D65). Processes may share the folder: a file appears under its name when it is complete, is
- * checked when it is read, and is missing when another process has removed it.
- */
+/** Keeps outputs as files (D65) that processes may share: each appears when complete, is checked when read, and may be gone. */
 export class DiskCache implements CacheFolder {
   readonly #path: string;
   readonly #clock: Clock;

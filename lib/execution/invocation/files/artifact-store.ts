@@ -17,9 +17,8 @@ export type ArtifactSource = Pick<RunArtifact, 'sub_pipeline' | 'task_id' | 'ite
 const NO_ARTIFACTS: readonly RunArtifact[] = [];
 
 /**
- * The files that tools write (D63), and those for bytes that they return (D24), in a folder that belongs to one
- * executor and that only its user may read. Each run has a folder in it, which lives as long as the run is known.
- * Folders are created when first needed: most runs need none.
+ * The files that tools write (D63) or return as bytes (D24), in a folder of one executor that only its user may read. Each
+ * run has a folder in it, which is created when first needed, and lives as long as the run is known.
  */
 export class ArtifactStore {
   readonly #path: string;
@@ -33,10 +32,8 @@ export class ArtifactStore {
   #hasWarned = false;
 
   /**
-   * @param path of a folder that does not exist, with a name that nobody can foresee; of runs that outlive the process, of
-   * the folder that their files are in
+   * @param path of a folder that does not exist, with a name that nobody can foresee, or of the files of stored runs
    * @param isKept keeps the files when their runs are forgotten, and when the store closes
-   * @param stored of runs that outlive the process
    */
   constructor(path: string, isKept: boolean, filesFolder?: string, stored?: StoredFiles) {
     this.#path = path;
@@ -135,30 +132,21 @@ export class ArtifactStore {
     if (folders.length > 0) await this.remove(this.#path);
   }
 
-  /**
-   * Creates the folder of the store and a folder in it, unless they exist. Rejects when something else is in the place
-   * of the first: its name is known since the first file, and a cleaner of temporary files may have removed it.
-   */
+  /** Creates the folder of the store and one in it. Rejects when something else has taken the place of the first. */
   async create(folder: string): Promise<void> {
     await makeFolders(dirname(this.#path));
     await makeOwnFolder(this.#path);
     await makeOwnFolder(folder);
   }
 
-  /**
-   * Opens a file of a run for reading. Rejects when it cannot be read, or when a link or a folder of somebody else has
-   * replaced it or a folder above it.
-   */
+  /** Opens a file of a run for reading. Rejects also when a link, or a folder of somebody else, has replaced it or its folder. */
   async openFile(path: string): Promise<FileHandle> {
     if (!(await isInOwnFolders(this.#path, path)))
       throw new ToolError(`${dirname(path)} is not a folder of this process`);
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   }
 
-  /**
-   * Removes a file or a folder; a link, not what it names. Anything else in the place of a folder of this store is not
-   * ours, and stays. Never rejects: nobody waits for the removal. Warns of the first failure.
-   */
+  /** Removes a file, a folder or a link, and nothing that is not ours. Never rejects: nobody waits. Warns of the first failure. */
   async remove(path: string): Promise<void> {
     try {
       if (await isInOwnFolders(this.#path, path)) await rm(path, { recursive: true, force: true });
@@ -311,10 +299,7 @@ export class ArtifactFolder {
     await rename(from, to);
   }
 
-  /**
-   * Frees the names of files that are being removed: another attempt gets the same ones at once, whenever the removal
-   * ends. Its files are moved to their places only then.
-   */
+  /** Frees the names of files being removed: another attempt gets them at once, and moves its files there after the removal. */
   freeNames(files: readonly PublishedFile[], removed: Promise<void>): void {
     const keys = files.map(({ path }) => foldName(path));
     for (const { artifact } of files) this.names.release(artifact.name);

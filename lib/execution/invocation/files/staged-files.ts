@@ -27,10 +27,7 @@ interface StagedFile {
   reservedBytes: number | undefined;
 }
 
-/**
- * The files of one attempt (D24, D63): those that its tool writes, and those for the bytes in its output. They appear
- * when the attempt succeeds, and are removed when it fails.
- */
+/** The files of one attempt (D24, D63), written or returned: they appear when it succeeds, and are removed when it fails. */
 export class StagedFiles {
   readonly #folder: ArtifactFolder;
   readonly #owner: NameOwner;
@@ -103,10 +100,7 @@ export class StagedFiles {
     return this.#add(name, BYTES_TYPE, this.#folder.pathOfBytes(name)).path;
   }
 
-  /**
-   * Publishes the files with the bytes of the output. Rejects when a file could not be written, or when the run has no
-   * memory left for it; `discard` is to be called then.
-   */
+  /** Publishes the files with the bytes of the output. Rejects when one cannot be written: `discard` is to be called then. */
   publish(bytes: readonly Artifact[]): Promise<void> {
     const written = [...this.#atWork];
     this.#isClosed = true;
