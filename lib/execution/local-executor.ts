@@ -27,11 +27,11 @@ import { DiskCache } from './invocation/cache/disk-cache.js';
 import { OutputCache } from './invocation/cache/output-cache.js';
 import { MemoryBudget } from './memory-budget.js';
 import { PlanRun } from './plan/plan-run.js';
-import { preparePlan } from './prepare/prepare-plan.js';
+import { type PreparedPlan, preparePlan } from './prepare/prepare-plan.js';
 import { createRunId, type PreparedRun, prepareRun, type WithSubmittedKeys } from './prepare/prepare-run.js';
 import { canReuse, type PlanRerunSource, type RerunSource } from './prepare/rerun-source.js';
 import { type ParseText, StepRunner } from './prepare/step-runner.js';
-import { awaitResult, type PlanResult, type RunArtifact, type RunResult } from './results.js';
+import { awaitResult, type PlanResult, type RunResult } from './results.js';
 import { PipelineRun } from './run/pipeline-run.js';
 import type { RunDependencies } from './run-context.js';
 import type { PlanInputs, RunInputs } from './prepare/run-inputs.js';
@@ -74,13 +74,13 @@ export interface LocalExecutorOptions {
   readonly onAttempt?: AttemptObserver;
 }
 
-type Named = Pick<PreparedRun, 'id' | 'tenantId'>;
-
 /** A run whose facts are kept for another process, and what has happened of it (D68). */
 export interface KeptRun {
   readonly log: FactLog;
   readonly past: RunPast;
 }
+
+type AnyPrepared = PreparedRun | PreparedPlan;
 
 /** A run of a pipeline or of a plan. */
 export type AnyRun = PipelineRun | PlanRun;
@@ -155,11 +155,10 @@ export class LocalExecutor implements Executor {
     blackboard: Blackboard | undefined = this.#providedBlackboard,
     kept?: KeptRun,
   ): PipelineRun {
-    const id = kept?.past.id ?? this.#createId();
+    const id = kept?.past.id ?? createRunId(this.#dependencies.clock.now());
     const prepared = prepareRun(inputs, rerunSource, blackboard, id, this.#secretsFor(kept));
     if (!hasSettled(kept)) this.#assertModels(prepared);
-    const filesOf = canReuse(rerunSource) ? rerunSource?.runId : undefined;
-    const budget = this.#admit(prepared, filesOf, kept?.past.isRestored === true);
+    const budget = this.#admit(prepared, kept);
     const history = kept && this.#openHistory(kept, prepared, budget);
     const run = new PipelineRun(prepared, this.#dependencies, budget, undefined, history);
     this.#runs.add(run.id, run);
@@ -173,11 +172,10 @@ export class LocalExecutor implements Executor {
     blackboard: Blackboard | undefined = this.#providedBlackboard,
     kept?: KeptRun,
   ): PlanRun {
-    const id = kept?.past.id ?? this.#createId();
+    const id = kept?.past.id ?? createRunId(this.#dependencies.clock.now());
     const prepared = preparePlan(inputs, rerunSource, blackboard, id, this.#secretsFor(kept));
     if (!hasSettled(kept)) for (const subRun of prepared.subRuns.values()) this.#assertModels(subRun);
-    const filesOf = canReuse(rerunSource) ? rerunSource?.runId : undefined;
-    const budget = this.#admit(prepared, filesOf, kept?.past.isRestored === true);
+    const budget = this.#admit(prepared, kept);
     const history = kept && this.#openHistory(kept, prepared, budget);
     const run = new PlanRun(prepared, this.#dependencies, budget, history);
     this.#runs.add(run.id, run);
@@ -189,11 +187,7 @@ export class LocalExecutor implements Executor {
     return hasSettled(kept) ? withPlaceholders(this.secrets) : this.secrets;
   }
 
-  #createId(): string {
-    return createRunId(this.#dependencies.clock.now());
-  }
-
-  #openHistory({ log, past }: KeptRun, { id, tenantId }: Named, budget: MemoryBudget): PlacedHistory {
+  #openHistory({ log, past }: KeptRun, { id, tenantId }: AnyPrepared, budget: MemoryBudget): PlacedHistory {
     const { clock, artifacts } = this.#dependencies;
     const history = new RunHistory(log, past, tenantId, clock);
     budget.tryReserve(past.facts.endedNestedBytes);
@@ -215,18 +209,16 @@ export class LocalExecutor implements Executor {
   }
 
   /** Takes the memory of what a run was given, with the files of the run whose outputs it reuses. */
-  #admit(
-    { id, tenantId, sizeBytes: preparedBytes }: Pick<PreparedRun, 'id' | 'tenantId' | 'sizeBytes'>,
-    filesOf: string | undefined,
-    isGranted: boolean,
-  ): MemoryBudget {
+  #admit(prepared: AnyPrepared, kept: KeptRun | undefined): MemoryBudget {
     const { runOutputLimitBytes, memory, artifacts } = this.#dependencies;
+    const { id, tenantId, rerunSource } = prepared;
     const budget = new MemoryBudget(runOutputLimitBytes, memory, tenantId);
-    const sizeBytes = preparedBytes + (filesOf === undefined ? 0 : artifacts.bytesOf(filesOf));
+    const filesOf = canReuse(rerunSource) ? rerunSource?.runId : undefined;
+    const sizeBytes = prepared.sizeBytes + (filesOf === undefined ? 0 : artifacts.bytesOf(filesOf));
     // Before anything is admitted, which may evict the run that has the files.
     if (filesOf !== undefined) artifacts.reuse(filesOf, id, budget);
     if (budget.admit(sizeBytes)) {
-      budget.isGranted = isGranted;
+      budget.isGranted = kept?.past.isRestored === true;
       return budget;
     }
     artifacts.forget(id);
@@ -289,10 +281,7 @@ export class LocalExecutor implements Executor {
   }
 
   /** Returns the path of a file of a run, and what is listed of it; undefined when there is no such file (D63). */
-  findArtifact(
-    runId: string,
-    name: string,
-  ): { readonly artifact: RunArtifact; readonly path: string } | undefined {
+  findArtifact(runId: string, name: string): PublishedFile | undefined {
     return this.#dependencies.artifacts.find(runId, name);
   }
 
@@ -346,7 +335,7 @@ function createArtifactStore(options: LocalExecutorOptions): ArtifactStore {
     stored ?? join(artifactFolder, name),
     keepArtifacts,
     options.outputFolder,
-    stored === undefined ? undefined : { name },
+    stored === undefined ? undefined : name,
   );
 }
 

@@ -164,18 +164,10 @@ export function measureRetry(error: string): number {
 
 /** Returns the memory that a pipeline inside a task has taken of its run for a fact. */
 export function measureNestedFact(fact: Fact): number {
-  switch (fact.kind) {
-    case 'succeeded':
-      return CALL_BYTES + fact.bytes;
-    case 'failed':
-      return CALL_BYTES;
-    case 'retry':
-      return measureRetry(fact.error);
-    case 'nested':
-      return NESTED_BYTES;
-    default:
-      return 0;
-  }
+  if (fact.kind === 'succeeded') return CALL_BYTES + fact.bytes;
+  if (fact.kind === 'failed') return CALL_BYTES;
+  if (fact.kind === 'retry') return measureRetry(fact.error);
+  return fact.kind === 'nested' ? NESTED_BYTES : 0;
 }
 
 /** How far the attempts of a call have come. */

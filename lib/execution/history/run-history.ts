@@ -1,6 +1,7 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
 import { type Clock, Timeline } from '../../common/clock.js';
 import { warnHost } from '../../common/warnings.js';
+import type { CallingAttempt } from '../run-context.js';
 import type { Fact, PlacedFact, RunFact } from './fact.js';
 import { attemptPrefix } from './nested-places.js';
 import type { PastFacts } from './past-facts.js';
@@ -268,12 +269,11 @@ export class PlacedHistory {
    * @param fingerprint of the pipeline and what it is given: facts of another one are dropped
    */
   ofNested(
-    attempt: { readonly task: string; readonly item: number | null; readonly number: number },
+    { task_id: task, item_index: item, attempt }: CallingAttempt,
     call: number,
     fingerprint: string,
   ): PlacedHistory {
-    const { task, item, number } = attempt;
-    const place = `${attemptPrefix(this.place, task, item ?? -1, number)}${call}`;
+    const place = `${attemptPrefix(this.place, task, item ?? -1, attempt)}${call}`;
     const { past, replay } = this.run;
     const isKnown = past.facts.nested.get(place)?.fingerprint === fingerprint;
     if (isKnown) replay?.pass(nestedKey(place));

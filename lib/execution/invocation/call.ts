@@ -124,7 +124,7 @@ export class CallRelay implements CallListener {
 }
 
 /** The call as the layer inside makes it. Aborting it while it is being made takes effect as soon as it is made. */
-export class InnerCall implements AbortableCall {
+class InnerCall implements AbortableCall {
   #made: AbortableCall | undefined;
   #isAborted = false;
   #error: ToolError | undefined;
@@ -138,6 +138,31 @@ export class InnerCall implements AbortableCall {
     if (this.#made !== undefined) return this.#made.abort(error);
     this.#isAborted = true;
     this.#error ??= error;
+  }
+}
+
+/** A layer at work on one call, which it lets the layers inside make. */
+export abstract class LayeredCall extends CallRelay implements AbortableCall {
+  protected readonly services: InvocationServices;
+  protected readonly call: Call;
+  /** The call as it was last made inside; undefined before. */
+  protected inner: InnerCall | undefined;
+  readonly #next: MakeCall;
+
+  constructor(services: InvocationServices, call: Call, listener: CallListener, next: MakeCall) {
+    super(listener);
+    this.services = services;
+    this.call = call;
+    this.#next = next;
+  }
+
+  protected makeInner(): void {
+    this.inner = new InnerCall();
+    this.inner.make(this.#next, this.call, this);
+  }
+
+  abort(error?: ToolError): void {
+    this.inner?.abort(error);
   }
 }
 

@@ -17,10 +17,17 @@ interface MeasuredCopy {
 /** A copy whose JSON is shorter is made again: that takes less than remembering it. */
 export const MIN_KEPT_BYTES = 1024;
 
-/** Large copies, by themselves and by frozen lists, so that values which tasks pass on are copied and measured once. */
+/**
+ * Large copies, by themselves, and by frozen lists that cannot change either: values that tasks pass on are neither
+ * copied nor measured again, however many read them.
+ */
 const measuredCopies = new WeakMap<object, MeasuredCopy>();
 
-/** Returns the copy of a value that was copied before, or is such a copy. @param masker of the run that copies it */
+/**
+ * Returns the copy of a value that was copied before, or is such a copy.
+ *
+ * @param masker of the run that copies it
+ */
 export function findMeasuredCopy(value: object, masker: Masker | undefined): MeasuredCopy | undefined {
   const found = Object.isFrozen(value) ? measuredCopies.get(value) : undefined;
   // In another run, the value may have been copied with what are secrets in this one.

@@ -70,16 +70,10 @@ export function preparePlan(
   const blackboard = providedBlackboard ?? new MemoryBlackboard();
   const ownsBlackboard = providedBlackboard === undefined;
   const secrets = new RunSecrets(secretSource, readTenantId(run));
+  const given = { ...run, inputs: inputs.json };
   const breakpointsOf = resolvePlanBreakpoints(plan, run.breakpoints);
   const subRuns = [...plan.subPipelines.values()].map((subPipeline): [string, PreparedRun] => {
-    const prepared = prepareSubRun(
-      subPipeline,
-      { ...run, inputs: inputs.json },
-      rerunSource,
-      blackboard,
-      id,
-      secrets,
-    );
+    const prepared = prepareSubRun(subPipeline, given, rerunSource, blackboard, id, secrets);
     const breakpoints = breakpointsOf(subPipeline.id);
     return [subPipeline.id, { ...prepared, breakpoints, session: session.json, ownsBlackboard }];
   });

@@ -216,19 +216,17 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   async rebuild(): Promise<void> {
     const replay = this.#history?.replay;
     if (replay === undefined) return;
-    if (!this.wasSettled) await this.#noteRestored();
+    if (!this.wasSettled) {
+      // Once, however often the run is asked to go on in this process.
+      this.#restored ??= this.#history?.run.noteRestored();
+      await this.#restored;
+    }
     replay.expect(RUN_KEY, { onFact: (fact) => this.#replayFact(fact as RunFact), onEnd: NO_OP });
     if (this.hasBegun) void this.#prepareAndBegin();
     else this.emitStatus();
     await replay.over;
     await this.concluded;
     if (this.isPaused) this.park();
-  }
-
-  /** Notes once that this process goes on with the run, however often it is asked to. */
-  async #noteRestored(): Promise<void> {
-    this.#restored ??= this.#history?.run.noteRestored();
-    await this.#restored;
   }
 
   #replayFact(fact: RunFact): void {

@@ -21,6 +21,8 @@ import { Reuse } from './reuse.js';
 import type { TaskTrace } from './task-trace.js';
 import { type TaskServices, TaskWork } from './task-work.js';
 
+type OnPublished = Parameters<RunPorts['publish']>[2];
+
 /** Measured memory that a task takes for as long as its run is kept, without its output. */
 const TASK_BYTES = 512;
 
@@ -130,7 +132,7 @@ export class RunWork implements RunPorts {
     throw new Error(`task "${taskId}" is not active`);
   }
 
-  publish(taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void): Abortable {
+  publish(taskId: string, result: TaskResult, onPublished: OnPublished): Abortable {
     const work = this.#getActiveTask(taskId);
     const outcome = result.ok ? work.getOutcome() : undefined;
     if (outcome !== undefined && outcome.writes.length > 0) {
@@ -146,7 +148,7 @@ export class RunWork implements RunPorts {
     work: TaskWork,
     outcome: TaskOutcome | undefined,
     result: TaskResult,
-    onPublished: (result: TaskResult) => void,
+    onPublished: OnPublished,
   ): void {
     if (outcome !== undefined) this.#keepOutcome(work.task.id, outcome);
     if (!result.ok) work.recordTotalFailure(result.error);
@@ -170,11 +172,7 @@ export class RunWork implements RunPorts {
   }
 
   /** Publishes the output after the blackboard has taken the writes; until then the publication can be cancelled. */
-  #publishWithWrites(
-    work: TaskWork,
-    outcome: TaskOutcome,
-    onPublished: (result: TaskResult) => void,
-  ): Abortable {
+  #publishWithWrites(work: TaskWork, outcome: TaskOutcome, onPublished: OnPublished): Abortable {
     const { id } = work.task;
     const { writes } = outcome;
     const succeed = (): void => {
@@ -210,12 +208,7 @@ export class RunWork implements RunPorts {
   }
 
   /** @param failedAt of a failure that happens with the publication: the fact of both has one time */
-  #settle(
-    work: TaskWork,
-    result: TaskResult,
-    onPublished: (result: TaskResult) => void,
-    failedAt?: number,
-  ): void {
+  #settle(work: TaskWork, result: TaskResult, onPublished: OnPublished, failedAt?: number): void {
     this.tasksSettled++;
     work.settle(result.ok, failedAt);
     this.#tasks.set(work.task.id, work.trace);
@@ -225,7 +218,7 @@ export class RunWork implements RunPorts {
   }
 
   /** Reports a publication once it is kept for good: what others have read of a task must be there after a crash. */
-  #reportPublished(work: TaskWork, result: TaskResult, onPublished: (result: TaskResult) => void): void {
+  #reportPublished(work: TaskWork, result: TaskResult, onPublished: OnPublished): void {
     const { history } = this.#services;
     if (history === undefined || history.replay !== undefined) return onPublished(result);
     const { startedAt, settledAt = startedAt } = work.trace;

@@ -20,19 +20,12 @@ export class MemoryBlackboard implements Blackboard {
   }
 
   async write(tenantId: string, key: string, value: Json, append = false): Promise<void> {
-    const values = this.#getOrCreateTenant(tenantId);
+    let values = this.#tenants.get(tenantId);
+    if (values === undefined) this.#tenants.set(tenantId, (values = new Map()));
     const existing = values.get(key);
     if (!append) values.set(key, new StoredValue(value));
     else if (existing === undefined) values.set(key, new StoredValue([value]));
     else existing.append(value);
-  }
-
-  #getOrCreateTenant(tenantId: string): Map<string, StoredValue> {
-    const existing = this.#tenants.get(tenantId);
-    if (existing !== undefined) return existing;
-    const created = new Map<string, StoredValue>();
-    this.#tenants.set(tenantId, created);
-    return created;
   }
 }
 

@@ -54,7 +54,7 @@ export function toTemporaryName(file: string): string {
 async function readKey(folder: string): Promise<Buffer> {
   const file = join(folder, 'key');
   await makeFolders(folder, 0o700);
-  const key = (await readKeyFile(file)) ?? (await makeKey(file)) ?? (await readFile(file));
+  const key = (await readIfPresent(file)) ?? (await makeKey(file)) ?? (await readFile(file));
   if (key.length === KEY_BYTES) return key;
   throw new WavetrainError(
     'unreadable_file',
@@ -63,7 +63,8 @@ async function readKey(folder: string): Promise<Buffer> {
   );
 }
 
-async function readKeyFile(file: string): Promise<Buffer | undefined> {
+/** Resolves with undefined when there is no such file. */
+export async function readIfPresent(file: string): Promise<Buffer | undefined> {
   try {
     return await readFile(file);
   } catch (error) {

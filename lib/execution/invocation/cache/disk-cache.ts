@@ -1,8 +1,8 @@
-import { open, readFile, rename, rm, utimes } from 'node:fs/promises';
+import { open, rename, rm, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../../../common/clock.js';
-import { errorCode, errorMessage } from '../../../common/errors.js';
+import { errorMessage } from '../../../common/errors.js';
 import { makeFolders } from '../../../common/files.js';
 import { isObject, type Json } from '../../../common/json/json.js';
 import { JsonWriter } from '../../../common/json/json-writer.js';
@@ -11,7 +11,7 @@ import { warnHost } from '../../../common/warnings.js';
 import { parseJsonInSteps } from '../../../definition/text/parse-json.js';
 import { copyToJsonInSteps } from '../json-output.js';
 import type { Write } from '../../session/session-overrides.js';
-import { CacheFileNames, toTemporaryName } from './cache-file-names.js';
+import { CacheFileNames, readIfPresent, toTemporaryName } from './cache-file-names.js';
 import type { CachedOutput, CacheFolder, CacheKey } from './cached-output.js';
 import { removeOldFiles } from './old-files.js';
 
@@ -132,15 +132,6 @@ export class DiskCache implements CacheFolder {
       `files of the cache cannot be removed: ${errorMessage(failure)}; remove them yourself, or let the user of this ` +
         'process write to the folder',
     );
-  }
-}
-
-async function readIfPresent(file: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
   }
 }
 

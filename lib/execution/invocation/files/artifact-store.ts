@@ -28,24 +28,21 @@ export class ArtifactStore {
   readonly filesFolder: string | undefined;
   /** A name that nobody else uses, not even another process with the same folder. */
   readonly name: string;
-  readonly #stored: StoredFiles | undefined;
+  /** True when the files belong to runs that go on in another process (D68). */
+  readonly outlivesProcess: boolean;
   #hasWarned = false;
 
   /**
    * @param path of a folder that does not exist, with a name that nobody can foresee, or of the files of stored runs
    * @param isKept keeps the files when their runs are forgotten, and when the store closes
+   * @param storedName names unfinished files of runs that outlive the process
    */
-  constructor(path: string, isKept: boolean, filesFolder?: string, stored?: StoredFiles) {
+  constructor(path: string, isKept: boolean, filesFolder?: string, storedName?: string) {
     this.#path = path;
     this.#isKept = isKept;
     this.filesFolder = filesFolder;
-    this.#stored = stored;
-    this.name = stored?.name ?? basename(path);
-  }
-
-  /** True when the files belong to runs that go on in another process (D68). */
-  get outlivesProcess(): boolean {
-    return this.#stored !== undefined;
+    this.outlivesProcess = storedName !== undefined;
+    this.name = storedName ?? basename(path);
   }
 
   /** Lists the files that another process has reported of a run, and reports those that this one publishes (D68). */
@@ -157,9 +154,6 @@ export class ArtifactStore {
     }
   }
 }
-
-/** The files of runs that go on in another process (D68): `name` is nobody else's, for files that are not finished. */
-type StoredFiles = Pick<ArtifactStore, 'name'>;
 
 /** A file of a run, and where it is. */
 export interface PublishedFile {
@@ -340,10 +334,7 @@ export class ArtifactFolder {
 
   /** Waits for this work before the folder is removed. */
   track<T>(work: Promise<T>): Promise<T> {
-    const settled = work.then(
-      () => undefined,
-      () => undefined,
-    );
+    const settled = work.catch(() => undefined);
     this.#atWork.add(settled);
     void settled.then(() => this.#atWork.delete(settled));
     return work;

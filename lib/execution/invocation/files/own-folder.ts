@@ -2,7 +2,11 @@ import { lstat, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode, ToolError } from '../../../common/errors.js';
 
-/** Creates a folder that only its owner may read, unless it is there. @throws ToolError, not retryable, for a link or the like */
+/**
+ * Creates a folder that only its owner may read, unless it exists.
+ *
+ * @throws ToolError, not retryable, when something else is there, such as a link
+ */
 export async function makeOwnFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -16,8 +20,11 @@ export async function makeOwnFolder(path: string): Promise<void> {
 }
 
 /**
- * Resolves with true while the folder of a store, and one above a path in it, are its own: a cleaner of temporary files may
- * have removed them, and others know their names then. True for a path outside: the folder of the user may be a link.
+ * Resolves with true when the folder of a store, and one above a path in it, are still its own: a cleaner of temporary
+ * files may have removed them, and others know their names then. True for a path outside: the folder of the user may be
+ * a link.
+ *
+ * @param path of the folder of the store, of a folder in it, or of a file in one of those
  */
 export async function isInOwnFolders(store: string, path: string): Promise<boolean> {
   if (path === store) return isOwnFolder(path);

@@ -192,28 +192,14 @@ export class StagedFiles {
   }
 
   #track<T>(work: Promise<T>): Promise<T> {
-    const settled = work.then(
-      () => undefined,
-      () => undefined,
-    );
     this.#atWork.add(work);
-    void settled.then(() => this.#atWork.delete(work));
+    void work.catch(() => undefined).then(() => this.#atWork.delete(work));
     return this.#folder.track(work);
   }
 }
 
 /** Another attempt may find room, or a place that a cleaner of temporary files has removed. */
-const TEMPORARY = new Set([
-  'ENOSPC',
-  'EDQUOT',
-  'EMFILE',
-  'ENFILE',
-  'ENOENT',
-  'EAGAIN',
-  'EBUSY',
-  'EINTR',
-  'EIO',
-]);
+const TEMPORARY = new Set('ENOSPC EDQUOT EMFILE ENFILE ENOENT EAGAIN EBUSY EINTR EIO'.split(' '));
 const FULL = new Set(['ENOSPC', 'EDQUOT']);
 
 function toWriteError({ path }: StagedFile, error: unknown): ToolError {
