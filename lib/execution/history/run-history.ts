@@ -1,7 +1,7 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
 import { type Clock, Timeline } from '../../common/clock.js';
 import { warnHost } from '../../common/warnings.js';
-import type { CallingAttempt } from '../run-context.js';
+import type { ToolContext } from '../../tools/tool.js';
 import type { Fact, PlacedFact, RunFact } from './fact.js';
 import { attemptPrefix } from './nested-places.js';
 import type { PastFacts } from './past-facts.js';
@@ -269,7 +269,7 @@ export class PlacedHistory {
    * @param fingerprint of the pipeline and what it is given: facts of another one are dropped
    */
   ofNested(
-    { task_id: task, item_index: item, attempt }: CallingAttempt,
+    { task_id: task, item_index: item, attempt }: Pick<ToolContext, 'task_id' | 'item_index' | 'attempt'>,
     call: number,
     fingerprint: string,
   ): PlacedHistory {
