@@ -146,8 +146,7 @@ export class LocalExecutor implements Executor {
   /**
    * Creates a run that is queued until its `begin` is called. @param kept where its facts are kept for another process
    * @param blackboard default: the one of the options, or else one of its own
-   * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, `secret_missing`, or `queue_full` without
-   * memory
+   * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, `secret_missing`, `queue_full`
    */
   createRun(
     inputs: RunInputs & WithSubmittedKeys,

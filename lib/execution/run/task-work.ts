@@ -86,10 +86,7 @@ export class TaskWork implements CallOwner {
     return undefined;
   }
 
-  /**
-   * Says which calls the task makes: none for a reused outcome (D35, D60). @throws TypeError for a `parallel_over` that is
-   * no list
-   */
+  /** Says which calls the task makes: none for a reused outcome (D35, D60). @throws TypeError when `parallel_over` is no list */
   expand(): Expansion {
     this.reused = this.run.reuse?.find(this.task);
     return this.reused === undefined ? ONE_CALL : this.#reuseOutcome(this.reused);

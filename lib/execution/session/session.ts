@@ -114,8 +114,7 @@ export class Session {
   }
 
   /**
-   * Applies the writes of a task in order, after those of earlier calls. Rejects when the blackboard does, or without
-   * memory.
+   * Applies the writes of a task, after those of earlier calls. Rejects when the blackboard does, or without memory.
    * @param isReused a provided blackboard holds writes of an earlier run already: appending them would duplicate them (D35)
    */
   apply(writes: readonly Write[], budget: EventLoopBudget, isReused: boolean): Promise<void> {

@@ -341,7 +341,7 @@ export class AttemptContext implements ToolContext, CallingAttempt {
     });
   }
 
-  /** Rejects keys that the plan does not declare (D46). A templated `store` may write any that no other lists (D55). */
+  /** Rejects a key that the plan does not declare (D46). A templated `store` may write it unless others list it (D55). */
   #assertDeclared(key: string): void {
     const { parent, prepared } = this.#services;
     if (parent?.stores === undefined || parent.stores.keys.has(key)) return;
