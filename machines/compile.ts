@@ -37,11 +37,7 @@ export interface CompileContext {
 }
 
 export const compileMachine = setup({
-  types: {
-    context: {} as CompileContext,
-    events: {} as CompileEvent,
-    input: {} as CompileContext,
-  },
+  types: { context: {} as CompileContext, events: {} as CompileEvent, input: {} as CompileContext },
   guards: {
     canRepair: ({ context, event }) =>
       event.type === 'rejected' && !event.repeated && context.repairsLeft > 0,
@@ -57,10 +53,7 @@ export const compileMachine = setup({
   context: ({ input: { repairsLeft } }) => ({ repairsLeft }),
   initial: 'drafting',
   states: {
-    drafting: {
-      entry: 'draft',
-      on: { answered: 'validating', stop: 'stopped' },
-    },
+    drafting: { entry: 'draft', on: { answered: 'validating', stop: 'stopped' } },
     validating: {
       entry: 'check',
       on: {
@@ -70,10 +63,7 @@ export const compileMachine = setup({
         stop: 'stopped',
       },
     },
-    repairing: {
-      entry: ['countRepair', 'repair'],
-      on: { answered: 'validating', stop: 'stopped' },
-    },
+    repairing: { entry: ['countRepair', 'repair'], on: { answered: 'validating', stop: 'stopped' } },
     done: { type: 'final' },
     gaveUp: { type: 'final' },
     stopped: { type: 'final' },

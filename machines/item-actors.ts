@@ -182,10 +182,7 @@ function toChunkId(chunk: number): string {
   return `chunk-${chunk}`;
 }
 
-/**
- * Consecutive items of a large fan-out as one actor: a hundred thousand actors would cost more than the work they
- * show. The fan-out updates its counters in place.
- */
+/** Consecutive items of a large fan-out: an actor for each would cost more than its work. The counters change in place. */
 type ChunkSnapshot = Snapshot<undefined> & {
   value: 'invoking' | 'settled' | 'stopped';
   /** Index of the first item. */

@@ -16,10 +16,7 @@ export type Logic<
   I extends NonReducibleUnknown,
 > = ActorLogic<S, E, I>;
 
-/**
- * The states of a hand-written logic and what each event leads to, declared for whoever draws or watches the actors; a
- * logic does not read its own. A spec proves each of them against what the actors do.
- */
+/** The states of a logic and what each event leads to, for whoever draws or watches the actors. A spec proves each of them. */
 export interface LogicChart<State extends string, EventType extends string> {
   /** The event that leads to the first states. */
   readonly initial: Targets<State>;

@@ -25,15 +25,9 @@ export interface PlanContext {
 }
 
 const machine = setup({
-  types: {
-    context: {} as PlanContext,
-    events: {} as PlanEvent,
-    input: {} as PlanContext,
-  },
+  types: { context: {} as PlanContext, events: {} as PlanEvent, input: {} as PlanContext },
   actors: { 'sub-runs': subRunsLogic },
-  guards: {
-    allSucceeded: ({ event }) => event.type === 'sub-runs.settled' && event.ok,
-  },
+  guards: { allSucceeded: ({ event }) => event.type === 'sub-runs.settled' && event.ok },
   actions: {
     beginSubRuns: sendTo('sub-runs', { type: 'sub-runs.begin' as const }),
     cancelSubRuns: sendTo('sub-runs', { type: 'cancel' as const }),
@@ -44,19 +38,11 @@ const machine = setup({
 }).createMachine({
   id: 'plan',
   context: ({ input: { subPipelines, concurrency } }) => ({ subPipelines, concurrency }),
-  invoke: {
-    id: 'sub-runs',
-    src: 'sub-runs',
-    input: ({ context }) => context,
-  },
+  invoke: { id: 'sub-runs', src: 'sub-runs', input: ({ context }) => context },
   initial: 'queued',
   states: {
     queued: {
-      on: {
-        begin: { target: 'running', actions: 'beginSubRuns' },
-        cancel: 'cancelled',
-        force: 'cancelled',
-      },
+      on: { begin: { target: 'running', actions: 'beginSubRuns' }, cancel: 'cancelled', force: 'cancelled' },
     },
     running: {
       on: {
@@ -67,12 +53,7 @@ const machine = setup({
         step: { actions: 'stepSubRuns' },
       },
     },
-    draining: {
-      on: {
-        'sub-runs.settled': 'cancelled',
-        force: { actions: 'abortSubRuns' },
-      },
-    },
+    draining: { on: { 'sub-runs.settled': 'cancelled', force: { actions: 'abortSubRuns' } } },
     succeeded: { type: 'final' },
     failed: { type: 'final' },
     cancelled: { type: 'final' },

@@ -1,12 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import type { TaskResult } from './types.js';
 
-/**
- * The ports through which a run's machines reach the world.
- *
- * Law L1: a machine knows when, never what. Task ids, counts and results come in; values, tools and clocks stay
- * outside. No member throws, whatever a tool does.
- */
+/** The ports of a run's machines. Law L1: a machine knows when, never what. No member throws, whatever a tool does. */
 export interface RunPorts {
   readonly eventLoopBudget: EventLoopBudget;
   /** Starts a task and returns how many invocations it makes. */
@@ -15,10 +10,7 @@ export interface RunPorts {
   ): { readonly ok: true; readonly value: Expansion } | { readonly ok: false; readonly error: string };
   /** Runs one invocation with all its attempts, and reports to its slot. */
   invoke(taskId: string, item: number | undefined, slot: Slot): Abortable;
-  /**
-   * Makes the outcome of a task visible to later waves; the task settles with the result that `onPublished` receives.
-   * Aborting the publication cancels it.
-   */
+  /** Makes the outcome of a task visible to later waves; the task settles with what `onPublished` receives. May be aborted. */
   publish(taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void): Abortable;
 }
 
@@ -38,10 +30,7 @@ export interface Expansion {
   readonly concurrency: number;
 }
 
-/**
- * The slot that an invocation holds while it is in flight. An invocation that waits for a retry frees its slot, and
- * asks for one again when the delay is over (D18).
- */
+/** The slot of an invocation in flight. One that waits for a retry frees it, and asks again when the delay is over (D18). */
 export interface Slot {
   settle(result: TaskResult): void;
   wait(): void;
@@ -53,10 +42,7 @@ export interface Abortable {
   abort(): void;
 }
 
-/**
- * Binds ports to the root actor of a run or a plan, as a property that no snapshot contains: every snapshot must stay
- * plain JSON. A WeakMap would keep each run alive until the next full garbage collection.
- */
+/** Binds ports to a root actor, as a property outside of its JSON. A WeakMap would keep runs until a full garbage collection. */
 export class PortBinding<P extends object> {
   readonly #property = Symbol('ports');
 
@@ -65,19 +51,12 @@ export class PortBinding<P extends object> {
     (actor as Bound<P>)[this.#property] = ports;
   }
 
-  /**
-   * Call when the actor has ended. V8 keeps most actors until the next full garbage collection, and everything that they
-   * refer to.
-   */
+  /** Call when the actor has ended: V8 keeps most until the next full garbage collection, with all that they refer to. */
   release(actor: object): void {
     (actor as Bound<P>)[this.#property] = undefined;
   }
 
-  /**
-   * Finds the ports bound to the actor or to its nearest ancestor.
-   *
-   * @throws Error when there are none
-   */
+  /** Finds the ports bound to the actor or to its nearest ancestor. @throws Error when there are none */
   find(actor: AnyActorRef): P {
     // oxlint-disable-next-line no-underscore-dangle -- XState has no public name for the parent
     for (let at: AnyActorRef | undefined = actor; at !== undefined; at = at._parent) {

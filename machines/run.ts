@@ -65,11 +65,7 @@ function createContext({ waves, breakpoints }: RunMachineInput): RunContext {
 }
 
 const machine = setup({
-  types: {
-    context: {} as RunContext,
-    events: {} as RunEvent,
-    input: {} as RunMachineInput,
-  },
+  types: { context: {} as RunContext, events: {} as RunEvent, input: {} as RunMachineInput },
   actors: { wave: waveLogic },
   guards: {
     hasFailedTask: ({ context, event }) => outcomeOf(context, event).failed.length > 0,
@@ -110,11 +106,7 @@ const machine = setup({
       on: {
         'wave.settled': [
           { guard: 'pausesOnFailure', target: 'paused', actions: 'storeWaveOutcome' },
-          {
-            guard: 'hasFailedTask',
-            target: 'failed',
-            actions: 'storeWaveOutcome',
-          },
+          { guard: 'hasFailedTask', target: 'failed', actions: 'storeWaveOutcome' },
           { guard: 'isLastWave', target: 'succeeded', actions: 'storeWaveOutcome' },
           { guard: 'pausesBeforeWave', target: 'paused', actions: 'storeWaveOutcome' },
           { actions: 'beginWave' },
@@ -139,10 +131,7 @@ const machine = setup({
     },
     draining: {
       on: {
-        'wave.settled': {
-          target: 'cancelled',
-          actions: 'storeWaveOutcome',
-        },
+        'wave.settled': { target: 'cancelled', actions: 'storeWaveOutcome' },
         force: { actions: 'abortWave' },
       },
     },

@@ -20,10 +20,7 @@ const STATUS_BY_STATE: Readonly<Record<RunSnapshot['value'], RunStatus>> = {
 /** The status of a run that was just accepted (States and transitions). */
 export const INITIAL_STATUS: RunStatus = 'queued';
 
-/**
- * Converts a snapshot to the status of a record; the only place that creates a status (law L3). A cancelled run is
- * `cancelled` at once, while its wave still drains (D21). A run whose actor crashed is `failed`.
- */
+/** The only place that creates a status (law L3). A run that drains is `cancelled` (D21); one whose actor crashed, `failed`. */
 export function toRunStatus(snapshot: StatusSnapshot): RunStatus {
   if (snapshot.status === 'error') return 'failed';
   return STATUS_BY_STATE[snapshot.value];

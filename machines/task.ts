@@ -5,10 +5,7 @@ import { type Abortable, type Expansion, type RunPorts, runPorts, type Slot } fr
 import type { TaskResult } from './types.js';
 import { childrenOfKind } from './xstate/child-actor.js';
 
-/**
- * One task of the current wave. Its id is the task's id. It outputs a TaskResult and never ends in error, so a failing
- * task lets its wave settle (D16).
- */
+/** One task of the current wave, by its id. It never ends in error, so a failing task lets its wave settle (D16). */
 type TaskSnapshot = Snapshot<TaskResult> & {
   /** `waiting`: between two attempts. */
   value: 'invoking' | 'waiting' | 'fanning out' | 'succeeded' | 'failed' | 'stopped';

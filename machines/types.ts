@@ -1,10 +1,7 @@
 /** The status of a run as the outside sees it (States and transitions). */
 export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
 
-/**
- * The status of a task, or of an item of a fan-out. `pending`: it may still begin; `skipped`: the run, or the fan-out,
- * ended before it could begin (D59).
- */
+/** The status of a task or an item: `pending` may still begin, `skipped` cannot, because its run or fan-out has ended (D59). */
 export type TaskStatus = 'pending' | 'running' | 'succeeded' | 'failed' | 'skipped';
 
 /** How an invocation or a task ended. The value it produced never enters a machine. */

@@ -31,10 +31,7 @@ type WaveSnapshot = Snapshot<undefined> & {
   /** How many of them have not settled. */
   unsettled: number;
   failed: string[];
-  /**
-   * The tasks that are still to be aborted. Set once the wave is aborted: no task starts any more, and no further wave
-   * will, so there is no reason to report later.
-   */
+  /** The tasks that are still to be aborted; set once the wave is: no task starts any more, and its report need not wait. */
   aborting: Iterator<ActorRefFrom<typeof taskLogic>> | undefined;
   /** Actors of the tasks at work, by task id. */
   live: Map<string, ActorRefFrom<typeof taskLogic>>;

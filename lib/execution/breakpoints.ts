@@ -17,12 +17,7 @@ const MAX_QUOTED_LENGTH = 100;
 /** Separates a sub-pipeline from its task. Neither id can contain it. */
 const SEPARATOR = '/';
 
-/**
- * Finds the waves before which a run pauses.
- *
- * @returns undefined for a run that never pauses
- * @throws WavetrainError `invalid_options` for a task that the pipeline does not have
- */
+/** Finds the waves before which a run pauses; undefined for a run that never does. @throws WavetrainError `invalid_options` */
 export function resolveBreakpoints(
   pipeline: Pipeline,
   breakpoints: Breakpoints | undefined,
@@ -32,11 +27,7 @@ export function resolveBreakpoints(
   return toRunBreakpoints(pipeline, before, onFailure);
 }
 
-/**
- * Finds the waves before which the runs of a plan's sub-pipelines pause: `sub_pipeline/task`.
- *
- * @throws WavetrainError `invalid_options` for a sub-pipeline or a task that the plan does not have
- */
+/** Finds the waves before which each run of a plan's sub-pipelines pauses. @throws WavetrainError `invalid_options` */
 export function resolvePlanBreakpoints(
   plan: Plan,
   breakpoints: Breakpoints | undefined,

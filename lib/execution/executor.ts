@@ -2,20 +2,11 @@ import { NotImplementedError } from '../common/errors.js';
 import type { RunResult } from './results.js';
 import type { RunInputs } from './prepare/run-inputs.js';
 
-/**
- * Runs pipelines. The local executor runs them in this process; the distributed one will send them to workers (What
- * the service does; D52).
- */
+/** Runs pipelines: the local executor in this process, the distributed one will by workers (What the service does; D52). */
 export interface Executor {
-  /**
-   * Starts a run and resolves with its id.
-   * Rejects with `invalid_params`, `invalid_inputs` or `invalid_options` before the run exists.
-   */
+  /** Starts a run; resolves with its id. Rejects before the run exists: `invalid_params`, `invalid_inputs`, `invalid_options`. */
   submit(run: RunInputs): Promise<string>;
-  /**
-   * Waits until the run has settled.
-   * Rejects with a TaskFailedError (`task_failed`), `run_cancelled` or `run_not_found`.
-   */
+  /** Waits until the run has settled. Rejects with a TaskFailedError (`task_failed`), `run_cancelled` or `run_not_found`. */
   getResult(runId: string): Promise<RunResult>;
   /**
    * Cancels cooperatively: the current wave finishes, no further one starts (rule 12). `force` also aborts the tools

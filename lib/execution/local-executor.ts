@@ -27,20 +27,17 @@ import { DiskCache } from './invocation/cache/disk-cache.js';
 import { OutputCache } from './invocation/cache/output-cache.js';
 import { MemoryBudget } from './memory-budget.js';
 import { PlanRun } from './plan/plan-run.js';
-import { preparePlan } from './prepare/prepare-plan.js';
+import { type PreparedPlan, preparePlan } from './prepare/prepare-plan.js';
 import { createRunId, type PreparedRun, prepareRun, type WithSubmittedKeys } from './prepare/prepare-run.js';
 import { canReuse, type PlanRerunSource, type RerunSource } from './prepare/rerun-source.js';
 import { type ParseText, StepRunner } from './prepare/step-runner.js';
-import { awaitResult, type PlanResult, type RunArtifact, type RunResult } from './results.js';
+import { awaitResult, type PlanResult, type RunResult } from './results.js';
 import { PipelineRun } from './run/pipeline-run.js';
 import type { RunDependencies } from './run-context.js';
 import type { PlanInputs, RunInputs } from './prepare/run-inputs.js';
 
 export interface LocalExecutorOptions {
-  /**
-   * Shared by the runs of this executor (Blackboard, rule 3; D57). Default: one in memory; in a registry, each run creates
-   * its own.
-   */
+  /** Shared by the runs of this executor (Blackboard, rule 3; D57). Default: one in memory; in a registry, one for each run. */
   readonly blackboard?: Blackboard;
   /** The files that tools may read. Default: those in the working directory. */
   readonly files?: FileAccess;
@@ -61,24 +58,15 @@ export interface LocalExecutorOptions {
   readonly memory?: MemoryPool;
   /** Maximum number of nested runs of a submitted run at once, at every depth. Default 10,000. */
   readonly maxNestedPipelines?: number;
-  /**
-   * Folder in which the executor creates a folder of its own for bytes that tools return (D24). Default: the system's
-   * folder for temporary files.
-   */
+  /** Folder for a folder of this executor's own, for bytes that tools return (D24). Default: the system's temporary one. */
   readonly artifactFolder?: string;
-  /**
-   * Folder for the files that tools write by name (D63), of all runs: the last run that writes a name replaces the file.
-   * Default: the folder of each run, as for bytes.
-   */
+  /** Folder for the files that tools name (D63), of all runs: the last one of a name stays. Default: the folder of each run. */
   readonly outputFolder?: string;
   /** Keeps the files of a run when it is forgotten, and after `close`. Default: false. */
   readonly keepArtifacts?: boolean;
   /** Folder of the files of runs that go on in another process (D68), instead of one in `artifactFolder`. */
   readonly storedArtifactFolder?: string | undefined;
-  /**
-   * Folder that keeps the outputs of tasks with `cache` (D65), also for other processes. Default: they are kept in memory
-   * for as long as the executor lives.
-   */
+  /** Folder that keeps the outputs of tasks with `cache` (D65), for other processes too. Default: they are kept in memory. */
   readonly cacheFolder?: string;
   /** Where the secrets of tasks come from (D61). Default: there are none. */
   readonly secrets?: SecretSource | undefined;
@@ -86,13 +74,13 @@ export interface LocalExecutorOptions {
   readonly onAttempt?: AttemptObserver;
 }
 
-type Named = Pick<PreparedRun, 'id' | 'tenantId'>;
-
 /** A run whose facts are kept for another process, and what has happened of it (D68). */
 export interface KeptRun {
   readonly log: FactLog;
   readonly past: RunPast;
 }
+
+type AnyPrepared = PreparedRun | PreparedPlan;
 
 /** A run of a pipeline or of a plan. */
 export type AnyRun = PipelineRun | PlanRun;
@@ -139,11 +127,7 @@ export class LocalExecutor implements Executor {
     return new OutputCache(clock, new DiskCache(cacheFolder, clock, runSteps));
   }
 
-  /**
-   * Returns the run's id immediately; the run begins when its blackboard has been read.
-   *
-   * @param onEvent receives every event of the run, from the first on
-   */
+  /** Returns the run's id at once; it begins when its blackboard is read. @param onEvent receives every event, from the first on */
   async submit(run: RunInputs, onEvent?: (event: LiveEvent) => void): Promise<string> {
     return this.#begin(this.createRun(run, undefined, this.blackboard), onEvent);
   }
@@ -160,13 +144,9 @@ export class LocalExecutor implements Executor {
   }
 
   /**
-   * Creates a run that is queued until its `begin` is called.
-   *
-   * @param rerunSource an earlier run whose outcomes the run reuses
+   * Creates a run that is queued until its `begin` is called. @param kept where its facts are kept for another process
    * @param blackboard default: the one of the options, or else one of its own
-   * @param kept where facts of the run are kept, and what it was; default: nothing is kept
-   * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, `secret_missing`, or `queue_full`
-   * without memory for the run
+   * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, `secret_missing`, `queue_full`
    */
   createRun(
     inputs: RunInputs & WithSubmittedKeys,
@@ -174,11 +154,10 @@ export class LocalExecutor implements Executor {
     blackboard: Blackboard | undefined = this.#providedBlackboard,
     kept?: KeptRun,
   ): PipelineRun {
-    const id = kept?.past.id ?? this.#createId();
+    const id = kept?.past.id ?? createRunId(this.#dependencies.clock.now());
     const prepared = prepareRun(inputs, rerunSource, blackboard, id, this.#secretsFor(kept));
     if (!hasSettled(kept)) this.#assertModels(prepared);
-    const filesOf = canReuse(rerunSource) ? rerunSource?.runId : undefined;
-    const budget = this.#admit(prepared, filesOf, kept?.past.isRestored === true);
+    const budget = this.#admit(prepared, kept);
     const history = kept && this.#openHistory(kept, prepared, budget);
     const run = new PipelineRun(prepared, this.#dependencies, budget, undefined, history);
     this.#runs.add(run.id, run);
@@ -192,11 +171,10 @@ export class LocalExecutor implements Executor {
     blackboard: Blackboard | undefined = this.#providedBlackboard,
     kept?: KeptRun,
   ): PlanRun {
-    const id = kept?.past.id ?? this.#createId();
+    const id = kept?.past.id ?? createRunId(this.#dependencies.clock.now());
     const prepared = preparePlan(inputs, rerunSource, blackboard, id, this.#secretsFor(kept));
     if (!hasSettled(kept)) for (const subRun of prepared.subRuns.values()) this.#assertModels(subRun);
-    const filesOf = canReuse(rerunSource) ? rerunSource?.runId : undefined;
-    const budget = this.#admit(prepared, filesOf, kept?.past.isRestored === true);
+    const budget = this.#admit(prepared, kept);
     const history = kept && this.#openHistory(kept, prepared, budget);
     const run = new PlanRun(prepared, this.#dependencies, budget, history);
     this.#runs.add(run.id, run);
@@ -208,11 +186,7 @@ export class LocalExecutor implements Executor {
     return hasSettled(kept) ? withPlaceholders(this.secrets) : this.secrets;
   }
 
-  #createId(): string {
-    return createRunId(this.#dependencies.clock.now());
-  }
-
-  #openHistory({ log, past }: KeptRun, { id, tenantId }: Named, budget: MemoryBudget): PlacedHistory {
+  #openHistory({ log, past }: KeptRun, { id, tenantId }: AnyPrepared, budget: MemoryBudget): PlacedHistory {
     const { clock, artifacts } = this.#dependencies;
     const history = new RunHistory(log, past, tenantId, clock);
     budget.tryReserve(past.facts.endedNestedBytes);
@@ -234,18 +208,16 @@ export class LocalExecutor implements Executor {
   }
 
   /** Takes the memory of what a run was given, with the files of the run whose outputs it reuses. */
-  #admit(
-    { id, tenantId, sizeBytes: preparedBytes }: Pick<PreparedRun, 'id' | 'tenantId' | 'sizeBytes'>,
-    filesOf: string | undefined,
-    isGranted: boolean,
-  ): MemoryBudget {
+  #admit(prepared: AnyPrepared, kept: KeptRun | undefined): MemoryBudget {
     const { runOutputLimitBytes, memory, artifacts } = this.#dependencies;
+    const { id, tenantId, rerunSource } = prepared;
     const budget = new MemoryBudget(runOutputLimitBytes, memory, tenantId);
-    const sizeBytes = preparedBytes + (filesOf === undefined ? 0 : artifacts.bytesOf(filesOf));
+    const filesOf = canReuse(rerunSource) ? rerunSource?.runId : undefined;
+    const sizeBytes = prepared.sizeBytes + (filesOf === undefined ? 0 : artifacts.bytesOf(filesOf));
     // Before anything is admitted, which may evict the run that has the files.
     if (filesOf !== undefined) artifacts.reuse(filesOf, id, budget);
     if (budget.admit(sizeBytes)) {
-      budget.isGranted = isGranted;
+      budget.isGranted = kept?.past.isRestored === true;
       return budget;
     }
     artifacts.forget(id);
@@ -266,11 +238,7 @@ export class LocalExecutor implements Executor {
     return awaitResult(run);
   }
 
-  /**
-   * Waits until the run of a plan has settled (D47).
-   * Rejects with a TaskFailedError (`task_failed`), `run_cancelled`, `run_not_found`, or `invalid_request` for the run
-   * of a pipeline.
-   */
+  /** Waits for the end of a plan's run (D47). Rejects as `getResult`, and with `invalid_request` for the run of a pipeline. */
   async getPlanResult(runId: string): Promise<PlanResult> {
     const run = this.getRun(runId);
     if (run.kind !== 'plan') {
@@ -291,11 +259,7 @@ export class LocalExecutor implements Executor {
     run.cancel(force);
   }
 
-  /**
-   * Lets a paused run go on, to its next breakpoint or by one wave.
-   *
-   * @throws WavetrainError `run_not_found` or `run_not_paused`
-   */
+  /** Lets a paused run go on, to its next breakpoint or by one wave. @throws WavetrainError `run_not_found` or `run_not_paused` */
   resume(runId: string, by: 'continue' | 'step'): void {
     const run = this.getRun(runId);
     if (!run.isPaused || run.isResuming)
@@ -303,11 +267,7 @@ export class LocalExecutor implements Executor {
     run.resume(by);
   }
 
-  /**
-   * Returns the run, with its actor and its journal.
-   *
-   * @throws WavetrainError `run_not_found`
-   */
+  /** Returns the run, with its actor and its journal. @throws WavetrainError `run_not_found` */
   getRun(runId: string): AnyRun {
     const run = this.#runs.get(runId);
     if (run === undefined) throw runNotFound(runId);
@@ -320,10 +280,7 @@ export class LocalExecutor implements Executor {
   }
 
   /** Returns the path of a file of a run, and what is listed of it; undefined when there is no such file (D63). */
-  findArtifact(
-    runId: string,
-    name: string,
-  ): { readonly artifact: RunArtifact; readonly path: string } | undefined {
+  findArtifact(runId: string, name: string): PublishedFile | undefined {
     return this.#dependencies.artifacts.find(runId, name);
   }
 
@@ -338,9 +295,7 @@ export class LocalExecutor implements Executor {
   }
 
   /**
-   * Lists the files of a run that is not there, for its reruns: they go with the last of these, after `forget` was called.
-   *
-   * @param files as they were kept
+   * Lists kept files of a run that is not there, for its reruns: they go with the last of these, after `forget` was called.
    * @param earlier a run whose files that run had reused
    */
   restoreFiles(runId: string, files: readonly PublishedFile[], earlier: string | undefined): void {
@@ -379,7 +334,7 @@ function createArtifactStore(options: LocalExecutorOptions): ArtifactStore {
     stored ?? join(artifactFolder, name),
     keepArtifacts,
     options.outputFolder,
-    stored === undefined ? undefined : { name },
+    stored === undefined ? undefined : name,
   );
 }
 

@@ -7,10 +7,7 @@ const CHUNK_BYTES = 64 * 1024;
 
 const NOTHING_TO_RECLAIM = (): boolean => false;
 
-/**
- * The memory of one submitted run: what it was given, and everything that it makes and keeps (Limits). In a server it
- * comes from the pool that all tenants share (D25); elsewhere each run has a limit of its own.
- */
+/** The memory of one submitted run (Limits): from the pool that all tenants share (D25), or else within a limit of its own. */
 export class MemoryBudget {
   readonly #limitBytes: number;
   readonly #pool: MemoryPool | undefined;
@@ -42,20 +39,13 @@ export class MemoryBudget {
       : 'all the memory that the server has for this run';
   }
 
-  /**
-   * Adds something that frees memory which the run can do without; what was added last is asked first.
-   *
-   * @param reclaim returns false when there is none
-   */
+  /** Adds something that frees memory, and returns false when it has none; the one added last is asked first. */
   onPressure(reclaim: () => boolean): void {
     const earlier = this.#reclaim;
     this.#reclaim = earlier === NOTHING_TO_RECLAIM ? reclaim : () => reclaim() || earlier();
   }
 
-  /**
-   * Takes the memory of what the run was given; without a pool, that comes on top of the limit. Returns false, and takes
-   * nothing, when the pool has none left.
-   */
+  /** Takes the memory of what the run was given, besides any limit. Returns false, and takes nothing, when the pool has none. */
   admit(bytes: number): boolean {
     if (this.#pool?.tryReserve(this.#tenantId, bytes) === false) return false;
     this.#availableBytes += bytes;

@@ -56,9 +56,8 @@ interface AwaitedRun<O> {
 }
 
 /**
- * Resolves with the result of a run and its events when the run has settled (RunResult, D47). Rejects with a
- * TaskFailedError (`task_failed`, D16), with `run_cancelled`, or with `run_not_found` when the run was forgotten before
- * it settled.
+ * Resolves with the result and the events of a run that has settled (RunResult, D47). Rejects with a TaskFailedError
+ * (`task_failed`, D16), with `run_cancelled`, or with `run_not_found` when the run was forgotten before.
  */
 export async function awaitResult<O extends object>(
   run: AwaitedRun<O>,

@@ -8,10 +8,7 @@ import {
 } from 'xstate';
 import type { Logic } from '../logic.js';
 
-/**
- * Detaches the last snapshot of a machine that has ended from its actors, so that keeping it keeps neither mailboxes,
- * observers nor the actor system, which take more memory than the snapshots.
- */
+/** Detaches the last snapshot of an ended machine from its actors, whose mailboxes and system take more memory than it. */
 export function detachSnapshot<S extends AnyMachineSnapshot>(snapshot: S): S {
   const children: Record<string, EndedChild> = {};
   for (const [id, child] of Object.entries<AnyActorRef>(snapshot.children)) {

@@ -6,9 +6,7 @@ import { type StartedRunMachine, startRunMachine } from '../support/runs/start-r
 const WAVES = [['a'], ['b', 'c'], ['d']];
 
 function start(breakpoints: Partial<RunBreakpoints>): StartedRunMachine {
-  return startRunMachine(WAVES, {
-    breakpoints: { beforeWaves: [], onFailure: false, ...breakpoints },
-  });
+  return startRunMachine(WAVES, { breakpoints: { beforeWaves: [], onFailure: false, ...breakpoints } });
 }
 
 /** `running` and `paused` have the same status (D42). */

@@ -1,3 +1,5 @@
+import type { Steps } from '../../lib/common/scheduling/steps.js';
+
 /** A promise that a spec resolves or rejects. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
@@ -15,11 +17,28 @@ export function deferred<T>(): Deferred<T> {
   return { promise, resolve, reject };
 }
 
+/** Resolves when the file system, or whatever else no spec can wait for, has done what was asked of it. */
+export async function settleUntil(isDone: () => boolean): Promise<void> {
+  for (let ticks = 0; !isDone(); ticks++) {
+    if (ticks > 100_000) throw new Error('it was not done');
+    await settle(1);
+  }
+}
+
 /** Waits until all pending promises have settled and some ticks of the event loop have passed. */
 export async function settle(ticks = 3): Promise<void> {
   for (let tick = 0; tick < ticks; tick++) {
     await new Promise<void>((next) => {
       setImmediate(next);
     });
+  }
+}
+
+/** Does steps, and counts those that pause. */
+export function* countYields<T>(steps: Steps<T>, count: () => void): Steps<T> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    count();
+    yield;
   }
 }

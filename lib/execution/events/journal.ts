@@ -56,10 +56,7 @@ const NOWHERE: EventLocation = {};
 
 const NO_USAGE: readonly ModelUsage[] = [];
 
-/**
- * The events of a run, in order (Events, D29). Numbers and stamps every event, collects the task events if requested,
- * and sends all events to its listeners. Creates nothing while nobody observes it.
- */
+/** The events of a run, in order (Events, D29). Creates nothing while nobody observes it. */
 export class Journal {
   readonly runId: string;
   /** The location of this run within another run; empty for a submitted run. */
@@ -79,10 +76,7 @@ export class Journal {
   #written: WrittenEvents | undefined;
   #isClosed = false;
 
-  /**
-   * @param collect keeps the task events
-   * @param budget of the run, which collected events take memory from
-   */
+  /** @param collect keeps the task events, which take memory from the budget of the run */
   constructor(runId: string, timeline: Timeline, collect: boolean, budget: MemoryBudget) {
     this.runId = runId;
     this.timeline = timeline;
@@ -177,11 +171,7 @@ export class Journal {
     }
   }
 
-  /**
-   * Takes the memory of the events that a task writes, if they are collected. Call before it starts.
-   *
-   * @throws ToolError, not retryable, when the run has no memory left for them
-   */
+  /** Takes the memory of the events of a task, if they are collected, before it starts. @throws ToolError, not retryable */
   reserveTaskEvents(): void {
     if (this.#collected !== null) this.budget.reserve(2 * EVENT_BYTES);
   }

@@ -24,10 +24,7 @@ export const WRITTEN_BY_CALLS: ReadonlySet<unknown> = new Set<LiveEvent['kind']>
   'retry',
 ]);
 
-/**
- * The events that another process has written. The run writes them again while it is rebuilt, in the same order but for
- * those of a wave.
- */
+/** The events of another process. The run writes them again while it is rebuilt, in the same order but for those of a wave. */
 export class WrittenEvents {
   readonly #events: readonly LiveEvent[];
   /** The index of the next event: those before it were taken, or were passed over. */

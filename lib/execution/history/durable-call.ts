@@ -4,14 +4,12 @@ import type { CachedOutput } from '../invocation/cache/cached-output.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { InvocationServices } from '../run-context.js';
 import {
-  type AbortableCall,
   type Call,
   type CallListener,
   type CallOutput,
-  CallRelay,
   failCall,
-  InnerCall,
   type Layer,
+  LayeredCall,
   type MakeCall,
   STOPPED,
 } from '../invocation/call.js';
@@ -27,27 +25,15 @@ import {
 import { callKey } from './replay.js';
 import { MAX_CRASHES, type PlacedHistory, type Unplaced } from './run-history.js';
 
-/** The services that count calls and the memory of their outputs, and keep the calling task from trying again. */
-type CountingServices = Pick<
-  InvocationServices,
-  'budget' | 'countCalls' | 'invocations' | 'journal' | 'parent'
->;
-
 /**
- * One call of a tool in a durable run (D68). While facts are replayed, it reports the attempts and the outcome that were
- * noted instead of calling the tool. When no outcome was noted, it calls the tool as the same attempt, after what is left
- * of a retry delay.
+ * One call of a tool in a durable run (D68). While facts are replayed, it reports what was noted. Without a noted outcome,
+ * it calls the tool as the same attempt, after what is left of a retry delay.
  */
-class DurableCall extends CallRelay implements AbortableCall {
-  readonly #services: CountingServices;
+class DurableCall extends LayeredCall {
   readonly #history: PlacedHistory;
-  readonly #call: Call;
-  readonly #next: MakeCall;
   #progress: CallProgress | undefined;
   /** The attempt that may have been at work when the process ended; undefined when there is none. */
   #atWork: number | undefined;
-  /** Set when the call is made. */
-  #invocation: InnerCall | undefined;
   #isAborted = false;
   #isSettled = false;
   /** When the last attempt began, in milliseconds since 1970; undefined when that is not known. */
@@ -56,19 +42,15 @@ class DurableCall extends CallRelay implements AbortableCall {
   #onSlot: (() => void) | undefined;
   #hasSlot = true;
 
-  /** @param next makes the call, or goes on with it */
   constructor(
-    services: CountingServices,
+    services: InvocationServices,
     history: PlacedHistory,
     call: Call,
     listener: CallListener,
     next: MakeCall,
   ) {
-    super(listener);
-    this.#services = services;
+    super(services, call, listener, next);
     this.#history = history;
-    this.#call = call;
-    this.#next = next;
   }
 
   start(): this {
@@ -95,16 +77,16 @@ class DurableCall extends CallRelay implements AbortableCall {
         this.#countCalls(1);
         this.#runBudget.reserve(measureRetry(fact.error));
         this.#replayAttempt(fact);
-        this.outer.onRetry(this.#call, fact.error, fact.due);
+        this.outer.onRetry(this.call, fact.error, fact.due);
         const delayMs = Math.max(0, fact.due - fact.at);
         this.#progress = { attempts: fact.attempts, due: fact.due, delayMs };
         this.#hasSlot = false;
-        this.#call.slot.wait();
+        this.call.slot.wait();
         return false;
       }
       case 'due': {
         this.#progress = { attempts: this.#progress?.attempts ?? 0, due: undefined, delayMs: 0 };
-        this.#call.slot.resume(() => {
+        this.call.slot.resume(() => {
           this.#hasSlot = true;
           if (this.#onSlot === undefined) this.#beginWithin();
           else this.#onSlot();
@@ -122,8 +104,8 @@ class DurableCall extends CallRelay implements AbortableCall {
   #replayAttempt({ at, attempts, ms }: CallSettled | RetryWaits): void {
     const { timeline } = this.#history.run;
     if (ms !== undefined) timeline.replayExactly(at - ms);
-    this.#call.attempts = attempts;
-    if (attempts > 0) this.onAttempt(this.#call);
+    this.call.attempts = attempts;
+    if (attempts > 0) this.onAttempt(this.call);
     if (ms !== undefined) timeline.replayExactly(at);
   }
 
@@ -132,16 +114,16 @@ class DurableCall extends CallRelay implements AbortableCall {
     this.#runBudget.reserve(CALL_BYTES);
     if (attempts > 0) {
       this.#countCalls(attempts - (this.#progress?.attempts ?? 0));
-      this.#services.invocations++;
+      this.services.invocations++;
     }
     this.#replayAttempt(fact);
-    const call = this.#call;
+    const call = this.call;
     if (fact.kind === 'failed') {
-      if (fact.permanent) this.#services.parent?.onPermanentFailure?.();
+      if (fact.permanent) this.services.parent?.onPermanentFailure?.();
       return failCall(call, this.outer, fact.error, fact.record && new RecordedError(fact.record));
     }
     const { value, writes, bytes: sizeBytes } = fact;
-    this.#services.budget.reserve(sizeBytes);
+    this.services.budget.reserve(sizeBytes);
     this.#payForValue(sizeBytes);
     if (fact.cached) this.outer.onCacheHit(call, { output: value, writes, sizeBytes });
     else this.outer.onSuccess(call, { value, writes, sizeBytes, hasFiles: false });
@@ -160,7 +142,7 @@ class DurableCall extends CallRelay implements AbortableCall {
 
   /** Goes on with the call after its last fact, when nothing is known of what follows. */
   #goOn(): void {
-    if (this.#invocation !== undefined || this.#isSettled) return;
+    if (this.inner !== undefined || this.#isSettled) return;
     if (this.#isAborted) return this.#settleStopped();
     if (this.#history.run.hasSettled) return;
     const problem = this.#findProblem();
@@ -190,8 +172,8 @@ class DurableCall extends CallRelay implements AbortableCall {
 
   #settleLost(problem: string): void {
     this.#isSettled = true;
-    this.#services.parent?.onPermanentFailure?.();
-    this.#services.invocations++;
+    this.services.parent?.onPermanentFailure?.();
+    this.services.invocations++;
     this.#fail(problem, this.#nextAttempt, ToolError.nonRetryable(problem));
   }
 
@@ -200,13 +182,13 @@ class DurableCall extends CallRelay implements AbortableCall {
     this.#isSettled = true;
     const { attempts, due } = this.#progress ?? { attempts: 0, due: undefined };
     const wasAtWork = due === undefined && this.#hasSlot;
-    if (attempts > 0 || wasAtWork) this.#services.invocations++;
+    if (attempts > 0 || wasAtWork) this.services.invocations++;
     this.#fail(STOPPED, attempts + (wasAtWork ? 1 : 0));
   }
 
   #fail(error: string, attempts: number, thrown?: unknown): void {
-    this.#call.attempts = attempts;
-    failCall(this.#call, this, error, thrown);
+    this.call.attempts = attempts;
+    failCall(this.call, this, error, thrown);
   }
 
   #begin(): void {
@@ -217,26 +199,25 @@ class DurableCall extends CallRelay implements AbortableCall {
       this.#isSettled = true;
       return this.#fail(errorMessage(refusal), this.#progress?.attempts ?? 0, refusal);
     }
-    this.#call.progress = this.#progress;
-    this.#call.attempts = this.#progress?.attempts ?? 0;
-    this.#invocation = new InnerCall();
-    this.#invocation.make(this.#next, this.#call, this);
+    this.call.progress = this.#progress;
+    this.call.attempts = this.#progress?.attempts ?? 0;
+    this.makeInner();
   }
 
   /** The memory of the submitted run: what is on the disk stays there when a pipeline inside a task has ended. */
   get #runBudget(): MemoryBudget {
-    return this.#services.journal.budget;
+    return this.services.journal.budget;
   }
 
   /** The memory of a pipeline inside a task is given back when it has ended, but not what it has returned on the disk. */
   #payForValue(bytes: number): void {
     // When no memory is left, no further call begins.
-    if (this.#services.budget !== this.#runBudget) this.#runBudget.tryReserve(bytes);
+    if (this.services.budget !== this.#runBudget) this.#runBudget.tryReserve(bytes);
   }
 
   /** Stops the call. While facts are replayed, it only notes so: the fact that says how the call ended follows. */
-  abort(error?: ToolError): void {
-    if (this.#invocation !== undefined) return this.#invocation.abort(error);
+  override abort(error?: ToolError): void {
+    if (this.inner !== undefined) return super.abort(error);
     this.#isAborted = true;
     if (this.#history.replay === undefined) this.#goOn();
   }
@@ -280,15 +261,7 @@ class DurableCall extends CallRelay implements AbortableCall {
   override onCacheHit(call: Call, cached: CachedOutput): void {
     this.outer.onCacheHit(call, cached);
     const { output: value, writes, sizeBytes: bytes } = cached;
-    this.#noteEnd({
-      kind: 'succeeded',
-      ...this.#fields,
-      value,
-      writes,
-      attempts: 0,
-      bytes,
-      cached: true,
-    });
+    this.#noteEnd({ kind: 'succeeded', ...this.#fields, value, writes, attempts: 0, bytes, cached: true });
   }
 
   override onFailure(call: Call, error: string, thrown?: unknown): FailedResult | undefined {
@@ -307,10 +280,7 @@ class DurableCall extends CallRelay implements AbortableCall {
     return result;
   }
 
-  /**
-   * Notes the end of the last attempt, at the time that its owner has kept as its end: no clock was read since. The end of
-   * a task that calls its tool once is that of its publication.
-   */
+  /** Notes the end of the last attempt: the time that its owner has kept, or of a task's only call, that of its publication. */
   #noteEnd(fact: Unplaced<CallSettled | RetryWaits>): void {
     const { timeline } = this.#history.run;
     const isKept = this.#item !== undefined || fact.kind !== 'succeeded';
@@ -319,15 +289,15 @@ class DurableCall extends CallRelay implements AbortableCall {
   }
 
   get #taskId(): string {
-    return this.#call.task.id;
+    return this.call.task.id;
   }
 
   get #item(): number | undefined {
-    return this.#call.item;
+    return this.call.item;
   }
 
   get #isAtMostOnce(): boolean {
-    return this.#call.task.tool.repeatable === false;
+    return this.call.task.tool.repeatable === false;
   }
 
   get #key(): string {
@@ -336,7 +306,7 @@ class DurableCall extends CallRelay implements AbortableCall {
 
   /** Tools know how often they were called. */
   #countCalls(calls: number): void {
-    this.#services.countCalls(this.#call.task.tool.name, calls);
+    this.services.countCalls(this.call.task.tool.name, calls);
   }
 
   get #fields(): { readonly task: string; readonly item: number } {

@@ -151,10 +151,7 @@ export type PlacedFact =
 /** Facts of one call, which are replayed when the call is made again. */
 export type CallFact = CallSettled | RetryWaits | RetryDue;
 
-/**
- * Memory of what is on the disk of a call, besides what it returned, for as long as its run is kept: its fact and its event.
- * So nobody fills the disk, or the memory of a process that reads it all again, with more than their share.
- */
+/** Memory of what the disk holds of a call besides its value: its fact and its event. Otherwise a tenant could fill the disk. */
 export const CALL_BYTES = 400;
 
 /** Memory of what is on the disk of a pipeline inside a task, besides its calls. */
@@ -167,18 +164,10 @@ export function measureRetry(error: string): number {
 
 /** Returns the memory that a pipeline inside a task has taken of its run for a fact. */
 export function measureNestedFact(fact: Fact): number {
-  switch (fact.kind) {
-    case 'succeeded':
-      return CALL_BYTES + fact.bytes;
-    case 'failed':
-      return CALL_BYTES;
-    case 'retry':
-      return measureRetry(fact.error);
-    case 'nested':
-      return NESTED_BYTES;
-    default:
-      return 0;
-  }
+  if (fact.kind === 'succeeded') return CALL_BYTES + fact.bytes;
+  if (fact.kind === 'failed') return CALL_BYTES;
+  if (fact.kind === 'retry') return measureRetry(fact.error);
+  return fact.kind === 'nested' ? NESTED_BYTES : 0;
 }
 
 /** How far the attempts of a call have come. */

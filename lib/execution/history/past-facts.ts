@@ -12,10 +12,13 @@ const FACTS_PER_STEP = 500;
 
 /** The facts of a run in earlier processes, in order: there may be a million. */
 export class PastFacts implements PastEvents {
-  #events: LiveEvent[] = [];
+  /** The events that were written, in order. */
+  events: LiveEvent[] = [];
+  /** The events that are collected, or that say what models have used. */
+  countedEvents: CountedEvent[] = [];
+  /** The files that were published. */
+  readonly files: PublishedFile[] = [];
   #pendingEvents = new PendingEvents();
-  #countedEvents: CountedEvent[] = [];
-  readonly #files: PublishedFile[] = [];
   /** The facts that are replayed. */
   #facts: Fact[] = [];
   /** How many facts there were before each fact that is replayed. */
@@ -24,16 +27,20 @@ export class PastFacts implements PastEvents {
   /** The pipelines inside attempts that have not ended: the last one that began at each place. */
   readonly nested = new NestedPlaces();
   /** How often the machines of a place had asked whether their slice is used up when it was. */
-  readonly #exhausted = new Map<string, Positions<number>>();
+  readonly exhausted = new Map<string, Positions<number>>();
   /** Why tasks could not begin, by their places. */
   readonly #refused = new Map<string, { readonly error: string; readonly position: number }>();
   /** Calls that were at work when a process ended, or must not be made twice, by their keys. */
   readonly #called = new Map<string, CallBegun>();
   #hasNested = false;
-  #begunAt: number | undefined;
-  #isCancelled = false;
-  #latestAt: number | undefined;
-  #settledAt: number | undefined;
+  /** When the submitted run left the queue, in milliseconds since 1970; undefined when it has not. */
+  begunAt: number | undefined;
+  /** True when somebody has cancelled the run. */
+  isCancelled = false;
+  /** The latest time of a fact, in milliseconds since 1970; undefined when there is none. */
+  latestAt: number | undefined;
+  /** When the run settled; undefined when it has not. */
+  settledAt: number | undefined;
   #crashes = 0;
   /** The crashes before the run last came further. */
   #overcomeCrashes = 0;
@@ -56,18 +63,18 @@ export class PastFacts implements PastEvents {
   }
 
   #add(fact: Fact): void {
-    this.#latestAt = Math.max(fact.at, this.#latestAt ?? 0);
-    this.#settledAt = undefined;
+    this.latestAt = Math.max(fact.at, this.latestAt ?? 0);
+    this.settledAt = undefined;
     const position = this.#length++;
     switch (fact.kind) {
       case 'event':
         this.#addEvent(fact.event);
         return;
       case 'files':
-        this.#files.push(...fact.files);
+        this.files.push(...fact.files);
         return;
       case 'settled':
-        this.#settledAt = fact.at;
+        this.settledAt = fact.at;
         return;
       case 'restored':
         this.#crashes = this.crashes;
@@ -83,17 +90,17 @@ export class PastFacts implements PastEvents {
         this.#refused.set(taskPlace(fact.place, fact.task), { error: fact.error, position });
         return;
       case 'exhausted': {
-        const counts = this.#exhausted.get(fact.place) ?? new Map<number, number>();
-        this.#exhausted.set(fact.place, counts.set(fact.count, position));
+        const counts = this.exhausted.get(fact.place) ?? new Map<number, number>();
+        this.exhausted.set(fact.place, counts.set(fact.count, position));
         return;
       }
       case 'begun':
         if (fact.place !== '') break;
-        this.#begunAt = fact.at;
+        this.begunAt = fact.at;
         this.#isAtWork = true;
         break;
       case 'cancel':
-        this.#isCancelled = true;
+        this.isCancelled = true;
         break;
       case 'called': {
         const key = toKey(fact);
@@ -103,7 +110,7 @@ export class PastFacts implements PastEvents {
       }
       case 'nested':
         this.#hasNested = true;
-        this.#exhausted.delete(fact.place);
+        this.exhausted.delete(fact.place);
         this.nested.begin(fact, position);
         break;
       case 'succeeded':
@@ -129,9 +136,9 @@ export class PastFacts implements PastEvents {
   }
 
   #addEvent(event: LiveEvent): void {
-    this.#events.push(event);
+    this.events.push(event);
     this.#pendingEvents.add(event);
-    if (isCounted(event)) this.#countedEvents.push(event);
+    if (isCounted(event)) this.countedEvents.push(event);
   }
 
   /** Forgets what pipelines had done from a position on. Requests to the run as a whole stay. */
@@ -142,7 +149,7 @@ export class PastFacts implements PastEvents {
     this.#facts = this.#facts.filter(stays);
     this.nested.endFrom(from);
     for (const [place, { position }] of this.#refused) if (position >= from) this.#refused.delete(place);
-    for (const counts of this.#exhausted.values()) {
+    for (const counts of this.exhausted.values()) {
       for (const [count, position] of counts) if (position >= from) counts.delete(count);
     }
   }
@@ -156,29 +163,9 @@ export class PastFacts implements PastEvents {
     return this.#length === 0;
   }
 
-  /** The latest time of a fact, in milliseconds since 1970; undefined when there is none. */
-  get latestAt(): number | undefined {
-    return this.#latestAt;
-  }
-
-  /** When the run settled; undefined when it has not. */
-  get settledAt(): number | undefined {
-    return this.#settledAt;
-  }
-
   /** True when the submitted run has left the queue. */
   get hasBegun(): boolean {
-    return this.#begunAt !== undefined;
-  }
-
-  /** When the submitted run left the queue, in milliseconds since 1970; undefined when it has not. */
-  get begunAt(): number | undefined {
-    return this.#begunAt;
-  }
-
-  /** True when somebody has cancelled the run. */
-  get isCancelled(): boolean {
-    return this.#isCancelled;
+    return this.begunAt !== undefined;
   }
 
   /** The attempt of a call that a process had noted before it was made; undefined when it has ended, or there is none. */
@@ -201,24 +188,14 @@ export class PastFacts implements PastEvents {
     return this.crashes - this.#overcomeCrashes;
   }
 
-  /** The events that were written, in order. */
-  get events(): readonly LiveEvent[] {
-    return this.#events;
-  }
-
   /** Call when nobody asks for the events any more. */
   releaseEvents(): void {
-    this.#events = [];
+    this.events = [];
   }
 
   /** The number of the last event; 0 when there is none. */
   get lastSeq(): number {
-    return this.#events.at(-1)?.seq ?? 0;
-  }
-
-  /** The events that are collected, or that say what models have used. */
-  get countedEvents(): readonly CountedEvent[] {
-    return this.#countedEvents;
+    return this.events.at(-1)?.seq ?? 0;
   }
 
   /** The events that are written again while the run is rebuilt, in order. */
@@ -226,19 +203,9 @@ export class PastFacts implements PastEvents {
     return this.#pendingEvents.list();
   }
 
-  /** The files that were published. */
-  get files(): readonly PublishedFile[] {
-    return this.#files;
-  }
-
   /** Why a task could not begin; undefined when it could. */
   refusal(place: string, task: string): string | undefined {
     return this.#refused.get(taskPlace(place, task))?.error;
-  }
-
-  /** How often the machines of a place had asked whether their slice is used up when it was. */
-  get exhausted(): ReadonlyMap<string, Positions<number>> {
-    return this.#exhausted;
   }
 
   /** The facts that the machines are given again: none from inside ended attempts, whose outcomes are facts. */
@@ -266,8 +233,8 @@ export class PastFacts implements PastEvents {
     this.#facts = [];
     this.#positions = [];
     this.#pendingEvents = new PendingEvents();
-    this.#countedEvents = [];
-    this.#exhausted.clear();
+    this.countedEvents = [];
+    this.exhausted.clear();
     this.#refused.clear();
     this.#called.clear();
     this.nested.clear();

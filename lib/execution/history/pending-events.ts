@@ -8,10 +8,7 @@ interface Node {
   readonly inner: Map<string, Node>;
 }
 
-/**
- * The events that a run writes again while it is rebuilt: all but those of pipelines inside attempts that have ended, which
- * are not run again. The next attempt writes events that look the same.
- */
+/** The events that a run writes again while it is rebuilt: none of pipelines in ended attempts, which are not run again. */
 export class PendingEvents {
   readonly #root = createNode();
   #hasNested = false;

@@ -26,18 +26,11 @@ interface ReplayOptions {
   onFact(at: number): void;
   /** Called when the last fact was handed over, before anything goes on. */
   onLastFact(): void;
-  /**
-   * Called when nobody waits for a fact: the run goes on without it and those after it.
-   *
-   * @param nested the pipeline inside an attempt that the fact belongs to: only what that pipeline had done is left out
-   */
+  /** Called when nobody waits for a fact. @param nested the only pipeline, inside an attempt, that loses what it had done */
   onDivergence(fact: Fact, nested: string | undefined): void;
 }
 
-/**
- * Rebuilds a run: hands each fact to the expectation of its key, in the order in which the facts were noted. As the
- * machines are given the same as before in the same order, they come to the same state.
- */
+/** Rebuilds a run: hands each fact to the expectation of its key, in order, so that the machines come to the same state. */
 export class Replay {
   #facts: Fact[];
   readonly #options: ReplayOptions;

@@ -1,6 +1,7 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
 import { type Clock, Timeline } from '../../common/clock.js';
 import { warnHost } from '../../common/warnings.js';
+import type { ToolContext } from '../../tools/tool.js';
 import type { Fact, PlacedFact, RunFact } from './fact.js';
 import { attemptPrefix } from './nested-places.js';
 import type { PastFacts } from './past-facts.js';
@@ -264,18 +265,15 @@ export class PlacedHistory {
   }
 
   /**
-   * Creates the history of a pipeline that an attempt runs.
-   *
-   * @param call number of the pipelines that the attempt has run before
+   * Creates the history of a pipeline that an attempt runs, after `call` others.
    * @param fingerprint of the pipeline and what it is given: facts of another one are dropped
    */
   ofNested(
-    attempt: { readonly task: string; readonly item: number | null; readonly number: number },
+    { task_id: task, item_index: item, attempt }: Pick<ToolContext, 'task_id' | 'item_index' | 'attempt'>,
     call: number,
     fingerprint: string,
   ): PlacedHistory {
-    const { task, item, number } = attempt;
-    const place = `${attemptPrefix(this.place, task, item ?? -1, number)}${call}`;
+    const place = `${attemptPrefix(this.place, task, item ?? -1, attempt)}${call}`;
     const { past, replay } = this.run;
     const isKnown = past.facts.nested.get(place)?.fingerprint === fingerprint;
     if (isKnown) replay?.pass(nestedKey(place));
@@ -325,9 +323,6 @@ export class PlacedHistory {
   /** A budget that is used up, while facts are replayed, when it was before: so the machines start the same tasks. */
   createBudget(budget: EventLoopBudget): EventLoopBudget {
     const slices = this.#slices;
-    return {
-      exhausted: () => slices.isExhausted(budget),
-      defer: (next) => slices.defer(budget, next),
-    };
+    return { exhausted: () => slices.isExhausted(budget), defer: (next) => slices.defer(budget, next) };
   }
 }

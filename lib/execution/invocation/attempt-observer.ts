@@ -14,10 +14,7 @@ export interface AttemptInfo {
   readonly attempt: number;
 }
 
-/**
- * Called as every attempt begins; the function that it returns is called when the attempt ends, with the error if the
- * attempt failed. Must be fast. An observer that throws is removed with a warning.
- */
+/** Called when an attempt begins; the function it returns, when that ends or fails. Must be fast. One that throws is removed. */
 export type AttemptObserver = (attempt: AttemptInfo) => (error?: string) => void;
 
 /** Wraps an observer so that it never throws: a run must not depend on who observes it. */

@@ -53,10 +53,7 @@ export interface AbortableCall extends Abortable {
 /** Makes a call, or goes on with it. Reports its end once to the listener, then to the slot, perhaps before it returns. Never throws. */
 export type MakeCall = (call: Call, listener: CallListener) => AbortableCall;
 
-/**
- * Wraps what makes a call in one capability; returns `next` where the run or the task does not use it. A layer that does not
- * wait takes no tick: facts keep their order.
- */
+/** Wraps the making of a call, or returns `next`. A layer that does not wait takes no tick: facts keep their order. */
 export type Layer = (services: InvocationServices, next: MakeCall, task: Task) => MakeCall;
 
 /** Receives the steps and the end of a call. */
@@ -65,20 +62,14 @@ export interface CallListener {
   onAttempt(call: Call): void;
   /** Called before the tool is called, which waits for the promise. */
   onCall(call: Call): Promise<void> | undefined;
-  /**
-   * Called when an attempt has failed, and another one will follow.
-   *
-   * @param due when the next one is, in milliseconds since 1970
-   */
+  /** Called when an attempt has failed that another one follows. @param due when, in milliseconds since 1970 */
   onRetry(call: Call, error: string, due: number): void;
   /** Called when the delay before an attempt is over. */
   onDue(call: Call): void;
   onSuccess(call: Call, output: CallOutput): void;
   /**
    * Returns the error as it is kept: without a long text when there is no memory for it. Returns undefined when the call
-   * goes on with another attempt; its slot is not to be settled then.
-   *
-   * @param thrown what the last attempt threw, if it did
+   * goes on with another attempt; its slot is not to be settled then. @param thrown what the last attempt threw
    */
   onFailure(call: Call, error: string, thrown?: unknown): FailedResult | undefined;
   /** Called instead of `onSuccess` when the output of an equal call is used (D65). */
@@ -132,11 +123,8 @@ export class CallRelay implements CallListener {
   }
 }
 
-/**
- * The call as the layer inside makes it. A tool or a listener may abort it while it is being made: that takes effect as soon
- * as it is made.
- */
-export class InnerCall implements AbortableCall {
+/** The call as the layer inside makes it. Aborting it while it is being made takes effect as soon as it is made. */
+class InnerCall implements AbortableCall {
   #made: AbortableCall | undefined;
   #isAborted = false;
   #error: ToolError | undefined;
@@ -150,6 +138,31 @@ export class InnerCall implements AbortableCall {
     if (this.#made !== undefined) return this.#made.abort(error);
     this.#isAborted = true;
     this.#error ??= error;
+  }
+}
+
+/** A layer at work on one call, which it lets the layers inside make. */
+export abstract class LayeredCall extends CallRelay implements AbortableCall {
+  protected readonly services: InvocationServices;
+  protected readonly call: Call;
+  /** The call as it was last made inside; undefined before. */
+  protected inner: InnerCall | undefined;
+  readonly #next: MakeCall;
+
+  constructor(services: InvocationServices, call: Call, listener: CallListener, next: MakeCall) {
+    super(listener);
+    this.services = services;
+    this.call = call;
+    this.#next = next;
+  }
+
+  protected makeInner(): void {
+    this.inner = new InnerCall();
+    this.inner.make(this.#next, this.call, this);
+  }
+
+  abort(error?: ToolError): void {
+    this.inner?.abort(error);
   }
 }
 

@@ -18,9 +18,8 @@ import type { Masker } from '../../definition/secrets/masker.js';
 import { findMeasuredCopy, keepMeasuredCopy, MIN_KEPT_BYTES } from './measured-copies.js';
 
 /**
- * The output of a tool as JSON (D24). A value that a tool returns is copied into plain, frozen JSON before anyone else
- * sees it, so that no tool can change what another one reads. A value that JSON cannot hold fails the task with a
- * message that names it; nothing is cut or dropped silently.
+ * The output of a tool as plain, frozen JSON (D24), so that no tool can change what another one reads. A value that JSON
+ * cannot hold fails the task with a message that names it; nothing is cut or dropped silently.
  */
 export type JsonOutput =
   | {
@@ -94,11 +93,7 @@ interface FrozenJson {
   readonly sizeBytes: number;
 }
 
-/**
- * Copies a value of a caller or a blackboard into frozen JSON, and measures it.
- *
- * @throws Error with the reason as the end of a sentence: `holds a function, which JSON cannot hold`
- */
+/** Copies a value into frozen JSON, and measures it. @throws Error whose message ends a sentence: `holds a function, which …` */
 export function copyToJson(value: unknown, masker?: Masker): FrozenJson {
   return runToEnd(copyToJsonInSteps(value, masker));
 }
@@ -165,10 +160,7 @@ interface OpenCopy {
   readonly maxDepth: number;
 }
 
-/**
- * Copies one value into frozen JSON and measures it. Lists and objects are filled member by member, and wait on a stack
- * while those in them are filled, so that copying can pause anywhere.
- */
+/** Copies one value into frozen JSON and measures it. Open lists and objects wait on a stack, so that it can pause anywhere. */
 class JsonCopier {
   artifacts: Artifact[] = NO_ARTIFACTS;
   /** Approximate memory, in bytes. */

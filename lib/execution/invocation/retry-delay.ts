@@ -33,10 +33,7 @@ export function readBackoff(options: ExecutionOptions): Backoff {
   };
 }
 
-/**
- * The backoff of a task: what it says itself, and that of its run for the rest (D66). A task that says only how long its
- * first delay is does not mean a shorter one, so that the run's maximum does not cut it.
- */
+/** The backoff of a task, or of its run (D66). The run's maximum does not cut a first delay that only the task names. */
 export function taskBackoff(
   { retryDelayMs: ownBaseMs, maxRetryDelayMs: ownMaxMs }: Pick<Task, 'retryDelayMs' | 'maxRetryDelayMs'>,
   run: Backoff,
@@ -47,12 +44,9 @@ export function taskBackoff(
 }
 
 /**
- * Calculates the delay before a retry. The cap applies before and after the jitter, so that no delay exceeds `maxMs`.
- * A server that asked for more time gets it (D62), up to a minute or `maxMs`.
- *
- * @param retry number of the retry, from 1
- * @param random a number from 0 to 1
- * @param askedMs for how long the server wants no request
+ * Calculates the delay before a retry. The cap applies before and after the jitter, so that no delay exceeds `maxMs`. A
+ * server that asked for more time, `askedMs`, gets it (D62), up to a minute or `maxMs`.
+ * @param retry number of the retry, from 1 @param random a number from 0 to 1
  */
 export function retryDelayMs(
   retry: number,

@@ -1,44 +1,21 @@
 import type { FailedResult } from '../../../machines/types.js';
 import { errorMessage, isNonRetryable, readRetryAfterMs, type ToolError } from '../../common/errors.js';
 import { measureRetry } from '../history/fact.js';
-import type { InvocationServices } from '../run-context.js';
-import {
-  type AbortableCall,
-  type Call,
-  type CallListener,
-  CallRelay,
-  failCall,
-  InnerCall,
-  type Layer,
-  type MakeCall,
-  STOPPED,
-} from './call.js';
+import { type Call, failCall, type Layer, LayeredCall, STOPPED } from './call.js';
 import { retryDelayMs, taskBackoff } from './retry-delay.js';
 
 /** A call that is made again after a delay when an attempt has failed (rule 13, D18). The slot is free meanwhile. */
-class RetriedCall extends CallRelay implements AbortableCall {
-  readonly #services: InvocationServices;
-  readonly #call: Call;
-  readonly #next: MakeCall;
-  #attempt = new InnerCall();
+class RetriedCall extends LayeredCall {
   #timer: unknown;
-  /** True from the end of an attempt until the next one begins. */
-  #isWaiting = false;
+  /** True until an attempt begins, and from its end until the next one does. */
+  #isWaiting = true;
   #isAborted = false;
 
-  /** @param next makes one attempt */
-  constructor(services: InvocationServices, call: Call, listener: CallListener, next: MakeCall) {
-    super(listener);
-    this.#services = services;
-    this.#call = call;
-    this.#next = next;
-  }
-
   start(): this {
-    const { progress } = this.#call;
+    const { progress } = this.call;
     if (progress?.due === undefined) this.#startAttempt();
     else {
-      const remainingMs = Math.max(0, progress.due - this.#services.dependencies.clock.now());
+      const remainingMs = Math.max(0, progress.due - this.services.dependencies.clock.now());
       this.#wait(Math.min(remainingMs, progress.delayMs));
     }
     return this;
@@ -46,16 +23,15 @@ class RetriedCall extends CallRelay implements AbortableCall {
 
   #startAttempt(): void {
     this.#isWaiting = false;
-    this.#attempt = new InnerCall();
-    this.#attempt.make(this.#next, this.#call, this);
+    this.makeInner();
   }
 
-  abort(error?: ToolError): void {
+  override abort(error?: ToolError): void {
     if (this.#isAborted) return;
     this.#isAborted = true;
-    if (!this.#isWaiting) return this.#attempt.abort(error);
-    if (this.#timer !== undefined) this.#services.dependencies.clock.clearTimeout(this.#timer);
-    failCall(this.#call, this.outer, STOPPED);
+    if (!this.#isWaiting) return super.abort(error);
+    if (this.#timer !== undefined) this.services.dependencies.clock.clearTimeout(this.#timer);
+    failCall(this.call, this.outer, STOPPED);
   }
 
   override onFailure(call: Call, message: string, thrown?: unknown): FailedResult | undefined {
@@ -71,9 +47,9 @@ class RetriedCall extends CallRelay implements AbortableCall {
 
   /** Takes memory for what a durable run keeps of a retry on the disk, which tenants share. Returns why it cannot. */
   #reserveRetry(message: string): string | undefined {
-    if (this.#services.history === undefined) return undefined;
+    if (this.services.history === undefined) return undefined;
     try {
-      this.#services.journal.budget.reserve(measureRetry(message));
+      this.services.journal.budget.reserve(measureRetry(message));
       return undefined;
     } catch (refusal) {
       return errorMessage(refusal);
@@ -81,12 +57,12 @@ class RetriedCall extends CallRelay implements AbortableCall {
   }
 
   #schedule(error: string, askedMs: number): void {
-    const { prepared, journal, dependencies } = this.#services;
-    const { task, item, attempts: attempt, slot } = this.#call;
+    const { prepared, journal, dependencies } = this.services;
+    const { task, item, attempts: attempt, slot } = this.call;
     const backoff = taskBackoff(task, prepared.options.backoff);
     const delayMs = retryDelayMs(attempt, backoff, dependencies.random(), askedMs);
     this.#isWaiting = true;
-    this.onRetry(this.#call, error, dependencies.clock.now() + Math.ceil(delayMs));
+    this.onRetry(this.call, error, dependencies.clock.now() + Math.ceil(delayMs));
     if (journal.isObserved) {
       const itemField = item === undefined ? {} : { item };
       journal.write({ kind: 'retry', task_id: task.id, ...itemField, attempt, delay_ms: delayMs, error });
@@ -98,10 +74,9 @@ class RetriedCall extends CallRelay implements AbortableCall {
   }
 
   #wait(delayMs: number): void {
-    this.#isWaiting = true;
-    this.#timer = this.#services.dependencies.clock.setTimeout(() => {
-      this.onDue(this.#call);
-      this.#call.slot.resume(() => {
+    this.#timer = this.services.dependencies.clock.setTimeout(() => {
+      this.onDue(this.call);
+      this.call.slot.resume(() => {
         if (!this.#isAborted) this.#startAttempt();
       });
     }, delayMs);

@@ -21,11 +21,7 @@ const MAX_STACK_LENGTH = 4000;
 /** Replaces the secrets of a run; undefined when it has none (D61). */
 type Mask = ((text: string) => string) | undefined;
 
-/**
- * Returns the message of anything thrown, with those of its causes that it does not contain. Never throws.
- *
- * @param mask is called before a long text is cut: half a secret would not be found
- */
+/** Returns the message of anything thrown, with those of its causes. Never throws. @param mask is called before a text is cut */
 export function messageWithCauses(thrown: unknown, mask?: Mask): string {
   const message = errorMessage(thrown, mask);
   const causes = causesOf(thrown);
@@ -52,12 +48,7 @@ export class RecordedError extends Error {
   }
 }
 
-/**
- * Describes anything thrown. Never throws.
- *
- * @param message as the run keeps it
- * @param withStack false to save the time that reading a stack takes
- */
+/** Describes anything thrown. Never throws. @param message as the run keeps it @param withStack false saves much time */
 export function describeThrown(
   thrown: unknown,
   message: string,

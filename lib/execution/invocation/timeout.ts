@@ -1,17 +1,9 @@
 import type { FailedResult } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
 import { ToolError } from '../../common/errors.js';
+import type { Task } from '../../pipelines/pipeline.js';
 import type { InvocationServices } from '../run-context.js';
-import {
-  type AbortableCall,
-  type Call,
-  type CallListener,
-  type CallOutput,
-  CallRelay,
-  InnerCall,
-  type Layer,
-  type MakeCall,
-} from './call.js';
+import { type Call, type CallOutput, type Layer, LayeredCall } from './call.js';
 
 /** The time limit of one attempt (D19). Its time does not run while the tool waits for its turn (rule 13). */
 class TimeLimit {
@@ -61,68 +53,55 @@ class TimeLimit {
 }
 
 /** An attempt that is aborted, and fails, when its time is over. */
-class TimedAttempt extends CallRelay implements AbortableCall {
-  readonly #clock: Clock;
-  readonly #limitMs: number;
-  readonly #attempt = new InnerCall();
+class TimedAttempt extends LayeredCall {
   #limit: TimeLimit | undefined;
   #isOver = false;
 
-  constructor(clock: Clock, limitMs: number, listener: CallListener) {
-    super(listener);
-    this.#clock = clock;
-    this.#limitMs = limitMs;
-  }
-
-  start(call: Call, next: MakeCall): this {
-    this.#attempt.make(next, call, this);
+  start(): this {
+    this.makeInner();
     return this;
-  }
-
-  abort(error?: ToolError): void {
-    this.#attempt.abort(error);
   }
 
   /** The time begins when the tool is called. */
   override onCall(call: Call): Promise<void> | undefined {
     const noted = this.outer.onCall(call);
-    if (noted === undefined) this.#begin(call);
-    else void noted.then(() => this.#begin(call));
+    if (noted === undefined) this.#begin();
+    else void noted.then(() => this.#begin());
     return noted;
   }
 
-  #begin(call: Call): void {
-    if (this.#isOver) return;
-    this.#limit = new TimeLimit(this.#clock, this.#limitMs, () => {
-      this.abort(new ToolError(`timed out after ${this.#limitMs / 1000} s`));
+  #begin(): void {
+    const limitMs = findLimitMs(this.services, this.call.task);
+    if (this.#isOver || limitMs === undefined) return;
+    this.#limit = new TimeLimit(this.services.dependencies.clock, limitMs, () => {
+      this.abort(new ToolError(`timed out after ${limitMs / 1000} s`));
     });
-    call.timeLimit = this.#limit;
+    this.call.timeLimit = this.#limit;
   }
 
   override onSuccess(call: Call, output: CallOutput): void {
-    this.#end(call);
+    this.#end();
     this.outer.onSuccess(call, output);
   }
 
   override onFailure(call: Call, error: string, thrown?: unknown): FailedResult | undefined {
-    this.#end(call);
+    this.#end();
     return this.outer.onFailure(call, error, thrown);
   }
 
-  #end(call: Call): void {
+  #end(): void {
     this.#isOver = true;
     this.#limit?.stop();
-    call.timeLimit = undefined;
+    this.call.timeLimit = undefined;
   }
 }
 
 /** Limits the time of each attempt, where the task or the run has a `timeout`. */
-export const timeout: Layer = ({ prepared, dependencies }: InvocationServices, next, task) => {
-  const { timeoutMs: ofOthers } = prepared.options;
-  if (task.timeoutMs === undefined && ofOthers === undefined) return next;
-  return (call, listener) => {
-    const limitMs = call.task.timeoutMs ?? ofOthers;
-    if (limitMs === undefined) return next(call, listener);
-    return new TimedAttempt(dependencies.clock, limitMs, listener).start(call, next);
-  };
-};
+export const timeout: Layer = (services, next, task) =>
+  findLimitMs(services, task) === undefined
+    ? next
+    : (call, listener) => new TimedAttempt(services, call, listener, next).start();
+
+function findLimitMs({ prepared }: InvocationServices, { timeoutMs }: Task): number | undefined {
+  return timeoutMs ?? prepared.options.timeoutMs;
+}

@@ -24,10 +24,7 @@ interface CachedCheck {
   pipeline: Pipeline | undefined;
 }
 
-/**
- * Loads the pipelines that the tasks of one submitted run call, at every depth: reads them inside the allowed folders
- * (D51) and checks them with the one validator (D8).
- */
+/** Loads the pipelines that tasks of one submitted run call, at every depth (D51), and checks them with the one validator (D8). */
 export class CalledPipelines {
   readonly #files: FileAccess;
   readonly #check: CheckNestedPipeline;
@@ -39,10 +36,7 @@ export class CalledPipelines {
   /** Checks that are done or under way, so that items which call the same pipeline together check it once. */
   readonly #cache = new Map<Json, CachedCheck>();
 
-  /**
-   * @param check of the pipeline that the run was submitted with
-   * @param limiter counts the memory of cached pipelines
-   */
+  /** @param check of the submitted pipeline @param limiter counts the memory of cached pipelines */
   constructor(
     { files, stepRunner }: { readonly files: FileAccess; readonly stepRunner: StepRunner },
     check: CheckNestedPipeline,

@@ -10,9 +10,8 @@ const NESTED_RUN_BYTES = 20 * 1024;
 const NESTED_TASK_BYTES = 2 * 1024;
 
 /**
- * Limits the nested runs of one submitted run, at every depth, by number and by memory: a short definition with
- * fan-outs inside fan-outs can request millions of them. After the first refusal it refuses all others, because the
- * submitted run is going to fail (D49).
+ * Limits the nested runs of one submitted run, at every depth, by number and by memory: fan-outs inside fan-outs can
+ * request millions of them. After a refusal it refuses all others: the submitted run is going to fail (D49).
  */
 export class NestedRunLimiter {
   readonly #budget: MemoryBudget;
@@ -22,10 +21,7 @@ export class NestedRunLimiter {
   #active = 0;
   #refusal: ToolError | undefined;
 
-  /**
-   * @param budget of the submitted run
-   * @param max maximum number of nested runs at once
-   */
+  /** @param budget of the submitted run @param max nested runs at once */
   constructor(budget: MemoryBudget, max: number) {
     this.#budget = budget;
     this.#max = max;
@@ -49,22 +45,13 @@ export class NestedRunLimiter {
     this.#active--;
   }
 
-  /**
-   * Reserves memory for a nested run.
-   *
-   * @param budget of the nested run, or of the submitted one
-   * @throws ToolError, not retryable, when the submitted run has no memory left
-   */
+  /** Reserves memory for a nested run, from its budget or that of the submitted one. @throws ToolError, not retryable */
   reserve(budget: MemoryBudget, bytes: number): void {
     if (this.#refusal !== undefined) throw this.#refusal;
     if (!budget.tryReserve(bytes)) this.#refuseMemory();
   }
 
-  /**
-   * Reserves the memory of a pipeline, unless another nested run uses it already.
-   *
-   * @throws ToolError, not retryable, as `reserve`
-   */
+  /** Reserves the memory of a pipeline, unless a nested run uses it already. @throws ToolError, not retryable */
   retainPipeline(pipeline: Pipeline): void {
     if (this.#refusal !== undefined) throw this.#refusal;
     if (!this.tryRetainPipeline(pipeline)) this.#refuseMemory();
@@ -118,12 +105,7 @@ export class NestedRunBudget extends MemoryBudget {
     }
   }
 
-  /**
-   * Reserves the memory of the pipeline and of its run.
-   *
-   * @param inputBytes size of the run's inputs
-   * @throws ToolError, not retryable
-   */
+  /** Reserves the memory of the pipeline and of its run with its inputs. @throws ToolError, not retryable */
   reserveFor(pipeline: Pipeline, inputBytes: number): void {
     this.#limiter.retainPipeline(pipeline);
     this.#pipeline = pipeline;

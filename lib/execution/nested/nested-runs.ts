@@ -18,7 +18,6 @@ import { assertPipelineCall } from '../../tools/builtin/run-pipeline.js';
 import type { PipelineCall, PipelineOutcome } from '../../tools/tool.js';
 import { eventLoopBudget, nextSlice } from '../run/event-loop-budget.js';
 import { NESTED_BYTES } from '../history/fact.js';
-import type { PlacedHistory } from '../history/run-history.js';
 import { NestedJournal } from '../events/journal.js';
 import { copyToJson } from '../invocation/json-output.js';
 import {
@@ -99,10 +98,7 @@ export class NestedRuns {
     }
   }
 
-  /**
-   * Prevents further runs from beginning, and lets active ones end when their wave has settled (rule 12): some at once,
-   * the others in later slices, because they may be thousands.
-   */
+  /** Prevents further runs, and lets active ones end with their wave (rule 12): some in later slices, as they may be thousands. */
   async cancel(): Promise<void> {
     if (this.#isCancelled) return;
     this.#isCancelled = true;
@@ -143,10 +139,9 @@ export class NestedRuns {
     this.#assertCanBegin(attempt);
     if (isKept) this.#services.journal.budget.reserve(NESTED_BYTES);
     budget.reserveFor(pipeline, inputBytes);
-    const history = this.#openHistory(fingerprint, attempt, count);
-    const keyPath = this.#createKeyPath(attempt, count);
-    const own = { pipelinePath, onPermanentFailure, history, keyPath };
-    const context = this.#createContext(attempt, own);
+    // Another process may have run the pipeline for the same attempt (D68).
+    const history = this.#services.history?.ofNested(attempt, count, fingerprint);
+    const context = this.#createContext(attempt, count, { pipelinePath, onPermanentFailure, history });
     const run = this.#createRun(prepared, budget, context, models);
     // Before anything else is awaited: an attempt may end at any moment.
     attempt.addNestedRun(run);
@@ -162,10 +157,8 @@ export class NestedRuns {
   }
 
   /**
-   * Reads the session values that the tasks of the calling run see, or those that the pipeline `reads` (D3). Reads all of
-   * them when a template will fail because a key is missing: its message lists the existing ones (D13).
-   *
-   * @param own values of the call, which override them
+   * Reads the session values that the calling run's tasks see, or those that the pipeline `reads` (D3). Reads all of them
+   * when a template will fail because a key is missing: its message lists the existing ones (D13).
    */
   async #readSession(
     { definition: { reads }, contract }: Pipeline,
@@ -188,10 +181,8 @@ export class NestedRuns {
   }
 
   /**
-   * Checks the inputs of a nested run, as `prepareRun` does for a submitted one, in slices. `inputBytes` is the memory that
-   * they add to what is already in memory. Rejects with a ToolError, not retryable.
-   *
-   * @param outerSession session values of the calling run; those of the call override them
+   * Checks the inputs of a nested run in slices, as `prepareRun` does. `inputBytes` is the memory that they add to what is
+   * already in memory. Rejects with a ToolError, not retryable.
    */
   async #prepare(
     pipeline: Pipeline,
@@ -207,20 +198,6 @@ export class NestedRuns {
     }
   }
 
-  /** Creates the same path for every attempt: what the pipeline does for one, another one need not do again. */
-  #createKeyPath({ task_id: task, item_index: item }: CallingAttempt, count: number): string {
-    return `${this.#services.keyPath}${task}${item === null ? '' : `[${item}]`}.${count}/`;
-  }
-
-  /** Opens the history of this pipeline, which another process may have run for the same attempt (D68). */
-  #openHistory(
-    fingerprint: string,
-    { task_id: task, item_index: item, attempt: number }: CallingAttempt,
-    count: number,
-  ): PlacedHistory | undefined {
-    return this.#services.history?.ofNested({ task, item, number }, count, fingerprint);
-  }
-
   /** Hashes a pipeline and what it is given. Values may be long, and the same one given many times. */
   async #createFingerprint({ pipeline, params, inputs }: PreparedRun): Promise<string> {
     const hash = createHash('sha256');
@@ -234,15 +211,18 @@ export class NestedRuns {
 
   #createContext(
     callingAttempt: CallingAttempt,
-    own: Pick<ParentRunContext, 'pipelinePath' | 'onPermanentFailure' | 'history' | 'keyPath'>,
+    count: number,
+    own: Pick<ParentRunContext, 'pipelinePath' | 'onPermanentFailure' | 'history'>,
   ): ParentRunContext {
-    const { journal, parent } = this.#services;
+    const { journal, keyPath, parent } = this.#services;
     const { task_id: taskId, item_index: item } = callingAttempt;
-    const within = [item === null ? taskId : `${taskId}[${item}]`];
+    const caller = item === null ? taskId : `${taskId}[${item}]`;
     return {
       ...own,
       actor: undefined,
-      journal: new NestedJournal(journal, { within }),
+      journal: new NestedJournal(journal, { within: [caller] }),
+      // The same for every attempt: what the pipeline does for one, another one need not do again.
+      keyPath: `${keyPath}${caller}.${count}/`,
       overrides: undefined,
       onFailure: undefined,
       stores: parent?.stores,
@@ -292,10 +272,7 @@ function* mergeSessions(outer: JsonObject, own: JsonObject): Steps<JsonObject> {
 
 const MEASURED_PER_STEP = 200;
 
-/**
- * Measures what a copy adds to memory. Lists and objects that were not copied add a reference only; strings count,
- * because each may have been rendered for this call.
- */
+/** Measures what a copy adds to memory: a reference for what was not copied; texts count, as this call may have rendered them. */
 function* measureCopy(copy: JsonObject, original: JsonObject): Steps<number> {
   let bytes = 0;
   let count = 0;

@@ -24,10 +24,7 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
   protected readonly lifecycle: LifecycleEvents;
   readonly #artifacts: RunDependencies['artifacts'];
 
-  /**
-   * @param budget holds what the run was given already
-   * @param history undefined when nothing of the run is kept for another process
-   */
+  /** @param history undefined when nothing of the run is kept for another process */
   constructor(
     prepared: PreparedPlan,
     dependencies: RunDependencies,

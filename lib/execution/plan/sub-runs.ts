@@ -19,10 +19,7 @@ import type { ParentRunContext, RunDependencies } from '../run-context.js';
 import { assertRecord } from '../session/session.js';
 import { SessionOverrides } from '../session/session-overrides.js';
 
-/**
- * Implements the ports of one plan's machine: the runs of its sub-pipelines. They share a memory budget, and a
- * blackboard, through which they pass values on (Plan, rule 2).
- */
+/** Implements the ports of a plan's machine: the runs of its sub-pipelines, which share a budget and a blackboard. */
 export class SubRuns implements PlanPorts {
   readonly eventLoopBudget: EventLoopBudget;
   /** Resolves when the plan has ended, after its last sub-pipeline; undefined until that has. */

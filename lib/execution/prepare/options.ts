@@ -40,11 +40,7 @@ const RULES: Readonly<Record<NumberOption, OptionRule>> = {
   },
 };
 
-/**
- * Reads ExecutionOptions, with the defaults of the reference (Limits).
- *
- * @throws WavetrainError `invalid_options`, which names every option that is unknown or out of range
- */
+/** Reads ExecutionOptions, with the defaults of the reference (Limits). @throws WavetrainError `invalid_options`, naming each */
 export function readOptions(options?: ExecutionOptions): Options {
   return options === undefined ? DEFAULT_OPTIONS : checkOptions(options);
 }

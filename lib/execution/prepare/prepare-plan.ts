@@ -52,11 +52,7 @@ export interface PreparedPlan
   readonly rerunSource: PlanRerunSource | undefined;
 }
 
-/**
- * Checks the inputs of a plan run for all of its sub-pipelines: either all of them may begin, or none does.
- *
- * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options` or `secret_missing`
- */
+/** Checks the inputs of a plan run for all sub-pipelines: all may begin, or none. @throws WavetrainError as `prepareRun` */
 export function preparePlan(
   run: PlanInputs & WithSubmittedKeys,
   rerunSource: PlanRerunSource | undefined,
@@ -74,16 +70,10 @@ export function preparePlan(
   const blackboard = providedBlackboard ?? new MemoryBlackboard();
   const ownsBlackboard = providedBlackboard === undefined;
   const secrets = new RunSecrets(secretSource, readTenantId(run));
+  const given = { ...run, inputs: inputs.json };
   const breakpointsOf = resolvePlanBreakpoints(plan, run.breakpoints);
   const subRuns = [...plan.subPipelines.values()].map((subPipeline): [string, PreparedRun] => {
-    const prepared = prepareSubRun(
-      subPipeline,
-      { ...run, inputs: inputs.json },
-      rerunSource,
-      blackboard,
-      id,
-      secrets,
-    );
+    const prepared = prepareSubRun(subPipeline, given, rerunSource, blackboard, id, secrets);
     const breakpoints = breakpointsOf(subPipeline.id);
     return [subPipeline.id, { ...prepared, breakpoints, session: session.json, ownsBlackboard }];
   });

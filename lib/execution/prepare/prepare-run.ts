@@ -72,10 +72,7 @@ interface FrozenRunValues {
 export const RUN_BYTES = 12 * 1024;
 
 /**
- * Checks the inputs of a run.
- *
- * @param id of the run, or of the submitted run that contains it
- * @param secrets where the secrets of the run come from, or the secrets of the run that contains it
+ * Checks the inputs of a run. @param id of the run, or of the submitted run that contains it @param secrets or their source
  * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options` or `secret_missing`
  */
 export function prepareRun(
@@ -222,12 +219,7 @@ function* orError<T>(steps: Steps<T>): Steps<T | WavetrainError> {
   }
 }
 
-/**
- * Copies values into frozen JSON, which tools can read and not change.
- *
- * @param name of the values, for the error
- * @throws WavetrainError `invalid_inputs`
- */
+/** Copies values into frozen JSON, which tools cannot change. @param name for the error @throws WavetrainError `invalid_inputs` */
 export function freezeValues(name: string, values: object): FrozenValues {
   return runToEnd(freezeValuesInSteps(name, values));
 }
@@ -264,11 +256,7 @@ function listDefaults({ pipeline, plan }: RunValues): readonly unknown[] {
   return [plan?.definition.inputs, ...defaults.filter((each) => each !== undefined)];
 }
 
-/**
- * Freezes the values of a run in steps, so that `prepareRun` need not.
- *
- * @throws WavetrainError `invalid_inputs`
- */
+/** Freezes the values of a run in steps, so that `prepareRun` need not. @throws WavetrainError `invalid_inputs` */
 export function* freezeInSteps<R extends RunValues & WithSubmittedKeys>(
   run: R,
 ): Steps<R & WithSubmittedKeys> {
@@ -339,11 +327,7 @@ class GoalScope implements TemplateScope {
   }
 }
 
-/**
- * Renders the goal as a string. A goal that is exactly one template may render to any JSON.
- *
- * @throws WavetrainError `invalid_params`, also for a goal that is too long
- */
+/** Renders the goal as a text; a single template may give any JSON. @throws WavetrainError `invalid_params`, also when too long */
 function renderGoal({ goal }: Pipeline, scope: TemplateScope): string {
   const text = toText(goal, scope);
   if (text !== undefined && text.length <= MAX_GOAL_LENGTH) return text;

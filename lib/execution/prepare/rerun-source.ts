@@ -24,10 +24,7 @@ export interface ItemOutcomes {
   readonly sizeBytes: number;
 }
 
-/**
- * Returns the items of a fan-out that has succeeded, without those whose errors were collected; undefined when they have
- * written to the blackboard, because their writes are kept together.
- */
+/** Returns the items that succeeded; undefined when the fan-out wrote to the blackboard: its writes are kept together. */
 export function toItemOutcomes({
   output,
   writes,

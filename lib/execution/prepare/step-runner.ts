@@ -22,11 +22,7 @@ const LONG_CHECK_PAUSES = 3;
 /** Long checks of all tenants at once, each of which may take some 50 MB; and those of each tenant in any case. */
 const LONG_CHECKS: Limit = { total: 2, guaranteed: 1 };
 
-/**
- * Does long work beside the runs of this process: checks definitions, and copies large values. It does the steps of such
- * work in slices of the event-loop budget, so that none of it holds the event loop, however large the definition or the
- * value is.
- */
+/** Does long work, such as checks and copies, beside the runs: in slices of the event-loop budget, so that none holds the loop. */
 export class StepRunner {
   readonly #parseText: ParseText;
   readonly #budget: SharedBudget;
@@ -38,20 +34,13 @@ export class StepRunner {
     this.#budget = budget;
   }
 
-  /**
-   * Does all steps for a tenant. Rejects with what they throw.
-   *
-   * @param place of its overruns in the metrics
-   */
+  /** Does all steps for a tenant. Rejects with what they throw. @param place of its overruns in the metrics */
   async run<T>(steps: Steps<T>, tenantId: string, place: Place = 'values'): Promise<T> {
     await nextSliceWhenOver(this.#budget.forTenant(tenantId));
     return runInSlices(steps, tenantId, place);
   }
 
-  /**
-   * Does the steps of a check for a tenant. Does few long checks at once, and those of different tenants in turns (D25):
-   * all of them at once would take no less time, but all of their memory. Rejects with what the steps throw.
-   */
+  /** Does a check in steps: few long ones at once, those of tenants in turns (D25), because each takes much memory. */
   async check<T>(steps: CheckSteps<T>, tenantId: string): Promise<T> {
     const budget = this.#budget.forTenant(tenantId);
     let pauses = 0;

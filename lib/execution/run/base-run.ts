@@ -119,9 +119,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   }
 
   /**
-   * Passes the inspection events of all actors of the run to an observer, which must not throw. Costs nothing before.
-   *
-   * @returns the actor of the run, and a function that detaches the observer; undefined when the run has ended
+   * Passes the inspection events of all actors to an observer, which must not throw. Costs nothing before. Returns the
+   * actor of the run, and a function that detaches the observer; undefined when the run has ended.
    */
   inspect(
     observer: (event: InspectionEvent) => void,
@@ -217,19 +216,17 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   async rebuild(): Promise<void> {
     const replay = this.#history?.replay;
     if (replay === undefined) return;
-    if (!this.wasSettled) await this.#noteRestored();
+    if (!this.wasSettled) {
+      // Once, however often the run is asked to go on in this process.
+      this.#restored ??= this.#history?.run.noteRestored();
+      await this.#restored;
+    }
     replay.expect(RUN_KEY, { onFact: (fact) => this.#replayFact(fact as RunFact), onEnd: NO_OP });
     if (this.hasBegun) void this.#prepareAndBegin();
     else this.emitStatus();
     await replay.over;
     await this.concluded;
     if (this.isPaused) this.park();
-  }
-
-  /** Notes once that this process goes on with the run, however often it is asked to. */
-  async #noteRestored(): Promise<void> {
-    this.#restored ??= this.#history?.run.noteRestored();
-    await this.#restored;
   }
 
   #replayFact(fact: RunFact): void {
@@ -282,10 +279,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     return this.#history.run.isReplayed ? undefined : this.#history.run.replayed;
   }
 
-  /**
-   * Does what comes from outside after all that has happened, and after what is being published: in the middle of that,
-   * it would be replayed at another moment.
-   */
+  /** Does what comes from outside when nothing is being rebuilt or published: a replay would have it at another moment. */
   #whenAtRest(action: () => void): void {
     const wait = this.rebuilding ?? (this.isPublishing ? this.committed() : undefined);
     if (wait === undefined) action();

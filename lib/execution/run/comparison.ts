@@ -1,4 +1,5 @@
 import type { Json } from '../../common/json/json.js';
+import { groupBy } from '../../definition/group-by.js';
 import type { Segment } from '../../definition/template/expressions/expression.js';
 import { getMember } from '../../definition/template/expressions/lookup.js';
 import type { ExpressionOperand } from '../../definition/template/expressions/operand.js';
@@ -30,8 +31,7 @@ export class EqualPairs {
 
 /**
  * Compares what one task, or one item, reads in two runs (D60). Values that would take too long to compare count as
- * different: then the tool is called again. Texts are compared as they are, because reading them as JSON takes time and
- * memory.
+ * different. Texts are compared as they are: reading them as JSON takes time and memory.
  */
 export class Comparison {
   #left = MAX_COMPARED_PARTS;
@@ -81,7 +81,8 @@ export class Comparison {
 
   /** Returns the keys of the blackboard that two lists of writes do not write in the same way. */
   findChangedKeys(before: readonly Write[], now: readonly Write[]): string[] {
-    const [earlier, later] = [groupByKey(before), groupByKey(now)];
+    const earlier = groupBy(before, ({ key }) => key);
+    const later = groupBy(now, ({ key }) => key);
     const keys = new Set([...earlier.keys(), ...later.keys()]);
     return [...keys].filter((key) => {
       const [a = [], b = []] = [earlier.get(key), later.get(key)];
@@ -93,16 +94,6 @@ export class Comparison {
     this.#left -= parts;
     return this.#left >= 0;
   }
-}
-
-function groupByKey(writes: readonly Write[]): ReadonlyMap<string, readonly Write[]> {
-  const groups = new Map<string, Write[]>();
-  for (const write of writes) {
-    const group = groups.get(write.key);
-    if (group === undefined) groups.set(write.key, [write]);
-    else group.push(write);
-  }
-  return groups;
 }
 
 /** Returns true when two values are the same JSON, whatever the order of keys. */

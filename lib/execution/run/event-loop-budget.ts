@@ -4,10 +4,7 @@ import { eventLoopScheduler } from '../../common/scheduling/event-loop-scheduler
 /** The tenant of work that belongs to no run. */
 const SERVICE = '';
 
-/**
- * Decides when the runs of one tenant yield the event loop. Runs start tasks and items in slices, so that timers, requests
- * and signals are served in between, however wide a wave is.
- */
+/** Decides when the runs of one tenant yield the event loop, so that timers, requests and signals are served in between. */
 class TenantBudget implements EventLoopBudget {
   readonly #tenantId: string;
 

@@ -35,10 +35,7 @@ export interface EarlierStores {
   readonly writes: readonly (readonly Write[])[];
 }
 
-/**
- * Renders the inputs of tasks again, from the outputs, inputs and writes that their run keeps: storing them would take
- * memory in every run, and most are never looked at (D59).
- */
+/** Renders the inputs of tasks again from what their run keeps: storing them would take memory, and few are looked at (D59). */
 export class InputRenderer {
   /** Memory of what was rendered so far, in bytes. */
   renderedBytes = 0;
@@ -48,10 +45,7 @@ export class InputRenderer {
   /** The part of the session that the tasks of a wave have read: the keys that their templates name. */
   #session: { readonly wave: number; readonly values: JsonObject } | undefined;
 
-  /**
-   * @param findEarlier is called when a task has read the session
-   * @param hold takes memory for what was rendered, in bytes; it may throw
-   */
+  /** @param findEarlier is called when a task has read the session @param hold takes memory for what was rendered; may throw */
   constructor(run: PipelineRun, findEarlier: () => EarlierStores, hold: (bytes: number) => void) {
     this.#run = run;
     this.#findEarlier = findEarlier;
@@ -139,10 +133,7 @@ export class InputRenderer {
     this.#hold(bytes);
   }
 
-  /**
-   * Adds the defaults of the tool, unless the inputs are not valid: then that is why the task has failed. Replaces the
-   * values of secrets that the run was given in another way, such as in its params.
-   */
+  /** Adds the tool's defaults, unless the inputs are invalid, and masks secrets that the run was given in another way. */
   #complete({ tool }: Task, rendered: Json): JsonObject {
     const validated = validateInputs(tool, rendered as JsonObject);
     return this.#mask(validated.ok ? validated.inputs : rendered) as JsonObject;

@@ -28,11 +28,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   /** True when the run holds the templates of its pipeline. */
   #isHolding = false;
 
-  /**
-   * @param budget holds what the run was given already
-   * @param parent set for a sub-run or a nested run
-   * @param history of a submitted run; undefined when nothing of it is kept for another process
-   */
+  /** @param parent set for a sub-run or a nested run @param history of a submitted run that is kept for another process */
   constructor(
     prepared: PreparedRun,
     dependencies: RunDependencies,
@@ -40,19 +36,10 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     parent?: ParentRunContext,
     history?: PlacedHistory,
   ) {
-    super(
-      parent?.journal.timeline ?? history?.run.timeline ?? new Timeline(dependencies.clock),
-      parent?.history ?? history,
-    );
+    const kept = parent?.history ?? history;
+    super(parent?.journal.timeline ?? kept?.run.timeline ?? new Timeline(dependencies.clock), kept);
     this.prepared = prepared;
-    this.#services = new RunServices(
-      prepared,
-      dependencies,
-      this.timeline,
-      budget,
-      parent,
-      parent?.history ?? history,
-    );
+    this.#services = new RunServices(prepared, dependencies, this.timeline, budget, parent, kept);
     this.lifecycle = new LifecycleEvents(this.journal, prepared.pipeline.waves);
     this.work = new RunWork(this.#services, (wave) => this.lifecycle.beginWave(wave, this));
     const actor = parent?.actor ?? createActor(runMachine, { input: toMachineInput(prepared) });

@@ -23,10 +23,7 @@ export class ReusableItems {
   /** Memory of the list of the earlier run, if it was rendered again. */
   readonly listBytes: number;
 
-  /**
-   * @param before the list of the earlier run; items are compared with those at their place in it
-   * @param listBytes memory of that list, if it was rendered again
-   */
+  /** @param before the list of the earlier run, which took `listBytes` if it was rendered again */
   constructor(
     inputs: Template,
     earlier: ItemOutcomes,

@@ -22,10 +22,7 @@ const FIELDS_OF_LIST = ['parallel_over'] as const;
 /** Namespaces that no task of a run changes. */
 const GIVEN: ReadonlySet<string> = new Set(['params', 'pipeline']);
 
-/**
- * Decides what a rerun reuses (D60): a task, or an item of a fan-out, whose definition, tool and everything that it
- * reads are as they were. It is asked when a task begins, because only then is known what the task reads.
- */
+/** Decides what a rerun reuses (D60): tasks and items whose definition, tool and reads are as they were when the task begins. */
 export class Reuse {
   readonly #now: RunDefinition;
   readonly #source: RerunSource;
@@ -81,10 +78,7 @@ export class Reuse {
     for (const key of changed) this.#source.changedKeys.add(key);
   }
 
-  /**
-   * Returns the outcome of a task that the rerun has not reached, for a rerun of the rerun. Call when it has settled, for
-   * one task after those that it depends on.
-   */
+  /** Returns the outcome of a task that the rerun has not reached, for its own rerun. Call after those that the task depends on. */
   inherit(task: Task): TaskOutcome | undefined {
     const outcome = this.find(task);
     if (outcome !== undefined) this.#inherited.set(task.id, outcome);
@@ -107,10 +101,7 @@ export class Reuse {
     return countDefined(this.#earlierItems(task)?.outputs ?? []);
   }
 
-  /**
-   * Returns why a task runs again whatever the other tasks do, as the end of a sentence: its definition, its tool, or a
-   * value that the run was given has changed.
-   */
+  /** Returns why a task runs again whatever the others do, as the end of a sentence: its definition, tool or given values. */
   findChange(task: Task): string | undefined {
     return this.#findItemChange(task) ?? this.#findListChange(task);
   }

@@ -21,6 +21,8 @@ import { Reuse } from './reuse.js';
 import type { TaskTrace } from './task-trace.js';
 import { type TaskServices, TaskWork } from './task-work.js';
 
+type OnPublished = Parameters<RunPorts['publish']>[2];
+
 /** Measured memory that a task takes for as long as its run is kept, without its output. */
 const TASK_BYTES = 512;
 
@@ -32,10 +34,7 @@ export class RunWork implements RunPorts {
   readonly eventLoopBudget: EventLoopBudget;
   /** The budget for work that no machine decides. */
   readonly #budget: EventLoopBudget;
-  /**
-   * Task id to output (rule 4), wave by wave in declaration order: a key is added when its task begins, with the value
-   * undefined until the task has succeeded.
-   */
+  /** Task id to output (rule 4), in declaration order: a key is added when its task begins, undefined until it has succeeded. */
   readonly outputs: Record<string, Json> = {};
   /** The failures of tasks, in the order in which they happened: a failed run reports the first (D16). */
   readonly failures: TaskFailure[] = [];
@@ -133,7 +132,7 @@ export class RunWork implements RunPorts {
     throw new Error(`task "${taskId}" is not active`);
   }
 
-  publish(taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void): Abortable {
+  publish(taskId: string, result: TaskResult, onPublished: OnPublished): Abortable {
     const work = this.#getActiveTask(taskId);
     const outcome = result.ok ? work.getOutcome() : undefined;
     if (outcome !== undefined && outcome.writes.length > 0) {
@@ -149,18 +148,14 @@ export class RunWork implements RunPorts {
     work: TaskWork,
     outcome: TaskOutcome | undefined,
     result: TaskResult,
-    onPublished: (result: TaskResult) => void,
+    onPublished: OnPublished,
   ): void {
     if (outcome !== undefined) this.#keepOutcome(work.task.id, outcome);
     if (!result.ok) work.recordTotalFailure(result.error);
     this.#settle(work, result, onPublished);
   }
 
-  /**
-   * Publishes at once; while facts are replayed, when the task was published before.
-   *
-   * @param publish is called with the error of a publication that had failed
-   */
+  /** Publishes at once, or during a replay when the task was published before. @param publish gets the error of a failed one */
   #inTurn(work: TaskWork, publish: (error?: string) => void): void {
     const replay = this.#services.history?.replay;
     if (replay === undefined) return publish();
@@ -177,11 +172,7 @@ export class RunWork implements RunPorts {
   }
 
   /** Publishes the output after the blackboard has taken the writes; until then the publication can be cancelled. */
-  #publishWithWrites(
-    work: TaskWork,
-    outcome: TaskOutcome,
-    onPublished: (result: TaskResult) => void,
-  ): Abortable {
+  #publishWithWrites(work: TaskWork, outcome: TaskOutcome, onPublished: OnPublished): Abortable {
     const { id } = work.task;
     const { writes } = outcome;
     const succeed = (): void => {
@@ -217,12 +208,7 @@ export class RunWork implements RunPorts {
   }
 
   /** @param failedAt of a failure that happens with the publication: the fact of both has one time */
-  #settle(
-    work: TaskWork,
-    result: TaskResult,
-    onPublished: (result: TaskResult) => void,
-    failedAt?: number,
-  ): void {
+  #settle(work: TaskWork, result: TaskResult, onPublished: OnPublished, failedAt?: number): void {
     this.tasksSettled++;
     work.settle(result.ok, failedAt);
     this.#tasks.set(work.task.id, work.trace);
@@ -232,7 +218,7 @@ export class RunWork implements RunPorts {
   }
 
   /** Reports a publication once it is kept for good: what others have read of a task must be there after a crash. */
-  #reportPublished(work: TaskWork, result: TaskResult, onPublished: (result: TaskResult) => void): void {
+  #reportPublished(work: TaskWork, result: TaskResult, onPublished: OnPublished): void {
     const { history } = this.#services;
     if (history === undefined || history.replay !== undefined) return onPublished(result);
     const { startedAt, settledAt = startedAt } = work.trace;

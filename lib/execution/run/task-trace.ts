@@ -44,10 +44,7 @@ const CACHED = -1;
 /** The only call of a task that is no fan-out. */
 const NO_ITEM = -1;
 
-/**
- * The record of a task for those who look at it (D59): when it was at work, and what failed. Its inputs are not kept,
- * because they can be rendered again.
- */
+/** The record of a task for those who look at it (D59). Its inputs are not kept, because they can be rendered again. */
 export class TaskTrace {
   /** Milliseconds since 1970, UTC, like all times here. */
   startedAt: number;
@@ -111,21 +108,12 @@ export class TaskTrace {
     if (this.#itemTimes !== undefined) this.#itemTimes[2 * item + 1] = now;
   }
 
-  /**
-   * Call when an attempt has failed that is not the last one.
-   *
-   * @param attempt from 1
-   */
+  /** Call when an attempt has failed that is not the last one. @param attempt from 1 */
   onRetry(item: number | undefined, attempt: number, error: string, now: number): void {
     this.#addAttempt(item, attempt, error, now);
   }
 
-  /**
-   * Call when a call has failed.
-   *
-   * @param failure its text as the run keeps it
-   * @param thrown what the tool threw, if it did
-   */
+  /** Call when a call has failed. @param failure its text as the run keeps it @param thrown what the tool threw, if it did */
   onFailure({ item, attempts, error, collected }: TaskFailure, thrown: unknown, now: number): void {
     const failed = this.#addAttempt(item, attempts, error, now);
     failed.error = this.#describe(thrown, error);

@@ -45,10 +45,7 @@ export interface TaskServices {
   readonly reuse: Reuse | undefined;
 }
 
-/**
- * One task while its wave settles: renders its inputs, calls its tool, and collects the outcome. This one calls its tool
- * once.
- */
+/** One task while its wave settles: renders its inputs, calls its tool, here once, and collects the outcome. */
 export class TaskWork implements CallOwner {
   readonly task: Task;
   /** The record that remains of the task once it has settled, for those who look at it. */
@@ -89,11 +86,7 @@ export class TaskWork implements CallOwner {
     return undefined;
   }
 
-  /**
-   * Says which calls the task makes: none when it reuses an earlier outcome (D35, D60).
-   *
-   * @throws TypeError when `parallel_over` does not render to a list
-   */
+  /** Says which calls the task makes: none for a reused outcome (D35, D60). @throws TypeError when `parallel_over` is no list */
   expand(): Expansion {
     this.reused = this.run.reuse?.find(this.task);
     return this.reused === undefined ? ONE_CALL : this.#reuseOutcome(this.reused);
@@ -154,11 +147,7 @@ export class TaskWork implements CallOwner {
     this.heldBytes += bytes;
   }
 
-  /**
-   * Call when the task settles.
-   *
-   * @param at when, in milliseconds since 1970; default: now
-   */
+  /** Call when the task settles. @param at when, in milliseconds since 1970; default: now */
   settle(isSuccess: boolean, at = this.now()): void {
     this.trace.settledAt = at;
     this.trace.hasFailed = !isSuccess;

@@ -9,10 +9,7 @@ interface AppendedList {
   isRead: boolean;
 }
 
-/**
- * Counts the memory of the lists that the tasks of a run append to. Every append makes a new list (D23). Its elements
- * count as writes, but many lists may hold the same elements.
- */
+/** Counts the memory of the lists that tasks append to: every append makes a new one (D23), whose elements count as writes. */
 export class AppendedLists {
   readonly #memory: Pick<MemoryBudget, 'reserve' | 'release'>;
   /** The lists that templates can read now, by key. */
@@ -24,12 +21,7 @@ export class AppendedLists {
     this.#memory = memory;
   }
 
-  /**
-   * Takes the memory of the lists that writes are going to make, and returns it by key, in bytes.
-   *
-   * @param current returns the present value of a key
-   * @throws ToolError, not retryable, when the run has no memory left
-   */
+  /** Takes the memory of the lists that writes will make, and returns it by key, in bytes. @throws ToolError, not retryable */
   reserve(writes: readonly Write[], current: (key: string) => Json | undefined): ReadonlyMap<string, number> {
     if (!writes.some(({ append }) => append)) return NO_LISTS;
     const bytesByKey = new Map<string, number>();
@@ -44,12 +36,7 @@ export class AppendedLists {
     return bytesByKey;
   }
 
-  /**
-   * Makes a value readable that replaces the present one.
-   *
-   * @param values that templates read
-   * @param bytes reserved for the value; undefined when nothing was appended to it
-   */
+  /** Makes a value readable. @param bytes reserved for the value; undefined when nothing was appended to it */
   show(values: Record<string, Json>, key: string, value: Json, bytes: number | undefined): void {
     this.#replace(key);
     const shown = { enumerable: true, configurable: true };

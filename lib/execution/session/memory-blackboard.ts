@@ -20,26 +20,16 @@ export class MemoryBlackboard implements Blackboard {
   }
 
   async write(tenantId: string, key: string, value: Json, append = false): Promise<void> {
-    const values = this.#getOrCreateTenant(tenantId);
+    let values = this.#tenants.get(tenantId);
+    if (values === undefined) this.#tenants.set(tenantId, (values = new Map()));
     const existing = values.get(key);
     if (!append) values.set(key, new StoredValue(value));
     else if (existing === undefined) values.set(key, new StoredValue([value]));
     else existing.append(value);
   }
-
-  #getOrCreateTenant(tenantId: string): Map<string, StoredValue> {
-    const existing = this.#tenants.get(tenantId);
-    if (existing !== undefined) return existing;
-    const created = new Map<string, StoredValue>();
-    this.#tenants.set(tenantId, created);
-    return created;
-  }
 }
 
-/**
- * The blackboard of an executor that was given none (D57). No caller has changed how it reads, so that runs need not read
- * the whole of it, and do not wait for it when they read nothing.
- */
+/** The blackboard of an executor that was given none (D57): runs need not read the whole of it, nor wait when they read nothing. */
 export class OwnBlackboard extends MemoryBlackboard {}
 
 /** A value and the list that appends turn it into; an append takes constant time. */

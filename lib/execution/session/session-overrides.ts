@@ -20,8 +20,7 @@ interface Change {
 
 /**
  * The session values submitted with a run. They override the blackboard until a task writes to their key: a plain write
- * removes the override, an append extends its list (D23). Many runs may share the submitted object, which is neither
- * changed nor copied.
+ * removes the override, an append extends its list (D23). Many runs may share the submitted object, which never changes.
  */
 export class SessionOverrides {
   readonly #submitted: JsonObject;

@@ -47,11 +47,7 @@ export class Session {
   /** Settles when all writes so far are applied and read back. The next write waits for it. */
   #applied: Promise<void> = Promise.resolve();
 
-  /**
-   * @param ownsBlackboard true when the blackboard was created for this run, or for the plan that contains it
-   * @param overrides the values submitted with the run
-   * @param memory of the run
-   */
+  /** @param ownsBlackboard true when the blackboard was created for this run, or for the plan that contains it */
   constructor(
     blackboard: Blackboard,
     ownsBlackboard: boolean,
@@ -74,21 +70,14 @@ export class Session {
     this.#showOverrides(this.#isIncomplete({}));
   }
 
-  /**
-   * Reads the blackboard. Must be called before the first wave. Rejects when the blackboard does.
-   *
-   * @param reads the keys that the run may see; undefined for all
-   */
+  /** Reads the blackboard, or those keys that the run may see, before the first wave. Rejects when the blackboard does. */
   async readBlackboard(reads: readonly string[] | undefined): Promise<void> {
     const stored = reads === undefined ? await this.#readNeeded() : await this.#readKeys(reads);
     this.#showOverrides(this.#isIncomplete(stored));
     this.#showStored(stored);
   }
 
-  /**
-   * Reads the whole blackboard. Reads only the keys that templates use when no caller provided it: otherwise each run of
-   * an executor, and each sub-pipeline, would copy the values of all others.
-   */
+  /** Reads the whole blackboard, or the keys that templates use when no caller provided it: runs would copy each other's values. */
   async #readNeeded(): Promise<Record<string, Json>> {
     if (this.#ownsBlackboard || this.#blackboard instanceof OwnBlackboard) {
       const stored = await this.#readKeys([...this.#contract.reads.keys()]);
@@ -125,11 +114,8 @@ export class Session {
   }
 
   /**
-   * Applies the writes of a task in order, after those of earlier calls. Rejects when the blackboard does, and when there
-   * is no memory for the lists that they append to.
-   *
-   * @param isReused the writes come from an earlier run: a provided blackboard holds them already, and appending them
-   * again would duplicate them (D35)
+   * Applies the writes of a task, after those of earlier calls. Rejects when the blackboard does, or without memory.
+   * @param isReused a provided blackboard holds writes of an earlier run already: appending them would duplicate them (D35)
    */
   apply(writes: readonly Write[], budget: EventLoopBudget, isReused: boolean): Promise<void> {
     const applying = this.#applied.then(async () => {
@@ -150,10 +136,7 @@ export class Session {
     return this.#mergeOverrides(await this.#readEverything(), this.#overrides.keys());
   }
 
-  /**
-   * Reads like `readAll`, once for many nested runs: into an object that they share until a task of this run writes. When
-   * others may write too, it is read each time.
-   */
+  /** Reads like `readAll`, once for many nested runs until a task writes; each time when others may write too. */
   async readShared(): Promise<JsonObject> {
     if (!this.#ownsBlackboard) return Object.freeze(await this.readAll());
     this.#shared ??= this.#readCounted();
@@ -228,10 +211,7 @@ export class Session {
     }
   }
 
-  /**
-   * Returns the stored values as frozen JSON. The values on a blackboard of the run's own are frozen already: nobody else
-   * writes to that, and to copy a list of 400,000 objects takes 0.2 s, with every append.
-   */
+  /** Returns stored values as frozen JSON. Those of an own blackboard are frozen already: a copy of 400,000 objects takes 0.2 s. */
   *#entriesInSteps(stored: Record<string, Json>): Steps<readonly FrozenEntry[]> {
     return this.#ownsBlackboard ? Object.entries(stored) : yield* freezeEntriesInSteps(stored);
   }
@@ -253,11 +233,7 @@ export class Session {
   }
 }
 
-/**
- * Validates what a (possibly third-party) blackboard returns.
- *
- * @throws Error when the answer is not an object of keys and values, continuing "the blackboard cannot be read: "
- */
+/** Validates what a blackboard returns, perhaps one of somebody else. @throws Error after "the blackboard cannot be read: " */
 export function assertRecord(stored: unknown): Record<string, Json> {
   if (isObject(stored)) return stored as Record<string, Json>;
   throw new Error(`it returned ${describeKind(stored)} instead of an object of keys and values`);
@@ -266,11 +242,7 @@ export function assertRecord(stored: unknown): Record<string, Json> {
 /** A key of a record, and its value as frozen JSON. */
 export type FrozenEntry = readonly [key: string, json: Json];
 
-/**
- * Copies each value of a record into frozen JSON, in steps, and returns the copies with their keys.
- *
- * @throws Error as `copyToJson`
- */
+/** Copies each value of a record into frozen JSON, in steps, and returns the copies by key. @throws Error as `copyToJson` */
 export function* freezeEntriesInSteps(values: object): Steps<readonly FrozenEntry[]> {
   const plain = isPlain(values) && !Array.isArray(values) ? values : (yield* copyToJsonInSteps(values)).json;
   const record = plain as Readonly<Record<string, unknown>>;

@@ -65,9 +65,7 @@ describe('Journal (Events, D29)', () => {
     const controlled = new ControlledTool();
     const run = await startRun(
       `${LIST}, {id: f, tool: controlled, retry: 1, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}}`,
-      {
-        tools: [controlled.tool],
-      },
+      { tools: [controlled.tool] },
     );
     await run.advance(0);
     await controlled.rejects(new Error('once'), controlled.calls[0]);

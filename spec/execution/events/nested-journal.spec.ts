@@ -26,11 +26,7 @@ describe('NestedJournal', () => {
 
   it('turns the status of a sub-run into a sub_pipeline event', () => {
     const { outer, received } = createOuterJournal();
-    new NestedJournal(outer, { sub_pipeline: 'a' }).write({
-      kind: 'run',
-      status: 'failed',
-      error: 'boom',
-    });
+    new NestedJournal(outer, { sub_pipeline: 'a' }).write({ kind: 'run', status: 'failed', error: 'boom' });
     expect(received[0]).to.deep.include({
       kind: 'sub_pipeline',
       sub_pipeline: 'a',

@@ -17,7 +17,7 @@ import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import type { RegistryOptions } from '../../../lib/runs/registry-options.js';
 import { defineTool } from '../../../lib/tools/tool.js';
-import { settle } from '../../support/deferred.js';
+import { settle, settleUntil } from '../../support/deferred.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { startPlan } from '../../support/runs/start-plan.js';
@@ -38,14 +38,6 @@ const TOOLS = [bytes];
 const ONE = '{id: t, tool: bytes, inputs: {text: hello}}';
 
 const pathOf = (output: Json | undefined): string => (output as { path: string }).path;
-
-/** Resolves when the file system has done what was asked of it. */
-async function waitFor(isDone: () => boolean): Promise<void> {
-  for (let ticks = 0; !isDone(); ticks++) {
-    if (ticks > 100_000) throw new Error('it was not done');
-    await settle(1);
-  }
-}
 
 describe('Files for bytes that tools return (D24)', () => {
   const temporary = new TemporaryFolder();
@@ -106,18 +98,16 @@ describe('Files for bytes that tools return (D24)', () => {
   });
 
   it('are removed with their run, when it is deleted, forgotten or evicted (D26)', async () => {
-    const registry = createRegistry({
-      retention: { maxRuns: 1, ttlMs: Number.POSITIVE_INFINITY },
-    });
+    const registry = createRegistry({ retention: { maxRuns: 1, ttlMs: Number.POSITIVE_INFINITY } });
     const first = await run(registry);
     const second = await run(registry);
-    await waitFor(() => !existsSync(dirname(first.path)));
+    await settleUntil(() => !existsSync(dirname(first.path)));
     expect(existsSync(second.path)).to.equal(true);
     registry.remove(second.runId);
-    await waitFor(() => !existsSync(dirname(second.path)));
+    await settleUntil(() => !existsSync(dirname(second.path)));
     const third = await run(registry);
     registry.forget(third.runId);
-    await waitFor(() => !existsSync(dirname(third.path)));
+    await settleUntil(() => !existsSync(dirname(third.path)));
   });
 
   it('are removed when the registry or the executor closes, with their folder', async () => {
@@ -150,10 +140,10 @@ describe('Files for bytes that tools return (D24)', () => {
     registry.forget(first.runId);
     const other = await run(registry);
     registry.forget(other.runId);
-    await waitFor(() => !existsSync(other.path));
+    await settleUntil(() => !existsSync(other.path));
     expect(readFileSync(first.path, 'utf8')).to.equal('"hello"');
     registry.forget(rerunId);
-    await waitFor(() => !existsSync(first.path));
+    await settleUntil(() => !existsSync(first.path));
   });
 
   it('count towards the memory of the run, so that no run fills the disk', async () => {
@@ -231,7 +221,7 @@ describe('Files for bytes that tools return (D24)', () => {
         own !== undefined && existsSync(join(folder, own, runId)) && files(join(folder, own, runId)) === 0
       );
     };
-    await waitFor(isEmpty);
+    await settleUntil(isEmpty);
     await executor.close();
     expect(readdirSync(folder)).to.deep.equal([]);
   });

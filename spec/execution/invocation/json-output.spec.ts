@@ -118,6 +118,7 @@ describe('toJsonOutput (D24)', () => {
       [Object.defineProperty({ a: 1 }, Symbol('hidden'), { value: 2 }), { a: 1 }],
       [/(b)/.exec('abc'), ['b', 'b']],
       [Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
+      [JSON.parse('{"__proto__": [1]}'), JSON.parse('{"__proto__": [1]}')],
     ];
     for (const [value, json] of converted) expect(getValue(toJsonOutput(value, options))).to.deep.equal(json);
     const refused: readonly (readonly [unknown, string])[] = [
@@ -137,6 +138,8 @@ describe('toJsonOutput (D24)', () => {
       [new String('a'), 'holds a String, which JSON cannot hold'],
       [new Boolean(true), 'holds a Boolean, which JSON cannot hold'],
       [Promise.resolve(1), 'holds a Promise, which JSON cannot hold'],
+      [(function* () {})(), 'holds a Generator, which JSON cannot hold'],
+      [new Blob(['x']), 'holds a Blob, which JSON cannot hold'],
       [new Tagged(), 'holds a Tag, which JSON cannot hold'],
       [new Closed(), 'holds a Closed, which JSON cannot hold'],
       [new Error('no'), 'holds an Error: throw it instead of returning it'],

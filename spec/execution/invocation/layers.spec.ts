@@ -238,9 +238,7 @@ describe('The layers of a call', () => {
   it('pass on whatever a layer inside of them reports', () => {
     const heard: string[] = [];
     const call = createCall({ ...limited, retries: 1 });
-    const listener = new Proxy({} as CallListener, {
-      get: (_, name) => () => void heard.push(String(name)),
-    });
+    const listener = new Proxy({} as CallListener, { get: (_, name) => () => void heard.push(String(name)) });
     const reportAll: MakeCall = (of, inner) => {
       void inner.onCall(of);
       inner.onDue(of);

@@ -7,19 +7,11 @@ import { encodeInSteps, StagedFiles } from '../../../lib/execution/invocation/fi
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
 import type { WrittenArtifact } from '../../../lib/tools/tool.js';
-import { settle } from '../../support/deferred.js';
+import { settle, settleUntil } from '../../support/deferred.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { measureCpuMs } from '../../support/measuring/cpu-time.js';
 import { catchRejection } from '../../support/rejection.js';
 import { cases } from '../../support/measuring/cases.js';
-
-/** Resolves when the file system has done what was asked of it. */
-async function waitFor(isDone: () => boolean): Promise<void> {
-  for (let ticks = 0; !isDone(); ticks++) {
-    if (ticks > 100_000) throw new Error('it was not done');
-    await settle(1);
-  }
-}
 
 describe('The files of an attempt (D24, D63)', () => {
   const temporary = new TemporaryFolder();
@@ -83,7 +75,7 @@ describe('The files of an attempt (D24, D63)', () => {
     const { name, path } = await write(retry, '199.txt', 'new');
     expect(name).to.equal('199.txt');
     await retry.publish([]);
-    await waitFor(() => readdirSync(dirname(path)).length <= 1);
+    await settleUntil(() => readdirSync(dirname(path)).length <= 1);
     expect(existsSync(path) && readFileSync(path, 'utf8')).to.equal('new');
     expect([folder.count, folder.bytes, budget.usedBytes]).to.deep.equal([1, 3, 3]);
   });

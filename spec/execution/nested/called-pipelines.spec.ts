@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { type TaskFailure, ToolError } from '../../../lib/common/errors.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
-import { checkPlan } from '../../../lib/plans/check.js';
-import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { fileAccess } from '../../../lib/tools/files/file-access.js';
 import { defineTool, type PipelineCall } from '../../../lib/tools/tool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
+import { parsePlan } from '../../support/definitions/parse-plan.js';
 import { settle } from '../../support/deferred.js';
 import { MIB, PooledRuns } from '../memory/pooled-runs.js';
 import { startRun } from '../../support/runs/start-run.js';
@@ -106,15 +105,13 @@ describe('a non-retryable error inside a nested run (D2)', () => {
   it('does not retry a nested run that stores a key of another sub-pipeline (D46, D55)', async () => {
     const store =
       '{id: x, goal: k, tasks: [{id: t, tool: store, inputs: {key: "{{pipeline.goal}}", value: 1}}]}';
-    const check = checkPlan(
+    const plan = parsePlan(
       `plan: {id: p, sub_pipelines: [{id: one, stores: [other], pipeline: {id: o, goal: g, tasks: [
         {id: call, tool: run_pipeline, retry: 3, inputs: {pipeline: ${store}}}]}},
         {id: two, stores: [k], pipeline: {id: o, goal: g, tasks: [{id: t, tool: store, inputs: {key: k, value: 1}}]}}]}`,
-      { catalog: builtinCatalog() },
     );
-    if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
     const executor = new LocalExecutor();
-    const runId = await executor.submitPlan({ plan: check.plan });
+    const runId = await executor.submitPlan({ plan });
     await executor.getRun(runId).settled;
     expect(executor.getRun(runId).failures).to.have.length(1);
     expect(executor.getRun(runId).failures[0]).to.include({ attempts: 1 });

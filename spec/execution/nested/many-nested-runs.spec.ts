@@ -1,12 +1,11 @@
 import { expect } from 'chai';
 import type { Json } from '../../../lib/common/json/json.js';
 import { eventLoopScheduler } from '../../../lib/common/scheduling/event-loop-scheduler.js';
-import type { Steps } from '../../../lib/common/scheduling/steps.js';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { PipelineRun } from '../../../lib/execution/run/pipeline-run.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
-import { settle } from '../../support/deferred.js';
+import { countYields, settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
 const EACH_ITEM = 'parallel_over: "{{pipeline.inputs.list}}",';
@@ -120,14 +119,11 @@ describe('The values of a nested run (D49)', () => {
     const { stepRunner } = executor;
     const runSteps = stepRunner.run.bind(stepRunner);
     let count = 0;
-    function* counted<T>(steps: Steps<T>): Steps<T> {
-      for (let step = steps.next(); ; step = steps.next()) {
-        if (step.done === true) return step.value;
-        count++;
-        yield;
-      }
-    }
-    stepRunner.run = (steps, ...rest) => runSteps(counted(steps), ...rest);
+    stepRunner.run = (steps, ...rest) =>
+      runSteps(
+        countYields(steps, () => count++),
+        ...rest,
+      );
     const run = executor.createRun({ pipeline, inputs: { value } });
     void run.begin();
     await run.settled;

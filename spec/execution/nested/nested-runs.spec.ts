@@ -4,9 +4,8 @@ import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboa
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import { fileAccess } from '../../../lib/tools/files/file-access.js';
 import { defineTool, type Tool } from '../../../lib/tools/tool.js';
-import { checkPlan } from '../../../lib/plans/check.js';
 import type { Plan } from '../../../lib/plans/plan.js';
-import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { parsePlan, planText, subPipelineText } from '../../support/definitions/parse-plan.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { catchRejection, collectUnhandledRejections } from '../../support/rejection.js';
@@ -312,15 +311,10 @@ describe('NestedRuns (D49)', () => {
   });
 
   describe('in a plan', () => {
-    const planWith = (tools: { readonly tool: Tool }[], stores: string, pipeline: string): Plan => {
-      const catalog = builtinCatalog().with(tools.map(({ tool }) => tool));
-      const check = checkPlan(
-        `plan: {id: p, sub_pipelines: [{id: one, stores: [${stores}], reads: [], pipeline: {id: o, goal: g, tasks: [${callTask(pipeline)}]}}]}`,
-        { catalog },
-      );
-      if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
-      return check.plan;
-    };
+    const planWith = (tools: readonly Tool[], stores: string, pipeline: string): Plan =>
+      parsePlan(planText([subPipelineText('one', callTask(pipeline), `stores: [${stores}], reads: []`)]), {
+        tools,
+      });
 
     it('may store only the keys that the plan declares (D46)', async () => {
       const executor = new LocalExecutor();
@@ -334,7 +328,7 @@ describe('NestedRuns (D49)', () => {
         run: (_, { blackboard }) => blackboard.write('k', 1),
       });
       const any = '{id: x, goal: g, tasks: [{id: t, tool: writing}]}';
-      const bad = await executor.submitPlan({ plan: planWith([{ tool: writing }], 'other', any) });
+      const bad = await executor.submitPlan({ plan: planWith([writing], 'other', any) });
       const error = (await catchRejection(executor.getPlanResult(bad))) as Error;
       expect(error.message).to.contain('pipeline "x": task "t": "k" was not written');
     });

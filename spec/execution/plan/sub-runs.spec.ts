@@ -128,9 +128,7 @@ describe('SubRuns with a failing blackboard', () => {
     const blackboard = failingBlackboard({ getAll: () => Promise.reject(new Error('no connection')) });
     const plan = await startPlan(
       [subPipelineText('a', controlledTask('a')), subPipelineText('b', controlledTask('b'))],
-      {
-        executor: { blackboard },
-      },
+      { executor: { blackboard } },
     );
     expect(plan.record()).to.deep.include({
       status: 'failed',
@@ -192,9 +190,7 @@ describe('the declared stores of a sub-pipeline (D46)', () => {
       const reader = subPipelineText('b', readTask('l'), 'reads: [k]');
       const plan = await startPlan(
         [subPipelineText('a', `${storeTask('k', '1', 'z')}, ${store}`, 'stores: [k], inputs: [key]'), reader],
-        {
-          head: 'inputs: {key: l},',
-        },
+        { head: 'inputs: {key: l},' },
       );
       expect(plan.record()).to.include({ status: 'succeeded' });
       expect(readValues(plan, 'b')).to.deep.equal({ l: 1 });

@@ -23,9 +23,7 @@ describe('PipelineRun', () => {
     const controlled = new ControlledTool();
     const run = await startRun(
       '{id: a, tool: controlled}, {id: b, tool: controlled}, {id: c, tool: controlled, await: [a, b]}',
-      {
-        tools: [controlled.tool],
-      },
+      { tools: [controlled.tool] },
     );
     await controlled.rejects(new Error('b broke'), controlled.calls[1]);
     await controlled.rejects(new Error('a broke'), controlled.calls[0]);

@@ -299,11 +299,7 @@ describe('Session (rule 6, Blackboard)', () => {
     try {
       const run = await startRun(
         `${call('a')}, {id: s, tool: store, await: [a], inputs: {key: k, value: 1}}, ${call('b', 'await: [s],')}`,
-        {
-          tools: [controlled.tool],
-          inputs: { l: [1, 2, 3] },
-          session: { given: 1 },
-        },
+        { tools: [controlled.tool], inputs: { l: [1, 2, 3] }, session: { given: 1 } },
       );
       await run.advance(0);
       expect([controlled.calls.length, reads.count]).to.deep.equal([3, 1]);

@@ -4,21 +4,19 @@ import type { InvocationServices } from '../../run-context.js';
 const EVENT_LENGTH = 1000;
 const EVENT_MS = 100;
 
+type Place = { readonly task_id: string; readonly item?: number };
+
 /** Writes the text of a model's answers into the live events as it arrives, several parts at once (D29). */
 export class AnswerText {
   readonly #services: InvocationServices;
-  readonly #place: { readonly task_id: string; readonly item?: number };
+  readonly #place: Place;
   readonly #nextRequest: () => number;
   #request = 0;
   #text = '';
   #sinceMs = 0;
 
   /** @param nextRequest numbers the requests of the attempt */
-  constructor(
-    services: InvocationServices,
-    place: { readonly task_id: string; readonly item?: number },
-    nextRequest: () => number,
-  ) {
+  constructor(services: InvocationServices, place: Place, nextRequest: () => number) {
     this.#services = services;
     this.#place = place;
     this.#nextRequest = nextRequest;

@@ -21,10 +21,7 @@ const WRITE_BYTES = 128;
 /** Maximum number of declared stores in an error message. */
 const MAX_LISTED_STORES = 20;
 
-/**
- * The context that a tool receives in one attempt of its call. Blackboard writes stay here until the attempt has succeeded,
- * so that a failed attempt writes nothing.
- */
+/** The context of a tool in one attempt. Blackboard writes stay here until the attempt succeeds: a failed one writes nothing. */
 export class AttemptContext implements ToolContext, CallingAttempt {
   readonly attempt: number;
   readonly calls: number;
@@ -344,10 +341,7 @@ export class AttemptContext implements ToolContext, CallingAttempt {
     });
   }
 
-  /**
-   * Rejects a key that the plan does not declare among the sub-pipeline's stores (D46). A `store` whose key is a template
-   * may write any key that no other sub-pipeline lists (D55).
-   */
+  /** Rejects a key that the plan does not declare (D46). A templated `store` may write it unless others list it (D55). */
   #assertDeclared(key: string): void {
     const { parent, prepared } = this.#services;
     if (parent?.stores === undefined || parent.stores.keys.has(key)) return;

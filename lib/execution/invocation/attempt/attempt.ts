@@ -15,10 +15,7 @@ import { messageWithCauses } from '../thrown-error.js';
 
 const SUCCEEDED = { ok: true } as const;
 
-/**
- * One attempt of a call: calls the tool, and copies what it returns. The attempt ends exactly once, however the tool
- * behaves (rule 13); whatever a tool does after that is ignored.
- */
+/** One attempt of a call: calls the tool, and copies what it returns. It ends exactly once, however the tool behaves (rule 13). */
 class Attempt extends AttemptContext implements AbortableCall {
   readonly #listener: CallListener;
 

@@ -4,10 +4,7 @@ import { formatNumber } from '../../../common/text.js';
 import type { ModelAnswer, ModelPurpose, ModelRequest } from '../../../models/model.js';
 import type { ModelAccess, ModelCaller } from '../../../models/models.js';
 
-/**
- * The models as one invocation may ask them: it bounds its requests and its attempts that send some, because the retries
- * of a task would multiply the repeats of each request and the repairs of each answer.
- */
+/** The models for one invocation. Bounds its requests and attempts: retries would multiply the repeats and repairs of each. */
 export class InvocationModels implements ModelAccess {
   readonly #models: ModelAccess;
   /** The requests of all attempts together, with those that were repeated. */

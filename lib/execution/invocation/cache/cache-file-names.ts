@@ -13,10 +13,7 @@ const FILE = /^[0-9a-f]{64}\.json(\.[0-9a-f]{12}\.tmp)?$/;
 
 const KEY_BYTES = 32;
 
-/**
- * Names the files of a cache folder: `ab/ab…64 digits….json`. Names are made with a key that only this folder has, in its
- * file `key`, so that nobody can guess inputs from them (D65).
- */
+/** Names the files of a cache folder by a key that only its file `key` has: nobody can guess inputs from them (D65). */
 export class CacheFileNames {
   readonly #folder: string;
   #key: Promise<Buffer> | undefined;
@@ -57,7 +54,7 @@ export function toTemporaryName(file: string): string {
 async function readKey(folder: string): Promise<Buffer> {
   const file = join(folder, 'key');
   await makeFolders(folder, 0o700);
-  const key = (await readKeyFile(file)) ?? (await makeKey(file)) ?? (await readFile(file));
+  const key = (await readIfPresent(file)) ?? (await makeKey(file)) ?? (await readFile(file));
   if (key.length === KEY_BYTES) return key;
   throw new WavetrainError(
     'unreadable_file',
@@ -66,7 +63,8 @@ async function readKey(folder: string): Promise<Buffer> {
   );
 }
 
-async function readKeyFile(file: string): Promise<Buffer | undefined> {
+/** Resolves with undefined when there is no such file. */
+export async function readIfPresent(file: string): Promise<Buffer | undefined> {
   try {
     return await readFile(file);
   } catch (error) {

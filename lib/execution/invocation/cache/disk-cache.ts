@@ -1,8 +1,8 @@
-import { open, readFile, rename, rm, utimes } from 'node:fs/promises';
+import { open, rename, rm, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../../../common/clock.js';
-import { errorCode, errorMessage } from '../../../common/errors.js';
+import { errorMessage } from '../../../common/errors.js';
 import { makeFolders } from '../../../common/files.js';
 import { isObject, type Json } from '../../../common/json/json.js';
 import { JsonWriter } from '../../../common/json/json-writer.js';
@@ -11,7 +11,7 @@ import { warnHost } from '../../../common/warnings.js';
 import { parseJsonInSteps } from '../../../definition/text/parse-json.js';
 import { copyToJsonInSteps } from '../json-output.js';
 import type { Write } from '../../session/session-overrides.js';
-import { CacheFileNames, toTemporaryName } from './cache-file-names.js';
+import { CacheFileNames, readIfPresent, toTemporaryName } from './cache-file-names.js';
 import type { CachedOutput, CacheFolder, CacheKey } from './cached-output.js';
 import { removeOldFiles } from './old-files.js';
 
@@ -25,10 +25,7 @@ const MAX_AGE_MS = 30 * 24 * 3600 * 1000;
 /** The folder is tidied after the first new file of a process, and after each further so many. */
 const FILES_PER_SWEEP = 200;
 
-/**
- * Keeps outputs as files (D65). Processes may share the folder: a file appears under its name when it is complete, is
- * checked when it is read, and is missing when another process has removed it.
- */
+/** Keeps outputs as files (D65) that processes may share: each appears when complete, is checked when read, and may be gone. */
 export class DiskCache implements CacheFolder {
   readonly #path: string;
   readonly #clock: Clock;
@@ -135,15 +132,6 @@ export class DiskCache implements CacheFolder {
       `files of the cache cannot be removed: ${errorMessage(failure)}; remove them yourself, or let the user of this ` +
         'process write to the folder',
     );
-  }
-}
-
-async function readIfPresent(file: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
   }
 }
 

@@ -20,10 +20,7 @@ interface TenantEntries {
   bytes: number;
 }
 
-/**
- * Keeps outputs in memory, within a limit that all tenants share: when there is no room, the tenant that has most loses
- * what it has not used for longest (D25).
- */
+/** Keeps outputs in memory, within one limit: the tenant that has most loses what it has not used for longest (D25). */
 export class MemoryCache {
   readonly #maxBytes: number;
   readonly #byTenant = new Map<string, TenantEntries>();

@@ -12,11 +12,8 @@ interface CacheFile {
 
 /**
  * Removes the files of a cache that were not used for longest, until the others fit (D65). Files that it does not name
- * stay, and so does whatever a link leads to. Never rejects.
- *
+ * stay, and so does whatever a link leads to. Never rejects: returns what went wrong with single files and folders.
  * @param oldest milliseconds since 1970; files that nobody has used since are removed in any case
- * @param maxBytes of all files that stay
- * @returns what went wrong with single files and folders; the others are removed nevertheless
  */
 export async function removeOldFiles(folder: string, oldest: number, maxBytes: number): Promise<unknown[]> {
   const failures: unknown[] = [];

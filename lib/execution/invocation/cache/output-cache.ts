@@ -9,10 +9,7 @@ import type { Tool } from '../../../tools/tool.js';
 import type { CachedOutput, CacheFolder, CacheKey } from './cached-output.js';
 import { MemoryCache } from './memory-cache.js';
 
-/**
- * Outputs of invocations that equal ones reuse, in any run (D65): in memory, and in a folder if there is one. A cache that
- * fails is a cache miss: it fails no task.
- */
+/** Outputs of invocations that equal ones reuse, in any run (D65). A cache that fails is a cache miss: it fails no task. */
 export class OutputCache {
   readonly #memory: MemoryCache;
   readonly #folder: CacheFolder | undefined;

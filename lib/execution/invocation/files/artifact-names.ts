@@ -9,10 +9,7 @@ export interface NameOwner {
   readonly number: number;
 }
 
-/**
- * The names of the files of one run (D63). A name that is taken gets a number before its ending, which follows from the
- * task and the item that write the file and not from who is first.
- */
+/** The names of a run's files (D63). The number of a taken name follows from the task and the item, and not from who is first. */
 export class ArtifactNames {
   /** The names in lower case: some file systems do not distinguish case. */
   readonly #taken = new Set<string>();
@@ -20,11 +17,7 @@ export class ArtifactNames {
   readonly #next = new Map<string, number>();
   readonly #ordinals = new Map<object, ReadonlyMap<string, TaskName>>();
 
-  /**
-   * Takes a name for a file, with the number that makes it unique.
-   *
-   * @param isNumbered adds the number also to the first
-   */
+  /** Takes a name for a file, with the number that makes it unique. @param isNumbered adds the number also to the first */
   claim(name: string, { item, number }: NameOwner, isNumbered = number > 1): string {
     const first = isNumbered ? addNumber(name, number) : name;
     if (this.#take(first)) return first;

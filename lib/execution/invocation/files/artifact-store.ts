@@ -17,9 +17,8 @@ export type ArtifactSource = Pick<RunArtifact, 'sub_pipeline' | 'task_id' | 'ite
 const NO_ARTIFACTS: readonly RunArtifact[] = [];
 
 /**
- * The files that tools write (D63), and those for bytes that they return (D24), in a folder that belongs to one
- * executor and that only its user may read. Each run has a folder in it, which lives as long as the run is known.
- * Folders are created when first needed: most runs need none.
+ * The files that tools write (D63) or return as bytes (D24), in a folder of one executor that only its user may read. Each
+ * run has a folder in it, which is created when first needed, and lives as long as the run is known.
  */
 export class ArtifactStore {
   readonly #path: string;
@@ -29,26 +28,21 @@ export class ArtifactStore {
   readonly filesFolder: string | undefined;
   /** A name that nobody else uses, not even another process with the same folder. */
   readonly name: string;
-  readonly #stored: StoredFiles | undefined;
+  /** True when the files belong to runs that go on in another process (D68). */
+  readonly outlivesProcess: boolean;
   #hasWarned = false;
 
   /**
-   * @param path of a folder that does not exist, with a name that nobody can foresee; of runs that outlive the process, of
-   * the folder that their files are in
+   * @param path of a folder that does not exist, with a name that nobody can foresee, or of the files of stored runs
    * @param isKept keeps the files when their runs are forgotten, and when the store closes
-   * @param stored of runs that outlive the process
+   * @param storedName names unfinished files of runs that outlive the process
    */
-  constructor(path: string, isKept: boolean, filesFolder?: string, stored?: StoredFiles) {
+  constructor(path: string, isKept: boolean, filesFolder?: string, storedName?: string) {
     this.#path = path;
     this.#isKept = isKept;
     this.filesFolder = filesFolder;
-    this.#stored = stored;
-    this.name = stored?.name ?? basename(path);
-  }
-
-  /** True when the files belong to runs that go on in another process (D68). */
-  get outlivesProcess(): boolean {
-    return this.#stored !== undefined;
+    this.outlivesProcess = storedName !== undefined;
+    this.name = storedName ?? basename(path);
   }
 
   /** Lists the files that another process has reported of a run, and reports those that this one publishes (D68). */
@@ -135,30 +129,21 @@ export class ArtifactStore {
     if (folders.length > 0) await this.remove(this.#path);
   }
 
-  /**
-   * Creates the folder of the store and a folder in it, unless they exist. Rejects when something else is in the place
-   * of the first: its name is known since the first file, and a cleaner of temporary files may have removed it.
-   */
+  /** Creates the folder of the store and one in it. Rejects when something else has taken the place of the first. */
   async create(folder: string): Promise<void> {
     await makeFolders(dirname(this.#path));
     await makeOwnFolder(this.#path);
     await makeOwnFolder(folder);
   }
 
-  /**
-   * Opens a file of a run for reading. Rejects when it cannot be read, or when a link or a folder of somebody else has
-   * replaced it or a folder above it.
-   */
+  /** Opens a file of a run for reading. Rejects also when a link, or a folder of somebody else, has replaced it or its folder. */
   async openFile(path: string): Promise<FileHandle> {
     if (!(await isInOwnFolders(this.#path, path)))
       throw new ToolError(`${dirname(path)} is not a folder of this process`);
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   }
 
-  /**
-   * Removes a file or a folder; a link, not what it names. Anything else in the place of a folder of this store is not
-   * ours, and stays. Never rejects: nobody waits for the removal. Warns of the first failure.
-   */
+  /** Removes a file, a folder or a link, and nothing that is not ours. Never rejects: nobody waits. Warns of the first failure. */
   async remove(path: string): Promise<void> {
     try {
       if (await isInOwnFolders(this.#path, path)) await rm(path, { recursive: true, force: true });
@@ -169,9 +154,6 @@ export class ArtifactStore {
     }
   }
 }
-
-/** The files of runs that go on in another process (D68): `name` is nobody else's, for files that are not finished. */
-type StoredFiles = Pick<ArtifactStore, 'name'>;
 
 /** A file of a run, and where it is. */
 export interface PublishedFile {
@@ -311,10 +293,7 @@ export class ArtifactFolder {
     await rename(from, to);
   }
 
-  /**
-   * Frees the names of files that are being removed: another attempt gets the same ones at once, whenever the removal
-   * ends. Its files are moved to their places only then.
-   */
+  /** Frees the names of files being removed: another attempt gets them at once, and moves its files there after the removal. */
   freeNames(files: readonly PublishedFile[], removed: Promise<void>): void {
     const keys = files.map(({ path }) => foldName(path));
     for (const { artifact } of files) this.names.release(artifact.name);
@@ -355,10 +334,7 @@ export class ArtifactFolder {
 
   /** Waits for this work before the folder is removed. */
   track<T>(work: Promise<T>): Promise<T> {
-    const settled = work.then(
-      () => undefined,
-      () => undefined,
-    );
+    const settled = work.catch(() => undefined);
     this.#atWork.add(settled);
     void settled.then(() => this.#atWork.delete(settled));
     return work;

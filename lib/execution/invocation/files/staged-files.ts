@@ -27,10 +27,7 @@ interface StagedFile {
   reservedBytes: number | undefined;
 }
 
-/**
- * The files of one attempt (D24, D63): those that its tool writes, and those for the bytes in its output. They appear
- * when the attempt succeeds, and are removed when it fails.
- */
+/** The files of one attempt (D24, D63), written or returned: they appear when it succeeds, and are removed when it fails. */
 export class StagedFiles {
   readonly #folder: ArtifactFolder;
   readonly #owner: NameOwner;
@@ -103,10 +100,7 @@ export class StagedFiles {
     return this.#add(name, BYTES_TYPE, this.#folder.pathOfBytes(name)).path;
   }
 
-  /**
-   * Publishes the files with the bytes of the output. Rejects when a file could not be written, or when the run has no
-   * memory left for it; `discard` is to be called then.
-   */
+  /** Publishes the files with the bytes of the output. Rejects when one cannot be written: `discard` is to be called then. */
   publish(bytes: readonly Artifact[]): Promise<void> {
     const written = [...this.#atWork];
     this.#isClosed = true;
@@ -198,28 +192,14 @@ export class StagedFiles {
   }
 
   #track<T>(work: Promise<T>): Promise<T> {
-    const settled = work.then(
-      () => undefined,
-      () => undefined,
-    );
     this.#atWork.add(work);
-    void settled.then(() => this.#atWork.delete(work));
+    void work.catch(() => undefined).then(() => this.#atWork.delete(work));
     return this.#folder.track(work);
   }
 }
 
 /** Another attempt may find room, or a place that a cleaner of temporary files has removed. */
-const TEMPORARY = new Set([
-  'ENOSPC',
-  'EDQUOT',
-  'EMFILE',
-  'ENFILE',
-  'ENOENT',
-  'EAGAIN',
-  'EBUSY',
-  'EINTR',
-  'EIO',
-]);
+const TEMPORARY = new Set('ENOSPC EDQUOT EMFILE ENFILE ENOENT EAGAIN EBUSY EINTR EIO'.split(' '));
 const FULL = new Set(['ENOSPC', 'EDQUOT']);
 
 function toWriteError({ path }: StagedFile, error: unknown): ToolError {

@@ -13,7 +13,7 @@ import { RunRegistry } from '../../../../lib/runs/registry.js';
 import type { RegistryOptions } from '../../../../lib/runs/registry-options.js';
 import { defineTool } from '../../../../lib/tools/tool.js';
 import { ControlledTool } from '../../../support/controlled-tool.js';
-import { settle } from '../../../support/deferred.js';
+import { countYields, settle } from '../../../support/deferred.js';
 import { ManualClock } from '../../../support/manual-clock.js';
 
 /** Runs of one registry, whose tool `controlled` is called only when there is no cached output. */
@@ -47,14 +47,6 @@ class CachedRuns {
       await settle();
     }
     return this.registry.record(runId);
-  }
-}
-
-function* countYields<T>(steps: Steps<T>, count: () => void): Steps<T> {
-  for (let step = steps.next(); ; step = steps.next()) {
-    if (step.done === true) return step.value;
-    count();
-    yield;
   }
 }
 
