@@ -3,10 +3,7 @@ import { type ModelConfig, PROVIDER_NAMES, type ProviderName } from '../common/m
 import type { ModelPurpose } from './model.js';
 
 /** The model of each provider that is used when only its key is configured. */
-const STANDARD_MODELS = {
-  openai: 'openai/gpt-4o-mini',
-  anthropic: 'anthropic/claude-haiku-4-5',
-} as const;
+const STANDARD_MODELS = { openai: 'openai/gpt-4o-mini', anthropic: 'anthropic/claude-haiku-4-5' } as const;
 
 export interface ModelName {
   readonly provider: ProviderName;

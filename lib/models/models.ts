@@ -134,9 +134,8 @@ export class Models implements ModelAccess {
         return await ask();
       } catch (error) {
         if (!ModelError.is(error)) throw error;
-        if (!error.isTemporary || retry === MODEL_LIMITS.retries || caller.signal.aborted) {
+        if (!error.isTemporary || retry === MODEL_LIMITS.retries || caller.signal.aborted)
           throw toToolError(error, model, retry);
-        }
         await this.#waitForRetry(retry, error, caller);
       }
     }

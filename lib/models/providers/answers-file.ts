@@ -121,7 +121,7 @@ export function recordAnswers(provider: ModelProvider, file: string, log?: Log):
       await recording.open();
       for await (const part of provider.stream(request, signal)) {
         if (part.type === 'text') texts.push(part.text);
-        if (part.type === 'end') {
+        if (part.type === 'end')
           await recording.add({
             fingerprint: fingerprintOf(request),
             prompt: lastWordsOf(request),
@@ -129,7 +129,6 @@ export function recordAnswers(provider: ModelProvider, file: string, log?: Log):
             ...(part.finish === 'length' && { finish: 'length' }),
             usage: part.usage,
           });
-        }
         yield part;
       }
     },

@@ -47,9 +47,8 @@ export async function askForJson<T>(
       return { value: reading.value, model: answer.model };
     }
     const problems = formatFirst(reading.problems, MAX_PROBLEMS);
-    if (repairs >= maxRepairs || answer.text === before) {
+    if (repairs >= maxRepairs || answer.text === before)
       throw unusable(answer, problems, repairs, answer.text === before);
-    }
     context.log(`asked ${answer.model} to fix its answer: ${problems.join('; ')}`);
     before = answer.text;
     messages = [question, ...quoteAnswer(answer.text), { role: 'user', content: askForRepair(problems) }];

@@ -130,9 +130,8 @@ function hasEnding(name: string, format: Format): boolean {
 
 async function toBytes(given: ExportInputs, context: ToolContext): Promise<string | Uint8Array> {
   const { format, sheets, metadata, periods, analyst_notes: notes } = given;
-  if (sheets !== null && format !== 'xlsx') {
+  if (sheets !== null && format !== 'xlsx')
     throw ToolError.nonRetryable(`sheets are for the format xlsx, and not for ${format}`);
-  }
   if (format === 'xlsx') return await toWorkbook(given, context);
   const data = await prepare(given.data ?? given.content ?? null, given, context);
   switch (format) {
@@ -157,9 +156,8 @@ async function toWorkbook(given: ExportInputs, context: ToolContext): Promise<Ui
   const values: [string, Json][] =
     sheets === null ? [[filename, given.data ?? given.content ?? null]] : Object.entries(sheets);
   if (values.length === 0) throw ToolError.nonRetryable('sheets must have at least one sheet');
-  if (values.length > EXPORT_LIMITS.sheets) {
+  if (values.length > EXPORT_LIMITS.sheets)
     throw ToolError.nonRetryable(`a workbook may have ${EXPORT_LIMITS.sheets} sheets: write several files`);
-  }
   const cells = new CellMaker(EXPORT_LIMITS.cellLength);
   const layOut = (data: Json): Promise<Table> => runForAttempt(toTableInSteps(data, cells), context);
   const tables: NamedTable[] = [];

@@ -91,9 +91,8 @@ function readRequestBody(
   text: string | undefined,
   context: ToolContext,
 ): RequestContent | undefined {
-  if (json !== undefined && text !== undefined) {
+  if (json !== undefined && text !== undefined)
     throw ToolError.nonRetryable('"json" and "text" are both given: a request has one body');
-  }
   if (text !== undefined)
     return { headers: { 'content-type': 'text/plain;charset=utf-8' }, body: () => text };
   if (json === undefined) return undefined;

@@ -124,10 +124,9 @@ function parseTypes(columns: JsonObject): CellTypes {
 const MAX_DELIMITER_LENGTH = 10;
 
 function parseDelimiter(delimiter: string): string {
-  if (delimiter === '' || delimiter.length > MAX_DELIMITER_LENGTH || /["\r\n]/.test(delimiter)) {
+  if (delimiter === '' || delimiter.length > MAX_DELIMITER_LENGTH || /["\r\n]/.test(delimiter))
     throw ToolError.nonRetryable(
       `"delimiter" is ${JSON.stringify(delimiter.slice(0, 20))}: use one to ${MAX_DELIMITER_LENGTH} characters, such as ";"`,
     );
-  }
   return delimiter;
 }

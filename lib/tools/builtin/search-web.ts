@@ -88,11 +88,10 @@ function readQueries(query: Json): string[] {
   if (entries.length > MAX_ENTRIES) throw tooManyQueries(entries.length);
   const queries = entries.map((text) => {
     if (typeof text === 'string' && text.length <= MAX_QUERY_LENGTH) return text.trim();
-    if (typeof text === 'string') {
+    if (typeof text === 'string')
       throw ToolError.nonRetryable(
         `a query has ${text.length} characters: at most ${MAX_QUERY_LENGTH} are searched for, so shorten it`,
       );
-    }
     throw ToolError.nonRetryable(`"query" must be a text or a list of texts, not ${describeKind(text)}`);
   });
   const present = queries.filter((text) => text !== '');

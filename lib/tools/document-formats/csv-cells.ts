@@ -14,11 +14,7 @@ export function* findTypeProblems(columns: Json): Generator<FormatProblem> {
     if (CELL_TYPES.some((name) => name === type)) continue;
     const meant = typeof type === 'string' ? nearest(type, CELL_TYPES) : undefined;
     const hint = meant === undefined ? `use ${CELL_TYPES.join(', ')}` : `did you mean "${meant}"?`;
-    yield {
-      path: [column],
-      message: `the type ${JSON.stringify(type).slice(0, 100)}`,
-      hint,
-    };
+    yield { path: [column], message: `the type ${JSON.stringify(type).slice(0, 100)}`, hint };
   }
 }
 

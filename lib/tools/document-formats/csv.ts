@@ -86,13 +86,11 @@ function parseHeader(cells: readonly string[], types: CellTypes): string[] {
     if (seen.has(column)) throw new Error(`two columns are named "${column}": rename one`);
     seen.add(column);
   }
-  if (columns.every((column) => typeof parseCell(column) === 'number')) {
+  if (columns.every((column) => typeof parseCell(column) === 'number'))
     throw new Error('its first line must name the columns, but holds only numbers');
-  }
   const missing = Object.keys(types).find((column) => !seen.has(column));
-  if (missing !== undefined) {
+  if (missing !== undefined)
     throw new Error(`it has no column "${missing}", which has a type; it has ${joinFirst(columns, 20)}`);
-  }
   return columns;
 }
 

@@ -118,9 +118,8 @@ function closes({ marks, rest }: { marks: string; rest: string }, fence: string)
 /** Returns the offset after the YAML front matter, or 0 without one. */
 function skipFrontMatter(text: string): number {
   if (!/^---\r?\n/.test(text)) return 0;
-  for (const { line, next, at } of lines(text, 0)) {
+  for (const { line, next, at } of lines(text, 0))
     if (at > 0 && (line === '---' || line === '...')) return next;
-  }
   return 0;
 }
 

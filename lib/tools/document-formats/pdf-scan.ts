@@ -53,17 +53,15 @@ export class RasterBudget {
     if (bytes === null) return;
     this.#pages++;
     this.#bytes += bytes.length;
-    if (this.#pages > SCAN_LIMITS.pages) {
+    if (this.#pages > SCAN_LIMITS.pages)
       throw documentError(
         this.#source,
         `has more than ${SCAN_LIMITS.pages} scanned pages, the limit for reading them with a model: split it`,
       );
-    }
-    if (this.#bytes > SCAN_LIMITS.bytes) {
+    if (this.#bytes > SCAN_LIMITS.bytes)
       throw documentError(
         this.#source,
         `has scanned pages of more than ${formatMebibytes(SCAN_LIMITS.bytes)}, the limit for reading them with a model: split it`,
       );
-    }
   }
 }

@@ -154,14 +154,12 @@ function findKind(bytes: Buffer): Kind | undefined {
   if (head.startsWith('\x89PNG\r\n')) return { format: 'image', name: 'a PNG image', mime: 'image/png' };
   if (head.startsWith('\xff\xd8\xff')) return { format: 'image', name: 'a JPEG image', mime: 'image/jpeg' };
   if (/^GIF8[79]a/.test(head)) return { format: 'image', name: 'a GIF image', mime: 'image/gif' };
-  if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP') {
+  if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP')
     return { format: 'image', name: 'a WebP image', mime: 'image/webp' };
-  }
   if (bytes.subarray(0, PDF_HEAD_LENGTH).includes('%PDF-')) return { format: 'pdf', name: 'a PDF' };
   if (head.startsWith('PK\x03\x04') || head.startsWith('PK\x05\x06')) return findArchiveKind(bytes);
-  if (bytes.subarray(0, 4).equals(OLE)) {
+  if (bytes.subarray(0, 4).equals(OLE))
     return { name: 'an Office file that is encrypted, or of the format before 2007' };
-  }
   if (head.startsWith('\x1f\x8b')) return { name: 'a gzip archive' };
   return undefined;
 }

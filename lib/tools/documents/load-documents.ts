@@ -47,12 +47,11 @@ export async function loadDocuments(
   context: ToolContext,
 ): Promise<Record<string, unknown>[]> {
   const sources = listSources(named);
-  if (sources.length > DOCUMENT_LIMITS.documents) {
+  if (sources.length > DOCUMENT_LIMITS.documents)
     throw ToolError.nonRetryable(
       `"path" names ${formatNumber(sources.length)} documents, more than the limit of ` +
         `${formatNumber(DOCUMENT_LIMITS.documents)}: use parallel_over`,
     );
-  }
   const loaded: Record<string, unknown>[] = [];
   let failure: unknown;
   let length = 0;

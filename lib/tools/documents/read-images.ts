@@ -105,9 +105,7 @@ function logUnread(documents: readonly Document[], log: (message: string) => voi
       if (others === undefined) byReason.set(reason, [page]);
       else others.push(page);
     }
-    for (const [reason, pages] of byReason) {
-      log(`did not read ${describePages(document, pages)}: ${reason}`);
-    }
+    for (const [reason, pages] of byReason) log(`did not read ${describePages(document, pages)}: ${reason}`);
   }
 }
 

@@ -131,9 +131,8 @@ export function* toExpressionDataInSteps(
         `its input and bindings are longer than ${limit} as JSON: pass only what it reads`,
       );
     }
-    if (writer.depth > MAX_JSON_DEPTH) {
+    if (writer.depth > MAX_JSON_DEPTH)
       throw failedExpression(`its data is nested deeper than ${MAX_JSON_DEPTH} levels`);
-    }
     yield;
   }
   return data;

@@ -114,9 +114,8 @@ function changeJsonata(): string {
 
 function applyChange(source: string, { why, from, to }: Change): string {
   const parts = source.split(from);
-  if (parts.length !== 2) {
+  if (parts.length !== 2)
     throw ToolError.nonRetryable(`expressions need another version of the package jsonata: ${why}`);
-  }
   return parts.join(to);
 }
 

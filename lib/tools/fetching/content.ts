@@ -125,9 +125,8 @@ export async function parseJsonWithPauses(text: string, context: ParsingAttempt)
 function* parseLongJson(text: string, { holdMemory }: ParsingAttempt): Steps<Json> {
   const { depth, containers, members } = yield* measureJsonInSteps(text);
   if (depth > MAX_JSON_DEPTH) throw new SyntaxError(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
-  if (containers > MAX_CONTAINERS_AT_ONCE + text.length / CHARACTERS_PER_CONTAINER) {
+  if (containers > MAX_CONTAINERS_AT_ONCE + text.length / CHARACTERS_PER_CONTAINER)
     throw new SyntaxError(`it has ${containers} lists and objects, too many for its length`);
-  }
   holdMemory(text.length + containers * CONTAINER_BYTES + members * MEMBER_BYTES);
   return yield* parseJsonInSteps(text, undefined, MAX_KEYS_AT_ONCE);
 }

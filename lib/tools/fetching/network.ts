@@ -161,9 +161,8 @@ class Exchange {
     try {
       const next = redirectRequest(request, statusCode, received['location']);
       if (next !== undefined) return next;
-      if (method !== 'HEAD' && Number(received['content-length']) > this.#maxBytes) {
+      if (method !== 'HEAD' && Number(received['content-length']) > this.#maxBytes)
         throw tooLargeError(this.#maxBytes);
-      }
       const bytes = await readBody(body, received['content-encoding'], {
         maxBytes: this.#maxBytes,
         onKept: this.#caller.reserve,
@@ -180,9 +179,8 @@ class Exchange {
 
   #describeFailure(request: OutgoingRequest, error: unknown): ToolError {
     const what = describeRequest(request);
-    if (error instanceof ToolError) {
+    if (error instanceof ToolError)
       return new ToolError(`${what}: ${error.message}`, { retryable: error.retryable });
-    }
     return new ToolError(`${what} failed: ${this.#explain(error)}`, { cause: error });
   }
 
@@ -219,8 +217,7 @@ type ReceivedHeaders = Readonly<Record<string, string | readonly string[] | unde
 
 function joinHeaders(headers: ReceivedHeaders): Record<string, string> {
   const joined: [string, string][] = [];
-  for (const [name, value] of Object.entries(headers)) {
+  for (const [name, value] of Object.entries(headers))
     if (value !== undefined) joined.push([name, typeof value === 'string' ? value : value.join(', ')]);
-  }
   return Object.fromEntries(joined);
 }

@@ -36,9 +36,8 @@ export function createRequest(url: string, options: FetchOptions): RequestDraft 
   if (!headers.has('accept-encoding')) headers.set('accept-encoding', ACCEPTED_ENCODINGS);
   if (!headers.has('user-agent')) headers.set('user-agent', 'wavetrain');
   const body = options.body;
-  if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
+  if (body !== undefined && (method === 'GET' || method === 'HEAD'))
     throw ToolError.nonRetryable(`a ${method} request has no body: use POST, or leave out the body`);
-  }
   return { url: parseUrl(url), method, headers, body };
 }
 
@@ -70,11 +69,10 @@ export function toRequestText(value: Json, label: string): string {
 
 function assertFewHeaders(headers: object): void {
   const entries = Object.entries(headers);
-  if (entries.length > FETCH_LIMITS.headers) {
+  if (entries.length > FETCH_LIMITS.headers)
     throw ToolError.nonRetryable(
       `the request has ${entries.length} headers: at most ${FETCH_LIMITS.headers} are sent`,
     );
-  }
   let length = 0;
   for (const [name, value] of entries) length += name.length + (typeof value === 'string' ? value.length : 0);
   if (length <= FETCH_LIMITS.headersLength) return;
@@ -134,9 +132,8 @@ function readHeaders(headers: Readonly<Record<string, string>>): Map<string, str
     const name = written.toLowerCase();
     const shown = written.slice(0, 40);
     if (!HEADER_NAME.test(name)) throw ToolError.nonRetryable(`"${shown}" is no name of a header`);
-    if (CONNECTION_HEADERS.has(name)) {
+    if (CONNECTION_HEADERS.has(name))
       throw ToolError.nonRetryable(`the header "${shown}" belongs to the connection: leave it out`);
-    }
     read.set(name, readHeaderValue(shown, value));
   }
   return read;
@@ -167,17 +164,14 @@ function parseUrl(text: string, base?: URL): URL {
     throw ToolError.nonRetryable(`"${shown}" is no URL: write one such as https://example.com/data.json`);
   }
   const { protocol, username, password, port, hostname } = url;
-  if (protocol !== 'http:' && protocol !== 'https:') {
+  if (protocol !== 'http:' && protocol !== 'https:')
     throw ToolError.nonRetryable(`"${protocol}" cannot be fetched: use a URL with http or https`);
-  }
-  if (username !== '' || password !== '') {
+  if (username !== '' || password !== '')
     throw ToolError.nonRetryable(
       `the URL of ${hostname} has a user or a password: send the header "authorization" instead`,
     );
-  }
-  if (REFUSED_PORTS.has(port)) {
+  if (REFUSED_PORTS.has(port))
     throw ToolError.nonRetryable(`port ${port} of ${hostname} is not for HTTP, and may not be reached`);
-  }
   url.hash = '';
   return url;
 }

@@ -56,12 +56,10 @@ function assertValidPath(path: string, folders: readonly string[], describe: Des
   if (path === '') throw ToolError.nonRetryable('the path is empty: name a file');
   if (path.includes('\0'))
     throw readError(path.replaceAll('\0', '\\0'), 'a path cannot hold a NUL character');
-  if (folders.length === 0) {
+  if (folders.length === 0)
     throw readError(path, 'tools may read no files here: name folders in SERVICE_FILE_ROOTS to allow it');
-  }
-  if (path.split(/[\\/]/).includes('..')) {
+  if (path.split(/[\\/]/).includes('..'))
     throw outsideError(path, describe(folders), 'a path may not climb with ".."');
-  }
 }
 
 /** Resolves the folders that exist to their real paths. */

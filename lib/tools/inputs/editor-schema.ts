@@ -45,18 +45,16 @@ function toEditorSchema(schema: Json): Json {
     ...(fallback !== undefined && { default: fallback }),
   };
   const isPlainText = constraints['type'] === 'string' && Object.keys(constraints).length === 1;
-  if (isPlainText || !ABOUT_VALUES.some((keyword) => keyword in constraints)) {
+  if (isPlainText || !ABOUT_VALUES.some((keyword) => keyword in constraints))
     return { ...annotations, ...constraints };
-  }
   const nullable = schema['nullable'] === true ? [{ type: 'null' }] : [];
   return { ...annotations, anyOf: [constraints, ...nullable, TEMPLATE] };
 }
 
 function convertKeywords(schema: JsonObject): JsonObject {
   const kept: JsonObject = {};
-  for (const [keyword, operand] of Object.entries(schema)) {
+  for (const [keyword, operand] of Object.entries(schema))
     if (KEPT.has(keyword) && !isDropped(keyword, schema)) kept[keyword] = convertOperand(keyword, operand);
-  }
   return kept;
 }
 

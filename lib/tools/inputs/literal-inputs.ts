@@ -31,9 +31,7 @@ export interface LiteralInputProblem {
 export function* findLiteralInputProblems(tool: Tool, inputs: JsonObject): Generator<LiteralInputProblem> {
   const { violations } = applyDeclarations(tool, inputs);
   const templates = new TemplateFinder(inputs, verbatimInputs(tool));
-  for (const violation of violations) {
-    if (!templates.canResolve(violation)) yield toProblem(violation, tool);
-  }
+  for (const violation of violations) if (!templates.canResolve(violation)) yield toProblem(violation, tool);
   yield* findFormatProblems(tool, inputs);
   yield* findArgumentProblems(tool, inputs);
 }
@@ -77,9 +75,8 @@ const FORMATS = {
   'period-end': findPeriodProblems,
   'column-types': function* (value: Json): Generator<FormatProblem> {
     for (const { message, ...problem } of findTypeProblems(value)) {
-      if (!(isObject(value) && isTemplate(value[String(problem.path[0])]))) {
+      if (!(isObject(value) && isTemplate(value[String(problem.path[0])])))
         yield { ...problem, message: `has ${message}, which does not exist` };
-      }
     }
   },
 } as const;

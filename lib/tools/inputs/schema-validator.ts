@@ -58,9 +58,8 @@ function copyForDefaults(tool: Tool, inputs: JsonObject): JsonObject {
   const copy = { ...inputs };
   for (const [name, declaration] of Object.entries(tool.inputs)) {
     const value = Object.hasOwn(inputs, name) ? inputs[name] : undefined;
-    if (typeof value === 'object' && value !== null && hasInnerDefault(declaration)) {
+    if (typeof value === 'object' && value !== null && hasInnerDefault(declaration))
       setOwn(copy, name, structuredClone(value));
-    }
   }
   return copy;
 }

@@ -65,12 +65,10 @@ function defineParsed(value: Record<string, unknown>, label: string): Tool {
   const invalid = (reason: string): Error => new Error(`${label} ("${name}") is not a ${what}: ${reason}`);
   if (typeof run !== 'function') throw invalid('it has no function "run"');
   if (!areDeclarations(inputs)) throw invalid('its "inputs" must be an object of {description, type, ...}');
-  if (output !== undefined && !isOutput(output)) {
+  if (output !== undefined && !isOutput(output))
     throw invalid('its "output" must have name, description and type');
-  }
-  if (repeatable !== undefined && typeof repeatable !== 'boolean') {
+  if (repeatable !== undefined && typeof repeatable !== 'boolean')
     throw invalid('its "repeatable" must be true or false');
-  }
   const problem = findInputProblem(inputs);
   if (problem !== undefined) throw invalid(problem);
   try {

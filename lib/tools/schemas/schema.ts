@@ -75,11 +75,10 @@ export function createField(name: string, description: string | null = null): Sc
 
 function readNamedFields(value: Json, place: string): SchemaField[] {
   if (!isObject(value)) throw ToolError.nonRetryable(`${place} is ${describeKind(value)}, not a schema`);
-  if (isObject(value['properties']) && value['type'] === 'object') {
+  if (isObject(value['properties']) && value['type'] === 'object')
     throw ToolError.nonRetryable(
       `${place} is a JSON Schema: list the fields instead, such as {"fields": [{"name": "total", "type": "number"}]}`,
     );
-  }
   assertFieldCount(Object.keys(value).length, place);
   return Object.entries(value).map(([name, type]) => {
     if (isObject(type)) return readField({ ...type, name }, `"${name}" of ${place}`);
@@ -99,9 +98,8 @@ const TEXTS = [
 
 function readField(value: Json, place: string): SchemaField {
   if (typeof value === 'string' && value !== '') return createField(value);
-  if (!isObject(value) || typeof value['name'] !== 'string' || value['name'] === '') {
+  if (!isObject(value) || typeof value['name'] !== 'string' || value['name'] === '')
     throw ToolError.nonRetryable(`${place} has no name: write a name, or an object with "name"`);
-  }
   const texts = TEXTS.map((key) => [key, readText(value[key], key, place)] as const);
   return {
     ...createField(value['name']),

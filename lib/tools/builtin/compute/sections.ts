@@ -94,11 +94,10 @@ function* renameFields(record: JsonObject, slugs: SegmentSlugs, meter: StepMeter
 function findFree(first: string, number: string, taken: ReadonlySet<string>): string {
   let name = first;
   for (let added = 0; taken.has(name); added++) {
-    if (added === MAX_NUMBERS_ADDED) {
+    if (added === MAX_NUMBERS_ADDED)
       throw ToolError.nonRetryable(
         `more than ${MAX_NUMBERS_ADDED} fields have keys such as "${first.slice(0, 100)}": give the segments other names`,
       );
-    }
     name += `_${number}`;
   }
   return name;

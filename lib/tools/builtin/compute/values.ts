@@ -54,12 +54,11 @@ export class ArgumentReader {
   /** Fails at the first key too many: what follows may be ten thousand times as much. */
   #count(keys: readonly string[]): void {
     this.#fields += keys.length;
-    if (this.#fields > MAX_FUNCTION_FIELDS) {
+    if (this.#fields > MAX_FUNCTION_FIELDS)
       throw ToolError.nonRetryable(
         `the lists of objects have more than ${MAX_FUNCTION_FIELDS} fields, an object counting each time it is in ` +
           'them: no more are read, so split the lists',
       );
-    }
     for (const { length } of keys) {
       this.#keyLength += length;
       if (length <= MAX_FUNCTION_KEY) continue;
@@ -77,11 +76,10 @@ export class ArgumentReader {
   /** Parses from the first opening bracket to the last closing one, so in linear time; undefined when that is no JSON. */
   #parseBetween(text: string, open: string, close: string): Json | undefined {
     this.#textLength += text.length;
-    if (this.#textLength > MAX_FUNCTION_TEXT) {
+    if (this.#textLength > MAX_FUNCTION_TEXT)
       throw ToolError.nonRetryable(
         `the texts with JSON are longer than ${formatMebibytes(MAX_FUNCTION_TEXT)} together: pass lists or split them`,
       );
-    }
     const start = text.indexOf(open);
     const end = text.lastIndexOf(close);
     if (start < 0 || end < start) return undefined;

@@ -99,12 +99,11 @@ export const extractFromTables = defineTool({
 /** A list of tables, alone or as `tables`. */
 function readTables(answer: Json, page: SourcePage, selector: string | null): Reading<JsonObject[]> {
   const listed = isObject(answer) ? answer['tables'] : answer;
-  if (!Array.isArray(listed)) {
+  if (!Array.isArray(listed))
     return {
       ok: false,
       problems: ['the answer must be an object with the list "tables", perhaps an empty one'],
     };
-  }
   const tables: JsonObject[] = [];
   const problems: string[] = [];
   for (const [position, table] of listed.entries()) {

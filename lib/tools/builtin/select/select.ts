@@ -92,12 +92,10 @@ export const select = defineTool({
       topK,
       chooser: byModel ? { model: inputs.model, maxTokens } : undefined,
     };
-    if (granularity === 'chunk' && selection.prompt === undefined) {
+    if (granularity === 'chunk' && selection.prompt === undefined)
       throw ToolError.nonRetryable('"granularity" is "chunk", which needs a prompt: add "prompt"');
-    }
-    if (selection.pages?.length === 0) {
+    if (selection.pages?.length === 0)
       throw ToolError.nonRetryable('"pages" is empty: name pages, or leave it out to select all');
-    }
     const documents = toDocuments(document);
     const lists = [];
     for (const each of documents) {
@@ -124,11 +122,10 @@ function toDocuments(value: Json): JsonObject[] {
   if (!Array.isArray(value)) return [toDocument(value, '"document"')];
   if (value.length === 0) throw ToolError.nonRetryable('"document" is an empty list: give a document');
   const { documents: most } = DOCUMENT_LIMITS;
-  if (value.length > most) {
+  if (value.length > most)
     throw ToolError.nonRetryable(
       `"document" is a list of ${value.length} documents, more than the limit of ${most}: split it`,
     );
-  }
   return value.map((member, position) => toDocument(member, `"document"[${position}]`));
 }
 

@@ -130,9 +130,8 @@ export function* toTableInSteps(data: Json, cells: CellMaker = new CellMaker()):
   if (Array.isArray(data) && data.length > 0) {
     const objects = yield* asObjects(data);
     if (objects !== undefined) return yield* fromObjects(objects, cells);
-    if (yield* isEvery(data, Array.isArray)) {
+    if (yield* isEvery(data, Array.isArray))
       return { columns: undefined, rows: yield* cells.toRows(data as Json[][], (row) => row) };
-    }
   }
   if (isObject(data)) return { columns: ['field', 'value'], rows: yield* cells.entriesOf(data) };
   if (data === null) return { columns: undefined, rows: [] };
@@ -179,11 +178,10 @@ export function* keysOf(objects: readonly JsonObject[]): Steps<string[]> {
       keys.add(key);
       if (++count % CELLS_PER_STEP === 0) yield;
     }
-    if (keys.size * objects.length > EXPORT_LIMITS.tableCells) {
+    if (keys.size * objects.length > EXPORT_LIMITS.tableCells)
       throw ToolError.nonRetryable(
         `a table of these ${objects.length} objects would have more than ${EXPORT_LIMITS.tableCells} cells, because their keys differ: write JSON, or give a schema`,
       );
-    }
     if (count % CELLS_PER_STEP === 0) yield;
   }
   return [...keys];

@@ -28,11 +28,10 @@ export function readSourcePages(value: Json, name: string, log: (message: string
   const pages = toPages(value, name);
   const written = pages.filter(({ text }) => text.trim() !== '');
   const empty = pages.filter(({ text }) => text.trim() === '');
-  if (written.length === 0) {
+  if (written.length === 0)
     throw ToolError.nonRetryable(
       `"${name}" has no text: if its pages are images, read it with ingest_document and "ocr": true`,
     );
-  }
   if (empty.length > 0) log(`left out pages without text: ${joinFirst(empty.map(nameOf), MAX_NAMES)}`);
   return written;
 }

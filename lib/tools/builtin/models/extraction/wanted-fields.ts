@@ -34,14 +34,11 @@ export interface WantedFields {
  * @throws ToolError, not retryable, when the schema is none
  */
 export function readWantedFields(schema: Json, section: string | null): WantedFields {
-  if (typeof schema === 'string') {
+  if (typeof schema === 'string')
     throw ToolError.nonRetryable(
       '"schema" is a text: write a list of names, or load it with load_schema, and pass its output',
     );
-  }
-  if (isJsonSchema(schema)) {
-    return section === null ? fromJsonSchema(schema) : NO_FIELDS;
-  }
+  if (isJsonSchema(schema)) return section === null ? fromJsonSchema(schema) : NO_FIELDS;
   const fields = readFields(schema, '"schema"');
   return fromFields(section === null ? fields : fields.filter((field) => isIn(field, section)));
 }
@@ -156,9 +153,8 @@ const MAX_SCHEMAS = 1000;
 /** @throws ToolError, not retryable, that names the first keyword that is wrong or not allowed (D4) */
 function assertAllowed(properties: Readonly<Record<string, Json>>): void {
   const review = findSchemaErrors(properties);
-  if (review.hasTooManySchemas) {
+  if (review.hasTooManySchemas)
     throw ToolError.nonRetryable(`"schema" has more than ${MAX_SCHEMAS} schemas in it: ask for fewer fields`);
-  }
   const [error] = review.errors;
   if (error === undefined) return;
   throw ToolError.nonRetryable(
@@ -180,10 +176,7 @@ function checkFields(fields: JsonObject, properties: Readonly<Record<string, Jso
   const violations = schema.findViolations(toObject(found));
   if (budget.isExceeded) throw ToolError.nonRetryable(`the answer ${TOO_MANY_STEPS}`);
   if (violations.length === 0) return { ok: true, value: fields };
-  return {
-    ok: false,
-    problems: describeFirstViolations(violations, { one: 'field', all: 'the answer' }),
-  };
+  return { ok: false, problems: describeFirstViolations(violations, { one: 'field', all: 'the answer' }) };
 }
 
 /** Reads every wanted field of an answer. */
@@ -192,12 +185,11 @@ function readEach(
   names: readonly string[],
   read: (name: string, value: Json) => Reading<Json>,
 ): Reading<JsonObject> {
-  if (!isObject(answer)) {
+  if (!isObject(answer))
     return {
       ok: false,
       problems: [`the answer must be an object with the fields, not ${describeKind(answer)}`],
     };
-  }
   const given = Object.keys(answer);
   if (given.length > 0 && !names.some((name) => Object.hasOwn(answer, name))) {
     const known = joinFirst(
