@@ -148,11 +148,8 @@ export function lastWordsOf(request: Pick<ProviderRequest, 'messages'>): string 
  * The fingerprint of a request: of its system message, messages, images, and schema. The model, its temperature and the
  * maximum of tokens do not count, so that the answers of one model can stand for another.
  */
-export function fingerprintOf({
-  system,
-  messages,
-  schema,
-}: Pick<ProviderRequest, 'system' | 'messages' | 'schema'>): string {
+export function fingerprintOf(request: Pick<ProviderRequest, 'system' | 'messages' | 'schema'>): string {
+  const { system, messages, schema } = request;
   const parts = messages.map(({ role, content }) => ({
     role,
     content:

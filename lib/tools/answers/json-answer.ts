@@ -51,7 +51,9 @@ export async function askForJson<T>(
       throw unusable(answer, problems, repairs, answer.text === before);
     context.log(`asked ${answer.model} to fix its answer: ${problems.join('; ')}`);
     before = answer.text;
-    messages = [question, ...quoteAnswer(answer.text), { role: 'user', content: askForRepair(problems) }];
+    // Providers refuse an empty message.
+    const quoted = answer.text.trim() === '' ? [] : [{ role: 'assistant', content: answer.text } as const];
+    messages = [question, ...quoted, { role: 'user', content: askForRepair(problems) }];
   }
 }
 
@@ -77,11 +79,6 @@ const MAX_SHOWN = 200;
 
 const ECHO_HINT =
   'mock/echo gives back what it is asked: use a language model, or mock/recorded with a file of answers (WAVETRAIN_ANSWERS)';
-
-/** Providers refuse an empty message. */
-function quoteAnswer(text: string): ModelRequest['messages'] {
-  return text.trim() === '' ? [] : [{ role: 'assistant', content: text }];
-}
 
 function askForRepair(problems: readonly string[]): string {
   return [

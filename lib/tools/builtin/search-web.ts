@@ -17,11 +17,6 @@ const MAX_QUERY_LENGTH = 2000;
 /** Entries of a list of queries, empty ones included. */
 const MAX_ENTRIES = 10_000;
 
-/** A result, with the query that found it. */
-interface FoundResult extends SearchResult {
-  readonly source_query: string;
-}
-
 /**
  * Creates the tool that searches the web (D49). A search that fails fails the task: an empty list means that there is
  * nothing to find.
@@ -54,7 +49,7 @@ export function createSearchWeb(options: SearchOptions = {}): Tool {
     },
     async run({ query, top_n: count, provider, timeout }, context) {
       const searcher = createSearchProvider(provider ?? standard, options);
-      const results: FoundResult[] = [];
+      const results: (SearchResult & { readonly source_query: string })[] = [];
       for (const text of readQueries(query)) {
         const { url, headers } = searcher.request(text, count);
         const response = await context.fetch(url, { headers, timeoutMs: timeout * 1000 });

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../../common/json/json.
 import type { Steps } from '../../../common/scheduling/steps.js';
 import { AmountReader, type Amounts } from './derived-fields.js';
 import { defineFunction, runWithPausesIfLong } from './function.js';
-import { ArgumentReader, readAmount } from './values.js';
+import { ArgumentReader, readAmount, RECORDS_INPUT } from './values.js';
 
 /** How far a computed and a reported amount may be apart. */
 const TOLERANCE = 1;
@@ -72,10 +72,7 @@ export const validateCrossChecks = defineFunction({
   name: 'validate_cross_checks',
   description: `Checks ${CHECKS.length} sums of an income statement for each period and lists those that do not add up`,
   inputs: {
-    extracted_fields: {
-      required: true,
-      description: 'one object per period, in a list or in a text with a JSON list',
-    },
+    extracted_fields: RECORDS_INPUT,
     periods: { default: [], description: 'the periods with label, in the same order' },
   },
   output: {

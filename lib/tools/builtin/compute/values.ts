@@ -10,6 +10,12 @@ import { StepCounter } from '../../../common/scheduling/steps.js';
 import { formatMebibytes } from '../../../common/text.js';
 import { FIELD_NOT_FOUND } from '../../schemas/schema.js';
 
+/** The input with the records of all periods. */
+export const RECORDS_INPUT = {
+  required: true,
+  description: 'one object per period, in a list or in a text with a JSON list',
+} as const;
+
 /**
  * Reads the lists and objects among the arguments of one call, within limits for all of them together: the same object may
  * be named thousands of times, and counts each time.

@@ -124,7 +124,7 @@ function readTable(table: Json, name: string): ReadTable | string {
   if (!isObject(table)) return `${name} must be an object, not ${describeKind(table)}`;
   const { headers, rows } = table;
   if (!Array.isArray(headers)) return `${name}.headers must be a list, not ${describeKind(headers)}`;
-  if (!headers.every(isCell)) return `${name}.headers must be texts`;
+  if (headers.some(isRow)) return `${name}.headers must be texts`;
   if (!Array.isArray(rows)) return `${name}.rows must be a list, not ${describeKind(rows)}`;
   const wrong = rows.findIndex((row) => !isRow(row));
   if (wrong >= 0) return `${name}.rows[${wrong}] must be a list of cells, not ${describeKind(rows[wrong])}`;
@@ -133,10 +133,6 @@ function readTable(table: Json, name: string): ReadTable | string {
 
 function isRow(row: Json): row is Json[] | JsonObject {
   return typeof row === 'object' && row !== null;
-}
-
-function isCell(value: Json): boolean {
-  return typeof value !== 'object' || value === null;
 }
 
 /** The page is the one that was asked about: a model may name another. */

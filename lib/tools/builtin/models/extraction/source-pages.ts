@@ -27,20 +27,16 @@ const INLINE = '<inline>';
 export function readSourcePages(value: Json, name: string, log: (message: string) => void): SourcePage[] {
   const pages = toPages(value, name);
   const written = pages.filter(({ text }) => text.trim() !== '');
-  const empty = pages.filter(({ text }) => text.trim() === '');
+  const empty = pages.filter(({ text }) => text.trim() === '').map(({ number }) => String(number));
   if (written.length === 0)
     throw ToolError.nonRetryable(
       `"${name}" has no text: if its pages are images, read it with ingest_document and "ocr": true`,
     );
-  if (empty.length > 0) log(`left out pages without text: ${joinFirst(empty.map(nameOf), MAX_NAMES)}`);
+  if (empty.length > 0) log(`left out pages without text: ${joinFirst(empty, MAX_NAMES)}`);
   return written;
 }
 
 const MAX_NAMES = 20;
-
-function nameOf({ number }: SourcePage): string {
-  return String(number);
-}
 
 function toPages(value: Json, name: string): SourcePage[] {
   if (value === null) throw ToolError.nonRetryable(`"${name}" is null: give a document or a text`);

@@ -38,7 +38,7 @@ export function readWantedFields(schema: Json, section: string | null): WantedFi
     throw ToolError.nonRetryable(
       '"schema" is a text: write a list of names, or load it with load_schema, and pass its output',
     );
-  if (isJsonSchema(schema)) return section === null ? fromJsonSchema(schema) : NO_FIELDS;
+  if (isJsonSchema(schema)) return section === null ? fromJsonSchema(schema) : fromFields([]);
   const fields = readFields(schema, '"schema"');
   return fromFields(section === null ? fields : fields.filter((field) => isIn(field, section)));
 }
@@ -47,13 +47,6 @@ export function readWantedFields(schema: Json, section: string | null): WantedFi
 export function isJsonSchema(schema: Json): schema is JsonObject & { properties: Record<string, Json> } {
   return isObject(schema) && isObject(schema['properties']) && !Array.isArray(schema['fields']);
 }
-
-const NO_FIELDS: WantedFields = {
-  names: [],
-  explanation: '',
-  schemas: {},
-  read: () => ({ ok: true, value: {} }),
-};
 
 function isIn({ section }: SchemaField, wanted: string): boolean {
   return section?.trim().toLowerCase() === wanted.trim().toLowerCase();
@@ -102,12 +95,10 @@ function typeOfHint(hint: string | null): (typeof HINTED_TYPES)[keyof typeof HIN
   return Object.hasOwn(HINTED_TYPES, name) ? HINTED_TYPES[name as keyof typeof HINTED_TYPES] : undefined;
 }
 
-const SCALARS = ['string', 'number', 'boolean'];
-
 function schemaOfHint(hint: string | null): JsonObject {
   const type = typeOfHint(hint);
   if (type === 'list' || type === 'object' || /list|array|object|table/i.test(hint ?? '')) return {};
-  return { type: type === undefined ? [...SCALARS, 'null'] : [type, 'null'] };
+  return { type: type === undefined ? ['string', 'number', 'boolean', 'null'] : [type, 'null'] };
 }
 
 /** Converts a value if nothing is lost, such as "12" for a number. */
@@ -202,7 +193,8 @@ function readEach(
   const problems: string[] = [];
   for (const name of names) {
     const value = Object.hasOwn(answer, name) ? (answer[name] ?? null) : null;
-    const reading: Reading<Json> = isNothing(value) ? NOT_FOUND : read(name, value);
+    const isNothing = value === null || value === FIELD_NOT_FOUND;
+    const reading: Reading<Json> = isNothing ? { ok: true, value: FIELD_NOT_FOUND } : read(name, value);
     if (reading.ok) setOwn(fields, name, reading.value);
     else problems.push(...reading.problems);
   }
@@ -210,12 +202,6 @@ function readEach(
 }
 
 const MAX_NAMES = 20;
-
-const NOT_FOUND = { ok: true, value: FIELD_NOT_FOUND } as const;
-
-function isNothing(value: Json): boolean {
-  return value === null || value === FIELD_NOT_FOUND;
-}
 
 /** Like `Object.fromEntries`; also for keys that are named `__proto__`. */
 function toObject<T extends Json>(entries: readonly (readonly [string, T])[]): Record<string, T> {
