@@ -21,12 +21,6 @@ export interface CsvReadOptions {
   readonly columns?: CellTypes;
 }
 
-/** A record of csv-parse that says where it ends. */
-interface LocatedRecord {
-  readonly record: string[];
-  readonly info: { readonly lines: number };
-}
-
 /** A cell that is not of the type of its column. */
 class CellError extends Error {}
 
@@ -54,7 +48,9 @@ export async function parseCsv(
   /** Where each record ends takes as long again, so it is asked for when it is needed. */
   const findLine = async (): Promise<number> => {
     const parser = parse({ ...format, info: true, from: rows.length + 2 });
-    const records: AsyncIterable<LocatedRecord> = Readable.from(slices(bytes)).pipe(parser);
+    const records: AsyncIterable<{ readonly info: { readonly lines: number } }> = Readable.from(
+      slices(bytes),
+    ).pipe(parser);
     for await (const { info } of records) return info.lines;
     return 0;
   };

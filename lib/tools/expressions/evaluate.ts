@@ -41,7 +41,8 @@ export class Evaluator {
    * that is much longer than most.
    */
   findSyntaxError(source: string): string | undefined {
-    if (source.length > MAX_PARSED_LENGTH || countSteps(source) > MAX_PARSED_STEPS) return undefined;
+    const steps = source.match(/[.%?@]/g)?.length ?? 0;
+    if (source.length > MAX_PARSED_LENGTH || steps > MAX_PARSED_STEPS) return undefined;
     // Parsing evaluates nothing, so the sandbox is still unused.
     const failure = (this.#unused ??= new Sandbox(this.#limits)).parse(source);
     return failure === undefined ? undefined : describeFailure(failure, source, this.#limits);
@@ -49,7 +50,11 @@ export class Evaluator {
 
   /** Creates the sandbox of the next run ahead, which takes some milliseconds. */
   prepareNextRun(): void {
-    this.#unused ??= createWarmSandbox(this.#limits);
+    if (this.#unused !== undefined) return;
+    const sandbox = new Sandbox(this.#limits);
+    // The first evaluation takes longer than others: functions are compiled when they are first called.
+    sandbox.run('1', '{}');
+    this.#unused = sandbox;
   }
 
   /** Evaluates like `evaluate`, but from and to JSON text, for another process. */
@@ -76,18 +81,6 @@ export class Evaluator {
       return { failure: JSON.stringify({ code: errorCode(error), message: errorMessage(error) }) };
     }
   }
-}
-
-/** Counts what may be a step of a path. */
-function countSteps(source: string): number {
-  return source.match(/[.%?@]/g)?.length ?? 0;
-}
-
-/** The first evaluation takes longer than others: functions are compiled when they are first called. */
-function createWarmSandbox(limits: ExpressionLimits): Sandbox {
-  const sandbox = new Sandbox(limits);
-  sandbox.run('1', '{}');
-  return sandbox;
 }
 
 /** For a process that runs one pipeline at a time, and for parsing: whatever is parsed has no effect on what is evaluated. */

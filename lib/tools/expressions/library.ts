@@ -94,11 +94,12 @@ export interface Library {
  * @throws ToolError, not retryable, when this version of JSONata is not the one that the changes are for
  */
 export function compileLibrary(): Library {
+  const jsonata = makeSynchronous(CHANGES.reduce(applyChange, readPackage('jsonata')));
   let regex: Script | undefined;
   return {
     start: [
       new Script(CONTEXT_PRELUDE, { filename: 'context-prelude.js' }),
-      new Script(`const jsonata = ${asModule(changeJsonata())};`, { filename: 'jsonata.js' }),
+      new Script(`const jsonata = ${asModule(jsonata)};`, { filename: 'jsonata.js' }),
       new Script(CONTEXT_PROGRAM, { filename: 'context-program.js' }),
     ],
     evaluate: new Script('evaluateToGlobals();', { filename: 'evaluate.js' }),
@@ -106,10 +107,6 @@ export function compileLibrary(): Library {
     loadRegex: () =>
       (regex ??= new Script(`const re2 = ${asModule(readPackage('re2js'))};`, { filename: 're2js.js' })),
   };
-}
-
-function changeJsonata(): string {
-  return makeSynchronous(CHANGES.reduce(applyChange, readPackage('jsonata')));
 }
 
 function applyChange(source: string, { why, from, to }: Change): string {

@@ -13,20 +13,11 @@ import type { FetchedResponse, ToolContext } from '../tool.js';
 export type ContentKind = 'auto' | 'json' | 'text' | 'bytes';
 
 /** Types beside `text/…` and those that end in +json or +xml whose content is text. */
-const TEXT_TYPES = new Set([
-  'application/csv',
-  'application/ecmascript',
-  'application/graphql',
-  'application/javascript',
-  'application/jsonl',
-  'application/sql',
-  'application/toml',
-  'application/x-ndjson',
-  'application/x-www-form-urlencoded',
-  'application/x-yaml',
-  'application/xml',
-  'application/yaml',
-]);
+const TEXT_TYPES = new Set(
+  `application/csv application/ecmascript application/graphql application/javascript application/jsonl
+  application/sql application/toml application/x-ndjson application/x-www-form-urlencoded
+  application/x-yaml application/xml application/yaml`.split(/\s+/),
+);
 
 /**
  * Reads the body of a response: parsed JSON, text, or bytes; null when it is empty and should be JSON. Rejects with a

@@ -216,8 +216,8 @@ function discard(body: Dispatcher.ResponseData['body']): void {
 type ReceivedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 function joinHeaders(headers: ReceivedHeaders): Record<string, string> {
-  const joined: [string, string][] = [];
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined) joined.push([name, typeof value === 'string' ? value : value.join(', ')]);
+  const joined = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, typeof value === 'string' ? value : value.join(', ')]],
+  );
   return Object.fromEntries(joined);
 }

@@ -105,20 +105,10 @@ function readMethod(text: string): string {
 }
 
 /** The headers of the connection: whoever sets them sends a second request behind the first, or to another host. */
-const CONNECTION_HEADERS = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+const CONNECTION_HEADERS = new Set(
+  `connection content-length expect host http2-settings keep-alive proxy-authorization proxy-connection
+  te trailer transfer-encoding upgrade`.split(/\s+/),
+);
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 
@@ -180,13 +170,7 @@ function parseUrl(text: string, base?: URL): URL {
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** Headers that another origin may see: any other may hold a key. */
-const HARMLESS_HEADERS = new Set([
-  'accept',
-  'accept-encoding',
-  'accept-language',
-  'content-type',
-  'user-agent',
-]);
+const HARMLESS_HEADERS = new Set('accept accept-encoding accept-language content-type user-agent'.split(' '));
 
 /**
  * Returns the request that a redirect leads to; undefined when the response is none. A 303, and a 301 or 302 after

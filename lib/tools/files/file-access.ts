@@ -21,7 +21,7 @@ type DescribeFolders = (folders: readonly string[]) => string;
 export function fileAccess(
   roots: readonly string[],
   limitBytes: number = MAX_FILE_BYTES,
-  describe: DescribeFolders = listFolders,
+  describe: DescribeFolders = (folders) => [...new Set(folders)].join(', '),
 ): FileAccess {
   const folders = roots.map((root) => resolve(root));
   return {
@@ -46,10 +46,6 @@ export function fileAccess(
 /** The access of a server's tools to files. Its errors do not show remote callers where the folders are. */
 export function serverFileAccess(roots: readonly string[]): FileAccess {
   return fileAccess(roots, MAX_FILE_BYTES, () => 'the folders in SERVICE_FILE_ROOTS');
-}
-
-function listFolders(folders: readonly string[]): string {
-  return [...new Set(folders)].join(', ');
 }
 
 function assertValidPath(path: string, folders: readonly string[], describe: DescribeFolders): void {

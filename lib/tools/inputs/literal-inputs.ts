@@ -169,15 +169,9 @@ function hintForUnknown(name: string, tool: Tool): Hint {
 }
 
 /** Rules about the shape of a list or an object, which templates inside it cannot change: keys are never templates (D15). */
-const SHAPE_RULES = new Set([
-  'type',
-  'required',
-  'additionalProperties',
-  'minItems',
-  'maxItems',
-  'minProperties',
-  'maxProperties',
-]);
+const SHAPE_RULES = new Set(
+  'type required additionalProperties minItems maxItems minProperties maxProperties'.split(' '),
+);
 
 /** Finds which values of the inputs are templates, and which lists and objects contain one. */
 class TemplateFinder {
@@ -187,7 +181,9 @@ class TemplateFinder {
 
   /** @param verbatim names of inputs whose lists and objects contain no templates */
   constructor(inputs: JsonObject, verbatim: ReadonlySet<string>) {
-    this.#resolved = verbatim.size === 0 ? inputs : withoutVerbatim(inputs, verbatim);
+    this.#resolved = Object.fromEntries(
+      Object.entries(inputs).filter(([name, value]) => typeof value === 'string' || !verbatim.has(name)),
+    );
   }
 
   /** Returns true if the value of a template may make the violation disappear. */
@@ -217,13 +213,6 @@ class TemplateFinder {
     this.#known.set(value, found);
     return found;
   }
-}
-
-function withoutVerbatim(inputs: JsonObject, verbatim: ReadonlySet<string>): JsonObject {
-  const resolved = Object.entries(inputs).filter(
-    ([name, value]) => typeof value === 'string' || !verbatim.has(name),
-  );
-  return Object.fromEntries(resolved);
 }
 
 const MAX_SHOWN_LENGTH = 100;

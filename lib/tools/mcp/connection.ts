@@ -80,7 +80,8 @@ export class McpConnection {
       const { tools, isCut } = await this.#list(session);
       return {
         serverVersion: session.serverVersion,
-        tools: tools.map((tool) => this.#maskTool(tool)),
+        // All who list tools see descriptions, but the server knows its tools by their names.
+        tools: tools.map((tool) => ({ ...this.#hidden.maskData(tool), name: tool.name })),
         isCut,
       };
     } catch (error) {
@@ -246,11 +247,6 @@ export class McpConnection {
     } finally {
       timer.stop();
     }
-  }
-
-  /** Masks descriptions, since all who list tools see them, but no names: the server knows its tools by these. */
-  #maskTool(tool: RemoteTool): RemoteTool {
-    return { ...this.#hidden.maskData(tool), name: tool.name };
   }
 
   #describe(error: unknown, isStarting = false): string {

@@ -118,7 +118,7 @@ function isByModel({ prompt, pages, granularity, by, model }: Readonly<Record<st
 }
 
 function toDocuments(value: Json): JsonObject[] {
-  if (typeof value === 'string') return [inlineDocument(value)];
+  if (typeof value === 'string') return [{ source: '<inline>', format: 'text', pages: [textPage(1, value)] }];
   if (!Array.isArray(value)) return [toDocument(value, '"document"')];
   if (value.length === 0) throw ToolError.nonRetryable('"document" is an empty list: give a document');
   const { documents: most } = DOCUMENT_LIMITS;
@@ -134,9 +134,4 @@ function toDocument(value: Json, place: string): JsonObject {
   throw ToolError.nonRetryable(
     `${place} is ${describeKind(value)}, not a document: give what ingest_document or select returned`,
   );
-}
-
-/** A text as a document of one page. */
-function inlineDocument(text: string): JsonObject {
-  return { source: '<inline>', format: 'text', pages: [textPage(1, text)] };
 }
