@@ -22,16 +22,16 @@ import { store } from './builtin/store.js';
 import { transform } from './builtin/transform.js';
 import { createToolSchema } from './inputs/editor-schema.js';
 import { bindRegistries, originOf, sortByName } from './inputs/registries.js';
-import type {
-  CatalogEntry,
-  ComputeFunction,
-  DataSource,
-  RegisteredSchema,
-  Registries,
-  Tool,
-  ToolInput,
+import {
+  type CatalogEntry,
+  type ComputeFunction,
+  type DataSource,
+  defineTool,
+  type RegisteredSchema,
+  type Registries,
+  type Tool,
+  type ToolInput,
 } from './tool.js';
-import { defineTool } from './tool.js';
 import type { ToolMetadataSchema } from '../common/wire/report.js';
 import type { Shape } from '../common/wire/shape.js';
 

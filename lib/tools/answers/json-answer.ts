@@ -15,11 +15,9 @@ export type Reading<T> =
 /** A question whose answer is JSON. */
 export interface JsonQuestion<T> {
   readonly request: Omit<ModelRequest, 'messages'>;
-  /** The message of the user. */
   readonly prompt: string;
   /** How often the model may fix its answer. */
   readonly maxRepairs: number;
-  /** Takes the value that was found in the answer. */
   readonly read: (value: Json) => Reading<T>;
 }
 

@@ -134,21 +134,16 @@ async function toBytes(given: ExportInputs, context: ToolContext): Promise<strin
     throw ToolError.nonRetryable(`sheets are for the format xlsx, and not for ${format}`);
   if (format === 'xlsx') return await toWorkbook(given, context);
   const data = await prepare(given.data ?? given.content ?? null, given, context);
-  switch (format) {
-    case 'json':
-      return await runForAttempt(toJsonTextInSteps(data), context);
-    case 'csv':
-      return await runForAttempt(
-        toCsvInSteps(await runForAttempt(toTableInSteps(data), context), given),
-        context,
-      );
-    case 'text':
-      return typeof data === 'string' ? data : await runForAttempt(toJsonTextInSteps(data), context);
-    case 'markdown': {
-      const options = { title: given.filename, periods, metadata, notes };
-      return await runForAttempt(toMarkdownInSteps(data, options), context);
-    }
+  if (format === 'csv') {
+    const table = await runForAttempt(toTableInSteps(data), context);
+    return await runForAttempt(toCsvInSteps(table, given), context);
   }
+  if (format === 'markdown') {
+    const options = { title: given.filename, periods, metadata, notes };
+    return await runForAttempt(toMarkdownInSteps(data, options), context);
+  }
+  if (format === 'text' && typeof data === 'string') return data;
+  return await runForAttempt(toJsonTextInSteps(data), context);
 }
 
 async function toWorkbook(given: ExportInputs, context: ToolContext): Promise<Uint8Array> {

@@ -17,7 +17,6 @@ export interface CsvReadOptions {
   readonly delimiter?: string;
   /** Of numbers in the columns that have a type. Default: a point. */
   readonly decimal?: '.' | ',';
-  /** The types of columns, by name. */
   readonly columns?: CellTypes;
 }
 
@@ -133,7 +132,6 @@ function detectDelimiter(text: string): string {
   return counted.reduce((best, next) => (next.count > best.count ? next : best)).delimiter;
 }
 
-/** Yields to the event loop after every slice. */
 async function* slices(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
     yield bytes.subarray(at, at + SLICE_BYTES);

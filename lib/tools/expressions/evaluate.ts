@@ -131,7 +131,6 @@ export function* toExpressionDataInSteps(
   return data;
 }
 
-/** Creates the error of an expression that cannot be evaluated. */
 export function failedExpression(reason: string): ToolError {
   return ToolError.nonRetryable(`the expression failed: ${reason}`);
 }
@@ -166,13 +165,8 @@ function describeReason(
   message: string | undefined,
   { timeoutMs }: ExpressionLimits,
 ): string {
-  switch (code) {
-    case 'ERR_SCRIPT_EXECUTION_TIMEOUT':
-    case 'D1012':
-      return `it ran for more than ${timeoutMs / 1000} s`;
-    case 'D1011':
-      return 'it is nested too deeply; check for endless recursion';
-    default:
-      return message === undefined || message === '' ? 'it could not be evaluated' : message;
-  }
+  if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' || code === 'D1012')
+    return `it ran for more than ${timeoutMs / 1000} s`;
+  if (code === 'D1011') return 'it is nested too deeply; check for endless recursion';
+  return message === undefined || message === '' ? 'it could not be evaluated' : message;
 }

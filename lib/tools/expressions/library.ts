@@ -80,9 +80,7 @@ function makeSynchronous(source: string): string {
 /** The scripts that a context runs, in this order. */
 export interface Library {
   readonly start: readonly Script[];
-  /** Evaluates one expression. */
   readonly evaluate: Script;
-  /** Parses one expression. */
   readonly parse: Script;
   /** Compiles regular expressions; run when the first one may be needed. */
   loadRegex(): Script;

@@ -20,7 +20,6 @@ import { DecodingError, readBody, tooLargeError } from './response-body.js';
 export interface FetchCaller {
   readonly tenantId: string;
   readonly clock: Clock;
-  /** Ends the request with the attempt. */
   readonly signal: AbortSignal;
   /** Stops the time limit of the attempt; the returned function lets it go on. */
   readonly pauseTimeout: () => () => void;

@@ -58,7 +58,6 @@ function assertValidPath(path: string, folders: readonly string[], describe: Des
     throw outsideError(path, describe(folders), 'a path may not climb with ".."');
 }
 
-/** Resolves the folders that exist to their real paths. */
 async function resolveExisting(folders: readonly string[], describe: DescribeFolders): Promise<string[]> {
   const found: string[] = [];
   for (const folder of folders) {

@@ -68,14 +68,9 @@ function sizeError(displayPath: string, limitBytes: number): ToolError {
 
 /** The path existed a moment ago, so these two codes mean that it has changed since. */
 function describeFailure(error: unknown): string {
-  switch (errorCode(error)) {
-    case 'ENOENT':
-      return 'it was removed while it was opened';
-    case 'ELOOP':
-      return REPLACED;
-    default:
-      return describeErrno(error);
-  }
+  const code = errorCode(error);
+  if (code === 'ENOENT') return 'it was removed while it was opened';
+  return code === 'ELOOP' ? REPLACED : describeErrno(error);
 }
 
 const REPLACED = 'it was replaced while it was opened';

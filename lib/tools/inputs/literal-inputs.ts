@@ -223,13 +223,8 @@ function* findModelNameProblems(value: Json): Generator<FormatProblem> {
   const slash = value.indexOf('/');
   const provider = slash < 0 ? '' : value.slice(0, slash);
   const model = value.slice(slash + 1);
-  const isMock = provider === 'mock';
-  if (
-    PROVIDER_NAMES.some((known) => known === provider) &&
-    model !== '' &&
-    (!isMock || model === 'echo' || model === 'recorded')
-  )
-    return;
+  const isKnown = PROVIDER_NAMES.some((known) => known === provider) && model !== '';
+  if (isKnown && (provider !== 'mock' || model === 'echo' || model === 'recorded')) return;
   const hint = hintForModel(provider, model);
   yield {
     path: [],

@@ -96,7 +96,6 @@ export function createInputSchema(tool: {
   };
 }
 
-/** Creates the JSON Schema of one input. */
 export function toSchema(declaration: Declaration): JsonObject {
   const schema: JsonObject = {};
   for (const keyword of SCHEMA_KEYWORDS) {

@@ -27,7 +27,6 @@ export interface ConnectionOptions {
 /** The first tools of a server. */
 interface ToolList {
   readonly tools: RemoteTool[];
-  /** True when the server has more. */
   readonly isCut: boolean;
 }
 
@@ -50,7 +49,6 @@ export class McpConnection {
   /** The tools that the server listed last; undefined before the first list. */
   #names: ReadonlySet<string> | undefined;
   #hasOtherTools = false;
-  /** The tools of the server, while they are listed. */
   #listing: Promise<ToolList> | undefined;
   /** In a row, without a call that was answered in between. */
   #failures = 0;

@@ -28,7 +28,6 @@ export interface Schema {
   readonly fields: readonly SchemaField[];
   /** The name of the file or of the registered schema; `dict` or `list` for a value. */
   readonly source: string;
-  /** The fields as they were written. */
   readonly raw: Json;
   readonly task_id: string | null;
 }

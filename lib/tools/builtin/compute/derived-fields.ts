@@ -197,7 +197,6 @@ function deriveTitled(record: JsonObject, amounts: Amounts): (readonly [string, 
   ];
 }
 
-/** The sum of the expenses that were found. */
 function sumExpenses({ cost, research, marketing, administration }: Amounts): number | undefined {
   const found = [cost, research, marketing, administration].filter((part) => part !== undefined);
   return found.length === 0 ? undefined : found.reduce((sum, part) => sum + part, 0);

@@ -121,7 +121,6 @@ export class StepMeter {
   }
 }
 
-/** Returns true if a field has a value that was found. */
 export function isFound(value: Json | undefined): value is Json {
   return value !== undefined && value !== null && value !== FIELD_NOT_FOUND && value !== '';
 }
@@ -138,7 +137,6 @@ export function readAmount(value: Json | undefined): number | undefined {
 
 const MAX_AMOUNT_LENGTH = 100;
 
-/** Writes a whole amount as text. */
 export function formatAmount(amount: number): string {
   return String(Math.round(amount));
 }

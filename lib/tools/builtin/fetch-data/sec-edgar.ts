@@ -36,9 +36,7 @@ const MAX_SHOWN = 20;
 /** The index of companies, or that which an attempt is reading. */
 interface KeptIndex {
   readonly registrants: Promise<RegistrantIndex>;
-  /** Monotonic time. */
   readonly expiresMs: number;
-  /** The signal of the attempt that reads the index. */
   readonly signal: AbortSignal;
 }
 

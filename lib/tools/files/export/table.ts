@@ -29,7 +29,6 @@ const SHORT_JSON = 1000;
  * times: it is small in memory, and each cell would be a text of its own.
  */
 export class CellMaker {
-  /** Cells and rows. */
   #parts = 0;
   #letters = 0;
   readonly #counter = new StepCounter(LETTERS_PER_STEP);
@@ -72,7 +71,6 @@ export class CellMaker {
     return columns;
   }
 
-  /** The keys of an object and their values. */
   entriesOf(object: JsonObject): Steps<Cell[][]> {
     return this.toRows(Object.keys(object), (key) => [key, object[key] ?? null]);
   }

@@ -146,7 +146,9 @@ export function* mergeParts(
   for (const name of names) {
     const finds = answers.filter((answer) => answer.fields[name] !== FIELD_NOT_FOUND);
     const values = finds.map((answer) => answer.fields[name] as Json);
-    setOwn(fields, name, joinValues(values));
+    const areLists = values.length > 0 && values.every(Array.isArray);
+    const [value = FIELD_NOT_FOUND] = values;
+    setOwn(fields, name, areLists ? values.flat(1) : value);
     const [first] = finds.filter((answer) => Object.hasOwn(answer.provenance, name));
     if (first !== undefined) setOwn(provenance, name, first.provenance[name]);
     if (new Set(values.map((value) => JSON.stringify(value))).size > 1 && !values.every(Array.isArray))
@@ -154,9 +156,4 @@ export function* mergeParts(
     yield;
   }
   return { fields, provenance };
-}
-
-function joinValues(values: readonly Json[]): Json {
-  const [first = FIELD_NOT_FOUND] = values;
-  return values.every(Array.isArray) && values.length > 0 ? values.flat(1) : first;
 }

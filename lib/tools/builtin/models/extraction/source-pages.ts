@@ -14,7 +14,6 @@ export interface SourcePage {
   readonly text: string;
 }
 
-/** Source of a text that is no document. */
 const INLINE = '<inline>';
 
 /**

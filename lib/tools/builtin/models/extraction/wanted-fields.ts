@@ -16,7 +16,6 @@ import type { Reading } from '../../../answers/json-answer.js';
 /** The values that a document is read for. */
 export interface WantedFields {
   readonly names: readonly string[];
-  /** Explains the fields to a model. */
   readonly explanation: string;
   /** The JSON Schema of each field, for providers that hold a model to it. */
   readonly schemas: Readonly<Record<string, JsonObject>>;
@@ -153,7 +152,6 @@ function assertAllowed(properties: Readonly<Record<string, Json>>): void {
   );
 }
 
-/** Looks for keywords that are wrong or not allowed. */
 export function findSchemaErrors(properties: Readonly<Record<string, Json>>): SchemaReview {
   const review = new SchemaReview(new CheckBudget(), MAX_SCHEMAS);
   for (const [name, schema] of Object.entries(properties)) review.visit(schema, ['properties', name]);
@@ -170,7 +168,6 @@ function checkFields(fields: JsonObject, properties: Readonly<Record<string, Jso
   return { ok: false, problems: describeFirstViolations(violations, { one: 'field', all: 'the answer' }) };
 }
 
-/** Reads every wanted field of an answer. */
 function readEach(
   answer: Json,
   names: readonly string[],
