@@ -25,8 +25,6 @@ export interface RecordedAnswer {
 /**
  * A provider without a network: `mock/echo` answers with the last message, and `mock/recorded` with the answers of a file,
  * in their order where several have the fingerprint of the request, to each tenant from the first one on.
- *
- * @param readAnswers reads the answers when the first one is needed
  */
 export function createMockProvider(readAnswers: () => Promise<readonly RecordedAnswer[]>): ModelProvider {
   let recorded: Promise<Recording> | undefined;

@@ -13,7 +13,6 @@ import { defineTool, type Tool } from '../tool.js';
 /**
  * Creates the tool that reads documents, from the allowed folders and from public addresses (D49, D51).
  *
- * @param parse where documents are parsed
  * @param limiter how many documents are in memory at once while they are read
  */
 export function createIngestDocument(

@@ -22,8 +22,9 @@ export function encodePng({ width, height, pixels }: Raster): Buffer {
   const rows = new Uint8Array(height * (width + 1));
   const step = 255 / (SHADES - 1);
   for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++)
+    for (let x = 0; x < width; x++) {
       rows[y * (width + 1) + 1 + x] = Math.round((pixels[y * width + x] ?? 0) / step) * step;
+    }
   }
   const packed = deflateSync(rows, { strategy: constants.Z_RLE, level: 9, memLevel: 8, windowBits: 15 });
   return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', packed), chunk('IEND')]);

@@ -101,7 +101,6 @@ export const evaluateHere: EvaluateExpression = (source, input, bindings, { run_
 /**
  * Returns the data of an expression as JSON, in steps and in pieces.
  *
- * @param maxLength of the text, in characters
  * @throws ToolError, not retryable, when it is longer, or nested too deeply
  */
 export function* toExpressionDataInSteps(

@@ -212,9 +212,7 @@ function discard(body: Dispatcher.ResponseData['body']): void {
   body.destroy();
 }
 
-type ReceivedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-function joinHeaders(headers: ReceivedHeaders): Record<string, string> {
+function joinHeaders(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
   const joined = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, typeof value === 'string' ? value : value.join(', ')]],
   );

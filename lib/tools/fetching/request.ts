@@ -55,12 +55,7 @@ export function readRequestHeaders(headers: JsonObject): Record<string, string> 
   );
 }
 
-/**
- * Writes a value of a header or a query as a text.
- *
- * @param label of the value, for the message
- * @throws ToolError, not retryable, for a list, an object or null
- */
+/** Writes a value of a header or a query as a text. @throws ToolError, not retryable, for a list, an object or null */
 export function toRequestText(value: Json, label: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -176,7 +171,6 @@ const HARMLESS_HEADERS = new Set('accept accept-encoding accept-language content
  * Returns the request that a redirect leads to; undefined when the response is none. A 303, and a 301 or 302 after
  * POST, is fetched with GET; another origin sees neither keys nor cookies.
  *
- * @param location the header of that name
  * @throws ToolError, not retryable, when tools may not go there
  */
 export function redirectRequest(

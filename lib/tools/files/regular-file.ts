@@ -9,7 +9,6 @@ import { formatMebibytes } from '../../common/text.js';
  * link that has replaced the file or a folder above it since `real` was resolved.
  *
  * @param real the path with all symbolic links followed
- * @param displayPath the path that messages name
  * @throws ToolError, not retryable
  */
 export async function readRegularFile(
@@ -78,7 +77,6 @@ const REPLACED = 'it was replaced while it was opened';
 /**
  * Decodes UTF-8, with or without a byte order mark.
  *
- * @param displayPath the path that messages name
  * @throws ToolError, not retryable, when the bytes are something else
  */
 export function decodeText(bytes: Buffer, displayPath: string): string {

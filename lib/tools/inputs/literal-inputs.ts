@@ -120,7 +120,9 @@ function toProblem(violation: Violation, tool: Tool): LiteralInputProblem {
   }
   if (violation.keyword === 'required') {
     const message = `${label} needs the input "${name}"`;
-    return withHint({ code: 'missing_input', input: name, path: [], message }, hintForMissing(name, tool));
+    const description = tool.inputs[name]?.description ?? '';
+    const hint = description === '' ? undefined : `${name}: ${description}`;
+    return withHint({ code: 'missing_input', input: name, path: [], message }, hint);
   }
   const message = `${label} has no input "${name}"`;
   return withHint({ code: 'unknown_input', input: name, path: [name], message }, hintForUnknown(name, tool));
@@ -154,11 +156,6 @@ function hintForValue({ keyword, wanted, value }: Violation): Hint | undefined {
     wanted.filter((allowed) => typeof allowed === 'string'),
   );
   return meant === undefined ? undefined : hintRename(value, meant);
-}
-
-function hintForMissing(name: string, tool: Tool): string | undefined {
-  const description = tool.inputs[name]?.description;
-  return description === undefined || description === '' ? undefined : `${name}: ${description}`;
 }
 
 function hintForUnknown(name: string, tool: Tool): Hint {

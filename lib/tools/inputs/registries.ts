@@ -73,10 +73,6 @@ function versionOf(tool: Tool, { functions, schemas, sources }: Registries): str
   return hash.digest('hex');
 }
 
-function identify({
-  name,
-  version,
-  run,
-}: Pick<Tool, 'name' | 'version'> & { readonly run: unknown }): string {
-  return JSON.stringify([name, version ?? String(run)]);
+function identify(entry: Pick<Tool, 'name' | 'version'> & { readonly run: unknown }): string {
+  return JSON.stringify([entry.name, entry.version ?? String(entry.run)]);
 }

@@ -31,7 +31,6 @@ const parsed = new WeakMap<object, CatalogEntry>();
  * Accepts a tool by its shape (name, inputs, run), since it may come from another copy of this package or be a plain
  * object; a function or a schema by its `kind`. The same value always returns the same entry.
  *
- * @param label names the value in messages
  * @throws Error that describes the first invalid part
  */
 export function parseTool(value: unknown, label: string): CatalogEntry {

@@ -94,8 +94,6 @@ export class McpConnection {
   /**
    * Calls a tool. Ends with the attempt, which cancels the request. Rejects with a ToolError: retryable when another
    * attempt could succeed.
-   *
-   * @param tool as the server names it
    */
   async call(tool: string, args: Record<string, unknown>, attempt: CallingTool): Promise<RemoteResult> {
     try {

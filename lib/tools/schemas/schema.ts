@@ -36,7 +36,6 @@ export interface Schema {
  * Reads the fields from `{fields: [...]}`, a list of names and field objects, or an object from names to types or field
  * objects.
  *
- * @param place names the value in messages
  * @throws ToolError, not retryable, that names the first invalid field
  */
 export function readFields(value: Json, place: string): SchemaField[] {

@@ -30,35 +30,28 @@ export const applySegmentNames = defineFunction({
 
 function* renameSegments(records: Json, names: Json): Steps<JsonObject[]> {
   const args = new ArgumentReader();
-  const slugs = new SegmentSlugs(args.readObject(names));
+  const findSlug = createSlugFinder(args.readObject(names));
   const meter = new StepMeter();
   const renamed: JsonObject[] = [];
   for (const record of args.readRecords(records)) {
-    renamed.push(yield* renameFields(record, slugs, meter));
+    renamed.push(yield* renameFields(record, findSlug, meter));
     if (meter.isOverAfterRecord()) yield;
   }
   return renamed;
 }
 
-/** The names of segments as parts of keys, by placeholder. Only the placeholders of keys are looked up. */
-class SegmentSlugs {
-  readonly #names: JsonObject;
-  readonly #known = new Map<string, string>();
-
-  constructor(names: JsonObject) {
-    this.#names = names;
-  }
-
-  /** Returns the placeholder itself when it has no name, or one without a letter. */
-  get(placeholder: string): string {
-    const known = this.#known.get(placeholder);
-    if (known !== undefined) return known;
-    const name = Object.hasOwn(this.#names, placeholder) ? this.#names[placeholder] : undefined;
+/** Finds the names of segments as parts of keys; a placeholder stays that has no name, or one without a letter. */
+function createSlugFinder(names: JsonObject): (placeholder: string) => string {
+  const known = new Map<string, string>();
+  return (placeholder) => {
+    const before = known.get(placeholder);
+    if (before !== undefined) return before;
+    const name = Object.hasOwn(names, placeholder) ? names[placeholder] : undefined;
     const slug = typeof name === 'string' && isFound(name) ? toSlug(name.slice(0, MAX_NAME_LENGTH)) : '';
     const found = slug === '' ? placeholder : `_${slug}`;
-    this.#known.set(placeholder, found);
+    known.set(placeholder, found);
     return found;
-  }
+  };
 }
 
 /**
@@ -67,13 +60,17 @@ class SegmentSlugs {
  *
  * @throws ToolError, not retryable, when too many fields have keys that are alike
  */
-function* renameFields(record: JsonObject, slugs: SegmentSlugs, meter: StepMeter): Steps<JsonObject> {
+function* renameFields(
+  record: JsonObject,
+  findSlug: (placeholder: string) => string,
+  meter: StepMeter,
+): Steps<JsonObject> {
   const entries = Object.entries(record);
   const taken = new Set<string>();
   const firsts: [placeholder: string, renamed: string][] = [];
   for (const [key] of entries) {
     const [placeholder] = /\[\d{1,9}\]/.exec(key) ?? [];
-    const first = placeholder === undefined ? key : key.replace(placeholder, slugs.get(placeholder));
+    const first = placeholder === undefined ? key : key.replace(placeholder, findSlug(placeholder));
     if (first === key) taken.add(key);
     firsts.push([placeholder ?? '', first]);
     if (meter.isOverAfterField(key)) yield;

@@ -161,8 +161,6 @@ function toRow(cells: readonly Json[], columns: readonly string[]): JsonObject {
 /**
  * Gives every column a name of its own, since rows are objects: also those whose header is empty, repeated or missing, so
  * that no cell is lost.
- *
- * @param width cells of the longest row
  */
 function nameColumns(headers: readonly string[], width: number): string[] {
   const taken = new Set<string>();

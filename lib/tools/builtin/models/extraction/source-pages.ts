@@ -20,7 +20,6 @@ const INLINE = '<inline>';
  * Lists the pages of a document, a page list, a page, a text, or of a list of these; any other value is a page with its
  * JSON. Pages without text are left out.
  *
- * @param name the input, for messages
  * @throws ToolError, not retryable, when there is no text at all
  */
 export function readSourcePages(value: Json, name: string, log: (message: string) => void): SourcePage[] {

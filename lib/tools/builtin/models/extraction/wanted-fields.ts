@@ -29,7 +29,6 @@ export interface WantedFields {
 /**
  * Reads what `load_schema` gives, or a JSON Schema with `properties`.
  *
- * @param section takes the fields of this section only
  * @throws ToolError, not retryable, when the schema is none
  */
 export function readWantedFields(schema: Json, section: string | null): WantedFields {
