@@ -16,28 +16,24 @@ import { FIELD_NOT_FOUND } from '../../schemas/schema.js';
 
 /** The items of an income statement, with the names that documents have for them, as slugs. */
 const ITEMS = {
-  revenue: 'revenue revenues total_revenue total_revenues net_revenue net_revenues net_sales sales'.split(
-    ' ',
-  ),
-  cost: 'cost_of_revenue cost_of_revenues cost_of_sales cost_of_goods_sold cogs'.split(' '),
-  research: 'research_and_development r_d'.split(' '),
-  marketing: 'sales_and_marketing selling_and_marketing marketing'.split(' '),
-  administration: 'general_and_administrative selling_general_and_administrative sg_a'.split(' '),
-  totalExpenses: 'total_operating_expenses total_costs_and_expenses'.split(' '),
-  operatingIncome: 'operating_income operating_income_loss income_from_operations operating_profit'.split(
-    ' ',
-  ),
-  otherIncome: 'other_income_expense_net total_other_income_expense other_income_net other_income'.split(' '),
+  revenue: 'revenue revenues total_revenue total_revenues net_revenue net_revenues net_sales sales',
+  cost: 'cost_of_revenue cost_of_revenues cost_of_sales cost_of_goods_sold cogs',
+  research: 'research_and_development r_d',
+  marketing: 'sales_and_marketing selling_and_marketing marketing',
+  administration: 'general_and_administrative selling_general_and_administrative sg_a',
+  totalExpenses: 'total_operating_expenses total_costs_and_expenses',
+  operatingIncome: 'operating_income operating_income_loss income_from_operations operating_profit',
+  otherIncome: 'other_income_expense_net total_other_income_expense other_income_net other_income',
   pretaxIncome:
-    'pretax_income income_before_tax income_before_taxes income_before_income_taxes pre_tax_income'.split(
-      ' ',
-    ),
-  tax: 'income_tax_expense provision_for_income_taxes income_taxes tax_expense income_tax'.split(' '),
-  netIncome: 'net_income net_income_loss net_earnings net_profit'.split(' '),
-  dilutedShares: 'diluted_shares diluted_shares_outstanding weighted_average_diluted_shares'.split(' '),
-  dilutedEps: 'diluted_eps eps_diluted diluted_earnings_per_share diluted_net_income_per_share'.split(' '),
-  grossProfit: 'gross_profit'.split(' '),
-};
+    'pretax_income income_before_tax income_before_taxes income_before_income_taxes pre_tax_income',
+  tax: 'income_tax_expense provision_for_income_taxes income_taxes tax_expense income_tax',
+  netIncome: 'net_income net_income_loss net_earnings net_profit',
+  dilutedShares: 'diluted_shares diluted_shares_outstanding weighted_average_diluted_shares',
+  dilutedEps: 'diluted_eps eps_diluted diluted_earnings_per_share diluted_net_income_per_share',
+  grossProfit: 'gross_profit',
+} as const;
+
+const NAMES_OF_ITEMS = Object.entries(ITEMS).map(([item, names]) => [item, names.split(' ')] as const);
 
 /** The amounts of one period that were found, by item; undefined for the others. */
 export type Amounts = Readonly<Record<keyof typeof ITEMS, number | undefined>>;
@@ -74,7 +70,7 @@ export class AmountReader {
 }
 
 function selectItems(bySlug: ReadonlyMap<string, number>): Amounts {
-  const found = Object.entries(ITEMS).map(([item, names]) => {
+  const found = NAMES_OF_ITEMS.map(([item, names]) => {
     const name = names.find((candidate) => bySlug.has(candidate));
     return [item, name === undefined ? undefined : bySlug.get(name)];
   });
