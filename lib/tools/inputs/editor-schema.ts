@@ -59,7 +59,7 @@ function convertKeywords(schema: JsonObject): JsonObject {
 }
 
 function isDropped(keyword: string, schema: JsonObject): boolean {
-  // Beside keywords that draft-07 lacks, or that are dropped, these two mean something else.
+  // Beside keywords that draft-07 lacks, or that are dropped, `items` and `additionalProperties` mean something else.
   if (keyword === 'items') return 'prefixItems' in schema;
   if (keyword === 'additionalProperties') return 'patternProperties' in schema;
   // A template in a list or an object may make it equal to an allowed one.
