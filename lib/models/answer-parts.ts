@@ -18,10 +18,7 @@ export class AnswerParts {
   /** The error that `onText` has thrown when it received texts that were held. */
   #failure: { readonly error: unknown } | undefined;
 
-  /**
-   * @param model for messages
-   * @param onText receives the text
-   */
+  /** @param model for messages */
   constructor(model: string, onText: ((text: string) => void) | undefined) {
     this.#model = model;
     this.#onText = onText;
@@ -59,7 +56,6 @@ export class AnswerParts {
     this.#passOn();
   }
 
-  /** Forgets what is held. */
   drop(): void {
     this.#held = [];
   }

@@ -3,21 +3,14 @@ import { type ModelConfig, PROVIDER_NAMES, type ProviderName } from '../common/m
 import type { ModelPurpose } from './model.js';
 
 /** The model of each provider that is used when only its key is configured. */
-const STANDARD_MODELS = {
-  openai: 'openai/gpt-4o-mini',
-  anthropic: 'anthropic/claude-haiku-4-5',
-} as const;
+const STANDARD_MODELS = { openai: 'openai/gpt-4o-mini', anthropic: 'anthropic/claude-haiku-4-5' } as const;
 
 export interface ModelName {
   readonly provider: ProviderName;
   readonly model: string;
 }
 
-/**
- * Splits `provider/model` at its first slash.
- *
- * @throws WavetrainError `provider_misconfigured` for a name without a known provider
- */
+/** Splits `provider/model` at its first slash. @throws WavetrainError for a name without a known provider */
 function parseModelName(name: string): ModelName {
   const slash = name.indexOf('/');
   const provider = PROVIDER_NAMES.find((known) => known === name.slice(0, Math.max(0, slash)));
@@ -72,18 +65,16 @@ function assertMock(model: string, purpose: ModelPurpose): void {
 function firstModel(config: ModelConfig, purpose: ModelPurpose): string {
   if (config.openai.isConfigured) return STANDARD_MODELS.openai;
   if (config.anthropic.apiKey !== undefined) return STANDARD_MODELS.anthropic;
+  // Only `llm_job` has a use for its own prompt.
+  const mock =
+    purpose === 'job'
+      ? 'mock/echo, which answers with the prompt'
+      : 'mock/recorded, which gives the answers of a file (WAVETRAIN_ANSWERS)';
   throw misconfigured(
     'no language model is configured: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a model with WAVETRAIN_MODEL, ' +
-      `such as ollama/llama3.2; ${WITHOUT_NETWORK[purpose === 'job' ? 'job' : 'others']}`,
+      `such as ollama/llama3.2; ${mock}, needs neither a key nor a network`,
   );
 }
-
-/** Only `llm_job` has a use for its own prompt. */
-const WITHOUT_NETWORK = {
-  job: 'mock/echo, which answers with the prompt, needs neither a key nor a network',
-  others:
-    'mock/recorded, which gives the answers of a file (WAVETRAIN_ANSWERS), needs neither a key nor a network',
-};
 
 /**
  * The configuration of a server, whose callers may name only models of providers that its operator has configured, unless

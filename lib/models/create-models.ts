@@ -5,9 +5,6 @@ import { type ModelConfig, type ProviderName, readModelConfig } from '../common/
 import type { ModelProvider } from './model.js';
 import { type ModelAccess, Models, type ModelsOptions } from './models.js';
 
-/** The file of `mock/recorded` when none is configured. */
-const ANSWERS_FILE = 'answers.jsonl';
-
 export interface CreateModelsOptions
   extends Pick<ModelsOptions, 'inFlight' | 'limiters' | 'tenantShare' | 'random'> {
   /** Where files with answers are looked for, such as the folder of the pipeline; the first one that has it counts. */
@@ -18,7 +15,7 @@ export interface CreateModelsOptions
 
 /** Creates the access to language models. Their packages are loaded when the first model is asked. */
 export function createModels(config: ModelConfig, { folders, log, ...options }: CreateModelsOptions): Models {
-  const answersFile = config.answersFile ?? ANSWERS_FILE;
+  const answersFile = config.answersFile ?? 'answers.jsonl';
   const paths = (isAbsolute(answersFile) ? [''] : folders).map((folder) => resolve(folder, answersFile));
   const load = async (name: ProviderName): Promise<ModelProvider> => {
     if (name === 'mock') {

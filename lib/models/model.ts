@@ -95,15 +95,6 @@ export type ModelErrorKind =
   | 'timeout'
   | 'protocol';
 
-const TEMPORARY: ReadonlySet<ModelErrorKind> = new Set([
-  'rate_limit',
-  'overloaded',
-  'server',
-  'network',
-  'timeout',
-  'protocol',
-]);
-
 /** A provider did not answer as it should. */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
@@ -131,6 +122,6 @@ export class ModelError extends Error {
 
   /** True when the same request may succeed later. */
   get isTemporary(): boolean {
-    return TEMPORARY.has(this.kind);
+    return this.kind !== 'misconfigured' && this.kind !== 'bad_request';
   }
 }

@@ -1,5 +1,4 @@
-import type { Clock } from '../common/clock.js';
-import { delay } from '../common/clock.js';
+import { type Clock, delay } from '../common/clock.js';
 import { errorMessage, ToolError, WavetrainError } from '../common/errors.js';
 import { MODEL_LIMITS } from '../common/limits.js';
 import { RequestTimer } from '../common/requests/request-timer.js';
@@ -24,7 +23,6 @@ import { chooseModel, type ModelName } from './choose-model.js';
 export interface ModelCaller {
   readonly tenant_id: string;
   readonly clock: Clock;
-  /** Ends the request. */
   readonly signal: AbortSignal;
   /** Stops the time limit of the attempt; the returned function lets it go on. */
   readonly pauseTimeout: () => () => void;
@@ -70,7 +68,6 @@ export interface ModelAccess {
 export class Models implements ModelAccess {
   readonly #options: ModelsOptions;
   readonly #providers = new Map<ProviderName, Promise<ModelProvider>>();
-  /** Of all runs. */
   readonly #limiters: ModelLimiters;
 
   constructor(options: ModelsOptions) {
@@ -134,9 +131,8 @@ export class Models implements ModelAccess {
         return await ask();
       } catch (error) {
         if (!ModelError.is(error)) throw error;
-        if (!error.isTemporary || retry === MODEL_LIMITS.retries || caller.signal.aborted) {
+        if (!error.isTemporary || retry === MODEL_LIMITS.retries || caller.signal.aborted)
           throw toToolError(error, model, retry);
-        }
         await this.#waitForRetry(retry, error, caller);
       }
     }

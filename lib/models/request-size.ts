@@ -34,16 +34,14 @@ export function measureRequest(request: ModelRequest): number {
 /** @throws ToolError, not retryable, for a request that is longer than the limits of requests to models */
 export function assertRequestSize(request: ModelRequest): void {
   const { length, imageBytes } = measure(request);
-  if (length > MODEL_LIMITS.promptLength) {
+  if (length > MODEL_LIMITS.promptLength)
     throw ToolError.nonRetryable(
       `the request to the model has ${length.toLocaleString('en')} characters, and ${MODEL_LIMITS.promptLength / 2 ** 20} Mi ` +
         'characters are allowed: choose pages with select, or ask about each part with parallel_over',
     );
-  }
-  if (imageBytes > MODEL_LIMITS.imageBytes) {
+  if (imageBytes > MODEL_LIMITS.imageBytes)
     throw ToolError.nonRetryable(
       `the images of a request to a model may take ${MODEL_LIMITS.imageBytes / 2 ** 20} MiB together, and these take ` +
         `${Math.ceil(imageBytes / 2 ** 20)} MiB: send fewer at once`,
     );
-  }
 }

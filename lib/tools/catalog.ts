@@ -8,7 +8,7 @@ import { extractFields } from './builtin/models/extract-fields.js';
 import { extractFromTables } from './builtin/models/extract-from-tables.js';
 import { extractFromTexts } from './builtin/models/extract-from-texts.js';
 import { fail } from './builtin/testing/fail.js';
-import { fetchData } from './builtin/fetch-data/fetch-data.js';
+import { BUILTIN_SOURCES, fetchData } from './builtin/fetch-data/fetch-data.js';
 import { httpRequest } from './builtin/http-request.js';
 import { ingestDocument } from './builtin/ingest-document.js';
 import { llmJob } from './builtin/models/llm-job.js';
@@ -20,19 +20,18 @@ import { select } from './builtin/select/select.js';
 import { sleep } from './builtin/testing/sleep.js';
 import { store } from './builtin/store.js';
 import { transform } from './builtin/transform.js';
-import { BUILTIN_SOURCES } from './builtin/fetch-data/index.js';
 import { createToolSchema } from './inputs/editor-schema.js';
-import { bindRegistries, originOf } from './inputs/registries.js';
-import type {
-  CatalogEntry,
-  ComputeFunction,
-  DataSource,
-  RegisteredSchema,
-  Registries,
-  Tool,
-  ToolInput,
+import { bindRegistries, originOf, sortByName } from './inputs/registries.js';
+import {
+  type CatalogEntry,
+  type ComputeFunction,
+  type DataSource,
+  defineTool,
+  type RegisteredSchema,
+  type Registries,
+  type Tool,
+  type ToolInput,
 } from './tool.js';
-import { defineTool } from './tool.js';
 import type { ToolMetadataSchema } from '../common/wire/report.js';
 import type { Shape } from '../common/wire/shape.js';
 
@@ -219,10 +218,6 @@ function describeCallable({ name, description, inputs, output }: Tool): Function
     inputs: Object.fromEntries<InputMetadata>(described),
     output: { name: output.name, description: output.description, type: output.type },
   };
-}
-
-function sortByName<T extends { readonly name: string }>(entries: ReadonlyMap<string, T> = new Map()): T[] {
-  return [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function describeInput(name: string, declaration: ToolInput): InputMetadata {

@@ -207,9 +207,7 @@ export interface FetchedResponse {
 
 /** Reads files, inside the allowed folders only (D51). */
 export interface FileAccess {
-  /**
-   * Reads a file; looks up a relative path in each root in turn. Rejects with a ToolError when it cannot.
-   */
+  /** Reads a file; looks up a relative path in each root in turn. Rejects with a ToolError when it cannot. */
   read(path: string): Promise<{ readonly path: string; readonly bytes: Buffer }>;
 }
 
@@ -362,9 +360,8 @@ export function defineTool<const M extends InputDeclarations>(
 ): Tool {
   const { name, description, openInputs = false, version, repeatable, usesModel, run } = declaration;
   const inputs = normalizeInputs(declaration.inputs);
-  if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(name)) {
+  if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(name))
     throw new TypeError(`"${name}" is not a tool name: use lower-case letters, digits and _`);
-  }
   const output = declaration.output ?? { name: 'output', description: 'the result', type: 'any' };
   return {
     name,

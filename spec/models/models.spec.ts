@@ -9,11 +9,7 @@ import { catchRejection } from '../support/rejection.js';
 import { PauseCounter } from '../support/tool-context.js';
 import { createCaller, type TestCaller } from './asking.js';
 
-const END: AnswerPart = {
-  type: 'end',
-  finish: 'stop',
-  usage: { input_tokens: 1, output_tokens: 1 },
-};
+const END: AnswerPart = { type: 'end', finish: 'stop', usage: { input_tokens: 1, output_tokens: 1 } };
 
 /** Holds every request until a spec lets it end. */
 class HeldProvider implements ModelProvider {

@@ -11,10 +11,8 @@ import type { RecordedAnswer } from './mock.js';
 type Log = (message: string) => void;
 
 /**
- * Reads a file with one answer in each line. Rejects with a ModelError that names the line, and the file without its
- * folders: callers of a server see it.
- *
- * @param paths where it may be; the first one that there is counts
+ * Reads the first file that there is, with one answer in each line. Rejects with a ModelError that names the line, and
+ * the file without its folders: callers of a server see it.
  */
 export async function readAnswers(paths: readonly string[], log?: Log): Promise<RecordedAnswer[]> {
   const misconfigured = (problem: string, detail: string): ModelError => {
@@ -35,18 +33,19 @@ export async function readAnswers(paths: readonly string[], log?: Log): Promise<
       );
     }
     const lines = text.split('\n');
-    const wrong = lines.findIndex((line) => line.trim() !== '' && parseAnswer(line) === undefined);
+    const wrong = lines.findIndex((line) => line.trim() !== '' && !isAnswer(parseLine(line)));
     if (wrong >= 0) {
-      const problem = isJson(lines[wrong] ?? '')
-        ? 'is not an answer'
-        : 'is not JSON; an answer stands in one line';
+      const problem =
+        parseLine(lines[wrong] ?? '') === undefined
+          ? 'is not JSON; an answer stands in one line'
+          : 'is not an answer';
       throw misconfigured(
         `line ${wrong + 1} of "${file}" ${problem}: {"fingerprint": "…", "text": "…"}, or {"prompt": "…", "text": "…"}; "finish" is "stop" or ` +
           '"length", and "usage" is {"input_tokens": 0, "output_tokens": 0}',
         path,
       );
     }
-    return lines.flatMap((line) => parseAnswer(line) ?? []);
+    return lines.map(parseLine).filter(isAnswer);
   }
   throw misconfigured(
     `there is no file "${file}" with answers: name one with WAVETRAIN_ANSWERS`,
@@ -54,23 +53,12 @@ export async function readAnswers(paths: readonly string[], log?: Log): Promise<
   );
 }
 
-function parseAnswer(line: string): RecordedAnswer | undefined {
-  if (line.trim() === '') return undefined;
+/** Returns undefined for what is not JSON. */
+function parseLine(line: string): unknown {
   try {
-    const answer: unknown = JSON.parse(line);
-    return isAnswer(answer) ? answer : undefined;
+    return JSON.parse(line);
   } catch {
-    // Like a line without the fields.
     return undefined;
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 
@@ -101,18 +89,15 @@ function isCount(value: unknown): boolean {
 export function recordAnswers(provider: ModelProvider, file: string, log?: Log): ModelProvider {
   const recording = new AnswersFile(file, log);
   let hasWarned = false;
-  const warnOnce = (): void => {
-    if (!hasWarned)
-      warnHost(
-        'WAVETRAIN_RECORD_ANSWERS has no effect on mock/recorded, whose answers are in a file already',
-      );
-    hasWarned = true;
-  };
   return {
     ...provider,
     async *stream(request, signal) {
       if (provider.name === 'mock' && request.model === 'recorded') {
-        warnOnce();
+        if (!hasWarned)
+          warnHost(
+            'WAVETRAIN_RECORD_ANSWERS has no effect on mock/recorded, whose answers are in a file already',
+          );
+        hasWarned = true;
         yield* provider.stream(request, signal);
         return;
       }
@@ -121,7 +106,7 @@ export function recordAnswers(provider: ModelProvider, file: string, log?: Log):
       await recording.open();
       for await (const part of provider.stream(request, signal)) {
         if (part.type === 'text') texts.push(part.text);
-        if (part.type === 'end') {
+        if (part.type === 'end')
           await recording.add({
             fingerprint: fingerprintOf(request),
             prompt: lastWordsOf(request),
@@ -129,7 +114,6 @@ export function recordAnswers(provider: ModelProvider, file: string, log?: Log):
             ...(part.finish === 'length' && { finish: 'length' }),
             usage: part.usage,
           });
-        }
         yield part;
       }
     },

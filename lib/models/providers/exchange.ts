@@ -48,16 +48,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
     this.#signal?.addEventListener('abort', this.#onAbort);
     const { origin, pathname, search } = url;
-    dispatcher.dispatch(
-      {
-        origin,
-        path: pathname + search,
-        method: 'POST',
-        headers: { ...headers, 'accept-encoding': 'identity' },
-        body,
-      },
-      this,
-    );
+    const sent = { ...headers, 'accept-encoding': 'identity' };
+    dispatcher.dispatch({ origin, path: pathname + search, method: 'POST', headers: sent, body }, this);
     return await response;
   }
 

@@ -10,10 +10,8 @@ const HIDDEN_KEY = /[\w-]*(?:\*{2,}|\.{3,}|…|•{2,})[\w-]*/g;
  */
 export function createKeyScrubber(config: ModelConfig): (text: string) => string {
   const { openai, anthropic, ollama, compatible } = config;
-  const keys = [openai, anthropic, ollama, compatible]
-    .map(({ apiKey }) => apiKey)
-    .filter((key) => key !== undefined)
-    .filter((key) => key.length >= MIN_KEY_LENGTH);
+  const configured = [openai, anthropic, ollama, compatible].map(({ apiKey = '' }) => apiKey);
+  const keys = configured.filter((key) => key.length >= MIN_KEY_LENGTH);
   return (text) => keys.reduce(scrubKey, text);
 }
 

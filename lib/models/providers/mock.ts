@@ -25,8 +25,6 @@ export interface RecordedAnswer {
 /**
  * A provider without a network: `mock/echo` answers with the last message, and `mock/recorded` with the answers of a file,
  * in their order where several have the fingerprint of the request, to each tenant from the first one on.
- *
- * @param readAnswers reads the answers when the first one is needed
  */
 export function createMockProvider(readAnswers: () => Promise<readonly RecordedAnswer[]>): ModelProvider {
   let recorded: Promise<Recording> | undefined;
@@ -148,11 +146,8 @@ export function lastWordsOf(request: Pick<ProviderRequest, 'messages'>): string 
  * The fingerprint of a request: of its system message, messages, images, and schema. The model, its temperature and the
  * maximum of tokens do not count, so that the answers of one model can stand for another.
  */
-export function fingerprintOf({
-  system,
-  messages,
-  schema,
-}: Pick<ProviderRequest, 'system' | 'messages' | 'schema'>): string {
+export function fingerprintOf(request: Pick<ProviderRequest, 'system' | 'messages' | 'schema'>): string {
+  const { system, messages, schema } = request;
   const parts = messages.map(({ role, content }) => ({
     role,
     content:

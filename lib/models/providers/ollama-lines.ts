@@ -21,7 +21,16 @@ export function passOnOllamaLines(
 ): ReadableStream<Uint8Array> {
   const chunks = body.getReader();
   const parts = splitLines(chunks);
-  const check = new LineCheck();
+  let isComplete = false;
+  const lines = new LineReader(
+    new JsonMeter(MODEL_LIMITS.event),
+    (line) => {
+      if (line.trim() !== '') isComplete = checkLine(line) || isComplete;
+    },
+    (exceeded) => {
+      throw new ModelError('bad_request', `a part of the answer has more than ${exceeded}`);
+    },
+  );
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -30,10 +39,11 @@ export function passOnOllamaLines(
         if (incomingDataScheduler.isOver) await incomingDataScheduler.wait(tenantId);
         const { done, value } = await parts.next();
         if (done) {
-          check.end();
-          return controller.close();
+          lines.end();
+          if (isComplete) return controller.close();
+          throw new ModelError('protocol', 'the answer was cut before the model had finished');
         }
-        check.push(value);
+        lines.push(value);
         controller.enqueue(value);
       },
       cancel: (reason) => chunks.cancel(reason),
@@ -60,31 +70,7 @@ async function* splitLines(
   return undefined;
 }
 
-/** Checks the lines of one answer. All members throw a ModelError. */
-class LineCheck {
-  #isComplete = false;
-  readonly #lines = new LineReader(
-    new JsonMeter(MODEL_LIMITS.event),
-    (line) => {
-      if (line.trim() !== '') this.#isComplete = checkLine(line) || this.#isComplete;
-    },
-    (exceeded) => {
-      throw new ModelError('bad_request', `a part of the answer has more than ${exceeded}`);
-    },
-  );
-
-  push(part: Uint8Array): void {
-    this.#lines.push(part);
-  }
-
-  end(): void {
-    this.#lines.end();
-    if (!this.#isComplete)
-      throw new ModelError('protocol', 'the answer was cut before the model had finished');
-  }
-}
-
-/** Returns true for the last line of an answer. */
+/** Returns true for the last line of an answer. @throws ModelError */
 function checkLine(line: string): boolean {
   let parsed: Json;
   try {

@@ -20,7 +20,6 @@ const VARIABLES: Readonly<Record<SdkProviderName, { readonly key: string; readon
  * the request and the answer, keys and all.
  *
  * @param provider whose variables the error names as the cure
- * @param scrub takes the keys out of a text
  */
 export function toModelError(
   error: unknown,

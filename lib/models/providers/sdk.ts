@@ -214,12 +214,11 @@ function toPrompt({ system, messages }: ProviderRequest): LanguageModelV3Prompt 
 
 function toPromptMessage({ role, content }: ModelMessage): LanguageModelV3Prompt[number] {
   const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
-  if (role === 'assistant') {
+  if (role === 'assistant')
     return {
       role,
       content: parts.flatMap((part) => (part.type === 'text' ? [{ type: 'text', text: part.text }] : [])),
     };
-  }
   return {
     role,
     content: parts.map((part) =>

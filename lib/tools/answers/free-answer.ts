@@ -4,14 +4,10 @@ import { extractJson, stripFence } from '../../definition/template/extract-json.
 import type { ModelAnswer } from '../../models/model.js';
 import { withoutThoughts } from '../../models/thoughts.js';
 
-/**
- * @param maxTokens the length limit of the request
- * @throws ToolError, not retryable, when the rest of the answer is missing: parts of it could pass for the whole
- */
+/** @throws ToolError, not retryable, when the rest of the answer is missing: parts of it could pass for the whole */
 export function assertComplete({ finish, model }: ModelAnswer, maxTokens: number | undefined): void {
-  if (finish === 'filter') {
+  if (finish === 'filter')
     throw ToolError.nonRetryable(`${model} withheld the answer: its content filter took effect`);
-  }
   if (finish !== 'length') return;
   const limit = maxTokens === undefined ? 'its maximum of tokens' : `"max_tokens" (${maxTokens})`;
   throw ToolError.nonRetryable(

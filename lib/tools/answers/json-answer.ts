@@ -15,11 +15,9 @@ export type Reading<T> =
 /** A question whose answer is JSON. */
 export interface JsonQuestion<T> {
   readonly request: Omit<ModelRequest, 'messages'>;
-  /** The message of the user. */
   readonly prompt: string;
   /** How often the model may fix its answer. */
   readonly maxRepairs: number;
-  /** Takes the value that was found in the answer. */
   readonly read: (value: Json) => Reading<T>;
 }
 
@@ -47,12 +45,13 @@ export async function askForJson<T>(
       return { value: reading.value, model: answer.model };
     }
     const problems = formatFirst(reading.problems, MAX_PROBLEMS);
-    if (repairs >= maxRepairs || answer.text === before) {
+    if (repairs >= maxRepairs || answer.text === before)
       throw unusable(answer, problems, repairs, answer.text === before);
-    }
     context.log(`asked ${answer.model} to fix its answer: ${problems.join('; ')}`);
     before = answer.text;
-    messages = [question, ...quoteAnswer(answer.text), { role: 'user', content: askForRepair(problems) }];
+    // Providers refuse an empty message.
+    const quoted = answer.text.trim() === '' ? [] : [{ role: 'assistant', content: answer.text } as const];
+    messages = [question, ...quoted, { role: 'user', content: askForRepair(problems) }];
   }
 }
 
@@ -78,11 +77,6 @@ const MAX_SHOWN = 200;
 
 const ECHO_HINT =
   'mock/echo gives back what it is asked: use a language model, or mock/recorded with a file of answers (WAVETRAIN_ANSWERS)';
-
-/** Providers refuse an empty message. */
-function quoteAnswer(text: string): ModelRequest['messages'] {
-  return text.trim() === '' ? [] : [{ role: 'assistant', content: text }];
-}
 
 function askForRepair(problems: readonly string[]): string {
   return [

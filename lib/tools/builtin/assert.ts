@@ -4,11 +4,7 @@ import { writeStart } from '../../common/json/json-writer.js';
 import { type EvaluateExpression, evaluateHere } from '../expressions/evaluate.js';
 import { defineTool, type Tool } from '../tool.js';
 
-/**
- * Creates the tool that fails its task when a JSONata expression is not true.
- *
- * @param evaluate where expressions are evaluated, as for `transform`
- */
+/** Creates the tool that fails its task when a JSONata expression is not true. */
 export function createAssert(evaluate: EvaluateExpression): Tool {
   return defineTool({
     name: 'assert',

@@ -130,26 +130,20 @@ function hasEnding(name: string, format: Format): boolean {
 
 async function toBytes(given: ExportInputs, context: ToolContext): Promise<string | Uint8Array> {
   const { format, sheets, metadata, periods, analyst_notes: notes } = given;
-  if (sheets !== null && format !== 'xlsx') {
+  if (sheets !== null && format !== 'xlsx')
     throw ToolError.nonRetryable(`sheets are for the format xlsx, and not for ${format}`);
-  }
   if (format === 'xlsx') return await toWorkbook(given, context);
   const data = await prepare(given.data ?? given.content ?? null, given, context);
-  switch (format) {
-    case 'json':
-      return await runForAttempt(toJsonTextInSteps(data), context);
-    case 'csv':
-      return await runForAttempt(
-        toCsvInSteps(await runForAttempt(toTableInSteps(data), context), given),
-        context,
-      );
-    case 'text':
-      return typeof data === 'string' ? data : await runForAttempt(toJsonTextInSteps(data), context);
-    case 'markdown': {
-      const options = { title: given.filename, periods, metadata, notes };
-      return await runForAttempt(toMarkdownInSteps(data, options), context);
-    }
+  if (format === 'csv') {
+    const table = await runForAttempt(toTableInSteps(data), context);
+    return await runForAttempt(toCsvInSteps(table, given), context);
   }
+  if (format === 'markdown') {
+    const options = { title: given.filename, periods, metadata, notes };
+    return await runForAttempt(toMarkdownInSteps(data, options), context);
+  }
+  if (format === 'text' && typeof data === 'string') return data;
+  return await runForAttempt(toJsonTextInSteps(data), context);
 }
 
 async function toWorkbook(given: ExportInputs, context: ToolContext): Promise<Uint8Array> {
@@ -157,9 +151,8 @@ async function toWorkbook(given: ExportInputs, context: ToolContext): Promise<Ui
   const values: [string, Json][] =
     sheets === null ? [[filename, given.data ?? given.content ?? null]] : Object.entries(sheets);
   if (values.length === 0) throw ToolError.nonRetryable('sheets must have at least one sheet');
-  if (values.length > EXPORT_LIMITS.sheets) {
+  if (values.length > EXPORT_LIMITS.sheets)
     throw ToolError.nonRetryable(`a workbook may have ${EXPORT_LIMITS.sheets} sheets: write several files`);
-  }
   const cells = new CellMaker(EXPORT_LIMITS.cellLength);
   const layOut = (data: Json): Promise<Table> => runForAttempt(toTableInSteps(data, cells), context);
   const tables: NamedTable[] = [];

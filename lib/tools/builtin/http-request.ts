@@ -6,7 +6,7 @@ import { readContent } from '../fetching/content.js';
 import { assertShortUrl, readRequestHeaders, toRequestText } from '../fetching/request.js';
 import { assertStatus } from '../fetching/status.js';
 import { runLongWork } from '../../common/scheduling/run-in-slices.js';
-import { defineTool, type ToolContext } from '../tool.js';
+import { defineTool, type ToolContext, type FetchOptions } from '../tool.js';
 
 /** Sends one HTTP request and reads the answer (D62), inside the guard of {@link ToolContext.fetch} (D51). */
 export const httpRequest = defineTool({
@@ -69,8 +69,8 @@ export const httpRequest = defineTool({
     const content = readRequestBody(json, text, context);
     const response = await context.fetch(withQuery(url, query ?? {}), {
       method,
-      headers: { ...content?.headers, ...readRequestHeaders(headers ?? {}) },
-      body: content?.body,
+      headers: { ...content.headers, ...readRequestHeaders(headers ?? {}) },
+      body: content.body,
       timeoutMs: timeout * 1000,
       maxBytes: max_bytes,
     });
@@ -81,28 +81,20 @@ export const httpRequest = defineTool({
   },
 });
 
-interface RequestContent {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: () => string | Promise<string>;
-}
-
 function readRequestBody(
   json: Json | undefined,
   text: string | undefined,
   context: ToolContext,
-): RequestContent | undefined {
-  if (json !== undefined && text !== undefined) {
+): Partial<Pick<FetchOptions, 'headers' | 'body'>> {
+  if (json !== undefined && text !== undefined)
     throw ToolError.nonRetryable('"json" and "text" are both given: a request has one body');
-  }
   if (text !== undefined)
     return { headers: { 'content-type': 'text/plain;charset=utf-8' }, body: () => text };
-  if (json === undefined) return undefined;
-  return { headers: { 'content-type': 'application/json' }, body: () => writeJson(json, context) };
-}
-
-/** Writes a long value while no other attempt has long work, since many requests of a fan-out may be sent at once. */
-function writeJson(value: Json, context: ToolContext): string | Promise<string> {
-  return isShortJson(value) ? JSON.stringify(value) : runLongWork(context, () => writeJsonInSteps(value));
+  if (json === undefined) return {};
+  // Many requests of a fan-out may be sent at once: a long value is written while no other attempt has long work.
+  const body = (): string | Promise<string> =>
+    isShortJson(json) ? JSON.stringify(json) : runLongWork(context, () => writeJsonInSteps(json));
+  return { headers: { 'content-type': 'application/json' }, body };
 }
 
 /** Adds the values to the query of a URL. A URL that is none is left as it is, and refused when it is fetched. */
@@ -120,7 +112,10 @@ function withQuery(text: string, query: JsonObject): string {
     const value = query[name] ?? null;
     const values = Array.isArray(value) ? value : [value];
     count += values.length;
-    if (count > FETCH_LIMITS.queryValues) throw tooManyValues();
+    if (count > FETCH_LIMITS.queryValues)
+      throw ToolError.nonRetryable(
+        `the query has more than ${FETCH_LIMITS.queryValues} values: no more are sent; send more as a body`,
+      );
     for (const one of values) {
       if (one === null) continue;
       const written = toRequestText(one, `the query's "${name.slice(0, MAX_SHOWN_NAME)}"`);
@@ -135,9 +130,3 @@ function withQuery(text: string, query: JsonObject): string {
 }
 
 const MAX_SHOWN_NAME = 100;
-
-function tooManyValues(): ToolError {
-  return ToolError.nonRetryable(
-    `the query has more than ${FETCH_LIMITS.queryValues} values: no more are sent; send more as a body`,
-  );
-}

@@ -13,7 +13,6 @@ import { defineTool, type Tool } from '../tool.js';
 /**
  * Creates the tool that reads documents, from the allowed folders and from public addresses (D49, D51).
  *
- * @param parse where documents are parsed
  * @param limiter how many documents are in memory at once while they are read
  */
 export function createIngestDocument(
@@ -124,10 +123,9 @@ function parseTypes(columns: JsonObject): CellTypes {
 const MAX_DELIMITER_LENGTH = 10;
 
 function parseDelimiter(delimiter: string): string {
-  if (delimiter === '' || delimiter.length > MAX_DELIMITER_LENGTH || /["\r\n]/.test(delimiter)) {
+  if (delimiter === '' || delimiter.length > MAX_DELIMITER_LENGTH || /["\r\n]/.test(delimiter))
     throw ToolError.nonRetryable(
       `"delimiter" is ${JSON.stringify(delimiter.slice(0, 20))}: use one to ${MAX_DELIMITER_LENGTH} characters, such as ";"`,
     );
-  }
   return delimiter;
 }

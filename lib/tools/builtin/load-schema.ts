@@ -68,9 +68,8 @@ const MAX_SHOWN = 100;
 async function loadFile(path: string, { files }: ToolContext): Promise<Schema> {
   const { bytes } = await files.read(path);
   const text = decodeText(bytes, path);
-  if (text.length > MAX_SCHEMA_LENGTH) {
+  if (text.length > MAX_SCHEMA_LENGTH)
     throw readError(path, `it is longer than ${MAX_SCHEMA_LENGTH / 1024} KiB, the limit for schemas`);
-  }
   const { value, problems } = parseText(text);
   const [problem] = problems.filter(({ severity }) => severity === 'error');
   if (problem !== undefined) {
@@ -86,9 +85,8 @@ async function readValue(source: Json, hint: string | null, context: ToolContext
   if (isSchema(source)) return source;
   const columns = await runLongWork(context, () => findColumns(source));
   if (columns !== undefined) return readDocument(source, columns, hint);
-  if (typeof source !== 'object' || source === null) {
+  if (typeof source !== 'object' || source === null)
     throw ToolError.nonRetryable(`"source" is ${describeKind(source)}, not a file, a name or a schema`);
-  }
   const kind = Array.isArray(source) ? 'list' : 'dict';
   return { fields: readFields(source, '"source"'), source: kind, raw: source, task_id: null };
 }
@@ -96,9 +94,8 @@ async function readValue(source: Json, hint: string | null, context: ToolContext
 function readDocument(document: Json, columns: string[], hint: string | null): Schema {
   const source =
     isObject(document) && typeof document['source'] === 'string' ? document['source'] : 'document';
-  if (columns.length === 0) {
+  if (columns.length === 0)
     throw ToolError.nonRetryable(`the document "${source}" has neither columns nor Markdown tables`);
-  }
   assertFieldCount(columns.length, `the document "${source}"`);
   const fields = columns.map((name) => createField(name, hint));
   return { fields, source, raw: columns, task_id: null };

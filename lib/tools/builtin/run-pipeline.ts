@@ -7,11 +7,7 @@ export const runPipeline = defineTool({
   name: 'run_pipeline',
   description: 'Runs another pipeline, from a file or written in place, and returns its outputs',
   inputs: {
-    file: {
-      type: 'string',
-      minLength: 1,
-      description: 'a pipeline file, in one of the allowed folders',
-    },
+    file: { type: 'string', minLength: 1, description: 'a pipeline file, in one of the allowed folders' },
     pipeline: {
       verbatim: true,
       description: 'instead of a file: the definition, as an object or as YAML or JSON text',
@@ -38,21 +34,18 @@ export const runPipeline = defineTool({
  * @throws ToolError, not retryable, that names the invalid field
  */
 export function assertPipelineCall(call: unknown): asserts call is PipelineCall {
-  if (!isPlainObject(call)) {
+  if (!isPlainObject(call))
     throw ToolError.nonRetryable(
       `run_pipeline takes an object with "file" or "pipeline", not ${describeValue(call)}`,
     );
-  }
   const { file, pipeline } = call;
   const hasFile = file !== undefined && file !== null;
-  if (hasFile && (typeof file !== 'string' || file === '')) {
+  if (hasFile && (typeof file !== 'string' || file === ''))
     throw ToolError.nonRetryable(`"file" must be the path of a pipeline, not ${describeValue(file)}`);
-  }
-  if (hasFile === (pipeline !== undefined && pipeline !== null)) {
+  if (hasFile === (pipeline !== undefined && pipeline !== null))
     throw ToolError.nonRetryable(
       `give exactly one of "file" and "pipeline": ${hasFile ? 'both are' : 'neither is'} given`,
     );
-  }
   for (const key of ['params', 'inputs', 'session'] as const) {
     if (call[key] === undefined || isPlainObject(call[key])) continue;
     throw ToolError.nonRetryable(`"${key}" must be an object, not ${describeValue(call[key])}`);

@@ -17,11 +17,6 @@ const MAX_QUERY_LENGTH = 2000;
 /** Entries of a list of queries, empty ones included. */
 const MAX_ENTRIES = 10_000;
 
-/** A result, with the query that found it. */
-interface FoundResult extends SearchResult {
-  readonly source_query: string;
-}
-
 /**
  * Creates the tool that searches the web (D49). A search that fails fails the task: an empty list means that there is
  * nothing to find.
@@ -54,7 +49,7 @@ export function createSearchWeb(options: SearchOptions = {}): Tool {
     },
     async run({ query, top_n: count, provider, timeout }, context) {
       const searcher = createSearchProvider(provider ?? standard, options);
-      const results: FoundResult[] = [];
+      const results: (SearchResult & { readonly source_query: string })[] = [];
       for (const text of readQueries(query)) {
         const { url, headers } = searcher.request(text, count);
         const response = await context.fetch(url, { headers, timeoutMs: timeout * 1000 });
@@ -88,11 +83,10 @@ function readQueries(query: Json): string[] {
   if (entries.length > MAX_ENTRIES) throw tooManyQueries(entries.length);
   const queries = entries.map((text) => {
     if (typeof text === 'string' && text.length <= MAX_QUERY_LENGTH) return text.trim();
-    if (typeof text === 'string') {
+    if (typeof text === 'string')
       throw ToolError.nonRetryable(
         `a query has ${text.length} characters: at most ${MAX_QUERY_LENGTH} are searched for, so shorten it`,
       );
-    }
     throw ToolError.nonRetryable(`"query" must be a text or a list of texts, not ${describeKind(text)}`);
   });
   const present = queries.filter((text) => text !== '');

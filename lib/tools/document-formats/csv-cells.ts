@@ -14,11 +14,7 @@ export function* findTypeProblems(columns: Json): Generator<FormatProblem> {
     if (CELL_TYPES.some((name) => name === type)) continue;
     const meant = typeof type === 'string' ? nearest(type, CELL_TYPES) : undefined;
     const hint = meant === undefined ? `use ${CELL_TYPES.join(', ')}` : `did you mean "${meant}"?`;
-    yield {
-      path: [column],
-      message: `the type ${JSON.stringify(type).slice(0, 100)}`,
-      hint,
-    };
+    yield { path: [column], message: `the type ${JSON.stringify(type).slice(0, 100)}`, hint };
   }
 }
 
@@ -38,18 +34,13 @@ export function convertCell(cell: string, type: CellType, decimal: '.' | ','): D
   if (type === 'string') return cell;
   const text = cell.trim();
   if (text === '') return null;
-  switch (type) {
-    case 'boolean': {
-      const word = text.toLowerCase();
-      return TRUE.has(word) ? true : FALSE.has(word) ? false : undefined;
-    }
-    case 'date':
-      return isDate(text) ? text : undefined;
-    default: {
-      const number = parseNumber(text, decimal);
-      return type === 'integer' && !Number.isSafeInteger(number) ? undefined : number;
-    }
+  if (type === 'date') return isDate(text) ? text : undefined;
+  if (type === 'boolean') {
+    const word = text.toLowerCase();
+    return TRUE.has(word) || (FALSE.has(word) ? false : undefined);
   }
+  const number = parseNumber(text, decimal);
+  return type === 'integer' && !Number.isSafeInteger(number) ? undefined : number;
 }
 
 function isDate(text: string): boolean {

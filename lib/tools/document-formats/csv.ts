@@ -17,14 +17,7 @@ export interface CsvReadOptions {
   readonly delimiter?: string;
   /** Of numbers in the columns that have a type. Default: a point. */
   readonly decimal?: '.' | ',';
-  /** The types of columns, by name. */
   readonly columns?: CellTypes;
-}
-
-/** A record of csv-parse that says where it ends. */
-interface LocatedRecord {
-  readonly record: string[];
-  readonly info: { readonly lines: number };
 }
 
 /** A cell that is not of the type of its column. */
@@ -54,7 +47,9 @@ export async function parseCsv(
   /** Where each record ends takes as long again, so it is asked for when it is needed. */
   const findLine = async (): Promise<number> => {
     const parser = parse({ ...format, info: true, from: rows.length + 2 });
-    const records: AsyncIterable<LocatedRecord> = Readable.from(slices(bytes)).pipe(parser);
+    const records: AsyncIterable<{ readonly info: { readonly lines: number } }> = Readable.from(
+      slices(bytes),
+    ).pipe(parser);
     for await (const { info } of records) return info.lines;
     return 0;
   };
@@ -86,13 +81,11 @@ function parseHeader(cells: readonly string[], types: CellTypes): string[] {
     if (seen.has(column)) throw new Error(`two columns are named "${column}": rename one`);
     seen.add(column);
   }
-  if (columns.every((column) => typeof parseCell(column) === 'number')) {
+  if (columns.every((column) => typeof parseCell(column) === 'number'))
     throw new Error('its first line must name the columns, but holds only numbers');
-  }
   const missing = Object.keys(types).find((column) => !seen.has(column));
-  if (missing !== undefined) {
+  if (missing !== undefined)
     throw new Error(`it has no column "${missing}", which has a type; it has ${joinFirst(columns, 20)}`);
-  }
   return columns;
 }
 
@@ -139,7 +132,6 @@ function detectDelimiter(text: string): string {
   return counted.reduce((best, next) => (next.count > best.count ? next : best)).delimiter;
 }
 
-/** Yields to the event loop after every slice. */
 async function* slices(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
     yield bytes.subarray(at, at + SLICE_BYTES);

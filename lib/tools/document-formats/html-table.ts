@@ -29,7 +29,9 @@ export class HtmlTable {
 
   /** A line for each row that is not empty: `a | b`. Columns that are empty in all rows are left out. */
   toText(): string {
-    const rows = this.#rows.map((cells) => joinSigns(cells.map(collapse)));
+    const rows = this.#rows.map((cells) =>
+      joinSigns(cells.map((cell) => cell.replaceAll(/\s+/g, ' ').trim())),
+    );
     const used = new Set(
       rows.flatMap((cells) => cells.flatMap((cell, column) => (cell === '' ? [] : [column]))),
     );
@@ -45,10 +47,6 @@ function toLine(cells: readonly string[]): string {
   let end = cells.length;
   while (end > 0 && cells[end - 1] === '') end--;
   return cells.slice(0, end).map(toNumberText).join(' | ');
-}
-
-function collapse(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim();
 }
 
 /** Moves `$` to the cell after it, and `)` and `%` to the cell before it; the columns stay where they are. */

@@ -110,10 +110,7 @@ class HtmlReader {
   }
 
   #endParagraph(): void {
-    if (this.#tables.length > 0) {
-      this.#tables.at(-1)?.addText(' ');
-      return;
-    }
+    if (this.#tables.length > 0) return this.#tables.at(-1)?.addText(' ');
     if (this.#heading !== undefined) {
       this.#text += ' ';
       return;

@@ -17,9 +17,8 @@ const SPACES = 2;
  */
 export function parseJson(text: string, source: string): DocumentContent {
   const { depth } = runToEnd(measureJsonInSteps(text));
-  if (depth > MAX_JSON_DEPTH) {
+  if (depth > MAX_JSON_DEPTH)
     throw documentError(source, `is nested deeper than ${MAX_JSON_DEPTH} levels: flatten it, ${AS_TEXT}`);
-  }
   const data = parse(text, source);
   const length = JSON.stringify(data).length + measureIndentation(data, 0);
   const { textLength } = DOCUMENT_LIMITS;

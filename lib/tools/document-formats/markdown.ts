@@ -26,7 +26,10 @@ export function parseMarkdown(text: string): DocumentContent {
   const headings = findHeadings(text);
   const sections = [
     ...sectionBefore(text, headings),
-    ...headings.map((heading, i) => toSection(text, heading, headings[i + 1])),
+    ...headings.map(({ level, heading, body }, i) => {
+      const below = text.slice(body, headings[i + 1]?.start);
+      return { level, heading, text: copyText(below.trim()) };
+    }),
   ];
   const title = (headings.find(({ level }) => level === 1) ?? headings[0])?.heading;
   return { sections, ...(title !== undefined && title !== '' && { title }) };
@@ -37,17 +40,14 @@ function sectionBefore(text: string, [first]: readonly Heading[]): Section[] {
   return before === '' ? [] : [{ level: 0, heading: '', text: before }];
 }
 
-function toSection(text: string, { level, heading, body }: Heading, next: Heading | undefined): Section {
-  return { level, heading, text: copyText(text.slice(body, next?.start).trim()) };
-}
-
 function findHeadings(text: string): Heading[] {
   const headings: Heading[] = [];
   let fence: string | undefined;
   /** Offset of the paragraph that is open. */
   let paragraph: number | undefined;
   for (const { line, at, next } of lines(text, skipFrontMatter(text))) {
-    if (fence === undefined && isPlain(line)) {
+    // Most lines belong to a paragraph by their first character, and need no other pattern.
+    if (fence === undefined && /^[A-Za-z]/.test(line)) {
       paragraph ??= at;
       continue;
     }
@@ -59,8 +59,10 @@ function findHeadings(text: string): Heading[] {
     const heading = HEADING.exec(line);
     const underline = UNDERLINE.exec(line);
     if (mark !== undefined) fence = mark.marks;
-    else if (heading !== null) headings.push(atxHeading(heading, at, next));
-    else if (underline !== null && paragraph !== undefined) {
+    else if (heading !== null) {
+      const [, { length: level } = '', rest = ''] = heading;
+      headings.push({ level, heading: copyText(stripClosingMarks(rest.trim())), start: at, body: next });
+    } else if (underline !== null && paragraph !== undefined) {
       const level = underline[1]?.startsWith('=') === true ? 1 : 2;
       headings.push({ level, heading: joinLines(text.slice(paragraph, at)), start: paragraph, body: next });
     } else if (line.trim() !== '' && !NOT_PARAGRAPH.test(line)) {
@@ -72,11 +74,6 @@ function findHeadings(text: string): Heading[] {
   return headings;
 }
 
-/** Most lines belong to a paragraph by their first character, and need no pattern. */
-function isPlain(line: string): boolean {
-  return /^[A-Za-z]/.test(line);
-}
-
 function joinLines(paragraph: string): string {
   return copyText(
     paragraph
@@ -85,15 +82,6 @@ function joinLines(paragraph: string): string {
       .join(' ')
       .trim(),
   );
-}
-
-function atxHeading([, marks, rest]: RegExpExecArray, start: number, body: number): Heading {
-  return {
-    level: marks?.length ?? 0,
-    heading: copyText(stripClosingMarks((rest ?? '').trim())),
-    start,
-    body,
-  };
 }
 
 /** Strips the marks from the end of `# A heading ##`. */
@@ -118,9 +106,8 @@ function closes({ marks, rest }: { marks: string; rest: string }, fence: string)
 /** Returns the offset after the YAML front matter, or 0 without one. */
 function skipFrontMatter(text: string): number {
   if (!/^---\r?\n/.test(text)) return 0;
-  for (const { line, next, at } of lines(text, 0)) {
+  for (const { line, next, at } of lines(text, 0))
     if (at > 0 && (line === '---' || line === '...')) return next;
-  }
   return 0;
 }
 

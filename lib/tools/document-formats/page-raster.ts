@@ -157,9 +157,8 @@ function readLine(
       if (kind === 'mask') cover[x] = isSet ? 0 : 255;
     }
   } else if (kind === 'rgb') {
-    for (let x = 0, at = y * width * 3; x < width; x++, at += 3) {
+    for (let x = 0, at = y * width * 3; x < width; x++, at += 3)
       light[x] = greyOf(data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0);
-    }
   } else {
     for (let x = 0, at = y * width * 4; x < width; x++, at += 4) {
       const opacity = data[at + 3] ?? 255;

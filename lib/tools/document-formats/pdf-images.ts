@@ -164,9 +164,7 @@ function toPixels(image: unknown, isMask: boolean): Pixels | undefined {
   if (data === undefined || !isSize(width) || !isSize(height)) return undefined;
   const pixels = width * height;
   const rowBytes = Math.ceil(width / 8);
-  if (data.length === rowBytes * height) {
-    return { width, height, kind: isMask ? 'mask' : 'bits', data };
-  }
+  if (data.length === rowBytes * height) return { width, height, kind: isMask ? 'mask' : 'bits', data };
   if (data.length === 3 * pixels) return { width, height, kind: 'rgb', data };
   if (data.length === 4 * pixels) return { width, height, kind: 'rgba', data };
   return undefined;

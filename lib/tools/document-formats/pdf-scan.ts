@@ -1,3 +1,4 @@
+import type { ToolError } from '../../common/errors.js';
 import { SCAN_LIMITS } from '../../common/limits.js';
 import { formatMebibytes } from '../../common/text.js';
 import { documentError, type DocumentPage } from '../documents/document.js';
@@ -53,17 +54,12 @@ export class RasterBudget {
     if (bytes === null) return;
     this.#pages++;
     this.#bytes += bytes.length;
-    if (this.#pages > SCAN_LIMITS.pages) {
-      throw documentError(
-        this.#source,
-        `has more than ${SCAN_LIMITS.pages} scanned pages, the limit for reading them with a model: split it`,
-      );
-    }
-    if (this.#bytes > SCAN_LIMITS.bytes) {
-      throw documentError(
-        this.#source,
-        `has scanned pages of more than ${formatMebibytes(SCAN_LIMITS.bytes)}, the limit for reading them with a model: split it`,
-      );
-    }
+    if (this.#pages > SCAN_LIMITS.pages) throw this.#exceeded(`more than ${SCAN_LIMITS.pages} scanned pages`);
+    const limit = formatMebibytes(SCAN_LIMITS.bytes);
+    if (this.#bytes > SCAN_LIMITS.bytes) throw this.#exceeded(`scanned pages of more than ${limit}`);
+  }
+
+  #exceeded(what: string): ToolError {
+    return documentError(this.#source, `has ${what}, the limit for reading them with a model: split it`);
   }
 }

@@ -49,9 +49,8 @@ export async function parsePdf(
     const title = await readTitle(pdf);
     const pages: DocumentPage[] = [];
     const rasters = new RasterBudget(source);
-    for (let number = 1; number <= pdf.numPages; number++) {
+    for (let number = 1; number <= pdf.numPages; number++)
       pages.push(await readPage(pdf, number, source, drawScans ? rasters : undefined));
-    }
     return { pages, ...(title !== '' && { title }) };
   } finally {
     await pdf.destroy();
@@ -84,9 +83,7 @@ async function readPage(
 async function readText(page: PdfPage): Promise<string> {
   const { items } = await page.getTextContent();
   let text = '';
-  for (const item of items) {
-    if ('str' in item) text += item.hasEOL ? `${item.str}\n` : item.str;
-  }
+  for (const item of items) if ('str' in item) text += item.hasEOL ? `${item.str}\n` : item.str;
   return text.trimEnd();
 }
 
@@ -98,8 +95,7 @@ async function readTitle(pdf: PdfDocument): Promise<string> {
 
 function describeFailure(source: string, cause: unknown): Error {
   const name = cause instanceof Error ? cause.name : '';
-  if (name === 'PasswordException') {
+  if (name === 'PasswordException')
     return documentError(source, 'is encrypted: save it without a password', cause);
-  }
   return documentError(source, `is not a PDF that can be read: ${errorMessage(cause)}`, cause);
 }

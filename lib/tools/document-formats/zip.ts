@@ -33,19 +33,17 @@ export function assertSmallArchive(bytes: Buffer, source: string): void {
   const entries = listEntries(bytes);
   if (entries === undefined) throw documentError(source, 'is damaged: its ZIP directory cannot be read');
   const { zipEntries, unzippedBytes } = DOCUMENT_LIMITS;
-  if (entries.length > zipEntries) {
+  if (entries.length > zipEntries)
     throw documentError(
       source,
       `holds ${formatNumber(entries.length)} files, more than the limit of ${formatNumber(zipEntries)}`,
     );
-  }
   const total = entries.reduce((sum, entry) => sum + entry.bytes, 0);
-  if (total > unzippedBytes) {
+  if (total > unzippedBytes)
     throw documentError(
       source,
       `unpacks to ${formatMebibytes(total)}, more than the limit of ${formatMebibytes(unzippedBytes)}`,
     );
-  }
   for (const entry of entries) assertTrueSize(entry, bytes, source);
 }
 
@@ -80,17 +78,15 @@ function listEntries(bytes: Buffer): ZipEntry[] | undefined {
 
 function findEnd(bytes: Buffer): number | undefined {
   const first = Math.max(0, bytes.length - END_LENGTH - MAX_COMMENT_LENGTH);
-  for (let at = bytes.length - END_LENGTH; at >= first; at--) {
+  for (let at = bytes.length - END_LENGTH; at >= first; at--)
     if (bytes.readUInt32LE(at) === END_SIGNATURE) return at;
-  }
   return undefined;
 }
 
 function assertTrueSize({ name, method, ...entry }: ZipEntry, bytes: Buffer, source: string): void {
   if (method !== DEFLATED) return;
-  if (entry.offset + LOCAL_LENGTH > bytes.length) {
+  if (entry.offset + LOCAL_LENGTH > bytes.length)
     throw documentError(source, `is damaged: "${name}" in it is missing`);
-  }
   const extra = bytes.readUInt16LE(entry.offset + 26) + bytes.readUInt16LE(entry.offset + 28);
   const start = entry.offset + LOCAL_LENGTH + extra;
   try {

@@ -3,55 +3,31 @@ import { ToolError } from '../../common/errors.js';
 import { DOCUMENT_FORMATS, type DocumentFormat, documentError } from './document.js';
 import { listArchive } from '../document-formats/zip.js';
 
-/** Endings without a format here are texts, unless their content says otherwise. */
-const EXTENSIONS: Readonly<Record<string, DocumentFormat>> = {
-  '.txt': 'text',
-  '.md': 'markdown',
-  '.markdown': 'markdown',
-  '.csv': 'csv',
-  '.tsv': 'csv',
-  '.json': 'json',
-  '.html': 'html',
-  '.htm': 'html',
-  '.xhtml': 'html',
-  '.pdf': 'pdf',
-  '.docx': 'docx',
-  '.xlsx': 'xlsx',
-  '.png': 'image',
-  '.jpg': 'image',
-  '.jpeg': 'image',
-  '.gif': 'image',
-  '.webp': 'image',
+const OFFICE = 'application/vnd.openxmlformats-officedocument';
+
+/** The names of the formats for messages, the endings of files, and content types. Files of other endings are texts. */
+const FORMATS: Readonly<
+  Record<DocumentFormat, { readonly name: string; readonly endings: string; readonly types: string }>
+> = {
+  text: { name: 'text', endings: '.txt', types: 'text/plain' },
+  markdown: { name: 'Markdown', endings: '.md .markdown', types: 'text/markdown' },
+  csv: { name: 'CSV', endings: '.csv .tsv', types: 'text/csv text/tab-separated-values' },
+  json: { name: 'JSON', endings: '.json', types: 'application/json' },
+  html: { name: 'HTML', endings: '.html .htm .xhtml', types: 'text/html application/xhtml+xml' },
+  pdf: { name: 'a PDF', endings: '.pdf', types: 'application/pdf' },
+  docx: { name: 'a DOCX file', endings: '.docx', types: `${OFFICE}.wordprocessingml.document` },
+  xlsx: { name: 'an XLSX file', endings: '.xlsx', types: `${OFFICE}.spreadsheetml.sheet` },
+  image: {
+    name: 'an image (PNG, JPEG, GIF or WebP)',
+    endings: '.png .jpg .jpeg .gif .webp',
+    types: 'image/png image/jpeg image/gif image/webp',
+  },
 };
 
-const CONTENT_TYPES: Readonly<Record<string, DocumentFormat>> = {
-  'text/plain': 'text',
-  'text/markdown': 'markdown',
-  'text/csv': 'csv',
-  'text/tab-separated-values': 'csv',
-  'application/json': 'json',
-  'text/html': 'html',
-  'application/xhtml+xml': 'html',
-  'application/pdf': 'pdf',
-  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
-  'image/png': 'image',
-  'image/jpeg': 'image',
-  'image/gif': 'image',
-  'image/webp': 'image',
-};
-
-const NAMES: Readonly<Record<DocumentFormat, string>> = {
-  text: 'text',
-  markdown: 'Markdown',
-  csv: 'CSV',
-  json: 'JSON',
-  html: 'HTML',
-  pdf: 'a PDF',
-  docx: 'a DOCX file',
-  xlsx: 'an XLSX file',
-  image: 'an image (PNG, JPEG, GIF or WebP)',
-};
+/** Finds the format with an ending, or a content type; both are in small letters. */
+function findFormat(by: 'endings' | 'types', text: string): DocumentFormat | undefined {
+  return DOCUMENT_FORMATS.find((format) => FORMATS[format][by].split(' ').includes(text));
+}
 
 /** The kind of a file, as its first bytes say. */
 interface Kind {
@@ -91,8 +67,8 @@ export function detectFormat(document: NamedBytes): DocumentFormat {
   }
   if (!isBinary(expected)) return expected;
   if (isHtml(bytes)) return 'html';
-  if (bytes.length === 0) throw documentError(source, `is not ${NAMES[expected]}: it is empty`);
-  throw documentError(source, `is not ${NAMES[expected]}, whatever its name says: check the file`);
+  if (bytes.length === 0) throw documentError(source, `is not ${FORMATS[expected].name}: it is empty`);
+  throw documentError(source, `is not ${FORMATS[expected].name}, whatever its name says: check the file`);
 }
 
 /** @throws ToolError, not retryable, when the content contradicts the format that the caller has named */
@@ -101,7 +77,7 @@ export function assertFormat(format: DocumentFormat, { source, bytes }: NamedByt
   if (kind === undefined && !isBinary(format)) return;
   if (kind?.format === format) return;
   const found = describeFound(kind, bytes);
-  throw documentError(source, `is not ${NAMES[format]}: ${found}; "format" may be "auto"`);
+  throw documentError(source, `is not ${FORMATS[format].name}: ${found}; "format" may be "auto"`);
 }
 
 function describeFound(kind: Kind | undefined, bytes: Buffer): string {
@@ -128,16 +104,15 @@ function isBinary(format: DocumentFormat): boolean {
 function expectFormat(document: NamedBytes): DocumentFormat | undefined {
   const { contentType } = document;
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
-  const byType = Object.hasOwn(CONTENT_TYPES, type) ? CONTENT_TYPES[type] : undefined;
-  const extension = findExtension(document);
-  const byEnding = extension === undefined ? undefined : EXTENSIONS[extension];
+  const byType = findFormat('types', type);
+  const byEnding = findFormat('endings', findExtension(document) ?? '');
   // Servers send Markdown and CSV as plain text.
   return byType === undefined || byType === 'text' ? (byEnding ?? byType) : byType;
 }
 
 /** The ending that says what the document is; undefined when none does. */
 function findExtension({ source, sourceUrl }: NamedBytes): string | undefined {
-  return [sourceUrl ?? source, source].map(extensionOf).find((ending) => Object.hasOwn(EXTENSIONS, ending));
+  return [sourceUrl ?? source, source].map(extensionOf).find((ending) => findFormat('endings', ending));
 }
 
 /** The ending of a path, or of the path in a URL, in small letters. */
@@ -154,22 +129,20 @@ function findKind(bytes: Buffer): Kind | undefined {
   if (head.startsWith('\x89PNG\r\n')) return { format: 'image', name: 'a PNG image', mime: 'image/png' };
   if (head.startsWith('\xff\xd8\xff')) return { format: 'image', name: 'a JPEG image', mime: 'image/jpeg' };
   if (/^GIF8[79]a/.test(head)) return { format: 'image', name: 'a GIF image', mime: 'image/gif' };
-  if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP') {
+  if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP')
     return { format: 'image', name: 'a WebP image', mime: 'image/webp' };
-  }
   if (bytes.subarray(0, PDF_HEAD_LENGTH).includes('%PDF-')) return { format: 'pdf', name: 'a PDF' };
   if (head.startsWith('PK\x03\x04') || head.startsWith('PK\x05\x06')) return findArchiveKind(bytes);
-  if (bytes.subarray(0, 4).equals(OLE)) {
+  if (bytes.subarray(0, 4).equals(OLE))
     return { name: 'an Office file that is encrypted, or of the format before 2007' };
-  }
   if (head.startsWith('\x1f\x8b')) return { name: 'a gzip archive' };
   return undefined;
 }
 
 function findArchiveKind(bytes: Buffer): Kind {
   const names = listArchive(bytes);
-  if (names.includes('word/document.xml')) return { format: 'docx', name: NAMES.docx };
-  if (names.includes('xl/workbook.xml')) return { format: 'xlsx', name: NAMES.xlsx };
+  if (names.includes('word/document.xml')) return { format: 'docx', name: FORMATS.docx.name };
+  if (names.includes('xl/workbook.xml')) return { format: 'xlsx', name: FORMATS.xlsx.name };
   return names.length === 0 ? { name: 'a ZIP archive that is damaged' } : { name: 'a ZIP archive' };
 }
 

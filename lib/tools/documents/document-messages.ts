@@ -3,16 +3,14 @@ import type { Steps } from '../../common/scheduling/steps.js';
 import { cutIntoPieces } from '../../common/workers/message-socket.js';
 import type { DocumentContent } from './document.js';
 
-/** A content as JSON, with the rasters of its pages in base64. */
-interface PackedContent {
-  /** The pieces of the JSON text. */
+/**
+ * Makes of a content what a process can send: the pieces of its JSON, with the rasters of its pages in base64, and the
+ * number of its characters that are not rasters.
+ */
+export function packContent(content: DocumentContent): {
   readonly json: readonly string[];
-  /** The characters of the JSON that are not rasters. */
   readonly textLength: number;
-}
-
-/** Makes of a content what a process can send. */
-export function packContent(content: DocumentContent): PackedContent {
+} {
   let imageLength = 0;
   const pages = content.pages?.map((page) => {
     if (page.image_bytes === null) return page;

@@ -97,13 +97,11 @@ export class DocumentPool {
 
   #describe(error: WorkerError, { source }: ParseRequest): ToolError {
     const { failure, message } = error;
-    if (failure === 'closed' || failure === 'aborted') {
+    if (failure === 'closed' || failure === 'aborted')
       return ToolError.nonRetryable(`"${source}" was not read: ${message}`, error);
-    }
     // Reading the same document again takes as much.
-    if (failure === 'timed_out' || failure === 'out_of_memory') {
+    if (failure === 'timed_out' || failure === 'out_of_memory')
       return documentError(source, `takes too much to read: ${message}; split it`, error);
-    }
     return new ToolError(`"${source}" could not be read: ${message}`, { cause: error });
   }
 }

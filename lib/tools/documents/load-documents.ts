@@ -22,13 +22,11 @@ import type { ConcurrencyLimiter } from '../../common/scheduling/concurrency-lim
 export interface LoadDocumentOptions {
   readonly format: 'auto' | DocumentFormat;
   readonly csv: CsvReadOptions;
-  /** Makes rasters of the scanned pages of a PDF. */
   readonly drawScans: boolean;
   readonly parse: (request: ParseRequest, context: ToolContext) => Promise<DocumentContent>;
   readonly limiter: ConcurrencyLimiter;
 }
 
-/** One thing to read. */
 interface DocumentSource {
   readonly from: string | JsonObject;
   /** Leave this filing out when it cannot be read, because others of the same result can. */
@@ -47,12 +45,11 @@ export async function loadDocuments(
   context: ToolContext,
 ): Promise<Record<string, unknown>[]> {
   const sources = listSources(named);
-  if (sources.length > DOCUMENT_LIMITS.documents) {
+  if (sources.length > DOCUMENT_LIMITS.documents)
     throw ToolError.nonRetryable(
       `"path" names ${formatNumber(sources.length)} documents, more than the limit of ` +
         `${formatNumber(DOCUMENT_LIMITS.documents)}: use parallel_over`,
     );
-  }
   const loaded: Record<string, unknown>[] = [];
   let failure: unknown;
   let length = 0;

@@ -28,24 +28,13 @@ export interface ParseRequest {
  */
 export async function parseContent(request: ParseRequest, signal?: AbortSignal): Promise<DocumentContent> {
   const { format, bytes, source } = request;
-  switch (format) {
-    case 'pdf':
-      return await parsePdf(bytes, source, request.drawScans);
-    case 'docx':
-      return await parseDocx(bytes, source);
-    case 'xlsx':
-      return await parseXlsx(bytes, source);
-    case 'html':
-      return await parseHtml(decodeHtml(request), source);
-    case 'csv':
-      return await parseCsv(bytes, decodeText(bytes, source), source, signal, request.csv);
-    case 'json':
-      return parseJson(decodeText(bytes, source), source);
-    case 'markdown':
-      return parseMarkdown(decodeText(bytes, source));
-    default:
-      return {};
-  }
+  if (format === 'pdf') return await parsePdf(bytes, source, request.drawScans);
+  if (format === 'docx') return await parseDocx(bytes, source);
+  if (format === 'xlsx') return await parseXlsx(bytes, source);
+  if (format === 'html') return await parseHtml(decodeHtml(request), source);
+  if (format === 'csv') return await parseCsv(bytes, decodeText(bytes, source), source, signal, request.csv);
+  if (format === 'json') return parseJson(decodeText(bytes, source), source);
+  return format === 'markdown' ? parseMarkdown(decodeText(bytes, source)) : {};
 }
 
 /** From this size on, documents are parsed in processes: what is smaller takes some milliseconds. */

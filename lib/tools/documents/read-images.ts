@@ -1,3 +1,5 @@
+import type { DocumentPage } from './document.js';
+import { groupBy } from '../../definition/group-by.js';
 import { isObject, toList } from '../../common/json/json.js';
 import { EXTRACTION_LIMITS } from '../../common/limits.js';
 import { mapSome } from '../../common/scheduling/concurrency-limiter.js';
@@ -21,14 +23,7 @@ const SYSTEM =
 
 type Document = Readonly<Record<string, unknown>>;
 
-interface ImagePage {
-  readonly number: number;
-  readonly text: string;
-  readonly is_scanned: boolean;
-  readonly metadata: object;
-  readonly image_bytes: Uint8Array;
-  readonly image_mime: string;
-}
+type ImagePage = DocumentPage & { readonly image_bytes: Uint8Array; readonly image_mime: string };
 
 /**
  * Lets a model read the pages that are images, in one call for each, some at once. The text of a page, and of its document,
@@ -97,17 +92,8 @@ const MAX_NAMES = 20;
 /** Names the pages without text, by what keeps a model from reading them. */
 function logUnread(documents: readonly Document[], log: (message: string) => void): void {
   for (const document of documents) {
-    const byReason = new Map<string, unknown[]>();
-    for (const page of pagesIn(document)) {
-      const reason = unreadReason(page);
-      if (reason === undefined) continue;
-      const others = byReason.get(reason);
-      if (others === undefined) byReason.set(reason, [page]);
-      else others.push(page);
-    }
-    for (const [reason, pages] of byReason) {
-      log(`did not read ${describePages(document, pages)}: ${reason}`);
-    }
+    for (const [reason, pages] of groupBy(pagesIn(document), unreadReason))
+      if (reason !== undefined) log(`did not read ${describePages(document, pages)}: ${reason}`);
   }
 }
 

@@ -41,7 +41,8 @@ export class Evaluator {
    * that is much longer than most.
    */
   findSyntaxError(source: string): string | undefined {
-    if (source.length > MAX_PARSED_LENGTH || countSteps(source) > MAX_PARSED_STEPS) return undefined;
+    const steps = source.match(/[.%?@]/g)?.length ?? 0;
+    if (source.length > MAX_PARSED_LENGTH || steps > MAX_PARSED_STEPS) return undefined;
     // Parsing evaluates nothing, so the sandbox is still unused.
     const failure = (this.#unused ??= new Sandbox(this.#limits)).parse(source);
     return failure === undefined ? undefined : describeFailure(failure, source, this.#limits);
@@ -49,7 +50,11 @@ export class Evaluator {
 
   /** Creates the sandbox of the next run ahead, which takes some milliseconds. */
   prepareNextRun(): void {
-    this.#unused ??= createWarmSandbox(this.#limits);
+    if (this.#unused !== undefined) return;
+    const sandbox = new Sandbox(this.#limits);
+    // The first evaluation takes longer than others: functions are compiled when they are first called.
+    sandbox.run('1', '{}');
+    this.#unused = sandbox;
   }
 
   /** Evaluates like `evaluate`, but from and to JSON text, for another process. */
@@ -78,18 +83,6 @@ export class Evaluator {
   }
 }
 
-/** Counts what may be a step of a path. */
-function countSteps(source: string): number {
-  return source.match(/[.%?@]/g)?.length ?? 0;
-}
-
-/** The first evaluation takes longer than others: functions are compiled when they are first called. */
-function createWarmSandbox(limits: ExpressionLimits): Sandbox {
-  const sandbox = new Sandbox(limits);
-  sandbox.run('1', '{}');
-  return sandbox;
-}
-
 /** For a process that runs one pipeline at a time, and for parsing: whatever is parsed has no effect on what is evaluated. */
 export const localEvaluator = new Evaluator();
 
@@ -108,7 +101,6 @@ export const evaluateHere: EvaluateExpression = (source, input, bindings, { run_
 /**
  * Returns the data of an expression as JSON, in steps and in pieces.
  *
- * @param maxLength of the text, in characters
  * @throws ToolError, not retryable, when it is longer, or nested too deeply
  */
 export function* toExpressionDataInSteps(
@@ -131,15 +123,13 @@ export function* toExpressionDataInSteps(
         `its input and bindings are longer than ${limit} as JSON: pass only what it reads`,
       );
     }
-    if (writer.depth > MAX_JSON_DEPTH) {
+    if (writer.depth > MAX_JSON_DEPTH)
       throw failedExpression(`its data is nested deeper than ${MAX_JSON_DEPTH} levels`);
-    }
     yield;
   }
   return data;
 }
 
-/** Creates the error of an expression that cannot be evaluated. */
 export function failedExpression(reason: string): ToolError {
   return ToolError.nonRetryable(`the expression failed: ${reason}`);
 }
@@ -174,13 +164,8 @@ function describeReason(
   message: string | undefined,
   { timeoutMs }: ExpressionLimits,
 ): string {
-  switch (code) {
-    case 'ERR_SCRIPT_EXECUTION_TIMEOUT':
-    case 'D1012':
-      return `it ran for more than ${timeoutMs / 1000} s`;
-    case 'D1011':
-      return 'it is nested too deeply; check for endless recursion';
-    default:
-      return message === undefined || message === '' ? 'it could not be evaluated' : message;
-  }
+  if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' || code === 'D1012')
+    return `it ran for more than ${timeoutMs / 1000} s`;
+  if (code === 'D1011') return 'it is nested too deeply; check for endless recursion';
+  return message === undefined || message === '' ? 'it could not be evaluated' : message;
 }

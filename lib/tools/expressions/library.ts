@@ -80,9 +80,7 @@ function makeSynchronous(source: string): string {
 /** The scripts that a context runs, in this order. */
 export interface Library {
   readonly start: readonly Script[];
-  /** Evaluates one expression. */
   readonly evaluate: Script;
-  /** Parses one expression. */
   readonly parse: Script;
   /** Compiles regular expressions; run when the first one may be needed. */
   loadRegex(): Script;
@@ -94,11 +92,12 @@ export interface Library {
  * @throws ToolError, not retryable, when this version of JSONata is not the one that the changes are for
  */
 export function compileLibrary(): Library {
+  const jsonata = makeSynchronous(CHANGES.reduce(applyChange, readPackage('jsonata')));
   let regex: Script | undefined;
   return {
     start: [
       new Script(CONTEXT_PRELUDE, { filename: 'context-prelude.js' }),
-      new Script(`const jsonata = ${asModule(changeJsonata())};`, { filename: 'jsonata.js' }),
+      new Script(`const jsonata = ${asModule(jsonata)};`, { filename: 'jsonata.js' }),
       new Script(CONTEXT_PROGRAM, { filename: 'context-program.js' }),
     ],
     evaluate: new Script('evaluateToGlobals();', { filename: 'evaluate.js' }),
@@ -108,15 +107,10 @@ export function compileLibrary(): Library {
   };
 }
 
-function changeJsonata(): string {
-  return makeSynchronous(CHANGES.reduce(applyChange, readPackage('jsonata')));
-}
-
 function applyChange(source: string, { why, from, to }: Change): string {
   const parts = source.split(from);
-  if (parts.length !== 2) {
+  if (parts.length !== 2)
     throw ToolError.nonRetryable(`expressions need another version of the package jsonata: ${why}`);
-  }
   return parts.join(to);
 }
 

@@ -4,7 +4,6 @@ import { compileLibrary, type Library } from './library.js';
 
 /** The values that the host and the program in the context exchange: text only. */
 interface Globals extends Context {
-  /** JSON of the ExpressionLimits. */
   readonly limits: string;
   source: string;
   data: string;
@@ -73,7 +72,6 @@ export class Sandbox {
   }
 }
 
-/** Creates a context that can evaluate expressions. */
 export function createExpressionContext(limits: ExpressionLimits): Globals {
   const globals: Globals = {
     // The prototype of a literal would lead to the host.

@@ -13,20 +13,11 @@ import type { FetchedResponse, ToolContext } from '../tool.js';
 export type ContentKind = 'auto' | 'json' | 'text' | 'bytes';
 
 /** Types beside `text/…` and those that end in +json or +xml whose content is text. */
-const TEXT_TYPES = new Set([
-  'application/csv',
-  'application/ecmascript',
-  'application/graphql',
-  'application/javascript',
-  'application/jsonl',
-  'application/sql',
-  'application/toml',
-  'application/x-ndjson',
-  'application/x-www-form-urlencoded',
-  'application/x-yaml',
-  'application/xml',
-  'application/yaml',
-]);
+const TEXT_TYPES = new Set(
+  `application/csv application/ecmascript application/graphql application/javascript application/jsonl
+  application/sql application/toml application/x-ndjson application/x-www-form-urlencoded
+  application/x-yaml application/xml application/yaml`.split(/\s+/),
+);
 
 /**
  * Reads the body of a response: parsed JSON, text, or bytes; null when it is empty and should be JSON. Rejects with a
@@ -125,9 +116,8 @@ export async function parseJsonWithPauses(text: string, context: ParsingAttempt)
 function* parseLongJson(text: string, { holdMemory }: ParsingAttempt): Steps<Json> {
   const { depth, containers, members } = yield* measureJsonInSteps(text);
   if (depth > MAX_JSON_DEPTH) throw new SyntaxError(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
-  if (containers > MAX_CONTAINERS_AT_ONCE + text.length / CHARACTERS_PER_CONTAINER) {
+  if (containers > MAX_CONTAINERS_AT_ONCE + text.length / CHARACTERS_PER_CONTAINER)
     throw new SyntaxError(`it has ${containers} lists and objects, too many for its length`);
-  }
   holdMemory(text.length + containers * CONTAINER_BYTES + members * MEMBER_BYTES);
   return yield* parseJsonInSteps(text, undefined, MAX_KEYS_AT_ONCE);
 }

@@ -20,7 +20,6 @@ import { DecodingError, readBody, tooLargeError } from './response-body.js';
 export interface FetchCaller {
   readonly tenantId: string;
   readonly clock: Clock;
-  /** Ends the request with the attempt. */
   readonly signal: AbortSignal;
   /** Stops the time limit of the attempt; the returned function lets it go on. */
   readonly pauseTimeout: () => () => void;
@@ -161,9 +160,8 @@ class Exchange {
     try {
       const next = redirectRequest(request, statusCode, received['location']);
       if (next !== undefined) return next;
-      if (method !== 'HEAD' && Number(received['content-length']) > this.#maxBytes) {
+      if (method !== 'HEAD' && Number(received['content-length']) > this.#maxBytes)
         throw tooLargeError(this.#maxBytes);
-      }
       const bytes = await readBody(body, received['content-encoding'], {
         maxBytes: this.#maxBytes,
         onKept: this.#caller.reserve,
@@ -180,9 +178,8 @@ class Exchange {
 
   #describeFailure(request: OutgoingRequest, error: unknown): ToolError {
     const what = describeRequest(request);
-    if (error instanceof ToolError) {
+    if (error instanceof ToolError)
       return new ToolError(`${what}: ${error.message}`, { retryable: error.retryable });
-    }
     return new ToolError(`${what} failed: ${this.#explain(error)}`, { cause: error });
   }
 
@@ -215,12 +212,9 @@ function discard(body: Dispatcher.ResponseData['body']): void {
   body.destroy();
 }
 
-type ReceivedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-function joinHeaders(headers: ReceivedHeaders): Record<string, string> {
-  const joined: [string, string][] = [];
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) joined.push([name, typeof value === 'string' ? value : value.join(', ')]);
-  }
+function joinHeaders(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+  const joined = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, typeof value === 'string' ? value : value.join(', ')]],
+  );
   return Object.fromEntries(joined);
 }

@@ -36,9 +36,8 @@ export function createRequest(url: string, options: FetchOptions): RequestDraft 
   if (!headers.has('accept-encoding')) headers.set('accept-encoding', ACCEPTED_ENCODINGS);
   if (!headers.has('user-agent')) headers.set('user-agent', 'wavetrain');
   const body = options.body;
-  if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
+  if (body !== undefined && (method === 'GET' || method === 'HEAD'))
     throw ToolError.nonRetryable(`a ${method} request has no body: use POST, or leave out the body`);
-  }
   return { url: parseUrl(url), method, headers, body };
 }
 
@@ -56,12 +55,7 @@ export function readRequestHeaders(headers: JsonObject): Record<string, string> 
   );
 }
 
-/**
- * Writes a value of a header or a query as a text.
- *
- * @param label of the value, for the message
- * @throws ToolError, not retryable, for a list, an object or null
- */
+/** Writes a value of a header or a query as a text. @throws ToolError, not retryable, for a list, an object or null */
 export function toRequestText(value: Json, label: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -70,11 +64,10 @@ export function toRequestText(value: Json, label: string): string {
 
 function assertFewHeaders(headers: object): void {
   const entries = Object.entries(headers);
-  if (entries.length > FETCH_LIMITS.headers) {
+  if (entries.length > FETCH_LIMITS.headers)
     throw ToolError.nonRetryable(
       `the request has ${entries.length} headers: at most ${FETCH_LIMITS.headers} are sent`,
     );
-  }
   let length = 0;
   for (const [name, value] of entries) length += name.length + (typeof value === 'string' ? value.length : 0);
   if (length <= FETCH_LIMITS.headersLength) return;
@@ -107,20 +100,10 @@ function readMethod(text: string): string {
 }
 
 /** The headers of the connection: whoever sets them sends a second request behind the first, or to another host. */
-const CONNECTION_HEADERS = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+const CONNECTION_HEADERS = new Set(
+  `connection content-length expect host http2-settings keep-alive proxy-authorization proxy-connection
+  te trailer transfer-encoding upgrade`.split(/\s+/),
+);
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 
@@ -134,9 +117,8 @@ function readHeaders(headers: Readonly<Record<string, string>>): Map<string, str
     const name = written.toLowerCase();
     const shown = written.slice(0, 40);
     if (!HEADER_NAME.test(name)) throw ToolError.nonRetryable(`"${shown}" is no name of a header`);
-    if (CONNECTION_HEADERS.has(name)) {
+    if (CONNECTION_HEADERS.has(name))
       throw ToolError.nonRetryable(`the header "${shown}" belongs to the connection: leave it out`);
-    }
     read.set(name, readHeaderValue(shown, value));
   }
   return read;
@@ -167,17 +149,14 @@ function parseUrl(text: string, base?: URL): URL {
     throw ToolError.nonRetryable(`"${shown}" is no URL: write one such as https://example.com/data.json`);
   }
   const { protocol, username, password, port, hostname } = url;
-  if (protocol !== 'http:' && protocol !== 'https:') {
+  if (protocol !== 'http:' && protocol !== 'https:')
     throw ToolError.nonRetryable(`"${protocol}" cannot be fetched: use a URL with http or https`);
-  }
-  if (username !== '' || password !== '') {
+  if (username !== '' || password !== '')
     throw ToolError.nonRetryable(
       `the URL of ${hostname} has a user or a password: send the header "authorization" instead`,
     );
-  }
-  if (REFUSED_PORTS.has(port)) {
+  if (REFUSED_PORTS.has(port))
     throw ToolError.nonRetryable(`port ${port} of ${hostname} is not for HTTP, and may not be reached`);
-  }
   url.hash = '';
   return url;
 }
@@ -186,19 +165,12 @@ function parseUrl(text: string, base?: URL): URL {
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** Headers that another origin may see: any other may hold a key. */
-const HARMLESS_HEADERS = new Set([
-  'accept',
-  'accept-encoding',
-  'accept-language',
-  'content-type',
-  'user-agent',
-]);
+const HARMLESS_HEADERS = new Set('accept accept-encoding accept-language content-type user-agent'.split(' '));
 
 /**
  * Returns the request that a redirect leads to; undefined when the response is none. A 303, and a 301 or 302 after
  * POST, is fetched with GET; another origin sees neither keys nor cookies.
  *
- * @param location the header of that name
  * @throws ToolError, not retryable, when tools may not go there
  */
 export function redirectRequest(

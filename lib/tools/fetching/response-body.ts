@@ -22,8 +22,6 @@ const MAX_SHOWN_ENCODING = 100;
  * one takes no more memory than the limit.
  *
  * Rejects with a ToolError for a response that is too large or packed in another way, else with what the stream throws.
- *
- * @param encoding the header `content-encoding`
  */
 export async function readBody(
   body: Readable,

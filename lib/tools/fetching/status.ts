@@ -5,11 +5,7 @@ import type { FetchedResponse } from '../tool.js';
 import { excerptOf } from './content.js';
 import { describeRequest } from './request.js';
 
-/**
- * Returns true if a status is one of those that a task expects.
- *
- * @param expected numbers, and ranges such as `2xx` and `200-299`
- */
+/** Returns true if a task expects a status, with numbers or with ranges such as `2xx` and `200-299`. */
 function isExpected(status: number, expected: readonly (string | number)[]): boolean {
   return expected.some((entry) => {
     const [first = '', last = first] = String(entry).split('-');

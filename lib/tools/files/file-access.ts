@@ -21,7 +21,7 @@ type DescribeFolders = (folders: readonly string[]) => string;
 export function fileAccess(
   roots: readonly string[],
   limitBytes: number = MAX_FILE_BYTES,
-  describe: DescribeFolders = listFolders,
+  describe: DescribeFolders = (folders) => [...new Set(folders)].join(', '),
 ): FileAccess {
   const folders = roots.map((root) => resolve(root));
   return {
@@ -48,23 +48,16 @@ export function serverFileAccess(roots: readonly string[]): FileAccess {
   return fileAccess(roots, MAX_FILE_BYTES, () => 'the folders in SERVICE_FILE_ROOTS');
 }
 
-function listFolders(folders: readonly string[]): string {
-  return [...new Set(folders)].join(', ');
-}
-
 function assertValidPath(path: string, folders: readonly string[], describe: DescribeFolders): void {
   if (path === '') throw ToolError.nonRetryable('the path is empty: name a file');
   if (path.includes('\0'))
     throw readError(path.replaceAll('\0', '\\0'), 'a path cannot hold a NUL character');
-  if (folders.length === 0) {
+  if (folders.length === 0)
     throw readError(path, 'tools may read no files here: name folders in SERVICE_FILE_ROOTS to allow it');
-  }
-  if (path.split(/[\\/]/).includes('..')) {
+  if (path.split(/[\\/]/).includes('..'))
     throw outsideError(path, describe(folders), 'a path may not climb with ".."');
-  }
 }
 
-/** Resolves the folders that exist to their real paths. */
 async function resolveExisting(folders: readonly string[], describe: DescribeFolders): Promise<string[]> {
   const found: string[] = [];
   for (const folder of folders) {

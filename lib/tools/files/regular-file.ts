@@ -9,7 +9,6 @@ import { formatMebibytes } from '../../common/text.js';
  * link that has replaced the file or a folder above it since `real` was resolved.
  *
  * @param real the path with all symbolic links followed
- * @param displayPath the path that messages name
  * @throws ToolError, not retryable
  */
 export async function readRegularFile(
@@ -68,14 +67,9 @@ function sizeError(displayPath: string, limitBytes: number): ToolError {
 
 /** The path existed a moment ago, so these two codes mean that it has changed since. */
 function describeFailure(error: unknown): string {
-  switch (errorCode(error)) {
-    case 'ENOENT':
-      return 'it was removed while it was opened';
-    case 'ELOOP':
-      return REPLACED;
-    default:
-      return describeErrno(error);
-  }
+  const code = errorCode(error);
+  if (code === 'ENOENT') return 'it was removed while it was opened';
+  return code === 'ELOOP' ? REPLACED : describeErrno(error);
 }
 
 const REPLACED = 'it was replaced while it was opened';
@@ -83,7 +77,6 @@ const REPLACED = 'it was replaced while it was opened';
 /**
  * Decodes UTF-8, with or without a byte order mark.
  *
- * @param displayPath the path that messages name
  * @throws ToolError, not retryable, when the bytes are something else
  */
 export function decodeText(bytes: Buffer, displayPath: string): string {

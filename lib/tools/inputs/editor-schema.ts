@@ -45,36 +45,26 @@ function toEditorSchema(schema: Json): Json {
     ...(fallback !== undefined && { default: fallback }),
   };
   const isPlainText = constraints['type'] === 'string' && Object.keys(constraints).length === 1;
-  if (isPlainText || !ABOUT_VALUES.some((keyword) => keyword in constraints)) {
+  if (isPlainText || !ABOUT_VALUES.some((keyword) => keyword in constraints))
     return { ...annotations, ...constraints };
-  }
   const nullable = schema['nullable'] === true ? [{ type: 'null' }] : [];
   return { ...annotations, anyOf: [constraints, ...nullable, TEMPLATE] };
 }
 
 function convertKeywords(schema: JsonObject): JsonObject {
   const kept: JsonObject = {};
-  for (const [keyword, operand] of Object.entries(schema)) {
+  for (const [keyword, operand] of Object.entries(schema))
     if (KEPT.has(keyword) && !isDropped(keyword, schema)) kept[keyword] = convertOperand(keyword, operand);
-  }
   return kept;
 }
 
 function isDropped(keyword: string, schema: JsonObject): boolean {
-  switch (keyword) {
-    // The two keywords mean something else beside others that draft-07 lacks, or that are dropped.
-    case 'items':
-      return 'prefixItems' in schema;
-    case 'additionalProperties':
-      return 'patternProperties' in schema;
-    // A template in a list or an object may make it equal to an allowed one.
-    case 'enum':
-      return Array.isArray(schema[keyword]) && schema[keyword].some(isComposite);
-    case 'const':
-      return isComposite(schema[keyword]);
-    default:
-      return false;
-  }
+  // Beside keywords that draft-07 lacks, or that are dropped, `items` and `additionalProperties` mean something else.
+  if (keyword === 'items') return 'prefixItems' in schema;
+  if (keyword === 'additionalProperties') return 'patternProperties' in schema;
+  // A template in a list or an object may make it equal to an allowed one.
+  if (keyword === 'enum') return Array.isArray(schema[keyword]) && schema[keyword].some(isComposite);
+  return keyword === 'const' && isComposite(schema[keyword]);
 }
 
 function isComposite(value: Json | undefined): boolean {
@@ -82,18 +72,10 @@ function isComposite(value: Json | undefined): boolean {
 }
 
 function convertOperand(keyword: string, operand: Json): Json {
-  switch (keyword) {
-    case 'items':
-    case 'additionalProperties':
-      return toEditorSchema(operand);
-    case 'properties':
-      return mapMembers(operand, toEditorSchema);
-    case 'allOf':
-    case 'anyOf':
-      return Array.isArray(operand) ? operand.map(toEditorSchema) : operand;
-    default:
-      return operand;
-  }
+  if (keyword === 'items' || keyword === 'additionalProperties') return toEditorSchema(operand);
+  if (keyword === 'properties') return mapMembers(operand, toEditorSchema);
+  const isList = (keyword === 'allOf' || keyword === 'anyOf') && Array.isArray(operand);
+  return isList ? operand.map(toEditorSchema) : operand;
 }
 
 function mapMembers(value: Json | undefined, map: (member: Json, key: string) => Json): JsonObject {

@@ -6,22 +6,12 @@ import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import type { ToolInput, Tool } from '../tool.js';
 import { type InputValidator, toSchema } from './schema-validator.js';
 
-const FLAT_KEYWORDS = new Set([
-  'description',
-  'type',
-  'required',
-  'default',
-  'enum',
-  'minimum',
-  'maximum',
-  'minLength',
-  'maxLength',
-  'verbatim',
-  // Checked in a pipeline as written, and by the tool itself when it runs.
-  'format',
-  // The catalog adds the names that there are as `enum`.
-  'registry',
-]);
+/** The catalog adds the names of a `registry` as `enum`; the tool itself checks a `format`. */
+const FLAT_KEYWORDS = new Set(
+  'description type required default enum minimum maximum minLength maxLength verbatim format registry'.split(
+    ' ',
+  ),
+);
 
 /** Authors of tools are trusted, and flat declarations take linear time. */
 const TRUSTED = new CheckBudget(Number.POSITIVE_INFINITY);

@@ -31,9 +31,7 @@ export interface LiteralInputProblem {
 export function* findLiteralInputProblems(tool: Tool, inputs: JsonObject): Generator<LiteralInputProblem> {
   const { violations } = applyDeclarations(tool, inputs);
   const templates = new TemplateFinder(inputs, verbatimInputs(tool));
-  for (const violation of violations) {
-    if (!templates.canResolve(violation)) yield toProblem(violation, tool);
-  }
+  for (const violation of violations) if (!templates.canResolve(violation)) yield toProblem(violation, tool);
   yield* findFormatProblems(tool, inputs);
   yield* findArgumentProblems(tool, inputs);
 }
@@ -77,9 +75,8 @@ const FORMATS = {
   'period-end': findPeriodProblems,
   'column-types': function* (value: Json): Generator<FormatProblem> {
     for (const { message, ...problem } of findTypeProblems(value)) {
-      if (!(isObject(value) && isTemplate(value[String(problem.path[0])]))) {
+      if (!(isObject(value) && isTemplate(value[String(problem.path[0])])))
         yield { ...problem, message: `has ${message}, which does not exist` };
-      }
     }
   },
 } as const;
@@ -123,7 +120,9 @@ function toProblem(violation: Violation, tool: Tool): LiteralInputProblem {
   }
   if (violation.keyword === 'required') {
     const message = `${label} needs the input "${name}"`;
-    return withHint({ code: 'missing_input', input: name, path: [], message }, hintForMissing(name, tool));
+    const description = tool.inputs[name]?.description ?? '';
+    const hint = description === '' ? undefined : `${name}: ${description}`;
+    return withHint({ code: 'missing_input', input: name, path: [], message }, hint);
   }
   const message = `${label} has no input "${name}"`;
   return withHint({ code: 'unknown_input', input: name, path: [name], message }, hintForUnknown(name, tool));
@@ -159,11 +158,6 @@ function hintForValue({ keyword, wanted, value }: Violation): Hint | undefined {
   return meant === undefined ? undefined : hintRename(value, meant);
 }
 
-function hintForMissing(name: string, tool: Tool): string | undefined {
-  const description = tool.inputs[name]?.description;
-  return description === undefined || description === '' ? undefined : `${name}: ${description}`;
-}
-
 function hintForUnknown(name: string, tool: Tool): Hint {
   const names = Object.keys(tool.inputs);
   const meant = nearest(name, names);
@@ -172,15 +166,9 @@ function hintForUnknown(name: string, tool: Tool): Hint {
 }
 
 /** Rules about the shape of a list or an object, which templates inside it cannot change: keys are never templates (D15). */
-const SHAPE_RULES = new Set([
-  'type',
-  'required',
-  'additionalProperties',
-  'minItems',
-  'maxItems',
-  'minProperties',
-  'maxProperties',
-]);
+const SHAPE_RULES = new Set(
+  'type required additionalProperties minItems maxItems minProperties maxProperties'.split(' '),
+);
 
 /** Finds which values of the inputs are templates, and which lists and objects contain one. */
 class TemplateFinder {
@@ -190,7 +178,9 @@ class TemplateFinder {
 
   /** @param verbatim names of inputs whose lists and objects contain no templates */
   constructor(inputs: JsonObject, verbatim: ReadonlySet<string>) {
-    this.#resolved = verbatim.size === 0 ? inputs : withoutVerbatim(inputs, verbatim);
+    this.#resolved = Object.fromEntries(
+      Object.entries(inputs).filter(([name, value]) => typeof value === 'string' || !verbatim.has(name)),
+    );
   }
 
   /** Returns true if the value of a template may make the violation disappear. */
@@ -222,13 +212,6 @@ class TemplateFinder {
   }
 }
 
-function withoutVerbatim(inputs: JsonObject, verbatim: ReadonlySet<string>): JsonObject {
-  const resolved = Object.entries(inputs).filter(
-    ([name, value]) => typeof value === 'string' || !verbatim.has(name),
-  );
-  return Object.fromEntries(resolved);
-}
-
 const MAX_SHOWN_LENGTH = 100;
 
 /** Finds what is wrong with the name of a language model as it is written (D50). Only a provider knows its models. */
@@ -237,13 +220,8 @@ function* findModelNameProblems(value: Json): Generator<FormatProblem> {
   const slash = value.indexOf('/');
   const provider = slash < 0 ? '' : value.slice(0, slash);
   const model = value.slice(slash + 1);
-  const isMock = provider === 'mock';
-  if (
-    PROVIDER_NAMES.some((known) => known === provider) &&
-    model !== '' &&
-    (!isMock || model === 'echo' || model === 'recorded')
-  )
-    return;
+  const isKnown = PROVIDER_NAMES.some((known) => known === provider) && model !== '';
+  if (isKnown && (provider !== 'mock' || model === 'echo' || model === 'recorded')) return;
   const hint = hintForModel(provider, model);
   yield {
     path: [],

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Registries, Tool, ToolInput } from '../tool.js';
+import type { Registries, Tool, ToolInput, CatalogEntry } from '../tool.js';
 
 /** A tool as one catalog holds it, and the tool that was registered. */
 const origins = new WeakMap<Tool, Tool>();
@@ -20,7 +20,9 @@ const roots = new WeakMap<Tool, Branch>();
 export function bindRegistries(tool: Tool, registries: Registries): Tool {
   if (!Object.values(tool.inputs).some(({ registry }) => registry !== undefined)) return tool;
   let branch = branchOf(roots, tool);
-  for (const entry of sortedEntries(registries)) branch = branchOf(branch.next, entry);
+  const { functions, schemas, sources } = registries;
+  for (const entries of [functions, schemas, sources])
+    for (const entry of sortByName<CatalogEntry>(entries)) branch = branchOf(branch.next, entry);
   branch.bound ??= bind(tool, registries);
   return branch.bound;
 }
@@ -38,10 +40,11 @@ function branchOf<K extends object>(branches: WeakMap<K, Branch>, key: K): Branc
   return branch;
 }
 
-function sortedEntries({ functions, schemas, sources }: Registries): object[] {
-  return [functions, schemas, sources].flatMap((entries) =>
-    [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
-  );
+/** Lists the entries of a catalog in alphabetical order. */
+export function sortByName<T extends { readonly name: string }>(
+  entries: ReadonlyMap<string, T> = new Map(),
+): T[] {
+  return [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function bind(tool: Tool, registries: Registries): Tool {
@@ -70,10 +73,6 @@ function versionOf(tool: Tool, { functions, schemas, sources }: Registries): str
   return hash.digest('hex');
 }
 
-function identify({
-  name,
-  version,
-  run,
-}: Pick<Tool, 'name' | 'version'> & { readonly run: unknown }): string {
-  return JSON.stringify([name, version ?? String(run)]);
+function identify(entry: Pick<Tool, 'name' | 'version'> & { readonly run: unknown }): string {
+  return JSON.stringify([entry.name, entry.version ?? String(entry.run)]);
 }

@@ -56,17 +56,13 @@ function compileDeclarations(tool: Tool): Validator {
 /** Copies values that the validator would write defaults into, since they may be shared. */
 function copyForDefaults(tool: Tool, inputs: JsonObject): JsonObject {
   const copy = { ...inputs };
-  for (const [name, declaration] of Object.entries(tool.inputs)) {
+  for (const [name, { items, properties }] of Object.entries(tool.inputs)) {
     const value = Object.hasOwn(inputs, name) ? inputs[name] : undefined;
-    if (typeof value === 'object' && value !== null && hasInnerDefault(declaration)) {
+    const hasInnerDefault = JSON.stringify([items, properties]).includes('"default"');
+    if (typeof value === 'object' && value !== null && hasInnerDefault)
       setOwn(copy, name, structuredClone(value));
-    }
   }
   return copy;
-}
-
-function hasInnerDefault({ items, properties }: ToolInput): boolean {
-  return JSON.stringify([items, properties]).includes('"default"');
 }
 
 /** The keywords that a declaration shares with JSON Schema. */
@@ -100,7 +96,6 @@ export function createInputSchema(tool: {
   };
 }
 
-/** Creates the JSON Schema of one input. */
 export function toSchema(declaration: Declaration): JsonObject {
   const schema: JsonObject = {};
   for (const keyword of SCHEMA_KEYWORDS) {

@@ -1,6 +1,8 @@
+import { joinFirst } from '../../common/text.js';
+import { ToolError } from '../../common/errors.js';
 import { describeViolations, type Nouns, type Violation } from '../../common/json-schema/violation.js';
 import { type JsonObject, toJsonPointer } from '../../common/json/json.js';
-import type { Tool } from '../tool.js';
+import type { Tool, ToolContext } from '../tool.js';
 import { areFlat, createFlatValidator } from './flat-validator.js';
 import {
   createBoundedValidator,
@@ -31,6 +33,31 @@ export function validateInputs(
   if (violations.length === 0) return { ok: true, inputs: complete };
   const shown = mask ? violations.map((found) => ({ ...found, value: mask(found.value) })) : violations;
   return { ok: false, errors: describeViolations(shown, INPUT_NOUNS) };
+}
+
+const MAX_LISTED = 20;
+
+/**
+ * Checks the inputs of the function or source that a task names, fills in their defaults and calls it. Returns what it
+ * returns, perhaps a promise.
+ *
+ * @throws ToolError, not retryable, that lists the names that there are, or the invalid inputs
+ */
+export function callRegistered(
+  noun: 'function' | 'source',
+  entries: ReadonlyMap<string, Tool> = new Map(),
+  name: string,
+  inputs: JsonObject,
+  context: ToolContext,
+): unknown {
+  const called = entries.get(name);
+  if (called === undefined) {
+    const names = joinFirst([...entries.keys()].sort(), MAX_LISTED);
+    throw ToolError.nonRetryable(`there is no ${noun} "${name}"; the ${noun}s are ${names}`);
+  }
+  const validated = validateInputs(called, inputs);
+  if (validated.ok) return called.run(validated.inputs, context);
+  throw ToolError.nonRetryable(`${noun} "${name}": ${validated.errors.join('; ')}`);
 }
 
 const validators = new WeakMap<Tool, InputValidator>();

@@ -9,8 +9,8 @@ import { parseTool } from './parse-tool.js';
 /** The package name that a tool file may import although it is not installed in the file's folder. */
 const PACKAGE_NAME = 'wavetrain';
 
-const TYPESCRIPT = new Set(['.ts', '.mts', '.cts']);
-const JAVASCRIPT = new Set(['.js', '.mjs', '.cjs']);
+const TYPESCRIPT = /^\.[cm]?ts$/;
+const SCRIPT = /^\.[cm]?[jt]s$/;
 
 export interface ToolLoadOptions {
   /** The file that `import … from 'wavetrain'` resolves to; without it the package must be installed. */
@@ -56,13 +56,7 @@ async function resolveFile(specifier: string, cwd: string): Promise<string> {
 
 /** `tools.ts` is a file in the working directory; `tools` is a package. */
 function isFilePath(specifier: string): boolean {
-  const extension = extname(specifier);
-  return (
-    specifier.startsWith('.') ||
-    isAbsolute(specifier) ||
-    TYPESCRIPT.has(extension) ||
-    JAVASCRIPT.has(extension)
-  );
+  return specifier.startsWith('.') || isAbsolute(specifier) || SCRIPT.test(extname(specifier));
 }
 
 async function resolvePackage(name: string, cwd: string): Promise<string> {
@@ -74,7 +68,7 @@ async function resolvePackage(name: string, cwd: string): Promise<string> {
 }
 
 async function importFile(file: string, options: ToolLoadOptions): Promise<object> {
-  if (TYPESCRIPT.has(extname(file))) return await importWithJiti(file, options);
+  if (TYPESCRIPT.test(extname(file))) return await importWithJiti(file, options);
   try {
     return await (options.importModule ?? nativeImport)(pathToFileURL(file).href);
   } catch (error) {

@@ -31,7 +31,6 @@ const parsed = new WeakMap<object, CatalogEntry>();
  * Accepts a tool by its shape (name, inputs, run), since it may come from another copy of this package or be a plain
  * object; a function or a schema by its `kind`. The same value always returns the same entry.
  *
- * @param label names the value in messages
  * @throws Error that describes the first invalid part
  */
 export function parseTool(value: unknown, label: string): CatalogEntry {
@@ -65,12 +64,10 @@ function defineParsed(value: Record<string, unknown>, label: string): Tool {
   const invalid = (reason: string): Error => new Error(`${label} ("${name}") is not a ${what}: ${reason}`);
   if (typeof run !== 'function') throw invalid('it has no function "run"');
   if (!areDeclarations(inputs)) throw invalid('its "inputs" must be an object of {description, type, ...}');
-  if (output !== undefined && !isOutput(output)) {
+  if (output !== undefined && !isOutput(output))
     throw invalid('its "output" must have name, description and type');
-  }
-  if (repeatable !== undefined && typeof repeatable !== 'boolean') {
+  if (repeatable !== undefined && typeof repeatable !== 'boolean')
     throw invalid('its "repeatable" must be true or false');
-  }
   const problem = findInputProblem(inputs);
   if (problem !== undefined) throw invalid(problem);
   try {

@@ -34,7 +34,6 @@ export type McpServerConfig = StdioServerConfig | HttpServerConfig;
 
 /** Where a configuration comes from. */
 export interface McpConfigSource {
-  /** As the user named it, for messages. */
   readonly file: string;
   /** The folder of the configuration: relative paths begin there, and servers start there. */
   readonly folder: string;

@@ -27,7 +27,6 @@ export interface ConnectionOptions {
 /** The first tools of a server. */
 interface ToolList {
   readonly tools: RemoteTool[];
-  /** True when the server has more. */
   readonly isCut: boolean;
 }
 
@@ -50,7 +49,6 @@ export class McpConnection {
   /** The tools that the server listed last; undefined before the first list. */
   #names: ReadonlySet<string> | undefined;
   #hasOtherTools = false;
-  /** The tools of the server, while they are listed. */
   #listing: Promise<ToolList> | undefined;
   /** In a row, without a call that was answered in between. */
   #failures = 0;
@@ -80,7 +78,8 @@ export class McpConnection {
       const { tools, isCut } = await this.#list(session);
       return {
         serverVersion: session.serverVersion,
-        tools: tools.map((tool) => this.#maskTool(tool)),
+        // All who list tools see descriptions, but the server knows its tools by their names.
+        tools: tools.map((tool) => ({ ...this.#hidden.maskData(tool), name: tool.name })),
         isCut,
       };
     } catch (error) {
@@ -95,8 +94,6 @@ export class McpConnection {
   /**
    * Calls a tool. Ends with the attempt, which cancels the request. Rejects with a ToolError: retryable when another
    * attempt could succeed.
-   *
-   * @param tool as the server names it
    */
   async call(tool: string, args: Record<string, unknown>, attempt: CallingTool): Promise<RemoteResult> {
     try {
@@ -246,11 +243,6 @@ export class McpConnection {
     } finally {
       timer.stop();
     }
-  }
-
-  /** Masks descriptions, since all who list tools see them, but no names: the server knows its tools by these. */
-  #maskTool(tool: RemoteTool): RemoteTool {
-    return { ...this.#hidden.maskData(tool), name: tool.name };
   }
 
   #describe(error: unknown, isStarting = false): string {

@@ -15,8 +15,6 @@ const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boo
 /**
  * Describes the inputs of a tool one by one, for lists of tools: what their schemas say beside descriptions, types and
  * values is checked, but not listed.
- *
- * @param schema bounded
  */
 export function describeInputs(schema: JsonObject): Record<string, ToolInput> {
   const { properties, required } = schema;

@@ -25,10 +25,7 @@ export class HiddenValues {
   /** Of all that is configured for the server. */
   readonly #messageMasker: Masker | undefined;
 
-  /**
-   * @param hidden keys
-   * @param env variables, or headers, of which some are keys by their names
-   */
+  /** @param env variables, or headers, of which some are keys by their names */
   constructor(hidden: readonly string[], env: Readonly<Record<string, string>>) {
     const given = Object.entries(env);
     const keys = [

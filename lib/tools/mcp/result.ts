@@ -10,7 +10,6 @@ const MAX_BLOCKS = 10_000;
  * Turns the answer of a server into the output of a task (D49): its structured content; else its text; else the list of
  * its blocks. Bytes, such as an image, become files of the run, and their blocks name them.
  *
- * @param tool as tasks name it, for messages and names of files
  * @throws ToolError with the text of an answer that is an error
  */
 export async function toOutput(

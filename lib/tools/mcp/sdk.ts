@@ -31,9 +31,12 @@ export const openSdkSession: OpenSession = async (options) => {
 };
 
 async function connect(options: SessionOptions, mode: 'legacy' | 'auto'): Promise<McpSession> {
-  const { version, signal, onClose, onListChanged } = options;
+  const { config, version, clock, programs, signal, onClose, onListChanged } = options;
   const client = new Client({ name: 'wavetrain', version }, { versionNegotiation: { mode } });
-  const transport = createTransport(options);
+  const transport =
+    config.kind === 'stdio'
+      ? new StdioTransport(config, clock, options, programs)
+      : new HttpTransport(config, options);
   Object.assign(client, { onclose: onClose });
   client.setNotificationHandler('notifications/tools/list_changed', onListChanged);
   try {
@@ -43,13 +46,6 @@ async function connect(options: SessionOptions, mode: 'legacy' | 'auto'): Promis
     throw toMcpError(error);
   }
   return toSession(client, transport);
-}
-
-function createTransport(options: SessionOptions): Transport {
-  const { config } = options;
-  return config.kind === 'stdio'
-    ? new StdioTransport(config, options.clock, options, options.programs)
-    : new HttpTransport(config, options);
 }
 
 function toSession(client: Client, transport: Transport): McpSession {

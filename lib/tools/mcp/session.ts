@@ -25,7 +25,6 @@ export interface RemoteContent {
 /** How a request to a server ends, and what happens while it is at work. */
 export interface RequestControl {
   readonly signal: AbortSignal;
-  /** Called when the server reports progress. */
   readonly onProgress?: (message: string | undefined) => void;
 }
 
@@ -33,7 +32,6 @@ export interface RequestControl {
 export interface McpSession {
   /** Name and version, as the server gives them. */
   readonly serverVersion: string;
-  /** Lists one page of the tools of the server. */
   listTools(cursor: string | undefined, control: RequestControl): Promise<RemoteToolPage>;
   callTool(name: string, args: Record<string, unknown>, control: RequestControl): Promise<RemoteResult>;
   /** Ends the connection, and a server that was started for it. */

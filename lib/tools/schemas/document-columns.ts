@@ -63,7 +63,7 @@ function firstCell(line: string): string | undefined {
   const end = row.indexOf('|', 1);
   if (end < 0 && line.length === MAX_NAME_LENGTH) return undefined;
   const cell = withoutEmphasis((end < 0 ? row.slice(1) : row.slice(1, end)).trim());
-  return cell === '' || /^:?-+:?$/.test(cell) || isNumeric(cell) ? undefined : cell;
+  return cell === '' || /^:?-+:?$/.test(cell) || NUMERIC.test(cell) ? undefined : cell;
 }
 
 function withoutEmphasis(cell: string): string {
@@ -74,6 +74,4 @@ function withoutEmphasis(cell: string): string {
     .trim();
 }
 
-function isNumeric(cell: string): boolean {
-  return /^[-+(]?[$€£]?[\d,.]+%?\)?$/.test(cell);
-}
+const NUMERIC = /^[-+(]?[$€£]?[\d,.]+%?\)?$/;

@@ -28,7 +28,6 @@ export interface Schema {
   readonly fields: readonly SchemaField[];
   /** The name of the file or of the registered schema; `dict` or `list` for a value. */
   readonly source: string;
-  /** The fields as they were written. */
   readonly raw: Json;
   readonly task_id: string | null;
 }
@@ -37,7 +36,6 @@ export interface Schema {
  * Reads the fields from `{fields: [...]}`, a list of names and field objects, or an object from names to types or field
  * objects.
  *
- * @param place names the value in messages
  * @throws ToolError, not retryable, that names the first invalid field
  */
 export function readFields(value: Json, place: string): SchemaField[] {
@@ -75,11 +73,10 @@ export function createField(name: string, description: string | null = null): Sc
 
 function readNamedFields(value: Json, place: string): SchemaField[] {
   if (!isObject(value)) throw ToolError.nonRetryable(`${place} is ${describeKind(value)}, not a schema`);
-  if (isObject(value['properties']) && value['type'] === 'object') {
+  if (isObject(value['properties']) && value['type'] === 'object')
     throw ToolError.nonRetryable(
       `${place} is a JSON Schema: list the fields instead, such as {"fields": [{"name": "total", "type": "number"}]}`,
     );
-  }
   assertFieldCount(Object.keys(value).length, place);
   return Object.entries(value).map(([name, type]) => {
     if (isObject(type)) return readField({ ...type, name }, `"${name}" of ${place}`);
@@ -99,9 +96,8 @@ const TEXTS = [
 
 function readField(value: Json, place: string): SchemaField {
   if (typeof value === 'string' && value !== '') return createField(value);
-  if (!isObject(value) || typeof value['name'] !== 'string' || value['name'] === '') {
+  if (!isObject(value) || typeof value['name'] !== 'string' || value['name'] === '')
     throw ToolError.nonRetryable(`${place} has no name: write a name, or an object with "name"`);
-  }
   const texts = TEXTS.map((key) => [key, readText(value[key], key, place)] as const);
   return {
     ...createField(value['name']),

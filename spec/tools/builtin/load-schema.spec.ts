@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import { ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { fileAccess } from '../../../lib/tools/files/file-access.js';
@@ -8,7 +7,7 @@ import { parseTool } from '../../../lib/tools/loading/parse-tool.js';
 import { createField, defineSchema } from '../../../lib/tools/schemas/schema.js';
 import type { Tool } from '../../../lib/tools/tool.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import { catchRejection } from '../../support/rejection.js';
+import { catchToolMessage } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { toolContext } from '../../support/tool-context.js';
 
@@ -36,11 +35,7 @@ describe('load_schema (D49)', () => {
     return (await tool.run(checked.inputs, context)) as JsonObject;
   }
 
-  async function catchMessage(source: Json): Promise<string> {
-    const error = await catchRejection(load(source));
-    expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
-    return (error as Error).message;
-  }
+  const catchMessage = (source: Json): Promise<string> => catchToolMessage(load(source));
 
   async function loadNames(source: Json): Promise<unknown> {
     return ((await load(source))['fields'] as JsonObject[]).map(({ name }) => name);

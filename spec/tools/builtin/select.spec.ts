@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { errorMessage, ToolError } from '../../../lib/common/errors.js';
+import { ToolError } from '../../../lib/common/errors.js';
 import type { Json } from '../../../lib/common/json/json.js';
 import { select } from '../../../lib/tools/builtin/select/select.js';
 import type { PageList } from '../../../lib/tools/builtin/select/select-pages.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import { catchRejection } from '../../support/rejection.js';
+import { catchToolMessage } from '../../support/rejection.js';
 import { toolContext } from '../../support/tool-context.js';
 
 const TEXTS = [
@@ -38,11 +38,7 @@ async function numbers(inputs: Record<string, Json>): Promise<unknown[]> {
   return [list].flat().flatMap(({ pages }) => pages.map(({ number }) => number));
 }
 
-async function catchMessage(inputs: Record<string, Json>): Promise<string> {
-  const error = await catchRejection(choose(inputs));
-  expect(error).to.be.instanceOf(ToolError);
-  return errorMessage(error);
-}
+const catchMessage = (inputs: Record<string, Json>): Promise<string> => catchToolMessage(choose(inputs));
 
 describe('select (D49)', () => {
   describe('gives what the recorded cases of pages give', () => {

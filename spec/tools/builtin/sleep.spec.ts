@@ -49,8 +49,7 @@ describe('sleep (D22)', () => {
       ok: true,
       inputs: { seconds: 0, value: null },
     });
-    for (const seconds of [-1, '1', null, 2_147_484]) {
+    for (const seconds of [-1, '1', null, 2_147_484])
       expect(validateInputs(sleep, { seconds })).to.have.property('ok', false);
-    }
   });
 });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { errorMessage, ToolError } from '../../../lib/common/errors.js';
+import { ToolError } from '../../../lib/common/errors.js';
 import type { DocumentContent } from '../../../lib/tools/documents/document.js';
 import { parseCsv } from '../../../lib/tools/document-formats/csv.js';
-import { catchRejection } from '../../support/rejection.js';
+import { catchRejection, catchToolMessage } from '../../support/rejection.js';
 import { measureCpuMs } from '../../support/measuring/cpu-time.js';
 
 const never = new AbortController().signal;
@@ -13,9 +13,7 @@ async function read(text: string, source = 'table.csv'): Promise<DocumentContent
 }
 
 async function catchMessage(text: string): Promise<string> {
-  const error = await catchRejection(read(text));
-  expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
-  return errorMessage(error).replace('"table.csv" is not a table: ', '');
+  return (await catchToolMessage(read(text))).replace('"table.csv" is not a table: ', '');
 }
 
 describe('parseCsv', () => {

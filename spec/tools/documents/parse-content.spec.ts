@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import writeXlsxFile from 'write-excel-file/node';
-import { errorMessage, ToolError } from '../../../lib/common/errors.js';
 import type { DocumentContent, DocumentFormat, DocumentPage } from '../../../lib/tools/documents/document.js';
 import { isLargeDocument, parseContent } from '../../../lib/tools/documents/parse-content.js';
 import { measureCpuMs } from '../../support/measuring/cpu-time.js';
-import { catchRejection } from '../../support/rejection.js';
+import { catchToolMessage } from '../../support/rejection.js';
 import { makePdf } from './make-pdf.js';
 import { docxParagraph, makeDocx, makeZip } from './make-zip.js';
 
@@ -16,11 +15,8 @@ async function pagesOf(format: DocumentFormat, bytes: Buffer): Promise<readonly 
   return (await parse(format, bytes)).pages ?? [];
 }
 
-async function catchMessage(format: DocumentFormat, bytes: Buffer): Promise<string> {
-  const error = await catchRejection(parse(format, bytes));
-  expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
-  return errorMessage(error);
-}
+const catchMessage = (format: DocumentFormat, bytes: Buffer): Promise<string> =>
+  catchToolMessage(parse(format, bytes));
 
 describe('isLargeDocument', () => {
   it('sends to another process what would hold the event loop for longer than some milliseconds', () => {

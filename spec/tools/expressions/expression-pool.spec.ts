@@ -202,9 +202,8 @@ describe('ExpressionPool', function () {
     await nextTick();
     await pool.close();
     const errors = await Promise.all([...asked, catchRejection(evaluate('3'))]);
-    for (const error of errors) {
+    for (const error of errors)
       expect(error).to.have.property('message', 'the expression failed: the server is shutting down');
-    }
   });
 
   describe('obeys the attempt that asked (D19, rule 13)', () => {
@@ -213,9 +212,8 @@ describe('ExpressionPool', function () {
       const asked = contexts.map((context) => catchRejection(pool.evaluate(ENDLESS, null, {}, context)));
       await nextTick();
       for (const context of contexts) context.abort();
-      for (const error of await Promise.all(asked)) {
+      for (const error of await Promise.all(asked))
         expect(error).to.have.property('message', 'the expression failed: it was aborted');
-      }
       expect(await evaluate('1 + 1')).to.equal(2);
     });
 
@@ -236,9 +234,8 @@ describe('ExpressionPool', function () {
       // One of the processes may take so long to start that the other one evaluates all.
       const names = ['first', 'second', 'third'];
       expect([...log]).to.have.members(names.flatMap((name) => [`${name} waits`, `${name} starts`]));
-      for (const name of names) {
+      for (const name of names)
         expect([...log].indexOf(`${name} waits`)).to.be.below([...log].indexOf(`${name} starts`));
-      }
       expect([...log].find((entry) => entry.endsWith('starts'))).to.not.equal('third starts');
     });
   });

@@ -298,9 +298,7 @@ describe('the requests of tools: time, memory and turns (context.fetch, D51)', (
       let onHeld = deferred<void>();
       server.handler = (_, response) => {
         response.write('x');
-        for (let part = 1; part < parts; part++) {
-          clock.setTimeout(() => response.write('x'), part * ms);
-        }
+        for (let part = 1; part < parts; part++) clock.setTimeout(() => response.write('x'), part * ms);
         arrived.resolve();
       };
       const reserve = (bytes: number): void => {

@@ -3,9 +3,8 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
-import { errorMessage, ToolError } from '../../../lib/common/errors.js';
 import { fileAccess } from '../../../lib/tools/files/file-access.js';
-import { catchRejection } from '../../support/rejection.js';
+import { catchToolMessage } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 describe('fileAccess (D51)', () => {
@@ -29,11 +28,8 @@ describe('fileAccess (D51)', () => {
     return (await fileAccess(allowed, limitBytes).read(path)).bytes.toString();
   }
 
-  async function catchMessage(path: string, allowed = roots, limitBytes?: number): Promise<string> {
-    const error = await catchRejection(read(path, allowed, limitBytes));
-    expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
-    return errorMessage(error);
-  }
+  const catchMessage = (path: string, allowed = roots, limitBytes?: number): Promise<string> =>
+    catchToolMessage(read(path, allowed, limitBytes));
 
   it('looks up a relative path in each root in turn', async () => {
     expect(await read('both.txt')).to.equal('from one');

@@ -1,8 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { expect } from 'chai';
-import { errorMessage, ToolError } from '../../../lib/common/errors.js';
 import { readRegularFile } from '../../../lib/tools/files/regular-file.js';
-import { catchRejection } from '../../support/rejection.js';
+import { catchToolMessage } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 describe('readRegularFile', () => {
@@ -15,11 +14,8 @@ describe('readRegularFile', () => {
 
   afterEach(() => folder.remove());
 
-  async function catchMessage(real: string): Promise<string> {
-    const error = await catchRejection(readRegularFile(real, 'asked.txt', 100));
-    expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
-    return errorMessage(error);
-  }
+  const catchMessage = (real: string): Promise<string> =>
+    catchToolMessage(readRegularFile(real, 'asked.txt', 100));
 
   it('reads the bytes of a file', async () => {
     expect((await readRegularFile(folder.at('inside/file.txt'), 'asked.txt', 100)).toString()).to.equal(

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json/json.js';
-import { BUILTIN_FUNCTIONS, callFunction } from '../../../lib/tools/builtin/compute/compute.js';
+import { BUILTIN_FUNCTIONS } from '../../../lib/tools/builtin/compute/compute.js';
+import { callRegistered } from '../../../lib/tools/inputs/validate.js';
 import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { toolContext } from '../../support/tool-context.js';
 
@@ -18,9 +19,8 @@ const CASES: readonly Case[] = JSON.parse(
 );
 
 function call(name: string, args: JsonObject): unknown {
-  const called = BUILTIN_FUNCTIONS.find((candidate) => candidate.name === name);
-  if (called === undefined) throw new Error(`there is no function ${name}`);
-  return callFunction(called, args, toolContext());
+  const functions = new Map(BUILTIN_FUNCTIONS.map((each) => [each.name, each]));
+  return callRegistered('function', functions, name, args, toolContext());
 }
 
 describe('The functions that come with the package (D49)', () => {

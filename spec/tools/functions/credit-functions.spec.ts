@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../lib/common/json/json.js';
 import { builtinCatalog, type Catalog } from '../../../lib/tools/catalog.js';
-import { callFunction } from '../../../lib/tools/builtin/compute/compute.js';
+import { callRegistered } from '../../../lib/tools/inputs/validate.js';
 import { loadTools } from '../../../lib/tools/loading/load-tools.js';
 import type { ToolContext } from '../../../lib/tools/tool.js';
 import { ROOT } from '../../project/files.js';
@@ -31,9 +31,8 @@ describe('The credit functions of examples/13-credit', () => {
   });
 
   function call(name: string, args: JsonObject, context: ToolContext = toolContext()): JsonObject {
-    const called = catalog.get('compute')?.registries?.functions.get(name);
-    if (called === undefined) throw new Error(`there is no function ${name}`);
-    return callFunction(called, args, context) as JsonObject;
+    const functions = catalog.get('compute')?.registries?.functions;
+    return callRegistered('function', functions, name, args, context) as JsonObject;
   }
 
   function recorded(name: string): Case {

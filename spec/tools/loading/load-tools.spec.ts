@@ -86,9 +86,8 @@ describe('loadTools (D48)', () => {
 
   it('loads JavaScript by relative path, absolute path and file name', async () => {
     const path = folder.write('tools.mjs', `export default ${TOOL}`);
-    for (const specifier of ['./tools.mjs', path, 'tools.mjs']) {
+    for (const specifier of ['./tools.mjs', path, 'tools.mjs'])
       expect((await load(specifier)).map(({ name }) => name)).to.deep.equal(['greet']);
-    }
   });
 
   it('loads JavaScript that imports this package where it is not installed', async () => {

@@ -6,9 +6,8 @@ import { findColumns } from '../../../lib/tools/schemas/document-columns.js';
 function find(value: Json): { names: readonly string[] | undefined; pauses: number } {
   const steps = findColumns(value);
   let pauses = 0;
-  for (let step = steps.next(); ; step = steps.next(), pauses++) {
+  for (let step = steps.next(); ; step = steps.next(), pauses++)
     if (step.done === true) return { names: step.value, pauses };
-  }
 }
 
 describe('findColumns', () => {

@@ -136,9 +136,8 @@ describe('smallChunks', () => {
       '\n'.repeat(500_000),
       'a'.repeat(1_000_000),
       'a '.repeat(500_000),
-    ]) {
+    ])
       expect(countPauses(smallChunks(toDocument(text)))).to.be.above(50);
-    }
   });
 
   it('refuses more than 100,000 chunks, and cuts long headings that each chunk would repeat', () => {

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../../common/json/json.
 import type { Steps } from '../../../common/scheduling/steps.js';
 import { AmountReader, type Amounts } from './derived-fields.js';
 import { defineFunction, runWithPausesIfLong } from './function.js';
-import { ArgumentReader, readAmount } from './values.js';
+import { ArgumentReader, readAmount, RECORDS_INPUT } from './values.js';
 
 /** How far a computed and a reported amount may be apart. */
 const TOLERANCE = 1;
@@ -15,7 +15,7 @@ interface Check {
   readonly id: string;
   readonly section: string;
   readonly description: string;
-  readonly tolerance: number;
+  readonly tolerance?: number;
   /** Returns undefined when an amount that the check needs was not found. */
   readonly compute: (amounts: Amounts, record: JsonObject) => number | undefined;
   readonly report: (amounts: Amounts) => number | undefined;
@@ -26,7 +26,6 @@ const CHECKS: readonly Check[] = [
     id: 'segment_revenue_reconciliation',
     section: 'segments',
     description: 'the revenues of the segments add up to the total revenues',
-    tolerance: TOLERANCE,
     compute: (_, record) => sumSegments(record),
     report: ({ revenue }) => revenue,
   },
@@ -34,7 +33,6 @@ const CHECKS: readonly Check[] = [
     id: 'operating_income_identity',
     section: 'face',
     description: 'total revenues less total operating expenses are the operating income',
-    tolerance: TOLERANCE,
     compute: ({ revenue, totalExpenses }) => subtract(revenue, totalExpenses),
     report: ({ operatingIncome }) => operatingIncome,
   },
@@ -42,7 +40,6 @@ const CHECKS: readonly Check[] = [
     id: 'pretax_income_identity',
     section: 'other_income',
     description: 'operating income and other income add up to the income before taxes',
-    tolerance: TOLERANCE,
     compute: ({ operatingIncome, otherIncome }) =>
       operatingIncome === undefined || otherIncome === undefined ? undefined : operatingIncome + otherIncome,
     report: ({ pretaxIncome }) => pretaxIncome,
@@ -51,7 +48,6 @@ const CHECKS: readonly Check[] = [
     id: 'net_income_identity',
     section: 'face',
     description: 'income before taxes less taxes is the net income',
-    tolerance: TOLERANCE,
     compute: ({ pretaxIncome, tax }) => subtract(pretaxIncome, tax),
     report: ({ netIncome }) => netIncome,
   },
@@ -72,10 +68,7 @@ export const validateCrossChecks = defineFunction({
   name: 'validate_cross_checks',
   description: `Checks ${CHECKS.length} sums of an income statement for each period and lists those that do not add up`,
   inputs: {
-    extracted_fields: {
-      required: true,
-      description: 'one object per period, in a list or in a text with a JSON list',
-    },
+    extracted_fields: RECORDS_INPUT,
     periods: { default: [], description: 'the periods with label, in the same order' },
   },
   output: {
@@ -103,7 +96,7 @@ function* checkRecords(records: Json, periods: Json): Steps<JsonObject[]> {
 }
 
 function checkRecord(record: JsonObject, amounts: Amounts, index: number, label: string): JsonObject[] {
-  return CHECKS.flatMap(({ id, section, description, tolerance, compute, report }) => {
+  return CHECKS.flatMap(({ id, section, description, tolerance = TOLERANCE, compute, report }) => {
     const computed = compute(amounts, record);
     const reported = report(amounts);
     if (computed === undefined || reported === undefined) return [];

@@ -10,46 +10,30 @@ import {
   readAmount,
   toSlug,
   withFields,
+  RECORDS_INPUT,
 } from './values.js';
 import { FIELD_NOT_FOUND } from '../../schemas/schema.js';
 
 /** The items of an income statement, with the names that documents have for them, as slugs. */
 const ITEMS = {
-  revenue: [
-    'revenue',
-    'revenues',
-    'total_revenue',
-    'total_revenues',
-    'net_revenue',
-    'net_revenues',
-    'net_sales',
-    'sales',
-  ],
-  cost: ['cost_of_revenue', 'cost_of_revenues', 'cost_of_sales', 'cost_of_goods_sold', 'cogs'],
-  research: ['research_and_development', 'r_d'],
-  marketing: ['sales_and_marketing', 'selling_and_marketing', 'marketing'],
-  administration: ['general_and_administrative', 'selling_general_and_administrative', 'sg_a'],
-  totalExpenses: ['total_operating_expenses', 'total_costs_and_expenses'],
-  operatingIncome: [
-    'operating_income',
-    'operating_income_loss',
-    'income_from_operations',
-    'operating_profit',
-  ],
-  otherIncome: ['other_income_expense_net', 'total_other_income_expense', 'other_income_net', 'other_income'],
-  pretaxIncome: [
-    'pretax_income',
-    'income_before_tax',
-    'income_before_taxes',
-    'income_before_income_taxes',
-    'pre_tax_income',
-  ],
-  tax: ['income_tax_expense', 'provision_for_income_taxes', 'income_taxes', 'tax_expense', 'income_tax'],
-  netIncome: ['net_income', 'net_income_loss', 'net_earnings', 'net_profit'],
-  dilutedShares: ['diluted_shares', 'diluted_shares_outstanding', 'weighted_average_diluted_shares'],
-  dilutedEps: ['diluted_eps', 'eps_diluted', 'diluted_earnings_per_share', 'diluted_net_income_per_share'],
-  grossProfit: ['gross_profit'],
+  revenue: 'revenue revenues total_revenue total_revenues net_revenue net_revenues net_sales sales',
+  cost: 'cost_of_revenue cost_of_revenues cost_of_sales cost_of_goods_sold cogs',
+  research: 'research_and_development r_d',
+  marketing: 'sales_and_marketing selling_and_marketing marketing',
+  administration: 'general_and_administrative selling_general_and_administrative sg_a',
+  totalExpenses: 'total_operating_expenses total_costs_and_expenses',
+  operatingIncome: 'operating_income operating_income_loss income_from_operations operating_profit',
+  otherIncome: 'other_income_expense_net total_other_income_expense other_income_net other_income',
+  pretaxIncome:
+    'pretax_income income_before_tax income_before_taxes income_before_income_taxes pre_tax_income',
+  tax: 'income_tax_expense provision_for_income_taxes income_taxes tax_expense income_tax',
+  netIncome: 'net_income net_income_loss net_earnings net_profit',
+  dilutedShares: 'diluted_shares diluted_shares_outstanding weighted_average_diluted_shares',
+  dilutedEps: 'diluted_eps eps_diluted diluted_earnings_per_share diluted_net_income_per_share',
+  grossProfit: 'gross_profit',
 } as const;
+
+const NAMES_OF_ITEMS = Object.entries(ITEMS).map(([item, names]) => [item, names.split(' ')] as const);
 
 /** The amounts of one period that were found, by item; undefined for the others. */
 export type Amounts = Readonly<Record<keyof typeof ITEMS, number | undefined>>;
@@ -86,21 +70,17 @@ export class AmountReader {
 }
 
 function selectItems(bySlug: ReadonlyMap<string, number>): Amounts {
-  const found = Object.entries(ITEMS).map(([item, names]) => {
+  const found = NAMES_OF_ITEMS.map(([item, names]) => {
     const name = names.find((candidate) => bySlug.has(candidate));
     return [item, name === undefined ? undefined : bySlug.get(name)];
   });
   return Object.fromEntries(found) as Amounts;
 }
 
-interface Ratios {
-  readonly grossProfit: number | undefined;
-  /** In per cent, like those that follow. */
-  readonly grossMargin: number | undefined;
-  readonly operatingMargin: number | undefined;
-  readonly netMargin: number | undefined;
-  readonly taxRate: number | undefined;
-}
+/** In per cent, but for the gross profit. */
+type Ratios = Readonly<
+  Record<'grossProfit' | 'grossMargin' | 'operatingMargin' | 'netMargin' | 'taxRate', number | undefined>
+>;
 
 function computeRatios(amounts: Amounts): Ratios {
   const { revenue, cost, operatingIncome, netIncome, pretaxIncome, tax } = amounts;
@@ -135,10 +115,7 @@ export const calculateDerivedFields = defineFunction({
   description:
     'Adds gross profit, margins and the tax rate to the fields of each period, under names in lower case',
   inputs: {
-    extracted_fields: {
-      required: true,
-      description: 'one object per period, in a list or in a text with a JSON list',
-    },
+    extracted_fields: RECORDS_INPUT,
   },
   output: {
     name: 'fields',
@@ -172,10 +149,7 @@ export const computeDerivedFields = defineFunction({
   name: 'compute_derived_fields',
   description: 'Adds totals, margins, the tax rate and the growth to the fields of each period, under titles',
   inputs: {
-    extracted_fields: {
-      required: true,
-      description: 'one object per period, in a list or in a text with a JSON list',
-    },
+    extracted_fields: RECORDS_INPUT,
     periods: { default: [], description: 'the periods with period_type, in the same order' },
   },
   output: {
@@ -219,7 +193,6 @@ function deriveTitled(record: JsonObject, amounts: Amounts): (readonly [string, 
   ];
 }
 
-/** The sum of the expenses that were found. */
 function sumExpenses({ cost, research, marketing, administration }: Amounts): number | undefined {
   const found = [cost, research, marketing, administration].filter((part) => part !== undefined);
   return found.length === 0 ? undefined : found.reduce((sum, part) => sum + part, 0);

@@ -20,11 +20,10 @@ export function defineFunction<const M extends InputDeclarations>(
     readonly run: (inputs: InputsOf<M>, context: ToolContext) => unknown;
   },
 ): ComputeFunction {
-  if (Object.hasOwn(declaration.inputs, 'function')) {
+  if (Object.hasOwn(declaration.inputs, 'function'))
     throw new TypeError(
       `the function "${declaration.name}" cannot have an argument "function": in a task, that is the name of the function`,
     );
-  }
   return { ...defineTool(declaration), kind: 'function' };
 }
 

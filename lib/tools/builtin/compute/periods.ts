@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../common/json/json.js';
 import { ToolError } from '../../../common/errors.js';
 import { ellipsize } from '../../../common/text.js';
 import { COMPANY_INPUT, findYearEnd } from './companies.js';
@@ -97,19 +98,12 @@ export const fiscalPeriodLogic = defineFunction({
   },
 });
 
-interface Period {
-  readonly label: string;
-  readonly period_end: string;
-  readonly period_type: string;
-  readonly is_annual: boolean;
-}
-
 /** A fiscal year that is not the calendar year is named by both years. */
-function annualPeriod(end: CalendarDate, yearEnd: string): Period {
+function annualPeriod(end: CalendarDate, yearEnd: string): JsonObject {
   const label = yearEnd === '12-31' ? `FY ${end.year}` : `FY ${end.year - 1}/${end.year}`;
   return { label, period_end: formatDate(end), period_type: 'annual', is_annual: true };
 }
 
-function quarter(end: CalendarDate, type: string): Period {
+function quarter(end: CalendarDate, type: string): JsonObject {
   return { label: labelQuarter(end), period_end: formatDate(end), period_type: type, is_annual: false };
 }

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject, setOwn } from '../../../common/js
 import { MAX_FUNCTION_TEXT } from '../../../common/limits.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
 import { defineFunction, runWithPausesIfLong } from './function.js';
-import { ArgumentReader, isFound, StepMeter, toSlug, withFields } from './values.js';
+import { ArgumentReader, isFound, StepMeter, toSlug, withFields, RECORDS_INPUT } from './values.js';
 
 /** Longer names of segments are cut: they become part of every key. */
 const MAX_NAME_LENGTH = 100;
@@ -11,15 +11,13 @@ const MAX_NAME_LENGTH = 100;
 /** How often the number of a placeholder is added to a key that another field has: each time, all of the key is read. */
 const MAX_NUMBERS_ADDED = 8;
 
-const RECORDS = 'one object per period, in a list or in a text with a JSON list';
-
 const FIELDS_OUTPUT = { name: 'fields', description: 'one object per period', type: 'array' } as const;
 
 export const applySegmentNames = defineFunction({
   name: 'apply_segment_names',
   description: 'Puts the names of segments in place of [1], [2] and so on in the names of fields',
   inputs: {
-    extracted_fields: { required: true, description: RECORDS },
+    extracted_fields: RECORDS_INPUT,
     segment_names: {
       required: true,
       description: 'names by placeholder, such as {"[1]": "Google Services"}, or a text with that',
@@ -32,35 +30,28 @@ export const applySegmentNames = defineFunction({
 
 function* renameSegments(records: Json, names: Json): Steps<JsonObject[]> {
   const args = new ArgumentReader();
-  const slugs = new SegmentSlugs(args.readObject(names));
+  const findSlug = createSlugFinder(args.readObject(names));
   const meter = new StepMeter();
   const renamed: JsonObject[] = [];
   for (const record of args.readRecords(records)) {
-    renamed.push(yield* renameFields(record, slugs, meter));
+    renamed.push(yield* renameFields(record, findSlug, meter));
     if (meter.isOverAfterRecord()) yield;
   }
   return renamed;
 }
 
-/** The names of segments as parts of keys, by placeholder. Only the placeholders of keys are looked up. */
-class SegmentSlugs {
-  readonly #names: JsonObject;
-  readonly #known = new Map<string, string>();
-
-  constructor(names: JsonObject) {
-    this.#names = names;
-  }
-
-  /** Returns the placeholder itself when it has no name, or one without a letter. */
-  get(placeholder: string): string {
-    const known = this.#known.get(placeholder);
-    if (known !== undefined) return known;
-    const name = Object.hasOwn(this.#names, placeholder) ? this.#names[placeholder] : undefined;
+/** Finds the names of segments as parts of keys; a placeholder stays that has no name, or one without a letter. */
+function createSlugFinder(names: JsonObject): (placeholder: string) => string {
+  const known = new Map<string, string>();
+  return (placeholder) => {
+    const before = known.get(placeholder);
+    if (before !== undefined) return before;
+    const name = Object.hasOwn(names, placeholder) ? names[placeholder] : undefined;
     const slug = typeof name === 'string' && isFound(name) ? toSlug(name.slice(0, MAX_NAME_LENGTH)) : '';
     const found = slug === '' ? placeholder : `_${slug}`;
-    this.#known.set(placeholder, found);
+    known.set(placeholder, found);
     return found;
-  }
+  };
 }
 
 /**
@@ -69,13 +60,17 @@ class SegmentSlugs {
  *
  * @throws ToolError, not retryable, when too many fields have keys that are alike
  */
-function* renameFields(record: JsonObject, slugs: SegmentSlugs, meter: StepMeter): Steps<JsonObject> {
+function* renameFields(
+  record: JsonObject,
+  findSlug: (placeholder: string) => string,
+  meter: StepMeter,
+): Steps<JsonObject> {
   const entries = Object.entries(record);
   const taken = new Set<string>();
   const firsts: [placeholder: string, renamed: string][] = [];
   for (const [key] of entries) {
     const [placeholder] = /\[\d{1,9}\]/.exec(key) ?? [];
-    const first = placeholder === undefined ? key : key.replace(placeholder, slugs.get(placeholder));
+    const first = placeholder === undefined ? key : key.replace(placeholder, findSlug(placeholder));
     if (first === key) taken.add(key);
     firsts.push([placeholder ?? '', first]);
     if (meter.isOverAfterField(key)) yield;
@@ -94,11 +89,10 @@ function* renameFields(record: JsonObject, slugs: SegmentSlugs, meter: StepMeter
 function findFree(first: string, number: string, taken: ReadonlySet<string>): string {
   let name = first;
   for (let added = 0; taken.has(name); added++) {
-    if (added === MAX_NUMBERS_ADDED) {
+    if (added === MAX_NUMBERS_ADDED)
       throw ToolError.nonRetryable(
         `more than ${MAX_NUMBERS_ADDED} fields have keys such as "${first.slice(0, 100)}": give the segments other names`,
       );
-    }
     name += `_${number}`;
   }
   return name;
@@ -109,7 +103,7 @@ export const assembleExtractionSections = defineFunction({
   description:
     'Joins the fields of the sections of a report by period; the first value that was found counts',
   inputs: {
-    face: { default: [], description: `of the income statement: ${RECORDS}` },
+    face: { default: [], description: `of the income statement: ${RECORDS_INPUT.description}` },
     segments: { default: [], description: 'of the segments, likewise' },
     other_income: { default: [], description: 'of other income, likewise' },
     per_share: { default: [], description: 'of the amounts per share, likewise' },
@@ -128,7 +122,8 @@ function* joinSections(sections: readonly Json[]): Steps<JsonObject[]> {
     const fields: JsonObject = {};
     for (const list of lists) {
       for (const [key, value] of Object.entries(list[i] ?? {})) {
-        if (isAdded(fields, key, value)) setOwn(fields, key, value);
+        const isFree = !Object.hasOwn(fields, key) || (!isFound(fields[key]) && isFound(value));
+        if (isFree) setOwn(fields, key, value);
         if (meter.isOverAfterField(key)) yield;
       }
     }
@@ -138,15 +133,11 @@ function* joinSections(sections: readonly Json[]): Steps<JsonObject[]> {
   return joined;
 }
 
-function isAdded(known: JsonObject, key: string, value: Json): boolean {
-  return !Object.hasOwn(known, key) || (!isFound(known[key]) && isFound(value));
-}
-
 export const finalizeExtraction = defineFunction({
   name: 'finalize_extraction',
   description: 'Puts corrections over extracted fields by period; what the correction did not find stays',
   inputs: {
-    base_fields: { required: true, description: RECORDS },
+    base_fields: RECORDS_INPUT,
     corrections: { required: true, description: 'the corrected fields, likewise' },
   },
   output: FIELDS_OUTPUT,
@@ -184,17 +175,15 @@ export const zipPagesWithPeriods = defineFunction({
   output: { name: 'pairs', description: 'each with pages and period_end', type: 'array' },
   run({ pages_list: pages, periods }) {
     const args = new ArgumentReader();
-    const ends = args.readList(periods).map(readPeriodEnd);
+    const ends = args
+      .readList(periods)
+      .map((period) => (isObject(period) ? (period['period_end'] ?? null) : period));
     return args
       .readList(pages)
       .slice(0, ends.length)
       .map((page, i) => ({ pages: page, period_end: ends[i] ?? null }));
   },
 });
-
-function readPeriodEnd(period: Json): Json {
-  return isObject(period) ? (period['period_end'] ?? null) : period;
-}
 
 export const extractXbrlConceptList = defineFunction({
   name: 'extract_xbrl_concept_list',

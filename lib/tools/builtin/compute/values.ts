@@ -10,6 +10,12 @@ import { StepCounter } from '../../../common/scheduling/steps.js';
 import { formatMebibytes } from '../../../common/text.js';
 import { FIELD_NOT_FOUND } from '../../schemas/schema.js';
 
+/** The input with the records of all periods. */
+export const RECORDS_INPUT = {
+  required: true,
+  description: 'one object per period, in a list or in a text with a JSON list',
+} as const;
+
 /**
  * Reads the lists and objects among the arguments of one call, within limits for all of them together: the same object may
  * be named thousands of times, and counts each time.
@@ -54,12 +60,11 @@ export class ArgumentReader {
   /** Fails at the first key too many: what follows may be ten thousand times as much. */
   #count(keys: readonly string[]): void {
     this.#fields += keys.length;
-    if (this.#fields > MAX_FUNCTION_FIELDS) {
+    if (this.#fields > MAX_FUNCTION_FIELDS)
       throw ToolError.nonRetryable(
         `the lists of objects have more than ${MAX_FUNCTION_FIELDS} fields, an object counting each time it is in ` +
           'them: no more are read, so split the lists',
       );
-    }
     for (const { length } of keys) {
       this.#keyLength += length;
       if (length <= MAX_FUNCTION_KEY) continue;
@@ -77,11 +82,10 @@ export class ArgumentReader {
   /** Parses from the first opening bracket to the last closing one, so in linear time; undefined when that is no JSON. */
   #parseBetween(text: string, open: string, close: string): Json | undefined {
     this.#textLength += text.length;
-    if (this.#textLength > MAX_FUNCTION_TEXT) {
+    if (this.#textLength > MAX_FUNCTION_TEXT)
       throw ToolError.nonRetryable(
         `the texts with JSON are longer than ${formatMebibytes(MAX_FUNCTION_TEXT)} together: pass lists or split them`,
       );
-    }
     const start = text.indexOf(open);
     const end = text.lastIndexOf(close);
     if (start < 0 || end < start) return undefined;
@@ -117,7 +121,6 @@ export class StepMeter {
   }
 }
 
-/** Returns true if a field has a value that was found. */
 export function isFound(value: Json | undefined): value is Json {
   return value !== undefined && value !== null && value !== FIELD_NOT_FOUND && value !== '';
 }
@@ -134,7 +137,6 @@ export function readAmount(value: Json | undefined): number | undefined {
 
 const MAX_AMOUNT_LENGTH = 100;
 
-/** Writes a whole amount as text. */
 export function formatAmount(amount: number): string {
   return String(Math.round(amount));
 }

@@ -1,10 +1,11 @@
-import { ToolError } from '../../../common/errors.js';
-import { joinFirst } from '../../../common/text.js';
-import { validateInputs } from '../../inputs/validate.js';
-import { type DataSource, defineTool, type Registries } from '../../tool.js';
+import { createSecEdgar } from './sec-edgar.js';
+import { createUrlSource } from './url.js';
+import { fileSource } from './file.js';
+import { callRegistered } from '../../inputs/validate.js';
+import { type DataSource, defineTool } from '../../tool.js';
 
-/** Maximum number of sources in an error message. */
-const MAX_LISTED_SOURCES = 20;
+/** The sources that come with the package (D49); `sec` and `edgar` are short names of `sec_edgar`. */
+export const BUILTIN_SOURCES: readonly DataSource[] = [fileSource, createUrlSource(), ...createSecEdgar()];
 
 /** Reads data from a source of the catalog (D49): those that come with the package, and those of tool files. */
 export const fetchData = defineTool({
@@ -26,17 +27,6 @@ export const fetchData = defineTool({
     type: 'any',
   },
   run({ source: name, ...inputs }, context, registries) {
-    const source = findSource(name, registries?.sources ?? new Map());
-    const validated = validateInputs(source, inputs);
-    if (validated.ok) return source.run(validated.inputs, context);
-    throw ToolError.nonRetryable(`source "${name}": ${validated.errors.join('; ')}`);
+    return callRegistered('source', registries?.sources, name, inputs, context);
   },
 });
-
-/** @throws ToolError, not retryable, that lists the sources */
-function findSource(name: string, sources: Registries['sources']): DataSource {
-  const source = sources.get(name);
-  if (source !== undefined) return source;
-  const names = joinFirst([...sources.keys()].sort(), MAX_LISTED_SOURCES);
-  throw ToolError.nonRetryable(`there is no source "${name}"; the sources are ${names}`);
-}

@@ -1,4 +1,4 @@
-import { isObject } from '../../../common/json/json.js';
+import { isObject, toList } from '../../../common/json/json.js';
 
 /** A document that a company has filed. */
 export interface Filing {
@@ -27,29 +27,19 @@ const ANNUAL_FORMS = new Set(['10-K', '10-KT', '20-F', '40-F']);
 
 /** Lists the filings in the columns that the SEC gives: one list for each field. */
 export function readFilings(columns: unknown, cik: string, archive: string): Filing[] {
-  const column = (name: string): readonly unknown[] => {
-    const values = isObject(columns) ? columns[name] : undefined;
-    return Array.isArray(values) ? values : [];
-  };
-  const [forms, filed, reported, accession, documents] = [
-    'form',
-    'filingDate',
-    'reportDate',
-    'accessionNumber',
-    'primaryDocument',
-  ].map(column);
-  const text = (values: readonly unknown[] | undefined, row: number): string => {
-    const value = values?.[row];
+  const listed = isObject(columns) ? columns : {};
+  const text = (column: string, row: number): string => {
+    const value = toList(listed[column])[row];
     return typeof value === 'string' ? value : '';
   };
-  return (accession ?? []).map((_, row) => {
-    const accessionNo = text(accession, row);
-    const document = text(documents, row);
+  return toList(listed['accessionNumber']).map((_, row) => {
+    const accessionNo = text('accessionNumber', row);
+    const document = text('primaryDocument', row);
     const folder = `${archive}/Archives/edgar/data/${Number(cik)}/${accessionNo.replaceAll('-', '')}`;
     return {
-      form: text(forms, row),
-      filing_date: text(filed, row),
-      report_date: text(reported, row),
+      form: text('form', row),
+      filing_date: text('filingDate', row),
+      report_date: text('reportDate', row),
       accession_no: accessionNo,
       url: `${folder}/${document}`,
       primary_document: document,

@@ -45,8 +45,7 @@ function brave(server: string, key: string | undefined): SearchProvider {
       url: `${server}/res/v1/web/search?q=${encodeQuery(query)}&count=${count}`,
       headers: { 'x-subscription-token': requireKey(key, 'brave', 'BRAVE_API_KEY') },
     }),
-    read: async (response, context) =>
-      readResults(response, context, ['web', 'results'], 'url', ['description']),
+    read: readResults(['web', 'results'], 'url', ['description']),
   };
 }
 
@@ -57,8 +56,7 @@ function serpApi(server: string, key: string | undefined): SearchProvider {
       const values = `engine=google&q=${encodeQuery(query)}&num=${count}&api_key=${apiKey}`;
       return { url: `${server}/search.json?${values}`, headers: {} };
     },
-    read: async (response, context) =>
-      readResults(response, context, ['organic_results'], 'link', ['snippet']),
+    read: readResults(['organic_results'], 'link', ['snippet']),
   };
 }
 
@@ -68,8 +66,7 @@ function byTemplate(template: string): SearchProvider {
       url: template.replaceAll('{query}', () => encodeQuery(query)).replaceAll('{count}', String(count)),
       headers: {},
     }),
-    read: async (response, context) =>
-      readResults(response, context, ['results'], 'url', ['snippet', 'content', 'description']),
+    read: readResults(['results'], 'url', ['snippet', 'content', 'description']),
   };
 }
 
@@ -84,25 +81,25 @@ function requireKey(key: string | undefined, provider: string, variable: string)
 }
 
 /** Reads results of JSON. A missing list is no list without entries: it may be the error of a provider. */
-async function readResults(
-  response: FetchedResponse,
-  context: ParsingAttempt,
+function readResults(
   path: readonly string[],
   urlField: string,
   snippetFields: readonly string[],
-): Promise<SearchResult[]> {
-  let found: unknown = await readContent(response, context, 'json');
-  for (const name of path) found = isObject(found) ? found[name] : undefined;
-  if (!Array.isArray(found)) {
-    const { host } = new URL(response.url);
-    throw new ToolError(`the answer of ${host} has no list "${path.join('.')}"`);
-  }
+): SearchProvider['read'] {
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-  return found.filter(isObject).map((entry) => ({
-    title: text(entry['title']),
-    snippet: text(snippetFields.map((field) => entry[field]).find((value) => typeof value === 'string')),
-    url: text(entry[urlField]),
-  }));
+  return async (response, context) => {
+    let found: unknown = await readContent(response, context, 'json');
+    for (const name of path) found = isObject(found) ? found[name] : undefined;
+    if (!Array.isArray(found)) {
+      const { host } = new URL(response.url);
+      throw new ToolError(`the answer of ${host} has no list "${path.join('.')}"`);
+    }
+    return found.filter(isObject).map((entry) => ({
+      title: text(entry['title']),
+      snippet: text(snippetFields.map((field) => entry[field]).find((value) => typeof value === 'string')),
+      url: text(entry[urlField]),
+    }));
+  };
 }
 
 /** DuckDuckGo's page of results without scripts, which needs no key. */

@@ -36,9 +36,7 @@ const MAX_SHOWN = 20;
 /** The index of companies, or that which an attempt is reading. */
 interface KeptIndex {
   readonly registrants: Promise<RegistrantIndex>;
-  /** Monotonic time. */
   readonly expiresMs: number;
-  /** The signal of the attempt that reads the index. */
   readonly signal: AbortSignal;
 }
 
@@ -79,9 +77,8 @@ export function createSecEdgar(options: SecEdgarOptions = {}): DataSource[] {
       const query = readQuery(inputs);
       const registrants = await edgar.find(textsOf(inputs.companies ?? inputs.ticker, 'companies'), context);
       const results: unknown[] = [];
-      for (const [input, registrant] of registrants) {
+      for (const [input, registrant] of registrants)
         results.push(await edgar.describe(input, registrant, query, inputs.facts, context));
-      }
       return { status: 'success', source: 'sec_edgar', results };
     },
   });
@@ -105,22 +102,19 @@ class Edgar {
 
   /** Finds each company. Rejects with a ToolError that names all that are unknown, and all that may be several. */
   async find(inputs: readonly string[], context: ToolContext): Promise<[string, Registrant][]> {
-    if (inputs.length === 0) {
+    if (inputs.length === 0)
       throw ToolError.nonRetryable('"companies" is missing: name tickers, such as AAPL, or companies');
-    }
-    if (inputs.length > SEC_LIMITS.companies) {
+    if (inputs.length > SEC_LIMITS.companies)
       throw ToolError.nonRetryable(
         `${inputs.length} companies are more than ${SEC_LIMITS.companies}: use a fan-out`,
       );
-    }
     const index = await this.#loadIndex(context);
     const found = inputs.map((input) => [input, index.find(input)] as const);
     const problems = describeProblems(found);
-    if (problems.length > 0) {
+    if (problems.length > 0)
       throw ToolError.nonRetryable(
         `${problems.join('; ')}: use tickers, names as registered, or CIK numbers`,
       );
-    }
     return found.flatMap(([input, registrants]) =>
       registrants.map((registrant): [string, Registrant] => [input, registrant]),
     );
@@ -203,12 +197,11 @@ class Edgar {
 
   async #get(url: string, context: ToolContext): Promise<Json | Buffer> {
     const { userAgent = '' } = this.#options;
-    if (!/@|https?:/.test(userAgent)) {
+    if (!/@|https?:/.test(userAgent))
       throw ToolError.nonRetryable(
         'sec_edgar needs SEC_USER_AGENT, because the SEC asks who reads its data: set it to a name and an address, ' +
           'as in SEC_USER_AGENT="Acme Research admin@acme.example"',
       );
-    }
     await this.#rateLimiter.wait(context);
     const response = await context.fetch(url, {
       headers: { 'user-agent': userAgent },
@@ -277,13 +270,11 @@ function readQuery(inputs: {
   readonly count: number;
 }): FilingQuery {
   const periodEnd = inputs.period_end ?? undefined;
-  if (periodEnd !== undefined && (typeof periodEnd !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(periodEnd))) {
+  if (periodEnd !== undefined && (typeof periodEnd !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(periodEnd)))
     throw ToolError.nonRetryable('"period_end" must be a date, as 2024-09-28');
-  }
   const year = Number(inputs.year ?? periodEnd?.slice(0, 4) ?? Number.NaN);
-  if (inputs.year !== undefined && inputs.year !== null && !Number.isInteger(year)) {
+  if (inputs.year !== undefined && inputs.year !== null && !Number.isInteger(year))
     throw ToolError.nonRetryable('"year" must be a year, as 2024');
-  }
   const named = textsOf(inputs.forms, 'forms').map((form) => form.toUpperCase());
   const type = typeof inputs.period_type === 'string' ? inputs.period_type.toLowerCase() : '';
   return {
@@ -297,15 +288,13 @@ function readQuery(inputs: {
 function textsOf(value: Json | undefined, name: string): string[] {
   if (value === undefined || value === null) return [];
   const values = Array.isArray(value) ? value : [value];
-  if (values.length > SEC_LIMITS.namesInList) {
+  if (values.length > SEC_LIMITS.namesInList)
     throw ToolError.nonRetryable(
       `"${name}" has ${values.length} entries: at most ${SEC_LIMITS.namesInList} are read; use a fan-out`,
     );
-  }
   return values.map((one) => {
-    if (typeof one === 'string' && one.length > SEC_LIMITS.nameLength) {
+    if (typeof one === 'string' && one.length > SEC_LIMITS.nameLength)
       throw ToolError.nonRetryable(`"${name}" has a text longer than ${SEC_LIMITS.nameLength} characters`);
-    }
     if (typeof one === 'string' || typeof one === 'number') return String(one);
     throw ToolError.nonRetryable(`"${name}" must be a text or a list of texts`);
   });

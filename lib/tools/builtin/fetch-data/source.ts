@@ -43,10 +43,9 @@ export function sourceOf<const M extends InputDeclarations>({
   ...declaration
 }: ToolDeclaration<M> & { readonly run: SourceDeclaration<M>['fetch'] }): DataSource {
   const { name, inputs } = declaration;
-  if (Object.hasOwn(inputs, 'source')) {
+  if (Object.hasOwn(inputs, 'source'))
     throw new TypeError(
       `the source "${name}" cannot have an input "source": in a task, that is the name of the source`,
     );
-  }
   return { ...defineTool({ ...declaration, output }), kind: 'source' };
 }

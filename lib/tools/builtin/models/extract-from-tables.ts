@@ -99,12 +99,11 @@ export const extractFromTables = defineTool({
 /** A list of tables, alone or as `tables`. */
 function readTables(answer: Json, page: SourcePage, selector: string | null): Reading<JsonObject[]> {
   const listed = isObject(answer) ? answer['tables'] : answer;
-  if (!Array.isArray(listed)) {
+  if (!Array.isArray(listed))
     return {
       ok: false,
       problems: ['the answer must be an object with the list "tables", perhaps an empty one'],
     };
-  }
   const tables: JsonObject[] = [];
   const problems: string[] = [];
   for (const [position, table] of listed.entries()) {
@@ -125,7 +124,7 @@ function readTable(table: Json, name: string): ReadTable | string {
   if (!isObject(table)) return `${name} must be an object, not ${describeKind(table)}`;
   const { headers, rows } = table;
   if (!Array.isArray(headers)) return `${name}.headers must be a list, not ${describeKind(headers)}`;
-  if (!headers.every(isCell)) return `${name}.headers must be texts`;
+  if (headers.some(isRow)) return `${name}.headers must be texts`;
   if (!Array.isArray(rows)) return `${name}.rows must be a list, not ${describeKind(rows)}`;
   const wrong = rows.findIndex((row) => !isRow(row));
   if (wrong >= 0) return `${name}.rows[${wrong}] must be a list of cells, not ${describeKind(rows[wrong])}`;
@@ -134,10 +133,6 @@ function readTable(table: Json, name: string): ReadTable | string {
 
 function isRow(row: Json): row is Json[] | JsonObject {
   return typeof row === 'object' && row !== null;
-}
-
-function isCell(value: Json): boolean {
-  return typeof value !== 'object' || value === null;
 }
 
 /** The page is the one that was asked about: a model may name another. */
@@ -166,8 +161,6 @@ function toRow(cells: readonly Json[], columns: readonly string[]): JsonObject {
 /**
  * Gives every column a name of its own, since rows are objects: also those whose header is empty, repeated or missing, so
  * that no cell is lost.
- *
- * @param width cells of the longest row
  */
 function nameColumns(headers: readonly string[], width: number): string[] {
   const taken = new Set<string>();

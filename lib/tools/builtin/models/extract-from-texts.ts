@@ -19,12 +19,7 @@ export const extractFromTexts = defineTool({
   description: 'Reads what a prompt asks for from the pages of documents with a language model',
   inputs: {
     document: DOCUMENT_INPUT,
-    prompt: {
-      type: 'string',
-      minLength: 1,
-      required: true,
-      description: 'what to read, and in which form',
-    },
+    prompt: { type: 'string', minLength: 1, required: true, description: 'what to read, and in which form' },
     ...EXTRACTION_INPUTS,
   },
   output: {

@@ -38,7 +38,11 @@ export async function choosePages(
   { llm }: Pick<ToolContext, 'llm'>,
 ): Promise<PassedPage[]> {
   const list = pages.map(describePage).join('\n');
-  if (list.length > EXTRACTION_LIMITS.maxChars) throw tooManyPages(pages.length);
+  if (list.length > EXTRACTION_LIMITS.maxChars)
+    throw ToolError.nonRetryable(
+      `a model cannot choose among ${formatNumber(pages.length)} pages at once: select some of them by words first, with ` +
+        '"by": "words" and "top_k"',
+    );
   const content = `The pages:\n${list}\n\nChoose the pages that are needed for: ${prompt}`;
   const answer = await llm.generate({
     purpose: 'select',
@@ -51,13 +55,6 @@ export async function choosePages(
   assertComplete(answer, maxTokens);
   const chosen = readNumbers(answer.text);
   return pages.filter(({ number }) => chosen.has(number));
-}
-
-function tooManyPages(count: number): ToolError {
-  return ToolError.nonRetryable(
-    `a model cannot choose among ${formatNumber(count)} pages at once: select some of them by words first, with ` +
-      '"by": "words" and "top_k"',
-  );
 }
 
 /** `{"page": 3, "sheet": …, "heading": …, "table": true, "begins": "…"}` */

@@ -18,9 +18,8 @@ export function parseRanges(pages: Json): PageRange[] {
   const named: Json[] = [];
   for (const entry of Array.isArray(pages) ? pages : [pages]) {
     named.push(...splitEntry(entry));
-    if (named.length > MAX_RANGES) {
+    if (named.length > MAX_RANGES)
       throw ToolError.nonRetryable(`"pages" has more than ${formatNumber(MAX_RANGES)} entries: use ranges`);
-    }
   }
   return named.map((entry) => {
     const range = parseRange(entry);

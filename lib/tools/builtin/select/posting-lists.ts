@@ -22,7 +22,6 @@ export class PostingLists {
   readonly #counts = new NumberList(1);
   readonly #previous = new NumberList(1);
 
-  /** The number of different words. */
   get wordCount(): number {
     return this.#wordCount;
   }
@@ -67,7 +66,6 @@ export class PostingLists {
     return this.#chunks.length - 1;
   }
 
-  /** In how many chunks a word is. */
   countChunks(word: string): number {
     const known = this.#find(word);
     return known === undefined ? 0 : this.#chunkCounts.at(known);

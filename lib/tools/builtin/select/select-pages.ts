@@ -44,7 +44,8 @@ export async function selectPages(
   indexes: IndexCache,
   context: ToolContext,
 ): Promise<PageList> {
-  assertPageCount(toList(document['pages']).length, showSource(document));
+  const source = showValue(document['parent_source'] ?? document['source']).slice(0, MAX_SHOWN);
+  assertPageCount(toList(document['pages']).length, source);
   const pages = pagesOf(document);
   const { pages: ranges, prompt, granularity, topK, chooser } = selection;
   if (granularity === 'page' && ranges !== undefined) return toPageList(document, pickPages(pages, ranges));
@@ -66,10 +67,6 @@ export async function selectPages(
     document,
     pages.filter((_, position) => wanted.has(position)),
   );
-}
-
-function showSource(document: JsonObject): string {
-  return showValue(document['parent_source'] ?? document['source']).slice(0, MAX_SHOWN);
 }
 
 const MAX_SHOWN = 200;

@@ -92,12 +92,10 @@ export const select = defineTool({
       topK,
       chooser: byModel ? { model: inputs.model, maxTokens } : undefined,
     };
-    if (granularity === 'chunk' && selection.prompt === undefined) {
+    if (granularity === 'chunk' && selection.prompt === undefined)
       throw ToolError.nonRetryable('"granularity" is "chunk", which needs a prompt: add "prompt"');
-    }
-    if (selection.pages?.length === 0) {
+    if (selection.pages?.length === 0)
       throw ToolError.nonRetryable('"pages" is empty: name pages, or leave it out to select all');
-    }
     const documents = toDocuments(document);
     const lists = [];
     for (const each of documents) {
@@ -120,15 +118,14 @@ function isByModel({ prompt, pages, granularity, by, model }: Readonly<Record<st
 }
 
 function toDocuments(value: Json): JsonObject[] {
-  if (typeof value === 'string') return [inlineDocument(value)];
+  if (typeof value === 'string') return [{ source: '<inline>', format: 'text', pages: [textPage(1, value)] }];
   if (!Array.isArray(value)) return [toDocument(value, '"document"')];
   if (value.length === 0) throw ToolError.nonRetryable('"document" is an empty list: give a document');
   const { documents: most } = DOCUMENT_LIMITS;
-  if (value.length > most) {
+  if (value.length > most)
     throw ToolError.nonRetryable(
       `"document" is a list of ${value.length} documents, more than the limit of ${most}: split it`,
     );
-  }
   return value.map((member, position) => toDocument(member, `"document"[${position}]`));
 }
 
@@ -137,9 +134,4 @@ function toDocument(value: Json, place: string): JsonObject {
   throw ToolError.nonRetryable(
     `${place} is ${describeKind(value)}, not a document: give what ingest_document or select returned`,
   );
-}
-
-/** A text as a document of one page. */
-function inlineDocument(text: string): JsonObject {
-  return { source: '<inline>', format: 'text', pages: [textPage(1, text)] };
 }

@@ -89,11 +89,10 @@ class Picker {
       if (this.isStepOver()) yield;
       if (!Object.hasOwn(object, name) || object[name] === null) missing.push(name);
     }
-    if (missing.length > 0) {
+    if (missing.length > 0)
       throw ToolError.nonRetryable(
         `the data lacks required fields${place}: ${joinFirst(missing, MAX_NAMES)}`,
       );
-    }
     const kept: JsonObject = {};
     const others: string[] = [];
     for (const name of Object.keys(object)) {
@@ -101,11 +100,10 @@ class Picker {
       if (this.#declared.names.has(name)) setOwn(kept, name, object[name]);
       else others.push(name);
     }
-    if (this.#isStrict && others.length > 0) {
+    if (this.#isStrict && others.length > 0)
       throw ToolError.nonRetryable(
         `the schema does not declare these fields${place}: ${joinFirst(others, MAX_NAMES)} (strict: false drops them)`,
       );
-    }
     const picked = others.length === 0 ? object : kept;
     this.#picked.set(object, picked);
     return picked;

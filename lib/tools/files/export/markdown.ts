@@ -49,9 +49,8 @@ function* addBody(
 ): Steps<void> {
   if (isObject(data)) return yield* addTable(text, FIELD_COLUMNS, yield* cells.entriesOf(data));
   const objects = yield* asObjects(data);
-  if (objects !== undefined && (periods !== null || objects.length <= MAX_PERIODS)) {
+  if (objects !== undefined && (periods !== null || objects.length <= MAX_PERIODS))
     return yield* addPeriods(text, objects, periods, cells);
-  }
   if (!Array.isArray(data)) return text.add(data === null ? DASH : String(data));
   const { columns, rows } = yield* toTableInSteps(data, cells);
   if (rows.length === 0) return text.add(DASH);

@@ -29,7 +29,6 @@ const SHORT_JSON = 1000;
  * times: it is small in memory, and each cell would be a text of its own.
  */
 export class CellMaker {
-  /** Cells and rows. */
   #parts = 0;
   #letters = 0;
   readonly #counter = new StepCounter(LETTERS_PER_STEP);
@@ -72,7 +71,6 @@ export class CellMaker {
     return columns;
   }
 
-  /** The keys of an object and their values. */
   entriesOf(object: JsonObject): Steps<Cell[][]> {
     return this.toRows(Object.keys(object), (key) => [key, object[key] ?? null]);
   }
@@ -130,9 +128,8 @@ export function* toTableInSteps(data: Json, cells: CellMaker = new CellMaker()):
   if (Array.isArray(data) && data.length > 0) {
     const objects = yield* asObjects(data);
     if (objects !== undefined) return yield* fromObjects(objects, cells);
-    if (yield* isEvery(data, Array.isArray)) {
+    if (yield* isEvery(data, Array.isArray))
       return { columns: undefined, rows: yield* cells.toRows(data as Json[][], (row) => row) };
-    }
   }
   if (isObject(data)) return { columns: ['field', 'value'], rows: yield* cells.entriesOf(data) };
   if (data === null) return { columns: undefined, rows: [] };
@@ -179,11 +176,10 @@ export function* keysOf(objects: readonly JsonObject[]): Steps<string[]> {
       keys.add(key);
       if (++count % CELLS_PER_STEP === 0) yield;
     }
-    if (keys.size * objects.length > EXPORT_LIMITS.tableCells) {
+    if (keys.size * objects.length > EXPORT_LIMITS.tableCells)
       throw ToolError.nonRetryable(
         `a table of these ${objects.length} objects would have more than ${EXPORT_LIMITS.tableCells} cells, because their keys differ: write JSON, or give a schema`,
       );
-    }
     if (count % CELLS_PER_STEP === 0) yield;
   }
   return [...keys];

@@ -204,11 +204,10 @@ function toSheetCell(cell: Cell): SheetCell {
 const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
 
 function toText(text: string): string {
-  if (text.length > EXPORT_LIMITS.cellLength) {
+  if (text.length > EXPORT_LIMITS.cellLength)
     throw ToolError.nonRetryable(
       `${describeCellLength(EXPORT_LIMITS.cellLength)}, and a text has ${text.length}: write CSV or JSON`,
     );
-  }
   return text.replaceAll(NOT_IN_XML, '?');
 }
 

@@ -44,16 +44,10 @@ export function passOnEvents(
   );
 }
 
-/** Bytes of a stream, and the event that ends with them. */
-interface Part {
-  readonly bytes: Uint8Array;
-  readonly event?: ArrivedEvent;
-}
-
-/** Splits a stream where an event ends. */
+/** Splits a stream where an event ends: gives bytes, and the event that ends with them. */
 async function* splitEvents(
   chunks: ReadableStreamDefaultReader<Uint8Array>,
-): AsyncGenerator<Part, undefined> {
+): AsyncGenerator<{ readonly bytes: Uint8Array; readonly event?: ArrivedEvent }, undefined> {
   const measure = new EventMeasure();
   for (let next = await chunks.read(); !next.done; next = await chunks.read()) {
     const { value } = next;

@@ -43,7 +43,6 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     this.#onTooMuch = onTooMuch;
   }
 
-  /** Called when the client of the SDK listens. */
   override async start(): Promise<void> {
     const deliver = this.onmessage;
     const onmessage = (message: JSONRPCMessage): void => {

@@ -46,7 +46,6 @@ export class LogLines {
   readonly #lines: LineReader;
   readonly #bucket: LeakyBucket;
   readonly #onLine: (line: string) => void;
-  /** True when lines are being left out. */
   #isFull = false;
 
   constructor(clock: Clock, onLine: (line: string) => void) {

@@ -138,9 +138,8 @@ export class StdioTransport implements Transport {
     return new Promise((resolve, reject) => {
       const { stdin } = this.#program ?? {};
       if (stdin === undefined) return reject(new Error('not connected'));
-      if (stdin.writableLength > MCP_LIMITS.messageBytes) {
+      if (stdin.writableLength > MCP_LIMITS.messageBytes)
         return reject(new Error('the server does not read what it was sent: it is busy with earlier calls'));
-      }
       stdin.write(text, (error) => (error == null ? resolve() : reject(error)));
     });
   }

@@ -146,9 +146,8 @@ describe('export (D63)', () => {
         expect(await csv([{ [text]: 1 }]), text).to.match(/^"?'/);
         expect(await csv([[text]], { formulas: true }), text).not.to.match(/^"?'/);
       }
-      for (const number of ['-1', '+1.5', '-1,234.50', '-12%', '-1e5']) {
+      for (const number of ['-1', '+1.5', '-1,234.50', '-12%', '-1e5'])
         expect(await csv([[number]], { delimiter: ';' }), number).to.equal(`${number}\r\n`);
-      }
       expect(await csv([[-1]])).to.equal('-1\r\n');
     });
   });

@@ -21,9 +21,8 @@ describe('The JSON that export writes (D63)', () => {
         expect(runToEnd(toJsonTextInSteps(data))).to.equal(JSON.stringify(data, null, 2));
       }),
     );
-    for (const data of [[], {}, [[], {}], nest(490), { ['__proto__']: null, 'a "b"\n': [{}] }] as Json[]) {
+    for (const data of [[], {}, [[], {}], nest(490), { ['__proto__']: null, 'a "b"\n': [{}] }] as Json[])
       expect(runToEnd(toJsonTextInSteps(data))).to.equal(JSON.stringify(data, null, 2));
-    }
   });
 
   for (const [title, data] of Object.entries({
@@ -39,10 +38,8 @@ describe('The JSON that export writes (D63)', () => {
           thrown = error;
         }
       });
-      expect(thrown).to.be.instanceOf(ToolError).and.include({
-        message: 'the text is longer than 64 MiB: export less, or in several files',
-        retryable: false,
-      });
+      const message = 'the text is longer than 64 MiB: export less, or in several files';
+      expect(thrown).to.be.instanceOf(ToolError).and.include({ message, retryable: false });
       expect(cpuMs).to.be.below(5000);
     });
   }

@@ -9,7 +9,7 @@ const FORMS =
 
 /** Finds what is wrong with the fields of a document as they are written. Nothing is certain where a template is. */
 export function* findFieldProblems(schema: Json): Generator<FormatProblem> {
-  if (hasTemplate(schema)) return;
+  if (JSON.stringify(schema).includes('{{')) return;
   if (typeof schema === 'string') {
     yield { path: [], message: 'is a text, not the fields', hint: FORMS };
     return;
@@ -53,8 +53,4 @@ function* findTypeProblem(hint: string, path: FormatProblem['path']): Generator<
   // Other words begin otherwise: "date" is no misspelt "text".
   if (meant === undefined || word.length < 4 || word.slice(0, 2) !== meant.slice(0, 2)) return;
   yield { path, message: `is ${JSON.stringify(hint)}, which is no type`, hint: `did you mean "${meant}"?` };
-}
-
-function hasTemplate(value: Json): boolean {
-  return JSON.stringify(value).includes('{{');
 }

@@ -65,9 +65,8 @@ export function withProvenance(wanted: WantedFields): AnswerShape {
       'each field that you found {"page": the number of its page, "quote": the words there, exactly as they stand, at ' +
       'most a line}}.',
     read: (answer) => {
-      if (!isObject(answer) || !isObject(answer['fields'])) {
+      if (!isObject(answer) || !isObject(answer['fields']))
         return { ok: false, problems: ['the answer must be an object with "fields" and "sources"'] };
-      }
       const reading = wanted.read(answer['fields']);
       if (!reading.ok) return reading;
       const claimed = isObject(answer['sources']) ? answer['sources'] : {};
@@ -147,18 +146,14 @@ export function* mergeParts(
   for (const name of names) {
     const finds = answers.filter((answer) => answer.fields[name] !== FIELD_NOT_FOUND);
     const values = finds.map((answer) => answer.fields[name] as Json);
-    setOwn(fields, name, joinValues(values));
+    const areLists = values.length > 0 && values.every(Array.isArray);
+    const [value = FIELD_NOT_FOUND] = values;
+    setOwn(fields, name, areLists ? values.flat(1) : value);
     const [first] = finds.filter((answer) => Object.hasOwn(answer.provenance, name));
     if (first !== undefined) setOwn(provenance, name, first.provenance[name]);
-    if (new Set(values.map((value) => JSON.stringify(value))).size > 1 && !values.every(Array.isArray)) {
+    if (new Set(values.map((value) => JSON.stringify(value))).size > 1 && !values.every(Array.isArray))
       log(`the parts of the document give different values of ${JSON.stringify(name)}: took the first one`);
-    }
     yield;
   }
   return { fields, provenance };
-}
-
-function joinValues(values: readonly Json[]): Json {
-  const [first = FIELD_NOT_FOUND] = values;
-  return values.every(Array.isArray) && values.length > 0 ? values.flat(1) : first;
 }

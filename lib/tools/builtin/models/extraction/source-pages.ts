@@ -14,34 +14,27 @@ export interface SourcePage {
   readonly text: string;
 }
 
-/** Source of a text that is no document. */
 const INLINE = '<inline>';
 
 /**
  * Lists the pages of a document, a page list, a page, a text, or of a list of these; any other value is a page with its
  * JSON. Pages without text are left out.
  *
- * @param name the input, for messages
  * @throws ToolError, not retryable, when there is no text at all
  */
 export function readSourcePages(value: Json, name: string, log: (message: string) => void): SourcePage[] {
   const pages = toPages(value, name);
   const written = pages.filter(({ text }) => text.trim() !== '');
-  const empty = pages.filter(({ text }) => text.trim() === '');
-  if (written.length === 0) {
+  const empty = pages.filter(({ text }) => text.trim() === '').map(({ number }) => String(number));
+  if (written.length === 0)
     throw ToolError.nonRetryable(
       `"${name}" has no text: if its pages are images, read it with ingest_document and "ocr": true`,
     );
-  }
-  if (empty.length > 0) log(`left out pages without text: ${joinFirst(empty.map(nameOf), MAX_NAMES)}`);
+  if (empty.length > 0) log(`left out pages without text: ${joinFirst(empty, MAX_NAMES)}`);
   return written;
 }
 
 const MAX_NAMES = 20;
-
-function nameOf({ number }: SourcePage): string {
-  return String(number);
-}
 
 function toPages(value: Json, name: string): SourcePage[] {
   if (value === null) throw ToolError.nonRetryable(`"${name}" is null: give a document or a text`);

@@ -16,7 +16,6 @@ import type { Reading } from '../../../answers/json-answer.js';
 /** The values that a document is read for. */
 export interface WantedFields {
   readonly names: readonly string[];
-  /** Explains the fields to a model. */
   readonly explanation: string;
   /** The JSON Schema of each field, for providers that hold a model to it. */
   readonly schemas: Readonly<Record<string, JsonObject>>;
@@ -30,18 +29,14 @@ export interface WantedFields {
 /**
  * Reads what `load_schema` gives, or a JSON Schema with `properties`.
  *
- * @param section takes the fields of this section only
  * @throws ToolError, not retryable, when the schema is none
  */
 export function readWantedFields(schema: Json, section: string | null): WantedFields {
-  if (typeof schema === 'string') {
+  if (typeof schema === 'string')
     throw ToolError.nonRetryable(
       '"schema" is a text: write a list of names, or load it with load_schema, and pass its output',
     );
-  }
-  if (isJsonSchema(schema)) {
-    return section === null ? fromJsonSchema(schema) : NO_FIELDS;
-  }
+  if (isJsonSchema(schema)) return section === null ? fromJsonSchema(schema) : fromFields([]);
   const fields = readFields(schema, '"schema"');
   return fromFields(section === null ? fields : fields.filter((field) => isIn(field, section)));
 }
@@ -50,13 +45,6 @@ export function readWantedFields(schema: Json, section: string | null): WantedFi
 export function isJsonSchema(schema: Json): schema is JsonObject & { properties: Record<string, Json> } {
   return isObject(schema) && isObject(schema['properties']) && !Array.isArray(schema['fields']);
 }
-
-const NO_FIELDS: WantedFields = {
-  names: [],
-  explanation: '',
-  schemas: {},
-  read: () => ({ ok: true, value: {} }),
-};
 
 function isIn({ section }: SchemaField, wanted: string): boolean {
   return section?.trim().toLowerCase() === wanted.trim().toLowerCase();
@@ -105,12 +93,10 @@ function typeOfHint(hint: string | null): (typeof HINTED_TYPES)[keyof typeof HIN
   return Object.hasOwn(HINTED_TYPES, name) ? HINTED_TYPES[name as keyof typeof HINTED_TYPES] : undefined;
 }
 
-const SCALARS = ['string', 'number', 'boolean'];
-
 function schemaOfHint(hint: string | null): JsonObject {
   const type = typeOfHint(hint);
   if (type === 'list' || type === 'object' || /list|array|object|table/i.test(hint ?? '')) return {};
-  return { type: type === undefined ? [...SCALARS, 'null'] : [type, 'null'] };
+  return { type: type === undefined ? ['string', 'number', 'boolean', 'null'] : [type, 'null'] };
 }
 
 /** Converts a value if nothing is lost, such as "12" for a number. */
@@ -156,9 +142,8 @@ const MAX_SCHEMAS = 1000;
 /** @throws ToolError, not retryable, that names the first keyword that is wrong or not allowed (D4) */
 function assertAllowed(properties: Readonly<Record<string, Json>>): void {
   const review = findSchemaErrors(properties);
-  if (review.hasTooManySchemas) {
+  if (review.hasTooManySchemas)
     throw ToolError.nonRetryable(`"schema" has more than ${MAX_SCHEMAS} schemas in it: ask for fewer fields`);
-  }
   const [error] = review.errors;
   if (error === undefined) return;
   throw ToolError.nonRetryable(
@@ -166,7 +151,6 @@ function assertAllowed(properties: Readonly<Record<string, Json>>): void {
   );
 }
 
-/** Looks for keywords that are wrong or not allowed. */
 export function findSchemaErrors(properties: Readonly<Record<string, Json>>): SchemaReview {
   const review = new SchemaReview(new CheckBudget(), MAX_SCHEMAS);
   for (const [name, schema] of Object.entries(properties)) review.visit(schema, ['properties', name]);
@@ -180,24 +164,19 @@ function checkFields(fields: JsonObject, properties: Readonly<Record<string, Jso
   const violations = schema.findViolations(toObject(found));
   if (budget.isExceeded) throw ToolError.nonRetryable(`the answer ${TOO_MANY_STEPS}`);
   if (violations.length === 0) return { ok: true, value: fields };
-  return {
-    ok: false,
-    problems: describeFirstViolations(violations, { one: 'field', all: 'the answer' }),
-  };
+  return { ok: false, problems: describeFirstViolations(violations, { one: 'field', all: 'the answer' }) };
 }
 
-/** Reads every wanted field of an answer. */
 function readEach(
   answer: Json,
   names: readonly string[],
   read: (name: string, value: Json) => Reading<Json>,
 ): Reading<JsonObject> {
-  if (!isObject(answer)) {
+  if (!isObject(answer))
     return {
       ok: false,
       problems: [`the answer must be an object with the fields, not ${describeKind(answer)}`],
     };
-  }
   const given = Object.keys(answer);
   if (given.length > 0 && !names.some((name) => Object.hasOwn(answer, name))) {
     const known = joinFirst(
@@ -210,7 +189,8 @@ function readEach(
   const problems: string[] = [];
   for (const name of names) {
     const value = Object.hasOwn(answer, name) ? (answer[name] ?? null) : null;
-    const reading: Reading<Json> = isNothing(value) ? NOT_FOUND : read(name, value);
+    const isNothing = value === null || value === FIELD_NOT_FOUND;
+    const reading: Reading<Json> = isNothing ? { ok: true, value: FIELD_NOT_FOUND } : read(name, value);
     if (reading.ok) setOwn(fields, name, reading.value);
     else problems.push(...reading.problems);
   }
@@ -218,12 +198,6 @@ function readEach(
 }
 
 const MAX_NAMES = 20;
-
-const NOT_FOUND = { ok: true, value: FIELD_NOT_FOUND } as const;
-
-function isNothing(value: Json): boolean {
-  return value === null || value === FIELD_NOT_FOUND;
-}
 
 /** Like `Object.fromEntries`; also for keys that are named `__proto__`. */
 function toObject<T extends Json>(entries: readonly (readonly [string, T])[]): Record<string, T> {
