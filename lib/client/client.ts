@@ -150,11 +150,7 @@ export class WavetrainClient {
     return this.#transport.json(runRequest('/pipelines/run', request, options));
   }
 
-  /**
-   * Starts a run. Retried only with an idempotency key.
-   *
-   * @param request text is a definition in YAML or JSON
-   */
+  /** Starts a run. Retried only with an idempotency key. @param request text is a definition in YAML or JSON */
   submit(request: string | AsyncRunRequest, options: SubmitOptions = {}): Promise<AcceptedRun> {
     return this.#transport.json(runRequest('/pipelines/run_async', request, options));
   }

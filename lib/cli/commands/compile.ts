@@ -14,7 +14,7 @@ import type {
   CompileResult,
 } from '../../compile/result.js';
 import type { CliContext } from '../context.js';
-import { CatalogCommand } from '../input/shared-options.js';
+import { CatalogCommand, textOption, flagOption } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
@@ -61,27 +61,15 @@ export class CompileCommand extends CatalogCommand {
   });
 
   prompt = Option.String({ name: 'PROMPT', required: false });
-  output = Option.String('--output', {
-    description: '<FILE> write the YAML to this file, which it replaces',
-  });
-  json = Option.Boolean('--json', false, {
-    description: 'print only the YAML (not JSON), and no messages but errors; with --output, also write it',
-  });
-  verbose = Option.Boolean('--verbose', false, {
-    description: 'also print what was repaired, and how many tokens it took',
-  });
-  promptFile = Option.String('--prompt-file', {
-    description: '<FILE> read the description from this file; - reads standard input',
-  });
-  maxRepairs = Option.String('--max-repairs', {
-    description: `<N> how often the model is asked to repair its answer, 0 to ${COMPILE_LIMITS.mostRepairs}; default ${COMPILE_LIMITS.repairs}`,
-  });
-  model = Option.String('--model', {
-    description: '<PROVIDER/MODEL> language model; default WAVETRAIN_COMPILE_MODEL or WAVETRAIN_MODEL',
-  });
-  server = Option.String('--server', {
-    description: '<URL> compile on this server, with its models and tools; Ctrl-C ends it there',
-  });
+  output = textOption`--output <FILE> write the YAML to this file, which it replaces`;
+  json = flagOption`--json print only the YAML (not JSON), and no messages but errors; with --output, also write
+    it`;
+  verbose = flagOption`--verbose also print what was repaired, and how many tokens it took`;
+  promptFile = textOption`--prompt-file <FILE> read the description from this file; - reads standard input`;
+  maxRepairs = textOption`--max-repairs <N> how often the model is asked to repair its answer, 0 to
+    ${COMPILE_LIMITS.mostRepairs}; default ${COMPILE_LIMITS.repairs}`;
+  model = textOption`--model <PROVIDER/MODEL> language model; default WAVETRAIN_COMPILE_MODEL or WAVETRAIN_MODEL`;
+  server = textOption`--server <URL> compile on this server, with its models and tools; Ctrl-C ends it there`;
 
   /** Compiles a description into a definition (D40, D41). Returns `invalid` if the model wrote no valid one. */
   override async execute(): Promise<ExitStatus> {

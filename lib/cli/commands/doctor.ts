@@ -1,7 +1,7 @@
 import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Command, Option } from 'clipanion';
+import { Command } from 'clipanion';
 import { type Config, readConfig, VARIABLES } from '../../common/config/config.js';
 import { type Environment, type EnvironmentVariable } from '../../common/config/environment.js';
 import { readStoreFile } from '../../common/config/server-config.js';
@@ -19,7 +19,13 @@ import { PROGRAM, readPackageJson } from '../package-info.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
 import { padToWidth, toSingleLine } from '../render/text.js';
-import { ENV_FILE_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
+import {
+  ENV_FILE_OPTION,
+  TOOLS_OPTION,
+  flagOption,
+  listOption,
+  textOption,
+} from '../input/shared-options.js';
 
 export class DoctorCommand extends Command<CliContext> {
   static override paths = [['doctor']];
@@ -32,9 +38,9 @@ export class DoctorCommand extends Command<CliContext> {
     ],
   });
 
-  json = Option.Boolean('--json', false, { description: 'print the findings as one JSON document' });
-  tools = Option.Array('--tools', { description: TOOLS_OPTION });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
+  json = flagOption`--json print the findings as one JSON document`;
+  tools = listOption`--tools ${TOOLS_OPTION}`;
+  envFile = textOption`--env-file ${ENV_FILE_OPTION}`;
 
   /** Checks everything that Wavetrain needs (D43). Returns `failed` if something is broken. */
   override async execute(): Promise<ExitStatus> {

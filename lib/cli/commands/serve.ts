@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
-import { Option } from 'clipanion';
 import { errorMessage } from '../../common/errors.js';
 import { readCacheFolder, readConfig, readNetworkConfig, VARIABLES } from '../../common/config/config.js';
 import { readServerConfig, type ServerConfig } from '../../common/config/server-config.js';
@@ -16,7 +15,7 @@ import type { Catalog } from '../../tools/catalog.js';
 import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
 import { formatNumber } from '../../common/text.js';
 import type { CliContext } from '../context.js';
-import { CatalogCommand } from '../input/shared-options.js';
+import { CatalogCommand, textOption, flagOption } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { DEFAULT_TENANT, openServerSecrets } from '../input/secrets.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
@@ -58,13 +57,9 @@ export class ServeCommand extends CatalogCommand {
     ],
   });
 
-  host = Option.String('--host', {
-    description: '<ADDRESS> address to listen on; overrides SERVICE_API_HOST; default 127.0.0.1',
-  });
-  port = Option.String('--port', {
-    description: '<N> port to listen on; overrides SERVICE_API_PORT; 0 picks a free one; default 8000',
-  });
-  quiet = Option.Boolean('--quiet', false, { description: 'log only warnings and errors' });
+  host = textOption`--host <ADDRESS> address to listen on; overrides SERVICE_API_HOST; default 127.0.0.1`;
+  port = textOption`--port <N> port to listen on; overrides SERVICE_API_PORT; 0 picks a free one; default 8000`;
+  quiet = flagOption`--quiet log only warnings and errors`;
 
   /** Serves the API until a signal stops it (D43). Returns `interrupted` if a second signal cut the shutdown short. */
   override async execute(): Promise<ExitStatus> {

@@ -2,7 +2,7 @@ import { Option } from 'clipanion';
 import { readConfig } from '../../common/config/config.js';
 import { nearest } from '../../definition/suggest.js';
 import type { Catalog, FunctionMetadata, InputMetadata, ToolMetadata } from '../../tools/catalog.js';
-import { CatalogCommand } from '../input/shared-options.js';
+import { CatalogCommand, flagOption } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
@@ -25,7 +25,7 @@ export class ToolsCommand extends CatalogCommand {
   });
 
   tool = Option.String({ name: 'NAME', required: false });
-  json = Option.Boolean('--json', false, { description: 'print the metadata as one JSON document' });
+  json = flagOption`--json print the metadata as one JSON document`;
 
   /** Lists the tools, or shows one (D43). */
   override async execute(): Promise<ExitStatus> {

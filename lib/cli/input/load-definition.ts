@@ -152,11 +152,7 @@ export async function checkDefinitionFile(
   return { ...file, kind: 'pipeline', fileRoots, check: checkSource(source, createCheckContext(options)) };
 }
 
-/**
- * Reads every file that the flags name.
- *
- * @throws UsageError, WavetrainError `unreadable_file`
- */
+/** Reads every file that the flags name. @throws UsageError, WavetrainError `unreadable_file` */
 export async function readDefinition(flags: DefinitionFlags, context: CliContext): Promise<DefinitionFile> {
   await readEnvFile(flags.envFile, context);
   const { inputs, session } = await readValues(flags, context);
@@ -182,11 +178,7 @@ export async function readDefinition(flags: DefinitionFlags, context: CliContext
 
 const NONE: ReadonlyMap<string, PipelineInput> = new Map();
 
-/**
- * Reads the values that the flags name.
- *
- * @throws UsageError, WavetrainError `unreadable_file`
- */
+/** Reads the values that the flags name. @throws UsageError, WavetrainError `unreadable_file` */
 export async function readValues(
   flags: ValueFlags,
   context: CliContext,

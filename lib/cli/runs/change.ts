@@ -6,6 +6,7 @@ import {
   RUN_ID_DETAILS,
   HISTORY_DETAILS,
   ServerRunCommand,
+  flagOption,
 } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { UsageError } from '../input/usage-errors.js';
@@ -22,7 +23,7 @@ export class RunsCancelCommand extends ServerRunCommand {
     examples: [['without waiting for its tools', '$0 runs cancel 3f9c1a --force']],
   });
 
-  force = Option.Boolean('--force', false, { description: 'also stop the tools in flight' });
+  force = flagOption`--force also stop the tools in flight`;
 
   /** Prints what the run still waits for. */
   override async execute(): Promise<ExitStatus> {
@@ -51,7 +52,7 @@ export class RunsContinueCommand extends ServerRunCommand {
     ],
   });
 
-  step = Option.Boolean('--step', false, { description: 'run one wave, and pause again' });
+  step = flagOption`--step run one wave, and pause again`;
 
   /** Prints where the run is. */
   override async execute(): Promise<ExitStatus> {
@@ -80,9 +81,7 @@ export class RunsDeleteCommand extends HistoryCommand {
   });
 
   runId = Option.String({ name: 'RUN_ID', required: false });
-  all = Option.Boolean('--all', false, {
-    description: 'delete all runs of the history of this folder, but those that are at work',
-  });
+  all = flagOption`--all delete all runs of the history of this folder, but those that are at work`;
 
   /** Deletes a settled run of a server or of the history of this folder, or all runs of the history. */
   override async execute(): Promise<ExitStatus> {

@@ -61,11 +61,7 @@ export async function withRun<T>(
   );
 }
 
-/**
- * Returns true when the history is asked first: not where a server is named.
- *
- * @throws UsageError when both are named
- */
+/** Returns true when the history is asked first: not where a server is named. @throws UsageError when both are named */
 async function asksHistory({ server, store, envFile }: ServerFlags, context: CliContext): Promise<boolean> {
   await readEnvFile(envFile, context);
   if (store !== undefined) {

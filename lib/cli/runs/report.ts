@@ -1,8 +1,7 @@
-import { Option } from 'clipanion';
 import { formatCount } from '../../common/text.js';
 import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
 import { formatStartedBy } from '../../common/wire/started-by.js';
-import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand } from '../input/shared-options.js';
+import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand, textOption } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { causesFirst, formatCall } from '../render/failures.js';
@@ -36,11 +35,9 @@ export class RunsReportCommand extends RunIdCommand {
     ],
   });
 
-  output = Option.String('-o,--output', { description: '<FILE> write it to this file, which may exist' });
-  format = Option.String('--format', {
-    description:
-      '<FORMAT> markdown or html; default html for a file that ends with .html or .htm, else markdown',
-  });
+  output = textOption`-o,--output <FILE> write it to this file, which may exist`;
+  format = textOption`--format <FORMAT> markdown or html; default html for a file that ends with .html or .htm, else
+    markdown`;
 
   /** Writes a report of a run: its status, its times, its tasks, and its failures with their inputs (D59). */
   override async execute(): Promise<ExitStatus> {

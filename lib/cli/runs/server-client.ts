@@ -44,11 +44,7 @@ export async function callServer<T>(
   }
 }
 
-/**
- * Refuses the flags that add tools to this process.
- *
- * @throws UsageError that says how a server gets them
- */
+/** Refuses the flags that add tools to this process. @throws UsageError that says how a server gets them */
 export function assertNoOwnTools({
   tools,
   mcp,

@@ -52,11 +52,7 @@ export class LineFile {
     }
   }
 
-  /**
-   * Opens the file and empties it.
-   *
-   * @throws UsageError when the file cannot be opened
-   */
+  /** Opens the file and empties it. @throws UsageError when the file cannot be opened */
   static async open(wanted: WantedFile, cwd: string): Promise<LineFile> {
     const stream = createWriteStream(resolve(cwd, wanted.name));
     try {

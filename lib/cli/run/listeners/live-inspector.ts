@@ -15,11 +15,7 @@ import { UsageError } from '../../input/usage-errors.js';
 /** How `--inspect` shows a run: `wait` begins it when its page is open. */
 export type InspectMode = 'show' | 'wait';
 
-/**
- * Reads `--inspect`; undefined without it.
- *
- * @throws UsageError for a mode that there is not
- */
+/** Reads `--inspect`; undefined without it. @throws UsageError for a mode that there is not */
 export function readInspectMode({ inspect = false }: Pick<RunFlags, 'inspect'>): InspectMode | undefined {
   if (inspect === false) return undefined;
   if (inspect === true) return 'show';

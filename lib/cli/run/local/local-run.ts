@@ -112,11 +112,7 @@ export async function prepareLocalRun(
   };
 }
 
-/**
- * Describes how a run of this process is displayed.
- *
- * @param planConcurrency what a flag says, if there is one
- */
+/** Describes how a run of this process is displayed. @param planConcurrency what a flag says, if there is one */
 export async function describeLocalRun(
   checked: CheckedDefinition,
   planConcurrency: number | undefined,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openBody } from '../files/download.js';
 import { Option } from 'clipanion';
-import { HistoryCommand } from '../../input/shared-options.js';
+import { HistoryCommand, flagOption } from '../../input/shared-options.js';
 import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { distFile } from '../../../common/files.js';
@@ -38,7 +38,7 @@ export class InspectCommand extends HistoryCommand {
   });
 
   what = Option.String({ name: 'WHAT', required: true });
-  open = Option.Boolean('--open', false, { description: 'open the page in the browser of this machine' });
+  open = flagOption`--open open the page in the browser of this machine`;
 
   /** Shows a recording or a run of the history, or prints where the server shows a run. */
   override async execute(): Promise<ExitStatus> {

@@ -1,9 +1,14 @@
-import { Option } from 'clipanion';
 import type { WavetrainClient } from '../../../client/client.js';
 import type { ActorSnapshot } from '../../../client/requests.js';
 import { delay } from '../../../common/clock.js';
 import { formatNumber } from '../../../common/text.js';
-import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand } from '../../input/shared-options.js';
+import {
+  RUN_ID_DETAILS,
+  HISTORY_DETAILS,
+  RunIdCommand,
+  textOption,
+  flagOption,
+} from '../../input/shared-options.js';
 import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { StopSignals } from '../../input/process-events.js';
@@ -28,13 +33,9 @@ export class RunsSnapshotCommand extends RunIdCommand {
     ],
   });
 
-  actor = Option.String('--actor', { description: '<PATH> only this actor and those below it' });
-  watch = Option.Boolean('--watch', false, {
-    description: 'print what the actors receive, and their states, until the run has settled',
-  });
-  json = Option.Boolean('--json', false, {
-    description: 'print the snapshot as one JSON document; with --watch, one per line',
-  });
+  actor = textOption`--actor <PATH> only this actor and those below it`;
+  watch = flagOption`--watch print what the actors receive, and their states, until the run has settled`;
+  json = flagOption`--json print the snapshot as one JSON document; with --watch, one per line`;
 
   /** Prints the actors of a run with their states, or what happens to them. */
   override async execute(): Promise<ExitStatus> {
