@@ -47,12 +47,10 @@ function runBody(run: { readonly pipeline?: unknown; readonly plan?: unknown }):
   return typeof plan === 'string' ? { yaml: plan, ...values } : run;
 }
 
-/** The body of a request that validates or draws a pipeline. */
 export function pipelineBody(pipeline: DefinitionOrText, { inputs, session }: ValidateOptions): object {
   return { ...(typeof pipeline === 'string' ? { yaml: pipeline } : { pipeline }), inputs, session };
 }
 
-/** The body of a request that validates a plan. */
 export function planBody(
   plan: DefinitionOrText,
   { pipelines, beside, inputs, session }: ValidatePlanOptions,
@@ -114,7 +112,6 @@ export function artifactPath(runId: string, name: string): string {
   return `${runPath(runId)}/artifacts/${encodeURIComponent(name)}`;
 }
 
-/** Formats a query string without the undefined fields. */
 export function formatQuery(fields: Readonly<Record<string, string | number | boolean | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));

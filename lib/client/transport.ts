@@ -4,11 +4,9 @@ import type { HttpRequest } from './http-request.js';
 
 interface TransportOptions {
   readonly baseUrl: string;
-  /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
   readonly clock: Clock;
-  /** Maximum number of retries of a repeatable request. */
   readonly retries: number;
 }
 
@@ -29,7 +27,6 @@ export class Transport {
     return this.#options.clock;
   }
 
-  /** True when the server has answered before. */
   get wasReached(): boolean {
     return this.#wasReached;
   }

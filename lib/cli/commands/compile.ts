@@ -127,7 +127,6 @@ export class CompileCommand extends CatalogCommand {
     return callServer(this, this.context, (client) => client.compile(prompt, options));
   }
 
-  /** Reads the one description. @throws UsageError */
   async #readPrompt(): Promise<string> {
     const example = `as in ${PROGRAM} compile 'read a contract and list our duties'`;
     if ((this.prompt === undefined) === (this.promptFile === undefined)) {
@@ -191,7 +190,6 @@ function indent(text: string): string {
   return text.replace(/^/gm, '  ');
 }
 
-/** Returns the effort of a compilation that has failed, here or on a server. */
 function effortOf(error: unknown): Partial<CompileEffort> {
   const { detail } = error as Partial<RequestError>;
   return detail ?? (error as CompileFailedError);

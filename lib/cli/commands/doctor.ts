@@ -68,18 +68,15 @@ export class DoctorCommand extends Command<CliContext> {
   }
 }
 
-/** The result of one check. */
 export interface DoctorFinding {
   readonly name: string;
   /** `missing` is harmless in itself; `broken` keeps something from working. */
   readonly state: 'ok' | 'missing' | 'broken';
   /** The text of the finding. Never a secret. */
   readonly found: string;
-  /** A way to fix the finding. */
   readonly advice?: string;
 }
 
-/** Checks that this version of Node.js is recent enough for the package. */
 export function checkNode(version: string = process.versions.node): DoctorFinding {
   const [least = ''] = /\d+(\.\d+)*/.exec(readPackageJson().engines.node) ?? [];
   if (!isOlder(version, least)) return { name: 'Node.js', state: 'ok', found: version };

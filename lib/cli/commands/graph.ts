@@ -89,13 +89,11 @@ function chooseFormat({ file, format, output, json, context }: GraphCommand): Fo
   throw new UsageError(`"${ending}" is no format of --output`, `the endings are ${endings}; or add --format`);
 }
 
-/** A graph as data, and the function that draws it. */
 interface Drawing {
   readonly graph: unknown;
   readonly render: (columns: number) => string;
 }
 
-/** Returns undefined for an invalid definition. */
 async function createDrawing(
   { kind, check }: LoadedDefinition,
   format: Format,

@@ -68,7 +68,6 @@ export class RunCommand extends ShellRunCommand {
   server = textOption`--server <URL> run it on this server, with the tools of the server; Ctrl-C cancels it there`;
   noStore = flagOption`--no-store do not keep this run`;
 
-  /** Runs a pipeline or plan file, here or on a server: checks everything, executes the run and prints its result. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     assertCanAsk(this);

@@ -134,7 +134,6 @@ export class ServeCommand extends CatalogCommand {
 
 type ServerModule = typeof import('../lazy/server.js');
 
-/** The values with which the parts of a server are made. */
 interface ServerSetup {
   readonly modules: ServerModule;
   readonly config: ServerConfig;

@@ -47,7 +47,6 @@ function parseObject(what: string, text: string, hint: string | undefined): Json
 
 const CODE_FRAME_COLUMNS = 100;
 
-/** Describes what was found where, and points at it in the text. */
 function describeSyntaxError(text: string, error: unknown): string {
   const syntaxError = findJsonSyntaxError(text);
   if (syntaxError === undefined) return errorMessage(error);
@@ -75,7 +74,6 @@ export function readChoice<T extends string>(
   throw new UsageError(`${flag} must be one of ${choices.join(', ')}, not "${value}"`, hint);
 }
 
-/** The numbers that a flag accepts. */
 export interface NumberRule {
   readonly least: number;
   /** `least` itself is not accepted. */

@@ -17,7 +17,6 @@ import type { RunValuesCommand, ShellRunCommand } from './shared-options.js';
 import { toSingleLine } from '../render/text.js';
 import { readText, STANDARD_INPUT } from './read-file.js';
 
-/** The flags that name values, and perhaps the file of a definition. */
 type ValueFlags = Partial<Pick<RunValuesCommand, 'inputs' | 'params' | 'session' | 'sessionFile'>> & {
   readonly file?: string | undefined;
 };
@@ -34,7 +33,6 @@ export type LoadedDefinition =
   | (LoadedFile & { readonly kind: 'pipeline'; readonly check: CheckResult })
   | (LoadedFile & { readonly kind: 'plan'; readonly check: PlanCheckResult });
 
-/** Returns undefined for a definition that cannot be run. */
 export function findChecked({ kind, check }: LoadedDefinition): CheckedDefinition | undefined {
   if (!check.ok) return undefined;
   if (kind === 'pipeline') return { kind, pipeline: check.pipeline };
@@ -123,7 +121,6 @@ export async function loadSetup(
   return { catalog, fileRoots: [...new Set([folder, context.cwd, ...configured, ...folders])] };
 }
 
-/** Checks a definition with its values. */
 export async function checkDefinitionFile(
   file: DefinitionFile,
   {

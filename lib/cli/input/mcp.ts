@@ -88,12 +88,10 @@ function misspeltServers(texts: readonly string[] = [], known: readonly string[]
 /** A definition in another file, which is read when the run calls it. */
 const CALLS_PIPELINES = /\brun_pipeline\b/;
 
-/** True when some definition may name a tool of an MCP server. */
 export function mayNameMcpTools(texts: McpChoice['texts']): boolean {
   return texts === undefined || texts.some((text) => text.includes('mcp.') || CALLS_PIPELINES.test(text));
 }
 
-/** Returns a function that says whether a definition may name tools of a server. */
 function namedServers(texts: McpChoice['texts']): (server: string) => boolean {
   if (texts === undefined || texts.some((text) => CALLS_PIPELINES.test(text))) return () => true;
   const names = new Set(

@@ -15,14 +15,11 @@ const COUNTED = 2;
 
 /** Counts requests to stop, from Ctrl-C (SIGINT) or SIGTERM: the first asks politely, the second insists. */
 export class StopSignals {
-  /** Resolves on the first signal. */
   readonly first: Promise<void>;
-  /** Resolves on the second signal. */
   readonly second: Promise<void>;
   readonly #events: ProcessEvents;
   readonly #waiting: (() => void)[] = [];
 
-  /** Listens until `close`. */
   constructor(events: ProcessEvents) {
     this.#events = events;
     this.first = this.#nextSignal();
@@ -30,7 +27,6 @@ export class StopSignals {
     for (const signal of SIGNALS) events.on(signal, this.#onSignal);
   }
 
-  /** True once a signal has come. */
   get hasCome(): boolean {
     return this.#waiting.length < COUNTED;
   }

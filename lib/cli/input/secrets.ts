@@ -9,7 +9,6 @@ type SecretContext = Pick<CliContext, 'env' | 'cwd'>;
 /** The tenant of a run that names none. */
 export const DEFAULT_TENANT = 'default';
 
-/** Says whether a tenant may read the secrets of the environment. */
 type OwnsEnvironment = ((tenantId: string) => boolean) | undefined;
 
 /** A source of secrets, and their names for people: `A, B`, or `default: A, B; acme: C`. */

@@ -45,7 +45,6 @@ const SESSION_OPTION =
 const STORE_OPTION =
   '<FOLDER> folder that keeps the runs of the shell; default .wavetrain, in the working directory or above it';
 
-/** Base of the commands that load tools. */
 export abstract class CatalogCommand extends Command<CliContext> {
   tools = listOption`--tools ${TOOLS_OPTION}`;
   mcp = textOption`--mcp ${MCP_OPTION}`;
@@ -60,7 +59,6 @@ export abstract class DefinitionCommand extends CatalogCommand {
   session = textOption`--session ${SESSION_OPTION}`;
 }
 
-/** Base of the commands that send requests to a server. */
 abstract class ServerCommand extends Command<CliContext> {
   server = textOption`--server ${SERVER_OPTION}`;
   envFile = textOption`--env-file ${ENV_FILE_OPTION}`;
@@ -86,7 +84,6 @@ export abstract class RunIdCommand extends HistoryCommand {
   runId = Option.String(RUN_ID);
 }
 
-/** Base of the commands for one run of a server. */
 export abstract class ServerRunCommand extends ServerCommand {
   runId = Option.String(RUN_ID);
 }
@@ -94,7 +91,6 @@ export abstract class ServerRunCommand extends ServerCommand {
 /** The default of an option that a rerun is not given, as the help describes it. */
 export const AS_BEFORE = 'default: as in the earlier run';
 
-/** Base of the commands that give values to a run. */
 export abstract class RunValuesCommand extends Command<CliContext> {
   params = textOption`--params <JSON> values of the params of a pipeline;
     ${this.unlessGiven('absent ones keep their default', 'absent ones are as in the earlier run')}; @FILE reads them

@@ -147,7 +147,6 @@ const TEXT_ARGUMENT = 'PROMPT';
 
 const MAX_SHOWN = 200;
 
-/** True when an option is followed by its value. */
 function takesValue(option: string, page: HelpPage): boolean {
   const help = page.options.find(({ names }) => names.includes(option));
   return help?.description.startsWith('<') === true;

@@ -8,7 +8,6 @@ import type { CliContext } from '../context.js';
 import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
 import { STANDARD_INPUT } from '../input/read-file.js';
 
-/** The inputs of a tool that works on a pipeline or a plan. */
 export const DEFINITION_INPUTS = {
   file: {
     type: 'string',
@@ -23,7 +22,6 @@ export const DEFINITION_INPUTS = {
   session: { type: 'object', description: 'session values, which templates read as {{session.KEY}}' },
 } as const;
 
-/** The definition that a host names. */
 interface HostDefinition {
   readonly file?: string;
   readonly pipeline?: Json;

@@ -14,7 +14,6 @@ import { RunProgressReport } from './progress-report.js';
 const MAX_KEPT = 100;
 const MAX_AT_WORK = 8;
 
-/** A run that a host has started. */
 interface HostRun {
   readonly registry: RegistryApi;
   /** Undefined until the run has settled. */

@@ -21,7 +21,6 @@ export interface HostAnswer {
   readonly isError?: boolean;
 }
 
-/** A tool that Wavetrain offers to MCP hosts. */
 export interface ServedTool {
   readonly name: string;
   readonly title: string;
@@ -53,7 +52,6 @@ export function serveTool<const M extends InputDeclarations>(
   };
 }
 
-/** A tool, as hosts list it. */
 export interface ListedTool extends Omit<ServedTool, 'declared' | 'answer'> {
   readonly inputSchema: JsonObject & { readonly type: 'object' };
 }

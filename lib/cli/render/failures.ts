@@ -78,10 +78,8 @@ export function causesFirst(failures: readonly TaskFailure[]): readonly TaskFail
   return failures.toSorted((a, b) => Number(a.collected === true) - Number(b.collected === true));
 }
 
-/** Failures of one task, or of items of one fan-out that failed alike. */
 interface FailureGroup {
   readonly first: TaskFailure;
-  /** The indexes of the first items. */
   readonly items: number[];
   count: number;
 }

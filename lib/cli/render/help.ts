@@ -83,7 +83,6 @@ export class VersionCommand extends Command<CliContext> {
   }
 }
 
-/** The documentation of a command. */
 export interface HelpPage {
   readonly command: CommandClass<CliContext>;
   /** The words of the command: `['schema', 'pipeline']`. */

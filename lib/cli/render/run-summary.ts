@@ -16,7 +16,6 @@ export function summaryLine(record: RunRecord, style: Style): string {
   return `${outcome}${formatElapsed(record)}: ${describeWork(record)}`;
 }
 
-/** The style of each status, wherever one is shown. */
 export const STATUS_STYLES = {
   queued: 'dim',
   running: 'cyan',

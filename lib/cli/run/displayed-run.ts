@@ -55,7 +55,6 @@ export interface StartOptions {
   readonly print: (line: string) => void;
 }
 
-/** The progress of a run on the terminal. */
 interface RunDisplay {
   /** Several sub-pipelines, and so several waves, may run at once (D45). */
   readonly hasParallelWaves: boolean;

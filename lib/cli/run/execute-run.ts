@@ -106,7 +106,6 @@ interface EndedRun {
   readonly release: () => Promise<void>;
 }
 
-/** Starts a run, and waits until it settles or a second signal stops it. */
 async function submitAndWait(
   { backend, hasParallelWaves, mayPause = false, mask = String }: DisplayedRun,
   flags: RunFlags,

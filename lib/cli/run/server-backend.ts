@@ -110,7 +110,6 @@ export interface ServerEventListener {
   readonly clock: ServerClock;
 }
 
-/** Passes on the events of a run until it has settled. */
 export async function followEvents(
   client: WavetrainClient,
   runId: string,

@@ -40,7 +40,6 @@ interface ServerSubmission {
   readonly submission: ShellSubmission;
   /** Sends the run, at most once even if the request must be repeated (D36). */
   readonly submit: () => Promise<AcceptedRun>;
-  /** Describes how the terminal displays the run. */
   readonly describe: () => Promise<Omit<DisplayedRun, 'backend' | 'filesRead' | 'outputFolder'>>;
 }
 
@@ -86,7 +85,6 @@ export async function checkOnServer(
   return { file, submission, submit, describe };
 }
 
-/** Makes a request of a submission. */
 function submitToServer(
   client: WavetrainClient,
   sent: SentDefinition,
@@ -131,7 +129,6 @@ function describeMissing({ message, hint }: Extract<PipelineInput, { missing: un
   return hint === undefined ? message : `${message}\n  ${hint}`;
 }
 
-/** Prints the problems that a server has found. */
 export function printReport(
   definition: DefinitionFile,
   { ok, problems }: { readonly ok: boolean; readonly problems: readonly Problem[] },
@@ -195,7 +192,6 @@ export function assertFlagsFitServer(flags: ServerRunFlags): void {
   assertNoOwnTools(flags);
 }
 
-/** The flags of `wavetrain run --server`. */
 type ServerRunFlags = FlagsOf<ShellRunCommand> & SubmissionFlags;
 
 /** Prepares the run of a file on a server, which is displayed as if it ran here. Returns it, or the exit status of an invalid definition. */

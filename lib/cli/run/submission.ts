@@ -26,7 +26,6 @@ export type RunValueFlags = Partial<FlagsOf<RunValuesCommand>> & {
   readonly breakOnFailure?: boolean;
 };
 
-/** A run that flags ask for, here or on a server. */
 export interface ShellSubmission extends Omit<Submission, 'tenantId'> {
   /** Undefined without the flag: then the receiver of the submission chooses. */
   readonly tenantId: string | undefined;
@@ -50,7 +49,6 @@ export async function readFileSubmission(
   return { file, submission };
 }
 
-/** The definition of a submission. */
 export function toTextSource({ kind, text, pipelines }: DefinitionFile): DefinitionSource {
   const definition = { text };
   return kind === 'plan' ? { kind, definition, pipelines } : { kind, definition };
@@ -76,7 +74,6 @@ export async function readRunValues(flags: RunValueFlags, context: CliContext): 
   };
 }
 
-/** True when a run may pause. */
 function hasBreakpoints({ breakBefore = [], breakOnFailure = false }: RunValueFlags): boolean {
   return breakBefore.length > 0 || breakOnFailure;
 }

@@ -37,7 +37,6 @@ type NamedCall = { readonly [K in keyof FailedTask]: FailedTask[K] | undefined }
   'task_id'
 >;
 
-/** Reads a task or an item of a run. */
 export function readCall(
   runId: string,
   reader: Pick<TaskReader, 'task' | 'item'>,
@@ -48,7 +47,6 @@ export function readCall(
   return item === undefined ? reader.task(runId, taskId, options) : reader.item(runId, taskId, item, options);
 }
 
-/** Tasks that are named. */
 const MAX_NAMED_TASKS = 10;
 
 /**

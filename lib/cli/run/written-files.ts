@@ -87,7 +87,6 @@ export function printWrittenFiles(
   return problem === undefined ? EXIT.done : EXIT.failed;
 }
 
-/** The folders of this machine in which files of a run stay. */
 interface FileFolders {
   /** Of files that tools write by name; undefined when they stay on a server. */
   readonly named?: string | undefined;

@@ -25,7 +25,6 @@ export class RunsCancelCommand extends ServerRunCommand {
 
   force = flagOption`--force also stop the tools in flight`;
 
-  /** Prints what the run still waits for. */
   override async execute(): Promise<ExitStatus> {
     await assertOnServer(this, 'runs cancel', () => 'Ctrl-C in its shell cancels it', this.context);
     const record = await callServer(this, this.context, async (client) =>
@@ -54,7 +53,6 @@ export class RunsContinueCommand extends ServerRunCommand {
 
   step = flagOption`--step run one wave, and pause again`;
 
-  /** Prints where the run is. */
   override async execute(): Promise<ExitStatus> {
     await assertOnServer(this, 'runs continue', () => 'its shell asks how it goes on', this.context);
     const record = await callServer(this, this.context, async (client) => {
@@ -83,7 +81,6 @@ export class RunsDeleteCommand extends HistoryCommand {
   runId = Option.String({ name: 'RUN_ID', required: false });
   all = flagOption`--all delete all runs of the history of this folder, but those that are at work`;
 
-  /** Deletes a settled run of a server or of the history of this folder, or all runs of the history. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     const { runId, all, server, store, envFile } = this;

@@ -81,7 +81,6 @@ export class RunsListCommand extends HistoryCommand {
   all = flagOption`--all list every run that is kept`;
   json = flagOption`--json print the runs as one JSON document`;
 
-  /** Lists the runs of a server, or of the history of this folder, the newest first. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     const limit = readNumber('--limit', this.limit, LIMIT) ?? DEFAULT_LIMIT;

@@ -104,7 +104,6 @@ export class RunsRerunCommand extends RunValuesCommand {
     });
   }
 
-  /** Prints what a rerun reuses and what it runs. */
   #printReused(report: RerunReport, { from, ...changes }: RerunOptions): void {
     const { context, dryRun, json, quiet } = this;
     const isComplete = from === undefined && Object.keys(changes).length === 0;
@@ -114,11 +113,9 @@ export class RunsRerunCommand extends RunValuesCommand {
   }
 }
 
-/** A rerun that flags ask a server for. */
 interface AskedOfServer {
   readonly runId: string;
   readonly request: RerunOptions;
-  /** The changed definition, if there is one. */
   readonly definition: DefinitionFile | undefined;
 }
 
@@ -155,7 +152,6 @@ async function explainRejection(
   return EXIT.invalid;
 }
 
-/** The changes of values that flags name. */
 export function collectChanges(
   { options, params, plan_concurrency }: FlagValues,
   { inputs, session }: Pick<DefinitionFile, 'inputs' | 'session'>,
@@ -211,7 +207,6 @@ function printLines(lines: readonly string[], stream: CliContext['stderr'], { en
   stream.write(`${lines.flatMap((line) => wrapLine(line, terminal)).join('\n')}\n`);
 }
 
-/** Maximum number of tasks that are named. */
 const MAX_NAMED = 12;
 
 /** Why a task runs, as far as it matters for the order and the form of the lines. */

@@ -138,7 +138,6 @@ export function matchRunId(idOrPart: string, ids: readonly string[], hint: strin
   return runId;
 }
 
-/** The most runs that a server lists at once. */
 const MAX_PAGE_SIZE = 500;
 
 interface RunList {
@@ -147,7 +146,6 @@ interface RunList {
   readonly hasMore: boolean;
 }
 
-/** Lists the newest runs, at most `most`. */
 export async function listNewestRuns(
   client: WavetrainClient,
   query: ListQuery,

@@ -37,7 +37,6 @@ import { artifactLine } from '../run/written-files.js';
 import { type FoundRun, type KeptState, withRun, withState } from './kept-run.js';
 import type { RunIdFlags } from './server-client.js';
 
-/** Shows one run with its outputs, or with its tasks and its failures. */
 export async function showRun(
   flags: RunIdFlags & { readonly json: boolean },
   context: CliContext,
@@ -195,7 +194,6 @@ function alignedLines(head: string, text: string, { interactive, columns }: Term
   return lines.map((line, index) => (index === 0 ? head : ' '.repeat(indent)) + line);
 }
 
-/** Where a paused run stands, and how the inputs of what comes next are seen. */
 async function describePlace(
   { run_id: runId, paused }: RunRecord,
   client: WavetrainClient,

@@ -185,7 +185,6 @@ function attemptLine(record: AttemptRecord): string {
   return `  ${attempt}  ${end === null ? 'under way' : `succeeded${took}`}`;
 }
 
-/** Returns the values of a record, under the names of its fields. */
 function valuesOf(record: TaskRecord | ItemRecord): Record<string, Json> {
   return {
     ...('value' in record && { item: record.value }),

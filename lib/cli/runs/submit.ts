@@ -57,7 +57,6 @@ export class RunsSubmitCommand extends RunValuesCommand {
   }
 }
 
-/** Prints a run that a server has accepted, or watches it. */
 export async function showAccepted(
   accepted: AcceptedRun,
   flags: DisplayFlags & Pick<ServerFlags, 'server'> & { readonly watch: boolean },

@@ -43,7 +43,6 @@ export class RunsWatchCommand extends ServerRunCommand {
   }
 }
 
-/** Prints a settled run of a server and returns its exit status. */
 export function printSettledRun(run: InspectedRun, flags: WatchFlags, context: CliContext): ExitStatus {
   printRunEnd(run, flags, serverFailureFormatter(flags.server), context);
   printWrittenFiles(filesOnServer(run.record, flags.server), flags, {}, context);

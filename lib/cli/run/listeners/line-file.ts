@@ -12,7 +12,6 @@ type LineFlag = '--events' | '--record';
 
 const EXAMPLES: Readonly<Record<LineFlag, string>> = { '--events': 'events.jsonl', '--record': 'out.wtrec' };
 
-/** A file that a run writes, and the flag that names it. */
 export interface WantedFile {
   readonly flag: LineFlag;
   readonly name: string;
@@ -75,7 +74,6 @@ export class LineFile {
     this.writeText(`${JSON.stringify(event)}\n`);
   }
 
-  /** Writes whole lines. */
   writeText(lines: string): void {
     if (this.#error === undefined) this.#stream.write(lines);
   }

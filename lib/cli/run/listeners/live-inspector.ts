@@ -74,7 +74,6 @@ export class LiveInspector {
     return !signals.hasCome;
   }
 
-  /** Shows the run. */
   begin({ log, origin }: OpenInspection, record: RunRecord, backend: RunBackend): void {
     const { run_id: runId } = record;
     this.#readRecord = () => backend.queries?.record(runId) ?? record;

@@ -104,7 +104,6 @@ export class RecordingFile {
   }
 }
 
-/** Of the entries in a recording. */
 interface RecordingLimits {
   readonly entries: number;
   readonly bytes: number;

@@ -108,7 +108,6 @@ export class RunListeners {
     await this.#recording?.end(record);
   }
 
-  /** Keeps the page until somebody ends it. */
   async keepOpen(signals: StopSignals): Promise<void> {
     await this.#inspector?.keepOpen(signals);
   }

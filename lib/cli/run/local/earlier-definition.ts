@@ -7,7 +7,6 @@ import { checkDefinitionFile, type DefinitionFile, findChecked } from '../../inp
 
 type CheckSetup = Parameters<typeof checkDefinitionFile>[1];
 
-/** A definition that was run before. */
 export async function toDefinitionFile(
   { kind, definition, pipelines = {}, inputs, session }: Revived,
   folder: string,

@@ -17,9 +17,7 @@ import type { RunFlags } from '../submission.js';
 /** In the folder of a project: what the shell has run there. */
 const HISTORY_FOLDER = '.wavetrain';
 
-/** The flags that say where the shell keeps its runs. */
 export interface HistoryFlags {
-  /** A folder. */
   readonly store?: string | undefined;
   readonly noStore?: boolean | undefined;
 }
@@ -73,7 +71,6 @@ function findPlaceProblem(folder: string, { store }: HistoryFlags, { host }: Cli
   return isOpen || isOwnFolder(folder, host.userId) ? undefined : `${folder} is not a folder of this user`;
 }
 
-/** True when there is a history that may be read. */
 export function hasHistory(flags: HistoryFlags, context: CliContext): boolean {
   const folder = findHistoryFolder(flags, context);
   return existsSync(folder) && findPlaceProblem(folder, flags, context) === undefined;

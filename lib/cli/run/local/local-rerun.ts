@@ -31,7 +31,6 @@ import { assertFlagsFit, readRunValues, type RunFlags } from '../submission.js';
 import { shortenPath } from '../written-files.js';
 import { describeLocalRun, listFilesRead, openLocalRegistry } from './local-run.js';
 
-/** The run that is repeated, and its file. */
 export interface RerunTarget {
   /** Undefined for the newest run. */
   readonly runId: string | undefined;
@@ -90,7 +89,6 @@ export async function prepareLocalRerun(
   return { ...displayed, filesRead: listFilesRead(flags, file, context) };
 }
 
-/** Submits the rerun, and prints what it reuses. */
 async function startRerun(
   {
     id,
@@ -120,7 +118,6 @@ async function startRerun(
   }
 }
 
-/** Finds the run that is repeated. */
 function findEarlier({ runId, file }: LocalRerunFlags, folders: RunFolders, { cwd }: CliContext): ShellRun {
   const ids = folders.ids();
   const hint = `${folders.path} has ${ids.length} runs; ${PROGRAM} run keeps new ones there`;
@@ -159,7 +156,6 @@ function findEarlier({ runId, file }: LocalRerunFlags, folders: RunFolders, { cw
 
 type CompletedFlags = LocalRerunFlags & { readonly outputFolder: string; readonly cwd: string };
 
-/** Takes the flags that are not given from the command line of the earlier run. */
 function withCommand(
   flags: LocalRerunFlags,
   { command: saved }: ShellRun,

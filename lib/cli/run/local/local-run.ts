@@ -40,7 +40,6 @@ interface LocalRegistry {
   readonly mask: DisplayedRun['mask'];
 }
 
-/** The folders that a run of this process uses. */
 interface Places {
   /** Of the history; undefined when runs are not kept. */
   readonly folder: string | undefined;
@@ -80,7 +79,6 @@ export async function openLocalRegistry(
   return { registry, history, outputFolder, mask: secrets?.mask };
 }
 
-/** The flags of `wavetrain run`, without `--server`. */
 type LocalRunFlags = FlagsOf<ShellRunCommand> & DefinitionFlags & RunValueFlags & HistoryFlags;
 
 /**
@@ -112,7 +110,6 @@ export async function prepareLocalRun(
   };
 }
 
-/** Describes how a run of this process is displayed. @param planConcurrency what a flag says, if there is one */
 export async function describeLocalRun(
   checked: CheckedDefinition,
   planConcurrency: number | undefined,
@@ -133,7 +130,6 @@ export async function describeLocalRun(
   };
 }
 
-/** Executes a run in this process. */
 function createBackend(
   registry: RegistryApi,
   start: RunBackend['start'],
@@ -157,7 +153,6 @@ function createBackend(
   };
 }
 
-/** Lists the files that flags and variables name, and those of a plan. */
 export function listFilesRead(
   flags: Omit<DefinitionFlags, 'verbose'>,
   { files }: Pick<DefinitionFile, 'files'>,

@@ -40,7 +40,6 @@ export class InspectCommand extends HistoryCommand {
   what = Option.String({ name: 'WHAT', required: true });
   open = flagOption`--open open the page in the browser of this machine`;
 
-  /** Shows a recording or a run of the history, or prints where the server shows a run. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     const { what, server, store, envFile, open } = this;
@@ -63,12 +62,10 @@ export class InspectCommand extends HistoryCommand {
   }
 }
 
-/** Reads what a run of the history has done so far, as a recording. */
 async function recordKept({ client, runId }: FoundRun): Promise<ReadRecording> {
   return readRecordingOf(`run ${runId}`, openBody(await client.recording(runId)));
 }
 
-/** Serves the page over a recording until Ctrl-C. */
 async function showRecording(
   { head, entries, dropped, isWhole }: ReadRecording,
   { open, state }: Pick<InspectCommand, 'open'> & Partial<Pick<FoundRun, 'state'>>,
@@ -124,7 +121,6 @@ function describeStatus({ status }: RunRecord, state: FoundRun['state']): string
     : 'was interrupted (what was at work is shown as stopped)';
 }
 
-/** Characters of a line. */
 const MAX_LINE_LENGTH = 400;
 
 /** Says why the run failed, and with which inputs: the first thing that the reader of a report wants to know. */

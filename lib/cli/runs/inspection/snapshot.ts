@@ -37,7 +37,6 @@ export class RunsSnapshotCommand extends RunIdCommand {
   watch = flagOption`--watch print what the actors receive, and their states, until the run has settled`;
   json = flagOption`--json print the snapshot as one JSON document; with --watch, one per line`;
 
-  /** Prints the actors of a run with their states, or what happens to them. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     return withRun(this, context, async ({ client, runId }) => {
@@ -75,10 +74,8 @@ function findActor(snapshot: ActorSnapshot, root: string, path: string): ActorSn
 
 const MAX_NAMED = 10;
 
-/** Children of one actor that are printed one by one. */
 const MAX_CHILDREN = 50;
 
-/** Formats an actor and those below it, each with its state. */
 function treeLines(name: string, { status, value, children = {} }: ActorSnapshot, indent = ''): string[] {
   const state = typeof value === 'string' ? value : status;
   const lines = [`${indent}${toSingleLine(name)}  ${state}`];
@@ -92,7 +89,6 @@ function treeLines(name: string, { status, value, children = {} }: ActorSnapshot
 
 const POLL_MS = 500;
 
-/** Prints entries as they come, until the run has settled or Ctrl-C. */
 async function watchActors(
   client: WavetrainClient,
   runId: string,
