@@ -19,11 +19,10 @@ import { requestCompilation } from './event-stream.js';
 import {
   artifactPath,
   authorizationHeaders,
+  definitionBody,
   formatQuery,
   getRequest,
   parseBaseUrl,
-  pipelineBody,
-  planBody,
   postRequest,
   runPath,
   runRequest,
@@ -107,7 +106,7 @@ export class WavetrainClient {
 
   /** Validates a pipeline. Resolves with `ok: false` if it has errors. */
   validate(pipeline: DefinitionOrText, options: ValidateOptions = {}): Promise<ValidationReport> {
-    return this.#post('/pipelines/validate', pipelineBody(pipeline, options), options);
+    return this.#post('/pipelines/validate', definitionBody('pipeline', pipeline, options), options);
   }
 
   /**
@@ -132,9 +131,9 @@ export class WavetrainClient {
   ): Promise<Graph | string> {
     const { format } = options;
     const path = `/pipelines/graph${formatQuery({ format })}`;
-    const body = pipelineBody(pipeline, options);
+    const body = definitionBody('pipeline', pipeline, options);
     if (format === undefined) return this.#post<Graph>(path, body, options);
-    const request = { ...postRequest(path, body, options), headers: { accept: '*/*' } };
+    const request = { ...postRequest(path, body, options), headers: ANY_TYPE };
     return (await this.#transport.send(request)).text;
   }
 
@@ -157,7 +156,7 @@ export class WavetrainClient {
 
   /** Validates a plan. A sub-pipeline without its pipeline is checked by what the plan declares about it. */
   validatePlan(plan: DefinitionOrText, options: ValidatePlanOptions = {}): Promise<PlanReport> {
-    return this.#post('/plans/validate', planBody(plan, options), options);
+    return this.#post('/plans/validate', definitionBody('plan', plan, options), options);
   }
 
   /**
