@@ -164,8 +164,8 @@ interface ServerProcesses {
 }
 
 /**
- * Starts what evaluates expressions and parses texts and documents in other processes, and what starts programs. They have a lower priority than
- * the server, so that they may use every processor; two at least, so that more than one tenant finds a process.
+ * Starts the processes for expressions, texts, documents and programs, with a lower priority than the server, so that they may
+ * use every processor; two at least, so that more than one tenant finds a process.
  */
 function startProcesses(
   { DocumentPool, ExpressionPool, TextParser, startLauncher }: ServerModule,

@@ -95,12 +95,7 @@ interface DefinitionSetup {
   readonly fileRoots: readonly string[];
 }
 
-/**
- * Loads the tools of a definition, and finds the folders that they may read.
- *
- * @param earlier other definitions that need their tools
- * @throws WavetrainError `bad_tool_file`
- */
+/** Loads the tools of a definition, and of `earlier` ones, and finds the folders that they may read. */
 export async function loadSetup(
   { text, files, folder }: Pick<DefinitionFile, 'text' | 'files' | 'folder'>,
   flags: Pick<DefinitionFlags, 'tools' | 'mcp' | 'verbose'>,
@@ -202,12 +197,7 @@ function printServerLine(server: string, line: string, { stderr }: CliContext): 
   stderr.write(`${server}: ${toSingleLine(line)}\n`);
 }
 
-/**
- * Loads the tools of a command: the built-in ones, those of SERVICE_TOOLS and those of `--tools` (D48), and those of MCP
- * servers (D49).
- *
- * @throws WavetrainError `bad_tool_file`
- */
+/** Loads the tools of a command: built-in ones, those of SERVICE_TOOLS, `--tools` (D48) and MCP servers (D49). */
 export async function loadCatalog(
   specifiers: readonly string[] | undefined,
   config: Config,

@@ -28,11 +28,8 @@ export interface McpChoice {
 }
 
 /**
- * Starts the MCP servers that a command needs, and makes tools of theirs. They end with the command. Rejects with
- * `unreadable_file`, with `bad_usage` for a mistake in the file, or with `bad_tool_file` for a server that cannot be
- * started.
- *
- * @param file names the configuration
+ * Starts the MCP servers that a command needs, until it ends, and makes tools of theirs. Rejects as `readMcpConfig`, or with
+ * `bad_tool_file` for a server that cannot be started.
  */
 export async function openMcpTools(file: string, choice: McpChoice, context: CliContext): Promise<Tool[]> {
   const { clock, stderr, atEnd } = context;

@@ -50,10 +50,7 @@ const UNCAUGHT = ['uncaughtException', 'unhandledRejection'] as const;
 
 /**
  * Prints errors that no task can catch, because a tool throws them in a callback or after it has settled. The process
- * and its runs continue.
- *
- * @param mask replaces secrets (D61)
- * @returns stops the reporting
+ * and its runs continue. Returns a function that stops it. @param mask replaces secrets (D61)
  */
 export function reportUncaughtToolErrors(
   events: ProcessEvents,

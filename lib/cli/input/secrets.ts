@@ -34,9 +34,7 @@ export async function openSecrets(context: SecretContext): Promise<UsedSecrets |
 
 /**
  * Opens the secrets of a server, and explains to its callers where a missing one belongs, also when it has none.
- *
  * @param ownsEnvironment default: everybody does
- * @throws as `openSecrets`
  */
 export async function openServerSecrets(
   context: SecretContext,
@@ -68,12 +66,7 @@ async function openSource(
   return { source, names: tenants.join('; '), problems: [] };
 }
 
-/**
- * Describes which secrets there are, and which variables cannot be secrets, without their values; undefined when there are
- * none.
- *
- * @throws as `openSecrets`
- */
+/** Names the secrets that there are, and the variables that cannot be secrets. @throws as `openSecrets` */
 export async function describeSecrets(
   context: SecretContext,
 ): Promise<Pick<OpenedSource, 'names' | 'problems'> | undefined> {

@@ -19,10 +19,8 @@ export class UsageError extends WavetrainError {
 }
 
 /**
- * Prints the error that a command threw on standard error: the cause and a hint, without a stack.
- *
+ * Prints the error that a command threw: the cause and a hint, without a stack. Returns the error as it was printed.
  * @param pages the help of all commands, to explain errors of clipanion
- * @returns the printed error, which determines the exit status
  */
 export function printError(
   thrown: unknown,

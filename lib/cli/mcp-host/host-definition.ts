@@ -32,8 +32,6 @@ interface HostDefinition {
 /**
  * Reads and checks the definition of a call. A file must be in the working directory or a folder of SERVICE_FILE_ROOTS:
  * the model of a host chooses it. Rejects with `bad_usage`, `unreadable_file` or `bad_tool_file`.
- *
- * @param complete as for `loadDefinition`
  */
 export async function loadHostDefinition(
   { file, pipeline, inputs, session }: HostDefinition,

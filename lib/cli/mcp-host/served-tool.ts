@@ -67,9 +67,7 @@ export function toListedTool({ declared, answer: _, ...shown }: ServedTool): Lis
 }
 
 /**
- * Answers a call of a host. A failure is an answer too, since the model of the host can read nothing else: the error,
- * and its code if it has one. Never rejects.
- *
+ * Answers a call of a host, never rejects: a failure is an answer, since the model of the host can read nothing else.
  * @param reportBug receives an error that nobody expects
  */
 export async function answerCall(

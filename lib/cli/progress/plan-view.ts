@@ -41,10 +41,7 @@ export class PlanRunView implements RunView {
   }
 }
 
-/**
- * Returns at most `space` rows. If space is short, running sub-pipelines take it first, then the number of pending ones
- * and the settled ones.
- */
+/** Returns at most `space` rows: first running sub-pipelines, then the number of pending ones and the settled ones. */
 function planRows(progress: PlanProgress, viewport: Viewport, space: number): Row[] {
   if (progress.running.size === 0) return settledRows(progress, viewport, space);
   const after = space >= 6 ? pendingRow(progress) : [];

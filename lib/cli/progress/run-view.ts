@@ -39,10 +39,7 @@ export function availableRows({ rows }: Viewport): number {
   return Math.max(0, Math.min(rows - 1, MAX_ROWS));
 }
 
-/**
- * Returns at most `space` rows. If space is short, the current wave takes it first, then its tasks, then the number of
- * pending waves and the settled ones.
- */
+/** Returns at most `space` rows: first the current wave, then its tasks, the number of pending waves and the settled ones. */
 export function pipelineRows(progress: PipelineProgress, viewport: Viewport, space: number): Row[] {
   const { currentWave, waveCount } = progress;
   if (currentWave === undefined) return settledWaveRows(progress, viewport, space);

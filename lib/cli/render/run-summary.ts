@@ -90,12 +90,7 @@ function subPipelinesWith(wanted: RunStatus | null, { sub_pipelines: statuses }:
   return Object.entries(statuses ?? {}).flatMap(([id, status]) => (status === wanted ? [id] : []));
 }
 
-/**
- * Describes why a run of this process did not succeed: its failures, its tasks or sub-pipelines, and hints.
- *
- * @param isKept in the history of the shell
- * @param waves the task ids of each wave of a pipeline
- */
+/** Describes why a run of this process did not succeed: its failures, its tasks or sub-pipelines, and hints. */
 export function localFailureLines(
   record: RunRecord,
   terminal: Terminal,
@@ -121,13 +116,7 @@ function taskLines(record: RunRecord, waves: Pipeline['waves'], terminal: Termin
   return [...nameLines('succeeded', succeeded, terminal), ...nameLines('skipped', skipped, terminal)];
 }
 
-/**
- * Describes why a run on a server did not succeed: its failures, its tasks or sub-pipelines, and the commands that show
- * more of them and that rerun it.
- *
- * @param server the value of `--server`, for the commands
- * @param waves the task ids of each wave of a pipeline, if they are known
- */
+/** Describes why a run on a server did not succeed, and the commands that show more of it and that rerun it. */
 export function serverFailureLines(
   record: RunRecord,
   terminal: Terminal,

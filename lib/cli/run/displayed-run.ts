@@ -36,11 +36,7 @@ export interface RunBackend extends Pick<RegistryApi, 'cancel'>, Pick<QueriesApi
   resume(runId: string, by: 'continue' | 'step'): Promise<void>;
   /** Starts the run. Resolves with the run id. */
   start(options: StartOptions): Promise<string>;
-  /**
-   * Finds the files of a settled run, or downloads them. Call before `release`.
-   *
-   * @param signals the first one ends a download
-   */
+  /** Finds the files of a settled run, or downloads them until a signal comes. Call before `release`. */
   writtenFiles(record: RunRecord, signals: Pick<StopSignals, 'first'>): Promise<WrittenFiles>;
   /** Call when nobody needs the run any more. Resolves when the process may end. */
   release(runId: string): Promise<void>;
@@ -83,11 +79,7 @@ export function displayPlan(
   return displaySubPipelines(waves.size, concurrency, waves);
 }
 
-/**
- * @param size number of sub-pipelines
- * @param concurrency how many of them may run at once
- * @param waves the task ids of each wave of each sub-pipeline; undefined for a run on a server
- */
+/** @param waves the task ids of each wave of each sub-pipeline; undefined for a run on a server */
 export async function displaySubPipelines(
   size: number,
   concurrency: number,

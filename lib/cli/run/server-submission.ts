@@ -44,10 +44,8 @@ interface ServerSubmission {
 }
 
 /**
- * Reads the file of a run and has the server validate it, since the server knows its tools. Prints the problems.
- *
- * @param command such as `run`, for examples in hints
- * @returns the submission, or the exit status of an invalid definition
+ * Reads the file of a run, has the server validate it, since the server knows its tools, and prints the problems. Returns the
+ * submission, or the exit status of an invalid definition. @param command such as `run`, for examples in hints
  */
 export async function checkOnServer(
   flags: SubmissionFlags,
@@ -142,10 +140,7 @@ export function printReport(
 
 const SERVER_TOOLS_HINT = `the server has no such tool: GET /pipelines/tools lists its tools; ${PROGRAM} serve --tools FILE adds your own`;
 
-/**
- * Replaces a server's hint at `wavetrain tools` and `--tools`, which is true of its own process only. A similar name
- * stays the hint.
- */
+/** Replaces a server's hint at `wavetrain tools` and `--tools`, which is true of its own process only. */
 function hintAtServer(problem: Problem): Problem {
   const { code, hint } = problem;
   return code === 'unknown_tool' && hint?.includes('--tools') === true

@@ -238,12 +238,7 @@ type UnknownProgress = Readonly<
 
 const HAS_MORE = 'has more runs: --limit N lists N of them, --all lists every run';
 
-/**
- * Reads `--status`.
- *
- * @param place where the runs are, for people
- * @throws UsageError for a status that no run has there
- */
+/** Reads `--status`. @param place where the runs are. @throws UsageError for a status that no run has there */
 function findStatus<S extends string>(
   { status }: Pick<ListFlags, 'status'>,
   valid: readonly S[],

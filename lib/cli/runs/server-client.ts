@@ -23,11 +23,7 @@ export interface RunIdFlags extends ServerFlags {
 /** Few, because the user is waiting. */
 const RETRIES = 1;
 
-/**
- * Calls a server.
- *
- * @throws WavetrainError with a hint when the server is unreachable, rejects the key or does not have the run
- */
+/** Calls a server. Adds a hint to the error when the server is unreachable, rejects the key or does not have the run. */
 export async function callServer<T>(
   { server, envFile }: ServerFlags,
   context: CliContext,
@@ -92,11 +88,7 @@ const RUN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const PART_OF_RUN_ID = /^[0-9a-f-]{4,}$/;
 const MAX_IDS_LISTED = 5;
 
-/**
- * Returns the whole run id for its beginning or end.
- *
- * @throws UsageError unless exactly one run of the server matches
- */
+/** Returns the whole run id for its beginning or end. @throws UsageError unless exactly one run of the server matches */
 export async function resolveRunId(client: WavetrainClient, idOrPart: string): Promise<string> {
   const part = readIdPart(idOrPart);
   if (RUN_ID.test(part)) return part;
@@ -115,12 +107,7 @@ function readIdPart(idOrPart: string): string {
   );
 }
 
-/**
- * Finds the run whose id begins or ends with a part.
- *
- * @param hint says where runs may have gone
- * @throws UsageError unless there is exactly one
- */
+/** Finds the one run whose id begins or ends with a part. @param hint says where runs may have gone. @throws UsageError */
 export function matchRunId(idOrPart: string, ids: readonly string[], hint: string): string {
   const part = readIdPart(idOrPart);
   const matches = ids.filter((id) => id.startsWith(part) || id.endsWith(part));

@@ -23,12 +23,7 @@ export class LineFile {
   readonly #wanted: WantedFile;
   #error: Error | undefined;
 
-  /**
-   * Checks that none of the files overwrites another one. Call before the first is opened, which empties it.
-   *
-   * @param filesRead what the run was read from
-   * @throws UsageError when one of the files is one of `filesRead`, or two are the same
-   */
+  /** Refuses files that would overwrite each other, or what the run was read from. Call it before `open` empties one. */
   static async check(
     wanted: readonly WantedFile[],
     filesRead: readonly string[],

@@ -60,11 +60,7 @@ export class LiveInspector {
     this.#show = show;
   }
 
-  /**
-   * Prints the address, and in mode `wait` waits until somebody has opened it or presses Enter.
-   *
-   * @returns false when Ctrl-C came first: the run must not begin
-   */
+  /** Prints the address, and waits in mode `wait` for a viewer or Enter. Returns false if Ctrl-C came first: nothing must run. */
   async waitForViewer(mode: InspectMode, signals: StopSignals): Promise<boolean> {
     const { stderr } = this.#context;
     stderr.write(`inspector: ${this.#server.url}\n`);

@@ -82,10 +82,7 @@ export class RecordingFile {
     return this.#file.close();
   }
 
-  /**
-   * Leaves out what a reader would refuse. When there is no room for everything any more, it still writes what says how the
-   * run goes on and ends, and what fails.
-   */
+  /** Leaves out what a reader would refuse: when there is no room for everything, all but how the run goes on, ends and fails. */
   #writeNew({ log }: OpenInspection): void {
     if (this.#inspection === undefined) return;
     const { events } = log.readAfter(this.#lastSeq, Number.POSITIVE_INFINITY);
@@ -121,10 +118,7 @@ const ROOM_FOR_ALL = 0.8;
 /** The actors that say how far a run is. */
 const LEADING: readonly string[] = ['plan', 'run'];
 
-/**
- * The actors that get an event for each task and each sub-run, of which there may be very many: only what changes their
- * state counts.
- */
+/** The actors that get an event for each task and each sub-run: only what changes their state counts. */
 const COLLECTING: readonly string[] = ['wave', 'sub-runs'];
 
 function showsOutcome({ src, status, from, state }: InspectionEntry): boolean {

@@ -45,8 +45,6 @@ interface LocalRerunFlags extends RerunTarget, FlagsOf<ShellRunCommand> {
 /**
  * Prepares the rerun of a run of the history in this process, with the changes that the flags name (D60). Returns the run,
  * or the exit status of an invalid definition.
- *
- * @throws UsageError when there is no such run, or another shell is at work on it
  */
 export async function prepareLocalRerun(
   flagsOfCommand: Omit<LocalRerunFlags, keyof RerunTarget>,

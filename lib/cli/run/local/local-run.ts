@@ -50,9 +50,7 @@ interface Places {
 }
 
 /**
- * Opens a registry that runs a definition in this process, with its secrets, its models, and the history that keeps its
- * run. The history is closed when the command ends.
- *
+ * Opens a registry that runs a definition in this process, and the history that keeps its run until the command ends.
  * @param earlier runs of the history that the registry can restore, the oldest first
  */
 export async function openLocalRegistry(
@@ -81,11 +79,7 @@ export async function openLocalRegistry(
 
 type LocalRunFlags = FlagsOf<ShellRunCommand> & DefinitionFlags & RunValueFlags & HistoryFlags;
 
-/**
- * Reads and checks the file of a run, and opens what it needs of this process. Prints the problems of the definition.
- *
- * @returns the run, or the exit status of an invalid definition
- */
+/** Reads and checks the file of a run, and prints its problems. Returns the run, or the exit status of an invalid definition. */
 export async function prepareLocalRun(
   flags: LocalRunFlags,
   context: CliContext,

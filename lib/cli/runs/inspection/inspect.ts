@@ -141,11 +141,7 @@ const LEFT_OUT = 'entries are not in the recording: there were too many';
 
 type Entries = readonly { readonly seq: number; readonly json: string }[];
 
-/**
- * The entries after number `seq`, up to the next that is missing, and whether some are missing before them.
- *
- * @param total number of entries with those that are missing; the last of them may be missing too
- */
+/** Returns the entries after number `seq`, up to the next of the `total` that is missing, and whether some before them are. */
 function readAfter(
   entries: Entries,
   seq: number,
