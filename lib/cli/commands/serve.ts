@@ -142,14 +142,12 @@ interface ServerSetup {
 }
 
 /** Opens the file that keeps runs (D68), and names the one that keeps how far schedules have come. */
-async function openStore({
-  modules: { SqliteStore },
-  config: { storeFile },
-  context: { cwd },
-}: ServerSetup): Promise<Pick<ServerOptions, 'store' | 'scheduleFile'>> {
+async function openStore(setup: ServerSetup): Promise<Pick<ServerOptions, 'store' | 'scheduleFile'>> {
+  const { modules, config, context } = setup;
+  const { storeFile } = config;
   if (storeFile === undefined) return {};
-  const path = resolve(cwd, storeFile);
-  const store = await SqliteStore.open(path, distFile('store-thread.cjs'));
+  const path = resolve(context.cwd, storeFile);
+  const store = await modules.SqliteStore.open(path, distFile('store-thread.cjs'));
   return { store, scheduleFile: `${path}.schedules.json` };
 }
 
@@ -221,12 +219,8 @@ function lowerTenantShare(config: ServerConfig, tenants: number, log: Log): Serv
   return { ...config, tenantShare };
 }
 
-function createServerOptions({
-  modules,
-  config,
-  log,
-  context,
-}: ServerSetup): Omit<ServerOptions, 'catalog' | 'keys' | 'observer'> {
+function createServerOptions(setup: ServerSetup): Omit<ServerOptions, 'catalog' | 'keys' | 'observer'> {
+  const { modules, config, log, context } = setup;
   const { fileRoots } = readConfig(context.env);
   const cacheFolder = readCacheFolder(context.env);
   return {

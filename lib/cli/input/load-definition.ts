@@ -95,6 +95,11 @@ interface DefinitionSetup {
   readonly fileRoots: readonly string[];
 }
 
+export interface CheckSetup extends DefinitionSetup {
+  readonly secrets?: { has(name: string): boolean } | undefined;
+  readonly complete: boolean;
+}
+
 /** Loads the tools of a definition, and of `earlier` ones, and finds the folders that they may read. */
 export async function loadSetup(
   { text, files, folder }: Pick<DefinitionFile, 'text' | 'files' | 'folder'>,
@@ -118,16 +123,9 @@ export async function loadSetup(
 
 export async function checkDefinitionFile(
   file: DefinitionFile,
-  {
-    catalog,
-    fileRoots,
-    secrets,
-    complete,
-  }: DefinitionSetup & {
-    readonly secrets?: { has(name: string): boolean } | undefined;
-    readonly complete: boolean;
-  },
+  setup: CheckSetup,
 ): Promise<LoadedDefinition> {
+  const { catalog, fileRoots, secrets, complete } = setup;
   const { source, inputs, session, pipelines } = file;
   const options = {
     catalog,

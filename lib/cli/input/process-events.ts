@@ -46,6 +46,24 @@ export class StopSignals {
   };
 }
 
+/** Acts until the first signal, which aborts what is under way. Returns undefined then. */
+export async function untilSignal<T>(
+  events: ProcessEvents,
+  act: (stopping: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const signals = new StopSignals(events);
+  const stopping = new AbortController();
+  const interrupted = signals.first.then(() => stopping.abort());
+  try {
+    return (await Promise.race([act(stopping.signal), interrupted])) ?? undefined;
+  } catch (error) {
+    if (stopping.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    signals.close();
+  }
+}
+
 const UNCAUGHT = ['uncaughtException', 'unhandledRejection'] as const;
 
 /**

@@ -55,12 +55,9 @@ export async function loadHostDefinition(
 }
 
 /** The catalog has these tools already. */
-function withoutTools({
-  SERVICE_TOOLS: _tools,
-  SERVICE_MCP_FILE: _mcp,
-  ...env
-}: CliContext['env']): CliContext['env'] {
-  return env;
+function withoutTools(env: CliContext['env']): CliContext['env'] {
+  const { SERVICE_TOOLS: _tools, SERVICE_MCP_FILE: _mcp, ...others } = env;
+  return others;
 }
 
 async function findFile(file: string, { cwd, env }: CliContext): Promise<string> {

@@ -114,12 +114,9 @@ function formatFailure({ first, items, count }: FailureGroup, style: Style): str
 }
 
 /** Names the task or item that failed: `write`, `report/write[3]`. */
-export function formatCall({
-  sub_pipeline: subPipeline,
-  task_id: taskId,
-  item,
-}: Pick<TaskFailure, 'sub_pipeline' | 'task_id' | 'item'>): string {
-  const task = subPipeline === undefined ? taskId : `${subPipeline}/${taskId}`;
+export function formatCall(call: Pick<TaskFailure, 'sub_pipeline' | 'task_id' | 'item'>): string {
+  const { sub_pipeline: part, task_id: taskId, item } = call;
+  const task = part === undefined ? taskId : `${part}/${taskId}`;
   return item === undefined ? task : `${task}[${item}]`;
 }
 

@@ -34,7 +34,6 @@ export class ServerBackend implements RunBackend {
   constructor(client: WavetrainClient, clock: ServerClock, options: BackendOptions) {
     this.reader = client;
     this.#client = client;
-    this.reader = client;
     this.#clock = clock;
     this.#options = options;
   }

@@ -5,6 +5,7 @@ import { type ErrorCode, errorCode, errorMessage, WavetrainError } from '../../c
 import type { RunSummary } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { readEnvFile } from '../input/flags.js';
+import type { CatalogCommand } from '../input/shared-options.js';
 import { PROGRAM } from '../package-info.js';
 import { UsageError } from '../input/usage-errors.js';
 
@@ -41,13 +42,7 @@ export async function callServer<T>(
 }
 
 /** Refuses the flags that add tools to this process. @throws UsageError that says how a server gets them */
-export function assertNoOwnTools({
-  tools,
-  mcp,
-}: {
-  readonly tools?: readonly string[] | undefined;
-  readonly mcp?: string | undefined;
-}): void {
+export function assertNoOwnTools({ tools, mcp }: Partial<Pick<CatalogCommand, 'tools' | 'mcp'>>): void {
   const refuse = (flag: string, hint: string): never => {
     throw new UsageError(`--${flag} does not go with --server`, `a server has its own ${hint}`);
   };

@@ -159,10 +159,8 @@ export function describeCall(call: CallRecord & Partial<Pick<TaskRecord, 'items'
 }
 
 /** ` in 0.2 s`; empty when the attempt has not ended, or nobody has observed its times. */
-export function describeTook({
-  started_at: start,
-  finished_at: end,
-}: Pick<AttemptRecord, 'started_at' | 'finished_at'>): string {
+export function describeTook(attempt: Pick<AttemptRecord, 'started_at' | 'finished_at'>): string {
+  const { started_at: start, finished_at: end } = attempt;
   return start === null || end === null ? '' : ` in ${formatDuration(Date.parse(end) - Date.parse(start))}`;
 }
 

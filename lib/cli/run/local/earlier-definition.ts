@@ -3,9 +3,12 @@ import type { PipelineInput } from '../../../plans/plan.js';
 import type { ShellRun } from '../../../runs/store/run-folders.js';
 import type { StoredSubmission } from '../../../runs/store/run-store.js';
 import type { ReviveDefinition } from '../../../runs/run-factory.js';
-import { checkDefinitionFile, type DefinitionFile, findChecked } from '../../input/load-definition.js';
-
-type CheckSetup = Parameters<typeof checkDefinitionFile>[1];
+import {
+  type CheckSetup,
+  checkDefinitionFile,
+  type DefinitionFile,
+  findChecked,
+} from '../../input/load-definition.js';
 
 export async function toDefinitionFile(
   { kind, definition, pipelines = {}, inputs, session }: Revived,

@@ -88,31 +88,20 @@ export async function prepareLocalRerun(
 }
 
 async function startRerun(
-  {
-    id,
-    request,
-    file,
-  }: { readonly id: string; readonly request: RerunRequest; readonly file: DefinitionFile },
+  rerun: { readonly id: string; readonly request: RerunRequest; readonly file: DefinitionFile },
   registry: RegistryApi,
   { onEvent, onInspection, print }: StartOptions,
   { json, quiet }: Pick<RunFlags, 'json' | 'quiet'>,
 ): Promise<string> {
+  const { id, request, file } = rerun;
   try {
-    const runId = await registry.rerun(id, request, {
-      startedBy: BY_COMMAND_LINE,
-      onEvent,
-      onInspection,
-    });
+    const runId = await registry.rerun(id, request, { startedBy: BY_COMMAND_LINE, onEvent, onInspection });
     const report = await registry.queries.rerunReport(runId);
     if (report !== null && !json && !quiet) for (const line of rerunReportLines(report)) print(line);
     return runId;
   } catch (error) {
-    throw await explainForShell(
-      error,
-      { runId: id, from: request.from, runsAll: `${PROGRAM} run` },
-      file,
-      registry.queries,
-    );
+    const asked = { runId: id, from: request.from, runsAll: `${PROGRAM} run` };
+    throw await explainForShell(error, asked, file, registry.queries);
   }
 }
 

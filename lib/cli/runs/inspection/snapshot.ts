@@ -11,7 +11,7 @@ import {
 } from '../../input/shared-options.js';
 import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
-import { StopSignals } from '../../input/process-events.js';
+import { untilSignal } from '../../input/process-events.js';
 import { printJson } from '../../render/stdout.js';
 import { toSingleLine } from '../../render/text.js';
 import { UsageError } from '../../input/usage-errors.js';
@@ -40,7 +40,11 @@ export class RunsSnapshotCommand extends RunIdCommand {
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     return withRun(this, context, async ({ client, runId }) => {
-      if (this.watch) return watchActors(client, runId, this, context);
+      if (this.watch) {
+        const watch = (signal: AbortSignal): Promise<ExitStatus> =>
+          watchActors(client, runId, this, { ...context, signal });
+        return (await untilSignal(context.processEvents, watch)) ?? EXIT.interrupted;
+      }
       const { kind } = await client.record(runId);
       const root = kind === 'plan' ? 'plan' : 'run';
       const path = this.actor ?? root;
@@ -93,30 +97,18 @@ async function watchActors(
   client: WavetrainClient,
   runId: string,
   { actor, json }: RunsSnapshotCommand,
-  context: CliContext,
+  { stdout, stderr, clock, signal }: CliContext & { readonly signal: AbortSignal },
 ): Promise<ExitStatus> {
-  const abort = new AbortController();
-  const signals = new StopSignals(context.processEvents);
-  const interrupted = signals.first.then(() => abort.abort());
-  void interrupted;
-  const { signal } = abort;
-  try {
-    for (let after = 0; ; ) {
-      const { entries, gap, closed, last_seq: last } = await client.inspection(runId, { after, signal });
-      if (gap) context.stderr.write('some entries were dropped\n');
-      for (const entry of entries) {
-        const isShown = actor === undefined || `${entry.actor}/`.startsWith(`${actor}/`);
-        if (isShown) context.stdout.write(`${json ? JSON.stringify(entry) : formatEntry(entry)}\n`);
-      }
-      after = entries.at(-1)?.seq ?? last;
-      if (after < last) continue;
-      if (closed) return EXIT.done;
-      await delay(POLL_MS, { clock: context.clock, signal });
+  for (let after = 0; ; ) {
+    const { entries, gap, closed, last_seq: last } = await client.inspection(runId, { after, signal });
+    if (gap) stderr.write('some entries were dropped\n');
+    for (const entry of entries) {
+      const isShown = actor === undefined || `${entry.actor}/`.startsWith(`${actor}/`);
+      if (isShown) stdout.write(`${json ? JSON.stringify(entry) : formatEntry(entry)}\n`);
     }
-  } catch (error) {
-    if (signal.aborted) return EXIT.interrupted;
-    throw error;
-  } finally {
-    signals.close();
+    after = entries.at(-1)?.seq ?? last;
+    if (after < last) continue;
+    if (closed) return EXIT.done;
+    await delay(POLL_MS, { clock, signal });
   }
 }
