@@ -92,12 +92,8 @@ async function appendEntry(
 
 const OWNER_ONLY = 0o600;
 
-function printKey(
-  key: string,
-  entry: string,
-  file: string | undefined,
-  { stdout, stderr, env }: CliContext,
-): void {
+function printKey(key: string, entry: string, file: string | undefined, context: CliContext): void {
+  const { stdout, stderr, env } = context;
   const { style } = detectTerminal(stderr, env);
   const about =
     file === undefined

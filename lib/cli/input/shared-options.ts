@@ -4,7 +4,7 @@ import type { CliContext } from '../context.js';
 /** The flags of a command, as its class declares them. */
 export type FlagsOf<C extends Command<CliContext>> = Omit<C, keyof Command<CliContext>>;
 
-/** Declares an option with a value, as help shows it: its names, its value and its meaning: `--output,-o <FILE> write it`. */
+/** Declares an option with a value, as help shows it: `--output,-o <FILE> write it to this file`. */
 export function textOption(...help: HelpText): string | undefined {
   return Option.String(...readHelp(help));
 }

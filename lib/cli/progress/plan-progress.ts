@@ -90,12 +90,8 @@ export class PlanProgress {
     if (running.progress.currentWave === undefined) this.#settle(running, 'cancelled', now);
   }
 
-  #settle(
-    { id, startedAt, progress }: RunningSubPipeline,
-    status: RunStatus,
-    now: number,
-    error?: string,
-  ): void {
+  #settle(running: RunningSubPipeline, status: RunStatus, now: number, error?: string): void {
+    const { id, startedAt, progress } = running;
     this.running.delete(id);
     this.settledCount += 1;
     pushRecent(this.lastSettled, {

@@ -50,11 +50,8 @@ function planRows(progress: PlanProgress, viewport: Viewport, space: number): Ro
   return [...before, ...runningRows(progress, viewport, space - after.length - before.length), ...after];
 }
 
-function settledRows(
-  { lastSettled, settledCount, longestIdLength }: PlanProgress,
-  viewport: Viewport,
-  space: number,
-): Row[] {
+function settledRows(progress: PlanProgress, viewport: Viewport, space: number): Row[] {
+  const { lastSettled, settledCount, longestIdLength } = progress;
   if (settledCount > space && space < 2) return [];
   const shown = settledCount > space ? lastSettled.slice(1 - space) : lastSettled;
   const rows = shown.map((settled) => settledRow(settled, longestIdLength, viewport));

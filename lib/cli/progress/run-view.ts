@@ -52,11 +52,8 @@ export function pipelineRows(progress: PipelineProgress, viewport: Viewport, spa
   return [...before, current, ...tasks, ...after];
 }
 
-function settledWaveRows(
-  { lastSettledWaves, currentWave, waveCount }: PipelineProgress,
-  viewport: Viewport,
-  space: number,
-): Row[] {
+function settledWaveRows(progress: PipelineProgress, viewport: Viewport, space: number): Row[] {
+  const { lastSettledWaves, currentWave, waveCount } = progress;
   const settled = currentWave?.index ?? (lastSettledWaves.at(-1)?.index ?? -1) + 1;
   if (settled > space && space < 2) return [];
   const shown = settled > space ? lastSettledWaves.slice(1 - space) : lastSettledWaves;
@@ -104,12 +101,8 @@ function currentWaveRow(wave: WaveProgress, waveCount: number | undefined, viewp
 }
 
 /** `wave 2 of 3`, or `wave 2` if the number of waves is unknown; `wave 2/3` on a narrow terminal. */
-export function formatWave(
-  { index }: WaveProgress,
-  waveCount: number | undefined,
-  viewport: Viewport,
-): string {
-  return `wave ${index + 1}${waveCount === undefined ? '' : ofTotal(viewport) + waveCount}`;
+export function formatWave(wave: WaveProgress, waveCount: number | undefined, viewport: Viewport): string {
+  return `wave ${wave.index + 1}${waveCount === undefined ? '' : ofTotal(viewport) + waveCount}`;
 }
 
 /** `3 of 5 tasks`, `3/5 tasks` */

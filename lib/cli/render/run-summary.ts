@@ -175,11 +175,8 @@ function hintLines(
 }
 
 /** The command that shows the inputs, attempts and stack of what failed first (D59). */
-export function showTaskLines(
-  { run_id, failures }: RunRecord,
-  placeFlag: string,
-  terminal: Terminal,
-): string[] {
+export function showTaskLines(record: RunRecord, placeFlag: string, terminal: Terminal): string[] {
+  const { run_id, failures } = record;
   const [first] = causesFirst(failures);
   if (first === undefined) return [];
   const call = formatCall(first);
@@ -192,11 +189,8 @@ export function showTaskLines(
 }
 
 /** The command that reruns a run which did not succeed (D35); empty until the run has settled. */
-export function rerunLines(
-  { run_id, status, settled }: RunRecord,
-  server: string | undefined,
-  terminal: Terminal,
-): string[] {
+export function rerunLines(record: RunRecord, server: string | undefined, terminal: Terminal): string[] {
+  const { run_id, status, settled } = record;
   if (!settled || status === 'succeeded') return [];
   return [
     // Never wrapped, so that it can be copied.

@@ -82,17 +82,11 @@ export class RunsDeleteCommand extends HistoryCommand {
   all = flagOption`--all delete all runs of the history of this folder, but those that are at work`;
 
   override async execute(): Promise<ExitStatus> {
-    const { context } = this;
-    const { runId, all, server, store, envFile } = this;
+    const { context, runId, all, server, store, envFile } = this;
     if ((runId === undefined) !== all) throw new UsageError('write the id of a run, or --all');
     const folders = await openHistory(this, context);
     if (runId === undefined) {
-      if (folders === undefined) {
-        throw new UsageError(
-          '--all is for the history of a folder, and there is none here',
-          'the runs of a server are deleted one by one',
-        );
-      }
+      if (folders === undefined) throw new UsageError(NO_HISTORY, ONE_BY_ONE);
       context.stderr.write(`deleted ${formatCount(deleteAll(folders), 'run')} of ${folders.path}\n`);
       return EXIT.done;
     }
@@ -113,6 +107,9 @@ export class RunsDeleteCommand extends HistoryCommand {
     return EXIT.done;
   }
 }
+
+const NO_HISTORY = '--all is for the history of a folder, and there is none here';
+const ONE_BY_ONE = 'the runs of a server are deleted one by one';
 
 /** Returns the number of runs that were deleted: those that are at work stay, and those whose files they may use. */
 function deleteAll(folders: RunFolders): number {

@@ -1,4 +1,3 @@
-import type { RunTrigger } from '../../common/wire/started-by.js';
 import { toIsoTime } from '../../common/clock.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
 import { createTextFinder, formatDuration } from '../../common/text.js';
@@ -9,6 +8,7 @@ import {
   formatStartedBy,
   matchesStartedBy,
   readStartedBy,
+  type RunTrigger,
   STARTED_BY_KINDS,
   type StartedByFilter,
 } from '../../common/wire/started-by.js';
@@ -30,7 +30,7 @@ import {
 } from '../render/text.js';
 import { UsageError } from '../input/usage-errors.js';
 import { explainFirst, type KeptState, openHistory, type ShownRecord, stateOf } from './kept-run.js';
-import { callServer, listNewestRuns } from './server-client.js';
+import { callServer, listNewestRuns, type RunList } from './server-client.js';
 
 type ListFlags = FlagsOf<RunsListCommand>;
 
@@ -149,10 +149,7 @@ async function listServerRuns(
   return callServer(flags, context, (client) => listNewestRuns(client, query, most));
 }
 
-interface ListedRuns {
-  readonly runs: readonly ListedRun[];
-  readonly hasMore: boolean;
-}
+type ListedRuns = RunList<ListedRun>;
 
 /** Lists the runs of the history, without rebuilding them, or reading what those that have settled were given. */
 function listKeptRuns(

@@ -122,9 +122,9 @@ export function matchRunId(idOrPart: string, ids: readonly string[], hint: strin
 
 const MAX_PAGE_SIZE = 500;
 
-interface RunList {
-  readonly runs: readonly RunSummary[];
-  /** The server has more runs than were asked for. */
+export interface RunList<R = RunSummary> {
+  readonly runs: readonly R[];
+  /** There are more runs than were asked for. */
   readonly hasMore: boolean;
 }
 

@@ -103,11 +103,8 @@ const MAX_TASKS_ON_TERMINAL = 50;
  * The tasks of a run in the order of their waves, a line for each: `  ✓ load  succeeded  0.2 s`. When they cannot be
  * read, such as by a server whose memory is full, a line says why, and the rest of the run is shown.
  */
-async function taskTable(
-  { run_id, progress }: RunRecord,
-  client: WavetrainClient,
-  terminal: Terminal,
-): Promise<string[]> {
+async function taskTable(record: RunRecord, client: WavetrainClient, terminal: Terminal): Promise<string[]> {
+  const { run_id, progress } = record;
   const { interactive, style, columns } = terminal;
   const most = interactive ? MAX_TASKS_ON_TERMINAL : MAX_TASKS;
   const tasks: TaskRecord[] = [];
