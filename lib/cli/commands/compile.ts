@@ -62,8 +62,7 @@ export class CompileCommand extends CatalogCommand {
 
   prompt = Option.String({ name: 'PROMPT', required: false });
   output = textOption`--output <FILE> write the YAML to this file, which it replaces`;
-  json = flagOption`--json print only the YAML (not JSON), and no messages but errors; with --output, also write
-    it`;
+  json = flagOption`--json print only the YAML (not JSON), and no messages but errors; with --output, also write it`;
   verbose = flagOption`--verbose also print what was repaired, and how many tokens it took`;
   promptFile = textOption`--prompt-file <FILE> read the description from this file; - reads standard input`;
   maxRepairs = textOption`--max-repairs <N> how often the model is asked to repair its answer, 0 to

@@ -31,8 +31,7 @@ export class GraphCommand extends DefinitionCommand {
     ],
   });
 
-  format = textOption`--format <FORMAT> text, mermaid, dot or svg; default: by the ending of --output, otherwise
-    text`;
+  format = textOption`--format <FORMAT> text, mermaid, dot or svg; default: by the ending of --output, otherwise text`;
   output = textOption`--output,-o <FILE> write the drawing to this file`;
   json = flagOption`--json print waves and edges as one JSON document`;
 

@@ -26,8 +26,7 @@ export class KeysNewCommand extends Command<CliContext> {
     ],
   });
 
-  name = textOption`--name <NAME> name of the key in the log; by default key- and the first 8 digits of its
-    SHA-256`;
+  name = textOption`--name <NAME> name of the key in the log; by default key- and the first 8 digits of its SHA-256`;
   tenants = listOption`--tenant <ID> tenant whose runs the key can see and start; can be repeated; '*' means every
     tenant; by default the tenant default`;
   scopes = listOption`--scope <SCOPE> what the key allows: read, run, edit or metrics; can be repeated; default read

@@ -99,8 +99,7 @@ export abstract class RunValuesCommand extends Command<CliContext> {
     ${this.unlessGiven('absent ones keep its defaults', 'absent ones are as in the earlier run')}; @FILE reads them
     from a file`;
   session = textOption`--session ${SESSION_OPTION}`;
-  sessionFile = textOption`--session-file <FILE> session values from a JSON file; --session overrides them key by
-    key`;
+  sessionFile = textOption`--session-file <FILE> session values from a JSON file; --session overrides them key by key`;
   timeout = textOption`--timeout <SECONDS> time limit of each attempt of a task without a timeout;
     ${this.unlessGiven('by default there is none')}`;
   concurrency = textOption`--concurrency <N> maximum number of items in flight of a fan-out without
