@@ -28,9 +28,7 @@ export type CliContext = BaseContext & {
   readonly processEvents: ProcessEvents;
   /** Opens a page in the browser of this machine, if there is one. */
   readonly openUrl: (url: string) => void;
-  /** Creates a unique id. */
   readonly newId: () => string;
-  /** Creates `count` unpredictable bytes. */
   readonly secretBytes: (count: number) => Uint8Array;
   /** Requests in flight to models, of all runs and compilations of the command together. */
   readonly modelLimiters: ModelLimiters;
@@ -53,7 +51,6 @@ export type CliContext = BaseContext & {
   readonly host: Host;
 };
 
-/** Where the runs of the shell are kept. */
 interface RunHistoryPlace {
   readonly store: RunStore | undefined;
   /** For the bytes that tools return, in a folder for each run; undefined when they are temporary files. */
@@ -76,7 +73,6 @@ export interface RegistryApi
   readonly queries: QueriesApi;
 }
 
-/** The queries that commands use. */
 export interface QueriesApi
   extends Pick<
     RunQueries,
@@ -85,7 +81,6 @@ export interface QueriesApi
   artifacts(runId: string): Pick<RunFiles, 'find'>;
 }
 
-/** Creates the context of this process. */
 export function systemContext(): CliContext {
   const modelLimiters: ModelLimiters = new Map();
   return {
@@ -129,7 +124,6 @@ function systemHost(): Host {
   };
 }
 
-/** The command of each platform that opens an address. */
 const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   darwin: ['open'],
   win32: ['explorer.exe'],

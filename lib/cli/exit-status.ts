@@ -12,7 +12,6 @@ export const EXIT = {
   failed: 3,
   /** A bug in this program; the number is EX_SOFTWARE of sysexits. */
   internal: 70,
-  /** Ctrl-C. */
   interrupted: 130,
 } as const;
 
@@ -85,7 +84,6 @@ export function exitStatusForError(error: unknown): ExitStatus {
   return isErrorCode(code) ? STATUS_BY_CODE[code] : EXIT.internal;
 }
 
-/** Returns the exit status for the final status of a run. */
 export function exitStatusForRun(status: RunStatus): ExitStatus {
   return STATUS_BY_RUN_STATUS[status];
 }

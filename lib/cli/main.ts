@@ -69,10 +69,8 @@ const STDERR = 2;
 const CRASH_STATUSES = new Set<unknown>([1, 7]);
 
 /**
- * Makes the process fail with a message if it exits before the command is done: because a tool waits for something
- * that can no longer happen, or because a tool exits the process. Otherwise both would look like success.
- *
- * @returns removes the guard once the command is done
+ * Makes the process fail with a message if it exits before the command is done: because a tool waits for something that can
+ * no longer happen, or exits the process. Otherwise both would look like success. Returns a function that removes the guard.
  */
 function guardProcessExit(): () => void {
   const onBeforeExit = (): void => {

@@ -7,13 +7,11 @@ import { distFile, packageFolder } from '../common/files.js';
 import type { Json } from '../common/json/json.js';
 import type { ImportModule } from '../tools/loading/load-tools.js';
 
-/** The name of this program on the command line. */
 export const PROGRAM = 'wavetrain';
 
 // The bundled command has no `import()` of its own: bin/start.cjs passes its own in.
 declare const hostImport: ImportModule | undefined;
 
-/** Imports a module by its URL. */
 export const importModule: ImportModule =
   typeof hostImport === 'undefined' ? (url) => import(url) : hostImport;
 
@@ -22,7 +20,6 @@ interface PackageJson {
   readonly engines: { readonly node: string };
 }
 
-/** Reads the package.json of this package. */
 export function readPackageJson(): PackageJson {
   const packageJson: PackageJson = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8'));
   return packageJson;

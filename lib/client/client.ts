@@ -19,11 +19,10 @@ import { requestCompilation } from './event-stream.js';
 import {
   artifactPath,
   authorizationHeaders,
+  definitionBody,
   formatQuery,
   getRequest,
   parseBaseUrl,
-  pipelineBody,
-  planBody,
   postRequest,
   runPath,
   runRequest,
@@ -107,7 +106,7 @@ export class WavetrainClient {
 
   /** Validates a pipeline. Resolves with `ok: false` if it has errors. */
   validate(pipeline: DefinitionOrText, options: ValidateOptions = {}): Promise<ValidationReport> {
-    return this.#post('/pipelines/validate', pipelineBody(pipeline, options), options);
+    return this.#post('/pipelines/validate', definitionBody('pipeline', pipeline, options), options);
   }
 
   /**
@@ -132,9 +131,9 @@ export class WavetrainClient {
   ): Promise<Graph | string> {
     const { format } = options;
     const path = `/pipelines/graph${formatQuery({ format })}`;
-    const body = pipelineBody(pipeline, options);
+    const body = definitionBody('pipeline', pipeline, options);
     if (format === undefined) return this.#post<Graph>(path, body, options);
-    const request = { ...postRequest(path, body, options), headers: { accept: '*/*' } };
+    const request = { ...postRequest(path, body, options), headers: ANY_TYPE };
     return (await this.#transport.send(request)).text;
   }
 
@@ -150,18 +149,14 @@ export class WavetrainClient {
     return this.#transport.json(runRequest('/pipelines/run', request, options));
   }
 
-  /**
-   * Starts a run. Retried only with an idempotency key.
-   *
-   * @param request text is a definition in YAML or JSON
-   */
+  /** Starts a run. Retried only with an idempotency key. @param request text is a definition in YAML or JSON */
   submit(request: string | AsyncRunRequest, options: SubmitOptions = {}): Promise<AcceptedRun> {
     return this.#transport.json(runRequest('/pipelines/run_async', request, options));
   }
 
   /** Validates a plan. A sub-pipeline without its pipeline is checked by what the plan declares about it. */
   validatePlan(plan: DefinitionOrText, options: ValidatePlanOptions = {}): Promise<PlanReport> {
-    return this.#post('/plans/validate', planBody(plan, options), options);
+    return this.#post('/plans/validate', definitionBody('plan', plan, options), options);
   }
 
   /**

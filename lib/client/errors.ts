@@ -78,14 +78,12 @@ export function connectionError(error: unknown, url: string): RequestError {
   });
 }
 
-/** A response whose body has been read. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** Converts an error response. */
 export function toRequestError(
   response: HttpResponse,
   url: string,

@@ -87,7 +87,6 @@ class IdleTimeout {
     return this.#controller.signal;
   }
 
-  /** To be called whenever something arrives. */
   reset(): void {
     this.#clock.clearTimeout(this.#timer);
     this.#timer = this.#clock.setTimeout(

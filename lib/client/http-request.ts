@@ -1,11 +1,5 @@
-import { WavetrainError } from '../common/errors.js';
-import type {
-  DefinitionOrText,
-  RequestOptions,
-  SubmitOptions,
-  ValidateOptions,
-  ValidatePlanOptions,
-} from './requests.js';
+import { type ErrorCode, WavetrainError } from '../common/errors.js';
+import type { DefinitionOrText, RequestOptions, SubmitOptions, ValidatePlanOptions } from './requests.js';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -47,17 +41,14 @@ function runBody(run: { readonly pipeline?: unknown; readonly plan?: unknown }):
   return typeof plan === 'string' ? { yaml: plan, ...values } : run;
 }
 
-/** The body of a request that validates or draws a pipeline. */
-export function pipelineBody(pipeline: DefinitionOrText, { inputs, session }: ValidateOptions): object {
-  return { ...(typeof pipeline === 'string' ? { yaml: pipeline } : { pipeline }), inputs, session };
-}
-
-/** The body of a request that validates a plan. */
-export function planBody(
-  plan: DefinitionOrText,
+/** Creates the body of a request that validates a definition, or draws it. */
+export function definitionBody(
+  kind: 'pipeline' | 'plan',
+  definition: DefinitionOrText,
   { pipelines, beside, inputs, session }: ValidatePlanOptions,
 ): object {
-  return { ...(typeof plan === 'string' ? { yaml: plan } : { plan }), pipelines, beside, inputs, session };
+  const field = typeof definition === 'string' ? 'yaml' : kind;
+  return { [field]: definition, pipelines, beside, inputs, session };
 }
 
 /**
@@ -67,17 +58,12 @@ export function planBody(
  */
 export function parseBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
+  const refuse = (problem: string): WavetrainError => new WavetrainError('bad_usage', problem);
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    throw new WavetrainError(
-      'bad_usage',
-      `"${text}" is not the address of a server, such as http://127.0.0.1:8000`,
-    );
+    throw refuse(`"${text}" is not the address of a server, such as http://127.0.0.1:8000`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new WavetrainError(
-      'bad_usage',
-      'the address of a server must not contain a user name or password: use an API key',
-    );
+    throw refuse('the address of a server must not contain a user name or password: use an API key');
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
@@ -91,30 +77,25 @@ export function authorizationHeaders(key: string | undefined): Record<string, st
 
 /** @throws WavetrainError `run_not_found` for an id that cannot be part of a path */
 export function runPath(runId: string): string {
-  // A URL resolves "." and ".." to another path, even when they are encoded.
-  if (['', '.', '..'].includes(runId)) {
-    throw new WavetrainError('run_not_found', `there is no run "${runId}"`);
-  }
-  return `/pipelines/runs/${encodeURIComponent(runId)}`;
+  return `/pipelines/runs/${pathPart(runId, 'run_not_found', 'there is no run')}`;
 }
 
 /** @throws WavetrainError `run_not_found` or `task_not_found` for an id that cannot be part of a path */
 export function taskPath(runId: string, taskId: string): string {
-  if (['', '.', '..'].includes(taskId)) {
-    throw new WavetrainError('task_not_found', `the run has no task "${taskId}"`);
-  }
-  return `${runPath(runId)}/tasks/${encodeURIComponent(taskId)}`;
+  return `${runPath(runId)}/tasks/${pathPart(taskId, 'task_not_found', 'the run has no task')}`;
 }
 
 /** @throws WavetrainError `run_not_found` or `artifact_not_found` for a name that cannot be part of a path */
 export function artifactPath(runId: string, name: string): string {
-  if (['', '.', '..'].includes(name)) {
-    throw new WavetrainError('artifact_not_found', `the run has no file "${name}"`);
-  }
-  return `${runPath(runId)}/artifacts/${encodeURIComponent(name)}`;
+  return `${runPath(runId)}/artifacts/${pathPart(name, 'artifact_not_found', 'the run has no file')}`;
 }
 
-/** Formats a query string without the undefined fields. */
+function pathPart(name: string, code: ErrorCode, problem: string): string {
+  // A URL resolves "." and ".." to another path, even when they are encoded.
+  if (['', '.', '..'].includes(name)) throw new WavetrainError(code, `${problem} "${name}"`);
+  return encodeURIComponent(name);
+}
+
 export function formatQuery(fields: Readonly<Record<string, string | number | boolean | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));

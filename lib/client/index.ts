@@ -1,35 +1,8 @@
 /** A client for Wavetrain servers, imported as `wavetrain/client`. */
-export { WavetrainClient } from './client.js';
-export type { ClientOptions } from './client.js';
+export { type ClientOptions, WavetrainClient } from './client.js';
 export type { EventOptions, GapNotice, StreamedEvent } from './event-feed.js';
 export { FailedRunError, RequestError } from './errors.js';
-export type {
-  ActorSnapshot,
-  ArtifactListQuery,
-  AsyncPlanRunRequest,
-  AsyncRunRequest,
-  BlackboardRequest,
-  CancelOptions,
-  ChangeOptions,
-  CompileRequestOptions,
-  DefinitionOrText,
-  InspectionQuery,
-  ListQuery,
-  EventListQuery,
-  PlanRunRequest,
-  RecordOptions,
-  RequestOptions,
-  RerunOptions,
-  RunRequest,
-  SubmitOptions,
-  SubPipelineDefinitions,
-  TaskListQuery,
-  TaskRequestOptions,
-  ToolList,
-  ValidateOptions,
-  ValidatePlanOptions,
-  VersionedRecord,
-} from './requests.js';
+export type * from './requests.js';
 
 // The types of responses
 export type { RunStatus, TaskStatus } from '../../machines/types.js';

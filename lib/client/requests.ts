@@ -23,27 +23,29 @@ export interface RunRequest extends Omit<RunInputs, 'pipeline' | 'tenant_id'> {
   readonly options?: ExecutionOptions;
 }
 
-export interface AsyncRunRequest extends RunRequest {
+interface TenantChoice {
   /** Namespace on the blackboard; also determines who may see the run. */
   readonly tenant_id?: string | undefined;
 }
 
+export interface AsyncRunRequest extends RunRequest, TenantChoice {}
+
 /** Sub-pipeline id to its pipeline. */
 export type SubPipelineDefinitions = Readonly<Record<string, DefinitionOrText>>;
 
-/** Starts the run of a plan. */
-export interface PlanRunRequest extends Omit<PlanInputs, 'plan' | 'tenant_id'> {
-  readonly plan: DefinitionOrText;
+interface OtherPipelines {
   /** The pipelines that the plan does not contain: a server reads no files. */
   readonly pipelines?: SubPipelineDefinitions;
   /** The id of a plan of the folder of the server, in whose place this one finds the other pipelines (D69). */
   readonly beside?: string | undefined;
 }
 
-export interface AsyncPlanRunRequest extends PlanRunRequest {
-  /** Namespace on the blackboard; also determines who may see the run. */
-  readonly tenant_id?: string | undefined;
+/** Starts the run of a plan. */
+export interface PlanRunRequest extends Omit<PlanInputs, 'plan' | 'tenant_id'>, OtherPipelines {
+  readonly plan: DefinitionOrText;
 }
+
+export interface AsyncPlanRunRequest extends PlanRunRequest, TenantChoice {}
 
 /** Has a language model write a definition. */
 export interface CompileRequestOptions extends RequestOptions {
@@ -63,12 +65,7 @@ export interface ValidateOptions extends RequestOptions {
   readonly session?: RunInputs['session'];
 }
 
-export interface ValidatePlanOptions extends ValidateOptions {
-  /** The pipelines that the plan does not contain. */
-  readonly pipelines?: SubPipelineDefinitions;
-  /** The id of a plan of the folder of the server, in whose place this one finds the other pipelines (D69). */
-  readonly beside?: string | undefined;
-}
+export interface ValidatePlanOptions extends ValidateOptions, OtherPipelines {}
 
 export interface SubmitOptions extends RequestOptions {
   /** Makes it safe to send the request again: the same key with the same request is one run (D36). */
@@ -126,20 +123,17 @@ export interface BlackboardRequest extends RequestOptions, BlackboardOptions {}
 /** Pages the files of a run. */
 export interface ArtifactListQuery extends RequestOptions, ArtifactQuery {}
 
-/** Pages the entries of an inspection. */
-export interface InspectionQuery extends RequestOptions {
-  /** Number of the last entry that the caller has. Default 0. */
+interface SequenceQuery extends RequestOptions {
+  /** Number of the last entry or event that the caller has. Default 0. */
   readonly after?: number | undefined;
-  /** Largest number of entries; default 1000, at most 10,000. */
+  /** Largest number of entries or events; default 1000, at most 10,000. */
   readonly limit?: number | undefined;
 }
 
-export interface EventListQuery extends RequestOptions {
-  /** Number of the last event that the caller has. Default 0. */
-  readonly after?: number | undefined;
-  /** Largest number of events; default 1000, at most 10,000. */
-  readonly limit?: number | undefined;
-}
+/** Pages the entries of an inspection. */
+export interface InspectionQuery extends SequenceQuery {}
+
+export interface EventListQuery extends SequenceQuery {}
 
 /** The snapshot of one actor, with those of its children. */
 export interface ActorSnapshot {

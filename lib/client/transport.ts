@@ -4,38 +4,24 @@ import type { HttpRequest } from './http-request.js';
 
 interface TransportOptions {
   readonly baseUrl: string;
-  /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
   readonly clock: Clock;
-  /** Maximum number of retries of a repeatable request. */
   readonly retries: number;
 }
 
 /** Sends requests to one server, retries them and converts failures to RequestErrors. */
 export class Transport {
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly retries: number;
+  /** True when the server has answered before. */
+  wasReached = false;
   readonly #options: TransportOptions;
-  #wasReached = false;
 
   constructor(options: TransportOptions) {
     this.#options = options;
-  }
-
-  get baseUrl(): string {
-    return this.#options.baseUrl;
-  }
-
-  get clock(): Clock {
-    return this.#options.clock;
-  }
-
-  /** True when the server has answered before. */
-  get wasReached(): boolean {
-    return this.#wasReached;
-  }
-
-  get retries(): number {
-    return this.#options.retries;
+    ({ baseUrl: this.baseUrl, clock: this.clock, retries: this.retries } = options);
   }
 
   /** Sends a request and parses the JSON of the response. Rejects like {@link send}. */
@@ -71,16 +57,16 @@ export class Transport {
 
   async #sendOnce(request: HttpRequest): Promise<HttpResponse> {
     const response = await this.#convertErrors(request, async () => readText(await this.#fetch(request)));
-    this.#wasReached = true;
+    this.wasReached = true;
     if (isError(response)) throw this.#toRequestError(response);
     return response;
   }
 
   #fetch({ method, path, body, yaml, headers, signal }: HttpRequest): Promise<Response> {
-    const { baseUrl, fetch, headers: commonHeaders } = this.#options;
+    const { fetch, headers: commonHeaders } = this.#options;
     const text = yaml ?? (body === undefined ? undefined : JSON.stringify(body));
     const type = yaml === undefined ? 'application/json' : 'application/yaml';
-    return fetch(baseUrl + path, {
+    return fetch(this.baseUrl + path, {
       method,
       headers: { ...commonHeaders, ...(text !== undefined && { 'content-type': type }), ...headers },
       // Following a redirect would turn a POST into a GET.

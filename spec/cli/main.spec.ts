@@ -36,6 +36,16 @@ describe('wavetrain', () => {
       expect((await invoke(['help', ...path])).stdout).to.equal(stdout);
       expect((await invoke([...path, '-h'])).stdout).to.equal(stdout);
     });
+
+    it(`${path.join(' ')} --help lists the flags that commands share last, in one order`, async () => {
+      const { stdout } = await invoke([...path, '--help']);
+      const [options = ''] = stdout.split(/\n(?:Details|Examples)\n/);
+      const flags = Array.from(options.matchAll(/^ {2}(-[\w-]+)/gm), ([, flag]) => flag);
+      const shared = ['--server', '--store', '--tools', '--mcp', '--env-file'].filter((flag) =>
+        flags.includes(flag),
+      );
+      expect(flags.slice(flags.length - shared.length)).to.deep.equal(shared);
+    });
   }
 
   it('run --help lists every flag of the specification', async () => {

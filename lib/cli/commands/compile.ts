@@ -14,13 +14,13 @@ import type {
   CompileResult,
 } from '../../compile/result.js';
 import type { CliContext } from '../context.js';
-import { CatalogCommand } from '../input/shared-options.js';
+import { CatalogCommand, textOption, flagOption } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { readText } from '../input/read-file.js';
 import { PROGRAM } from '../package-info.js';
-import { StopSignals } from '../input/process-events.js';
+import { untilSignal } from '../input/process-events.js';
 import { assertNoOwnTools, callServer } from '../runs/server-client.js';
 import { modelLines } from '../render/run-summary.js';
 import { detectTerminal } from '../render/terminal.js';
@@ -61,42 +61,19 @@ export class CompileCommand extends CatalogCommand {
   });
 
   prompt = Option.String({ name: 'PROMPT', required: false });
-  output = Option.String('--output', {
-    description: '<FILE> write the YAML to this file, which it replaces',
-  });
-  json = Option.Boolean('--json', false, {
-    description: 'print only the YAML (not JSON), and no messages but errors; with --output, also write it',
-  });
-  verbose = Option.Boolean('--verbose', false, {
-    description: 'also print what was repaired, and how many tokens it took',
-  });
-  promptFile = Option.String('--prompt-file', {
-    description: '<FILE> read the description from this file; - reads standard input',
-  });
-  maxRepairs = Option.String('--max-repairs', {
-    description: `<N> how often the model is asked to repair its answer, 0 to ${COMPILE_LIMITS.mostRepairs}; default ${COMPILE_LIMITS.repairs}`,
-  });
-  model = Option.String('--model', {
-    description: '<PROVIDER/MODEL> language model; default WAVETRAIN_COMPILE_MODEL or WAVETRAIN_MODEL',
-  });
-  server = Option.String('--server', {
-    description: '<URL> compile on this server, with its models and tools; Ctrl-C ends it there',
-  });
+  output = textOption`--output <FILE> write the YAML to this file, which it replaces`;
+  json = flagOption`--json print only the YAML (not JSON), and no messages but errors; with --output, also write it`;
+  verbose = flagOption`--verbose also print what was repaired, and how many tokens it took`;
+  promptFile = textOption`--prompt-file <FILE> read the description from this file; - reads standard input`;
+  maxRepairs = textOption`--max-repairs <N> how often the model is asked to repair its answer, 0 to
+    ${COMPILE_LIMITS.mostRepairs}; default ${COMPILE_LIMITS.repairs}`;
+  model = textOption`--model <PROVIDER/MODEL> language model; default WAVETRAIN_COMPILE_MODEL or WAVETRAIN_MODEL`;
+  server = textOption`--server <URL> compile on this server, with its models and tools; Ctrl-C ends it there`;
 
   /** Compiles a description into a definition (D40, D41). Returns `invalid` if the model wrote no valid one. */
   override async execute(): Promise<ExitStatus> {
-    const { context } = this;
-    const signals = new StopSignals(context.processEvents);
-    const stopping = new AbortController();
-    const interrupted = signals.first.then((): ExitStatus => {
-      stopping.abort();
-      return EXIT.interrupted;
-    });
-    try {
-      return await Promise.race([this.#compile(stopping.signal), interrupted]);
-    } finally {
-      signals.close();
-    }
+    const compiled = await untilSignal(this.context.processEvents, (signal) => this.#compile(signal));
+    return compiled ?? EXIT.interrupted;
   }
 
   async #compile(signal: AbortSignal): Promise<ExitStatus> {
@@ -105,19 +82,20 @@ export class CompileCommand extends CatalogCommand {
     const maxRepairs = readNumber('--max-repairs', this.maxRepairs, REPAIRS);
     const prompt = await this.#readPrompt();
     const output = this.output === undefined ? undefined : await findOutput(this.output, context);
-    const progress = new ProgressLine(context, this.json);
     const { model } = this;
-    const options = { model, maxRepairs, signal, onProgress: progress.show.bind(progress) };
+    const onProgress = ({ state, attempt }: CompileProgress): void =>
+      this.#showProgress(`${WORDS[state]} (answer ${attempt}) …`);
+    const options = { model, maxRepairs, signal, onProgress };
     try {
       const result = await (this.server === undefined
         ? this.#compileHere(prompt, options)
         : this.#compileOnServer(prompt, options));
-      progress.clear();
+      this.#showProgress('');
       this.#printEffort(result);
       await this.#printResult(result, output);
       return EXIT.done;
     } catch (error) {
-      progress.clear();
+      this.#showProgress('');
       if (signal.aborted) return EXIT.interrupted;
       if (errorCode(error) !== 'compile_failed') throw error;
       this.#printEffort(effortOf(error));
@@ -139,7 +117,12 @@ export class CompileCommand extends CatalogCommand {
     return callServer(this, this.context, (client) => client.compile(prompt, options));
   }
 
-  /** Reads the one description. @throws UsageError */
+  /** Replaces the line on a terminal that says what is being done. */
+  #showProgress(text: string): void {
+    const { stderr, env } = this.context;
+    if (!this.json && detectTerminal(stderr, env).canRedraw) stderr.write(`\r\u001B[K${text}`);
+  }
+
   async #readPrompt(): Promise<string> {
     const example = `as in ${PROGRAM} compile 'read a contract and list our duties'`;
     if ((this.prompt === undefined) === (this.promptFile === undefined)) {
@@ -153,12 +136,8 @@ export class CompileCommand extends CatalogCommand {
   }
 
   /** With `--verbose`, what was wrong with the answers that were sent back, and what all of them took. */
-  #printEffort({
-    repair_history: repairs = [],
-    attempts = 0,
-    usage,
-    model = '',
-  }: Partial<CompileEffort>): void {
+  #printEffort(effort: Partial<CompileEffort>): void {
+    const { repair_history: repairs = [], attempts = 0, usage, model = '' } = effort;
     if (!this.verbose) return;
     const steps = repairs.map(({ error }, index) => `answer ${index + 1} was sent back:\n${indent(error)}`);
     const used = usage === undefined ? [] : modelLines({ usage: [{ model, requests: attempts, ...usage }] });
@@ -203,7 +182,6 @@ function indent(text: string): string {
   return text.replace(/^/gm, '  ');
 }
 
-/** Returns the effort of a compilation that has failed, here or on a server. */
 function effortOf(error: unknown): Partial<CompileEffort> {
   const { detail } = error as Partial<RequestError>;
   return detail ?? (error as CompileFailedError);
@@ -233,22 +211,3 @@ const WORDS: Readonly<Record<CompileProgress['state'], string>> = {
   validating: 'checking the answer',
   repairing: 'the model repairs its answer',
 };
-
-/** One line on a terminal that says what is being done. */
-class ProgressLine {
-  readonly #context: CliContext;
-  readonly #isShown: boolean;
-
-  constructor(context: CliContext, isQuiet: boolean) {
-    this.#context = context;
-    this.#isShown = !isQuiet && detectTerminal(context.stderr, context.env).canRedraw;
-  }
-
-  show({ state, attempt }: CompileProgress): void {
-    if (this.#isShown) this.#context.stderr.write(`\r\u001B[K${WORDS[state]} (answer ${attempt}) …`);
-  }
-
-  clear(): void {
-    if (this.#isShown) this.#context.stderr.write('\r\u001B[K');
-  }
-}

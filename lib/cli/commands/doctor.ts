@@ -1,11 +1,11 @@
 import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Command, Option } from 'clipanion';
+import { Command } from 'clipanion';
 import { type Config, readConfig, VARIABLES } from '../../common/config/config.js';
 import { type Environment, type EnvironmentVariable } from '../../common/config/environment.js';
 import { readStoreFile } from '../../common/config/server-config.js';
-import { errorMessage } from '../../common/errors.js';
+import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
 import { readModelConfig } from '../../common/model-config.js';
 import { formatCount } from '../../common/text.js';
@@ -19,7 +19,13 @@ import { PROGRAM, readPackageJson } from '../package-info.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
 import { padToWidth, toSingleLine } from '../render/text.js';
-import { ENV_FILE_OPTION, TOOLS_OPTION } from '../input/shared-options.js';
+import {
+  ENV_FILE_OPTION,
+  TOOLS_OPTION,
+  flagOption,
+  listOption,
+  textOption,
+} from '../input/shared-options.js';
 
 export class DoctorCommand extends Command<CliContext> {
   static override paths = [['doctor']];
@@ -32,9 +38,9 @@ export class DoctorCommand extends Command<CliContext> {
     ],
   });
 
-  json = Option.Boolean('--json', false, { description: 'print the findings as one JSON document' });
-  tools = Option.Array('--tools', { description: TOOLS_OPTION });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
+  json = flagOption`--json print the findings as one JSON document`;
+  tools = listOption`--tools ${TOOLS_OPTION}`;
+  envFile = textOption`--env-file ${ENV_FILE_OPTION}`;
 
   /** Checks everything that Wavetrain needs (D43). Returns `failed` if something is broken. */
   override async execute(): Promise<ExitStatus> {
@@ -46,7 +52,7 @@ export class DoctorCommand extends Command<CliContext> {
       checkNode(),
       ...configFindings,
       ...checkVariables(context.env),
-      checkModels(context.env),
+      await checkModels(context.env),
       await checkSecrets(context),
       checkFileRoots(config, context.cwd),
       await checkTools(config, this.tools, context),
@@ -55,38 +61,27 @@ export class DoctorCommand extends Command<CliContext> {
       checkTerminal(context),
       await checkFolder(context.cwd),
     ];
-    const ok = findings.every(({ state }) => state !== 'broken');
-    if (this.json) printJson({ ok, findings }, context);
+    const areOk = findings.every(({ state }) => state !== 'broken');
+    if (this.json) printJson({ ok: areOk, findings }, context);
     else printFindings(findings, context);
-    return ok ? EXIT.done : EXIT.failed;
+    return areOk ? EXIT.done : EXIT.failed;
   }
 }
 
-/** The result of one check. */
 export interface DoctorFinding {
   readonly name: string;
   /** `missing` is harmless in itself; `broken` keeps something from working. */
   readonly state: 'ok' | 'missing' | 'broken';
   /** The text of the finding. Never a secret. */
   readonly found: string;
-  /** A way to fix the finding. */
   readonly advice?: string;
 }
 
-/** Checks that this version of Node.js is recent enough for the package. */
 export function checkNode(version: string = process.versions.node): DoctorFinding {
   const [least = ''] = /\d+(\.\d+)*/.exec(readPackageJson().engines.node) ?? [];
-  if (!isOlder(version, least)) return { name: 'Node.js', state: 'ok', found: version };
+  const isOlder = version.localeCompare(least, 'en', { numeric: true }) < 0;
+  if (!isOlder) return { name: 'Node.js', ...ok(version) };
   return { name: 'Node.js', state: 'broken', found: version, advice: `install Node.js ${least} or newer` };
-}
-
-function isOlder(version: string, least: string): boolean {
-  const [actual, required] = [version, least].map((text) => text.split('.').map(Number));
-  for (const [index, wanted] of (required ?? []).entries()) {
-    const part = actual?.[index] ?? 0;
-    if (part !== wanted) return part < wanted;
-  }
-  return false;
 }
 
 /** An invalid configuration is a finding; the other checks continue without it. */
@@ -115,49 +110,57 @@ export function checkVariables(
 
 const PURPOSES = ['job', 'select', 'extract', 'ocr', 'compile'] as const;
 
-/** Says which providers of language models can be asked, and which model a task gets that names none (D50). Asks nobody. */
-function checkModels(env: Environment): DoctorFinding {
-  const name = 'language models';
+type Found = Omit<DoctorFinding, 'name'>;
+
+const ok = (found: string): Found => ({ state: 'ok', found });
+const missing = (found: string, advice: string): Found => ({ state: 'missing', found, advice });
+
+/** Looks at one thing. An error is a finding. @param advice for that */
+async function check(
+  name: string,
+  advice: string,
+  look: () => Found | Promise<Found>,
+): Promise<DoctorFinding> {
   try {
+    return { name, ...(await look()) };
+  } catch (error) {
+    return { name, state: 'broken', found: errorMessage(error), advice };
+  }
+}
+
+/** Says which providers of language models can be asked, and which model a task gets that names none (D50). Asks nobody. */
+function checkModels(env: Environment): Promise<DoctorFinding> {
+  return check('language models', 'see docs/models/providers.md', () => {
     const config = readModelConfig(env);
     const models = Object.values(config.models).some((model) => model !== undefined);
-    const providers = configuredProviders(config).map((provider) => `${provider}/…`);
+    const named = `can be named: ${configuredProviders(config)
+      .map((provider) => `${provider}/…`)
+      .join(', ')}`;
     if (!models && !config.openai.isConfigured && config.anthropic.apiKey === undefined) {
       const advice =
         'optional: tasks that name no model need WAVETRAIN_MODEL, OPENAI_API_KEY or ANTHROPIC_API_KEY';
-      return { name, state: 'missing', found: `no default; can be named: ${providers.join(', ')}`, advice };
+      return missing(`no default; ${named}`, advice);
     }
     const chosen = PURPOSES.map((purpose) => {
       const { provider, model } = chooseModel(config, purpose);
       return [purpose, `${provider}/${model}`] as const;
     });
     const standard = chosen[0]?.[1];
-    const others = chosen
-      .filter(([, model]) => model !== standard)
-      .map(([purpose, model]) => `${purpose} ${model}`);
-    const found = [`default ${standard}`, ...others].join(', ');
-    return { name, state: 'ok', found: `${found}; can be named: ${providers.join(', ')}` };
-  } catch (error) {
-    return { name, state: 'broken', found: errorMessage(error), advice: 'see docs/models/providers.md' };
-  }
+    const others = chosen.filter(([, model]) => model !== standard).map((other) => other.join(' '));
+    return ok(`${[`default ${standard}`, ...others].join(', ')}; ${named}`);
+  });
 }
 
 /** Lists the names of the secrets, never their values (D61). */
-async function checkSecrets(context: CliContext): Promise<DoctorFinding> {
-  const name = 'secrets';
-  try {
+function checkSecrets(context: CliContext): Promise<DoctorFinding> {
+  return check('secrets', 'fix the file that SERVICE_SECRETS_FILE names, or the variable', async () => {
     const listed = await describeSecrets(context);
-    if (listed !== undefined) {
-      const { names, problems } = listed;
-      const advice = `no run can read all of them: ${problems.join('; ')}`;
-      return { name, state: 'ok', found: names, ...(problems.length > 0 && { advice }) };
-    }
-    const advice = 'optional: {{secrets.NAME}} in the inputs of a task reads SECRET_NAME';
-    return { name, state: 'missing', found: 'none', advice };
-  } catch (error) {
-    const advice = 'fix the file that SERVICE_SECRETS_FILE names, or the variable';
-    return { name, state: 'broken', found: errorMessage(error), advice };
-  }
+    if (listed === undefined)
+      return missing('none', 'optional: {{secrets.NAME}} in the inputs of a task reads SECRET_NAME');
+    const { names, problems } = listed;
+    const advice = `no run can read all of them: ${problems.join('; ')}`;
+    return { ...ok(names), ...(problems.length > 0 && { advice }) };
+  });
 }
 
 /** Checks the folders that tools may read, besides the pipeline's own and the working directory (D51). */
@@ -169,71 +172,54 @@ function checkFileRoots({ fileRoots }: Config, cwd: string): DoctorFinding {
     return { name, state: 'broken', found: `${missing.join(', ')} does not exist`, advice };
   }
   const folders = ["the pipeline's folder", cwd, ...fileRoots.map((root) => resolve(cwd, root))];
-  return { name, state: 'ok', found: folders.join(', ') };
+  return { name, ...ok(folders.join(', ')) };
 }
 
-async function checkTools(
+function checkTools(
   config: Config,
   specifiers: readonly string[] | undefined,
   context: CliContext,
 ): Promise<DoctorFinding> {
-  const name = 'tools';
-  try {
-    const catalog = await loadCatalog(specifiers, config, context);
-    const names = catalog.names();
-    return { name, state: 'ok', found: `${names.length}: ${names.join(', ')}` };
-  } catch (error) {
-    return { name, state: 'broken', found: errorMessage(error), advice: 'fix the file or name another one' };
-  }
+  return check('tools', 'fix the file or name another one', async () => {
+    const names = (await loadCatalog(specifiers, config, context)).names();
+    return ok(`${names.length}: ${names.join(', ')}`);
+  });
 }
 
 /** Says where a server started here keeps its runs, and whether it can (D68). */
-async function checkStore({ env, cwd }: CliContext): Promise<DoctorFinding> {
-  const name = 'store of runs';
+function checkStore({ env, cwd }: CliContext): Promise<DoctorFinding> {
   const file = readStoreFile(env);
-  if (file === undefined) {
-    const advice = 'optional: SERVICE_STORE=wavetrain.db keeps the runs of a server when it ends';
-    return { name, state: 'missing', found: 'memory', advice };
-  }
-  try {
+  return check('store of runs', 'see docs/operation/durable-runs.md', async () => {
+    if (file === undefined) {
+      const advice = 'optional: SERVICE_STORE=wavetrain.db keeps the runs of a server when it ends';
+      return missing('memory', advice);
+    }
     const { inspectStore } = await import('../../runs/store/inspect-store.js');
     const { bytes, runs } = await inspectStore(resolve(cwd, file));
-    if (bytes === undefined) return { name, state: 'ok', found: `${file}: a server will create it` };
+    if (bytes === undefined) return ok(`${file}: a server will create it`);
     const size = bytes < 2 ** 20 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
     const content = runs === undefined ? 'a server has it open' : formatCount(runs, 'run');
-    return { name, state: 'ok', found: `${file}: ${size}, ${content}` };
-  } catch (error) {
-    return {
-      name,
-      state: 'broken',
-      found: errorMessage(error),
-      advice: 'see docs/operation/durable-runs.md',
-    };
-  }
+    return ok(`${file}: ${size}, ${content}`);
+  });
 }
 
 /** Says how many files a server started here finds in its folder of pipelines (D69). It checks them when it starts. */
 async function checkPipelines({ env, cwd }: CliContext): Promise<DoctorFinding> {
-  const name = 'pipelines';
   const folder = env['SERVICE_PIPELINES']?.trim() ?? '';
-  if (folder === '') {
-    const advice =
-      'optional: SERVICE_PIPELINES=FOLDER lets a server know pipelines by id, and start them on schedules';
-    return { name, state: 'missing', found: 'no folder', advice };
-  }
-  try {
+  const advice = 'create the folder, or name another one in SERVICE_PIPELINES';
+  return check('pipelines', advice, async () => {
+    if (folder === '') {
+      const why =
+        'optional: SERVICE_PIPELINES=FOLDER lets a server know pipelines by id, and start them on schedules';
+      return missing('no folder', why);
+    }
     const { countDefinitionFiles } = await import('../../library/list-files.js');
-    const { files, skipped } = await countDefinitionFiles(resolve(cwd, folder));
+    const { files, skipped } = await countDefinitionFiles(resolve(cwd, folder)).catch((error: unknown) => {
+      throw new WavetrainError('unreadable_file', `${folder}: ${describeErrno(error)}`);
+    });
     const left = skipped === 0 ? '' : `, ${skipped} left out`;
-    return { name, state: 'ok', found: `${folder}: ${formatCount(files, 'file')}${left}` };
-  } catch (error) {
-    return {
-      name,
-      state: 'broken',
-      found: `${folder}: ${describeErrno(error)}`,
-      advice: 'create the folder, or name another one in SERVICE_PIPELINES',
-    };
-  }
+    return ok(`${folder}: ${formatCount(files, 'file')}${left}`);
+  });
 }
 
 function checkTerminal({ stdout, stderr, env }: CliContext): DoctorFinding {

@@ -1,8 +1,7 @@
 import { extname, resolve } from 'node:path';
-import { Option } from 'clipanion';
 import { renderSvg } from '../../pipelines/drawing/graph-svg.js';
 import { createGraph, renderDot, renderMermaid, renderText } from '../../pipelines/drawing/graph.js';
-import { DefinitionCommand } from '../input/shared-options.js';
+import { DefinitionCommand, textOption, flagOption } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
 import { readChoice } from '../input/flags.js';
@@ -32,11 +31,9 @@ export class GraphCommand extends DefinitionCommand {
     ],
   });
 
-  format = Option.String('--format', {
-    description: '<FORMAT> text, mermaid, dot or svg; default: by the ending of --output, otherwise text',
-  });
-  output = Option.String('--output,-o', { description: '<FILE> write the drawing to this file' });
-  json = Option.Boolean('--json', false, { description: 'print waves and edges as one JSON document' });
+  format = textOption`--format <FORMAT> text, mermaid, dot or svg; default: by the ending of --output, otherwise text`;
+  output = textOption`--output,-o <FILE> write the drawing to this file`;
+  json = flagOption`--json print waves and edges as one JSON document`;
 
   /** Draws the tasks of a pipeline or the sub-pipelines of a plan (D43). Returns `invalid` for an invalid definition. */
   override async execute(): Promise<ExitStatus> {
@@ -91,13 +88,11 @@ function chooseFormat({ file, format, output, json, context }: GraphCommand): Fo
   throw new UsageError(`"${ending}" is no format of --output`, `the endings are ${endings}; or add --format`);
 }
 
-/** A graph as data, and the function that draws it. */
 interface Drawing {
   readonly graph: unknown;
   readonly render: (columns: number) => string;
 }
 
-/** Returns undefined for an invalid definition. */
 async function createDrawing(
   { kind, check }: LoadedDefinition,
   format: Format,

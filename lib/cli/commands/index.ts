@@ -64,10 +64,7 @@ export function allCommands(): Commands | Promise<Commands> {
   return COMMANDS;
 }
 
-/**
- * Selects the commands whose path starts with the first of `words`, or all commands if there are none. clipanion builds a
- * state machine from the commands it gets; for all of them, that takes longer than most commands run.
- */
+/** Selects the commands of the first word, or all: clipanion takes longer to learn all commands than most take to run. */
 export function commandsFor([word]: readonly string[]): Commands | Promise<Commands> {
   const matching = COMMANDS.filter(({ paths, usage }) => usage && paths?.some(([first]) => first === word));
   return matching.length === 0 ? COMMANDS : matching;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
+import { flagOption } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { describeErrno, makeFolders } from '../../common/files.js';
@@ -38,7 +39,7 @@ export class InitCommand extends Command<CliContext> {
   template = Option.String('--template', 'tools', {
     description: `<NAME> what to start from: ${TEMPLATES.join(' or ')}; default tools`,
   });
-  force = Option.Boolean('--force', false, { description: 'overwrite existing files' });
+  force = flagOption`--force overwrite existing files`;
 
   /** Writes the files of a small pipeline: all of them, or none if one would be overwritten. */
   override async execute(): Promise<ExitStatus> {

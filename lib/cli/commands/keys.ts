@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { Command, Option } from 'clipanion';
+import { Command } from 'clipanion';
+import { textOption, listOption, flagOption } from '../input/shared-options.js';
 import { decodeUtf8, describeErrno } from '../../common/files.js';
 import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { CliContext } from '../context.js';
@@ -25,19 +26,13 @@ export class KeysNewCommand extends Command<CliContext> {
     ],
   });
 
-  name = Option.String('--name', {
-    description: '<NAME> name of the key in the log; by default key- and the first 8 digits of its SHA-256',
-  });
-  tenants = Option.Array('--tenant', {
-    description:
-      "<ID> tenant whose runs the key can see and start; can be repeated; '*' means every tenant; by default the tenant default",
-  });
-  scopes = Option.Array('--scope', {
-    description:
-      '<SCOPE> what the key allows: read, run, edit or metrics; can be repeated; default read and run',
-  });
-  file = Option.String('--file', { description: '<FILE> add the entry to this keys file' });
-  json = Option.Boolean('--json', false, { description: 'print the key and its entry as one JSON document' });
+  name = textOption`--name <NAME> name of the key in the log; by default key- and the first 8 digits of its SHA-256`;
+  tenants = listOption`--tenant <ID> tenant whose runs the key can see and start; can be repeated; '*' means every
+    tenant; by default the tenant default`;
+  scopes = listOption`--scope <SCOPE> what the key allows: read, run, edit or metrics; can be repeated; default read
+    and run`;
+  file = textOption`--file <FILE> add the entry to this keys file`;
+  json = flagOption`--json print the key and its entry as one JSON document`;
 
   /** Creates a key and prints it once. Its entry is added to a keys file or printed too (D37). */
   override async execute(): Promise<ExitStatus> {
@@ -96,12 +91,8 @@ async function appendEntry(
 
 const OWNER_ONLY = 0o600;
 
-function printKey(
-  key: string,
-  entry: string,
-  file: string | undefined,
-  { stdout, stderr, env }: CliContext,
-): void {
+function printKey(key: string, entry: string, file: string | undefined, context: CliContext): void {
+  const { stdout, stderr, env } = context;
   const { style } = detectTerminal(stderr, env);
   const about =
     file === undefined

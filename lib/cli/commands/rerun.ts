@@ -49,7 +49,6 @@ export class RerunCommand extends ShellRunCommand {
     return inRerun;
   }
 
-  /** Runs what has not succeeded, and prints the result as `run` does. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     return executeRun(() => prepareLocalRerun(this, this.#readTarget(), context), this, context);

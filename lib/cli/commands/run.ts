@@ -5,6 +5,9 @@ import {
   BREAK_ON_FAILURE_OPTION,
   ShellRunCommand,
   TENANT_OPTION,
+  listOption,
+  flagOption,
+  textOption,
 } from '../input/shared-options.js';
 import { executeRun } from '../run/execute-run.js';
 import { prepareLocalRun } from '../run/local/local-run.js';
@@ -59,15 +62,12 @@ export class RunCommand extends ShellRunCommand {
   });
 
   file = Option.String({ name: 'FILE' });
-  breakBefore = Option.Array('--break-before', { description: BREAK_BEFORE_OPTION });
-  breakOnFailure = Option.Boolean('--break-on-failure', false, { description: BREAK_ON_FAILURE_OPTION });
-  tenant = Option.String('--tenant', { description: TENANT_OPTION });
-  server = Option.String('--server', {
-    description: '<URL> run it on this server, with the tools of the server; Ctrl-C cancels it there',
-  });
-  noStore = Option.Boolean('--no-store', false, { description: 'do not keep this run' });
+  breakBefore = listOption`--break-before ${BREAK_BEFORE_OPTION}`;
+  breakOnFailure = flagOption`--break-on-failure ${BREAK_ON_FAILURE_OPTION}`;
+  tenant = textOption`--tenant ${TENANT_OPTION}`;
+  server = textOption`--server <URL> run it on this server, with the tools of the server; Ctrl-C cancels it there`;
+  noStore = flagOption`--no-store do not keep this run`;
 
-  /** Runs a pipeline or plan file, here or on a server: checks everything, executes the run and prints its result. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     assertCanAsk(this);

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
-import { Option } from 'clipanion';
 import { errorMessage } from '../../common/errors.js';
 import { readCacheFolder, readConfig, readNetworkConfig, VARIABLES } from '../../common/config/config.js';
 import { readServerConfig, type ServerConfig } from '../../common/config/server-config.js';
@@ -16,7 +15,7 @@ import type { Catalog } from '../../tools/catalog.js';
 import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
 import { formatNumber } from '../../common/text.js';
 import type { CliContext } from '../context.js';
-import { CatalogCommand } from '../input/shared-options.js';
+import { CatalogCommand, textOption, flagOption } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { DEFAULT_TENANT, openServerSecrets } from '../input/secrets.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
@@ -58,13 +57,9 @@ export class ServeCommand extends CatalogCommand {
     ],
   });
 
-  host = Option.String('--host', {
-    description: '<ADDRESS> address to listen on; overrides SERVICE_API_HOST; default 127.0.0.1',
-  });
-  port = Option.String('--port', {
-    description: '<N> port to listen on; overrides SERVICE_API_PORT; 0 picks a free one; default 8000',
-  });
-  quiet = Option.Boolean('--quiet', false, { description: 'log only warnings and errors' });
+  host = textOption`--host <ADDRESS> address to listen on; overrides SERVICE_API_HOST; default 127.0.0.1`;
+  port = textOption`--port <N> port to listen on; overrides SERVICE_API_PORT; 0 picks a free one; default 8000`;
+  quiet = flagOption`--quiet log only warnings and errors`;
 
   /** Serves the API until a signal stops it (D43). Returns `interrupted` if a second signal cut the shutdown short. */
   override async execute(): Promise<ExitStatus> {
@@ -139,7 +134,6 @@ export class ServeCommand extends CatalogCommand {
 
 type ServerModule = typeof import('../lazy/server.js');
 
-/** The values with which the parts of a server are made. */
 interface ServerSetup {
   readonly modules: ServerModule;
   readonly config: ServerConfig;
@@ -148,14 +142,12 @@ interface ServerSetup {
 }
 
 /** Opens the file that keeps runs (D68), and names the one that keeps how far schedules have come. */
-async function openStore({
-  modules: { SqliteStore },
-  config: { storeFile },
-  context: { cwd },
-}: ServerSetup): Promise<Pick<ServerOptions, 'store' | 'scheduleFile'>> {
+async function openStore(setup: ServerSetup): Promise<Pick<ServerOptions, 'store' | 'scheduleFile'>> {
+  const { modules, config, context } = setup;
+  const { storeFile } = config;
   if (storeFile === undefined) return {};
-  const path = resolve(cwd, storeFile);
-  const store = await SqliteStore.open(path, distFile('store-thread.cjs'));
+  const path = resolve(context.cwd, storeFile);
+  const store = await modules.SqliteStore.open(path, distFile('store-thread.cjs'));
   return { store, scheduleFile: `${path}.schedules.json` };
 }
 
@@ -170,8 +162,8 @@ interface ServerProcesses {
 }
 
 /**
- * Starts what evaluates expressions and parses texts and documents in other processes, and what starts programs. They have a lower priority than
- * the server, so that they may use every processor; two at least, so that more than one tenant finds a process.
+ * Starts the processes for expressions, texts, documents and programs, with a lower priority than the server, so that they may
+ * use every processor; two at least, so that more than one tenant finds a process.
  */
 function startProcesses(
   { DocumentPool, ExpressionPool, TextParser, startLauncher }: ServerModule,
@@ -227,12 +219,8 @@ function lowerTenantShare(config: ServerConfig, tenants: number, log: Log): Serv
   return { ...config, tenantShare };
 }
 
-function createServerOptions({
-  modules,
-  config,
-  log,
-  context,
-}: ServerSetup): Omit<ServerOptions, 'catalog' | 'keys' | 'observer'> {
+function createServerOptions(setup: ServerSetup): Omit<ServerOptions, 'catalog' | 'keys' | 'observer'> {
+  const { modules, config, log, context } = setup;
   const { fileRoots } = readConfig(context.env);
   const cacheFolder = readCacheFolder(context.env);
   return {

@@ -2,7 +2,7 @@ import { Option } from 'clipanion';
 import { readConfig } from '../../common/config/config.js';
 import { nearest } from '../../definition/suggest.js';
 import type { Catalog, FunctionMetadata, InputMetadata, ToolMetadata } from '../../tools/catalog.js';
-import { CatalogCommand } from '../input/shared-options.js';
+import { CatalogCommand, flagOption } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
@@ -25,7 +25,7 @@ export class ToolsCommand extends CatalogCommand {
   });
 
   tool = Option.String({ name: 'NAME', required: false });
-  json = Option.Boolean('--json', false, { description: 'print the metadata as one JSON document' });
+  json = flagOption`--json print the metadata as one JSON document`;
 
   /** Lists the tools, or shows one (D43). */
   override async execute(): Promise<ExitStatus> {
@@ -75,7 +75,6 @@ function describe({ description, replaces_builtin }: ToolMetadata): string {
   return replaces_builtin === true ? `${description} (replaces the built-in tool)` : description;
 }
 
-/** Formats a tool: its description, its inputs, its output and an example task. */
 function formatTool(tool: ToolMetadata, columns: number, style: Style): string[] {
   const inputs = Object.values(tool.inputs);
   const rows = inputs.map((input) => inputRow(input, columns));
@@ -98,7 +97,6 @@ function formatTool(tool: ToolMetadata, columns: number, style: Style): string[]
   ];
 }
 
-/** Formats the functions or sources that an input may name, each with its inputs. */
 function formatCallables(
   title: string,
   callables: readonly FunctionMetadata[] | undefined,
@@ -118,7 +116,6 @@ function formatCallables(
   return [style.bold(title), ...blocks.flat(), ''];
 }
 
-/** Formats the schemas that an input may name. */
 function formatSchemas({ schemas = [] }: ToolMetadata, columns: number, style: Style): string[] {
   if (schemas.length === 0) return [];
   const rows = schemas.map(({ name, description }) => [name, description] as const);

@@ -1,7 +1,6 @@
-import { Option } from 'clipanion';
 import type { Statistics } from '../../pipelines/statistics.js';
 import type { CliContext } from '../context.js';
-import { DefinitionCommand } from '../input/shared-options.js';
+import { DefinitionCommand, flagOption } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { createReportOf, type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
 import { printProblems } from '../input/problems.js';
@@ -31,8 +30,8 @@ export class ValidateCommand extends DefinitionCommand {
     ],
   });
 
-  json = Option.Boolean('--json', false, { description: 'print the report as one JSON document' });
-  strict = Option.Boolean('--strict', false, { description: 'count warnings as errors' });
+  json = flagOption`--json print the report as one JSON document`;
+  strict = flagOption`--strict count warnings as errors`;
 
   /** Checks a pipeline or a plan without running it (rule 11; Plan, rule 3). Returns `invalid` if it has errors. */
   override async execute(): Promise<ExitStatus> {

@@ -7,11 +7,7 @@ import { codeFrame } from '../render/code-frame.js';
 import { UsageError } from './usage-errors.js';
 import { readText } from './read-file.js';
 
-/**
- * Reads the JSON object of a flag: the value itself, or after `@` a file (D42). Returns undefined without the flag.
- *
- * @throws UsageError that shows the syntax error in the JSON; WavetrainError `unreadable_file`
- */
+/** Reads the JSON object of a flag: the value itself, or after `@` a file (D42). @throws UsageError that shows the mistake */
 export async function readJsonObject(
   flag: string,
   value: string | undefined,
@@ -47,7 +43,6 @@ function parseObject(what: string, text: string, hint: string | undefined): Json
 
 const CODE_FRAME_COLUMNS = 100;
 
-/** Describes what was found where, and points at it in the text. */
 function describeSyntaxError(text: string, error: unknown): string {
   const syntaxError = findJsonSyntaxError(text);
   if (syntaxError === undefined) return errorMessage(error);
@@ -59,11 +54,7 @@ function describeSyntaxError(text: string, error: unknown): string {
   return [message, ...codeFrame(text.split('\n'), position, CODE_FRAME_COLUMNS)].join('\n');
 }
 
-/**
- * Reads a flag that has one of several values. Returns undefined without the flag.
- *
- * @throws UsageError with the flag, its value and those that there are (D40)
- */
+/** Reads a flag that has one of several values. @throws UsageError with the value and those that there are (D40) */
 export function readChoice<T extends string>(
   flag: string,
   value: string | undefined,
@@ -75,7 +66,6 @@ export function readChoice<T extends string>(
   throw new UsageError(`${flag} must be one of ${choices.join(', ')}, not "${value}"`, hint);
 }
 
-/** The numbers that a flag accepts. */
 export interface NumberRule {
   readonly least: number;
   /** `least` itself is not accepted. */
@@ -89,11 +79,7 @@ export interface NumberRule {
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
-/**
- * Parses the number of a flag. Returns undefined without the flag.
- *
- * @throws UsageError with the flag, its value and an example (D40)
- */
+/** Parses the number of a flag. @throws UsageError with the flag, its value and an example (D40) */
 export function readNumber(flag: string, text: string | undefined, rule: NumberRule): number | undefined {
   if (text === undefined) return undefined;
   const value = NUMBER.test(text.trim()) ? Number(text) : Number.NaN;
@@ -118,11 +104,7 @@ function describeRule({ least, above = false, most, whole = false, unit }: Numbe
   return `${kind} ${range} (${unit})`;
 }
 
-/**
- * Sets environment variables from a file, before any other code reads them. Variables that are already set win (D42).
- *
- * @throws WavetrainError `unreadable_file`
- */
+/** Sets environment variables from a file, before any other code reads them. Variables that are already set win (D42). */
 export async function readEnvFile(name: string | undefined, context: CliContext): Promise<void> {
   if (name === undefined) return;
   const variables = parseEnv(await readText(name, '--env-file', context));

@@ -17,7 +17,6 @@ import type { RunValuesCommand, ShellRunCommand } from './shared-options.js';
 import { toSingleLine } from '../render/text.js';
 import { readText, STANDARD_INPUT } from './read-file.js';
 
-/** The flags that name values, and perhaps the file of a definition. */
 type ValueFlags = Partial<Pick<RunValuesCommand, 'inputs' | 'params' | 'session' | 'sessionFile'>> & {
   readonly file?: string | undefined;
 };
@@ -34,7 +33,6 @@ export type LoadedDefinition =
   | (LoadedFile & { readonly kind: 'pipeline'; readonly check: CheckResult })
   | (LoadedFile & { readonly kind: 'plan'; readonly check: PlanCheckResult });
 
-/** Returns undefined for a definition that cannot be run. */
 export function findChecked({ kind, check }: LoadedDefinition): CheckedDefinition | undefined {
   if (!check.ok) return undefined;
   if (kind === 'pipeline') return { kind, pipeline: check.pipeline };
@@ -97,12 +95,12 @@ interface DefinitionSetup {
   readonly fileRoots: readonly string[];
 }
 
-/**
- * Loads the tools of a definition, and finds the folders that they may read.
- *
- * @param earlier other definitions that need their tools
- * @throws WavetrainError `bad_tool_file`
- */
+export interface CheckSetup extends DefinitionSetup {
+  readonly secrets?: { has(name: string): boolean } | undefined;
+  readonly complete: boolean;
+}
+
+/** Loads the tools of a definition, and of `earlier` ones, and finds the folders that they may read. */
 export async function loadSetup(
   { text, files, folder }: Pick<DefinitionFile, 'text' | 'files' | 'folder'>,
   flags: Pick<DefinitionFlags, 'tools' | 'mcp' | 'verbose'>,
@@ -123,19 +121,11 @@ export async function loadSetup(
   return { catalog, fileRoots: [...new Set([folder, context.cwd, ...configured, ...folders])] };
 }
 
-/** Checks a definition with its values. */
 export async function checkDefinitionFile(
   file: DefinitionFile,
-  {
-    catalog,
-    fileRoots,
-    secrets,
-    complete,
-  }: DefinitionSetup & {
-    readonly secrets?: { has(name: string): boolean } | undefined;
-    readonly complete: boolean;
-  },
+  setup: CheckSetup,
 ): Promise<LoadedDefinition> {
+  const { catalog, fileRoots, secrets, complete } = setup;
   const { source, inputs, session, pipelines } = file;
   const options = {
     catalog,
@@ -152,11 +142,7 @@ export async function checkDefinitionFile(
   return { ...file, kind: 'pipeline', fileRoots, check: checkSource(source, createCheckContext(options)) };
 }
 
-/**
- * Reads every file that the flags name.
- *
- * @throws UsageError, WavetrainError `unreadable_file`
- */
+/** Reads every file that the flags name. @throws UsageError, WavetrainError `unreadable_file` */
 export async function readDefinition(flags: DefinitionFlags, context: CliContext): Promise<DefinitionFile> {
   await readEnvFile(flags.envFile, context);
   const { inputs, session } = await readValues(flags, context);
@@ -182,11 +168,7 @@ export async function readDefinition(flags: DefinitionFlags, context: CliContext
 
 const NONE: ReadonlyMap<string, PipelineInput> = new Map();
 
-/**
- * Reads the values that the flags name.
- *
- * @throws UsageError, WavetrainError `unreadable_file`
- */
+/** Reads the values that the flags name. @throws UsageError, WavetrainError `unreadable_file` */
 export async function readValues(
   flags: ValueFlags,
   context: CliContext,
@@ -213,12 +195,7 @@ function printServerLine(server: string, line: string, { stderr }: CliContext): 
   stderr.write(`${server}: ${toSingleLine(line)}\n`);
 }
 
-/**
- * Loads the tools of a command: the built-in ones, those of SERVICE_TOOLS and those of `--tools` (D48), and those of MCP
- * servers (D49).
- *
- * @throws WavetrainError `bad_tool_file`
- */
+/** Loads the tools of a command: built-in ones, those of SERVICE_TOOLS, `--tools` (D48) and MCP servers (D49). */
 export async function loadCatalog(
   specifiers: readonly string[] | undefined,
   config: Config,

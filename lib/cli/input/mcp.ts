@@ -28,11 +28,8 @@ export interface McpChoice {
 }
 
 /**
- * Starts the MCP servers that a command needs, and makes tools of theirs. They end with the command. Rejects with
- * `unreadable_file`, with `bad_usage` for a mistake in the file, or with `bad_tool_file` for a server that cannot be
- * started.
- *
- * @param file names the configuration
+ * Starts the MCP servers that a command needs, until it ends, and makes tools of theirs. Rejects as `readMcpConfig`, or with
+ * `bad_tool_file` for a server that cannot be started.
  */
 export async function openMcpTools(file: string, choice: McpChoice, context: CliContext): Promise<Tool[]> {
   const { clock, stderr, atEnd } = context;
@@ -88,12 +85,10 @@ function misspeltServers(texts: readonly string[] = [], known: readonly string[]
 /** A definition in another file, which is read when the run calls it. */
 const CALLS_PIPELINES = /\brun_pipeline\b/;
 
-/** True when some definition may name a tool of an MCP server. */
 export function mayNameMcpTools(texts: McpChoice['texts']): boolean {
   return texts === undefined || texts.some((text) => text.includes('mcp.') || CALLS_PIPELINES.test(text));
 }
 
-/** Returns a function that says whether a definition may name tools of a server. */
 function namedServers(texts: McpChoice['texts']): (server: string) => boolean {
   if (texts === undefined || texts.some((text) => CALLS_PIPELINES.test(text))) return () => true;
   const names = new Set(

@@ -9,7 +9,6 @@ import type { DefinitionFile } from './load-definition.js';
 /** A terminal shows this many problems; a file or a pipe gets all of them. */
 const MAX_SHOWN = 30;
 
-/** A definition and its problems. */
 interface CheckedText extends Pick<DefinitionFile, 'name' | 'text' | 'files'> {
   readonly check: { readonly ok: boolean; readonly problems: readonly Problem[] };
 }

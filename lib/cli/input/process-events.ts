@@ -15,14 +15,11 @@ const COUNTED = 2;
 
 /** Counts requests to stop, from Ctrl-C (SIGINT) or SIGTERM: the first asks politely, the second insists. */
 export class StopSignals {
-  /** Resolves on the first signal. */
   readonly first: Promise<void>;
-  /** Resolves on the second signal. */
   readonly second: Promise<void>;
   readonly #events: ProcessEvents;
   readonly #waiting: (() => void)[] = [];
 
-  /** Listens until `close`. */
   constructor(events: ProcessEvents) {
     this.#events = events;
     this.first = this.#nextSignal();
@@ -30,7 +27,6 @@ export class StopSignals {
     for (const signal of SIGNALS) events.on(signal, this.#onSignal);
   }
 
-  /** True once a signal has come. */
   get hasCome(): boolean {
     return this.#waiting.length < COUNTED;
   }
@@ -50,14 +46,29 @@ export class StopSignals {
   };
 }
 
+/** Acts until the first signal, which aborts what is under way. Returns undefined then. */
+export async function untilSignal<T>(
+  events: ProcessEvents,
+  act: (stopping: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const signals = new StopSignals(events);
+  const stopping = new AbortController();
+  const interrupted = signals.first.then(() => stopping.abort());
+  try {
+    return (await Promise.race([act(stopping.signal), interrupted])) ?? undefined;
+  } catch (error) {
+    if (stopping.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    signals.close();
+  }
+}
+
 const UNCAUGHT = ['uncaughtException', 'unhandledRejection'] as const;
 
 /**
  * Prints errors that no task can catch, because a tool throws them in a callback or after it has settled. The process
- * and its runs continue.
- *
- * @param mask replaces secrets (D61)
- * @returns stops the reporting
+ * and its runs continue. Returns a function that stops it. @param mask replaces secrets (D61)
  */
 export function reportUncaughtToolErrors(
   events: ProcessEvents,

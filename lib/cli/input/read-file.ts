@@ -10,12 +10,7 @@ export const STANDARD_INPUT = '-';
 /** Limit for files that are read into memory as a whole. */
 const MAX_MEBIBYTES = 64;
 
-/**
- * Reads a text file, or standard input for `-`.
- *
- * @param what describes the file in messages: `pipeline file`, `--inputs file`
- * @throws WavetrainError `unreadable_file`, with the reason
- */
+/** Reads a text file, or standard input for `-`. @param what it is, in messages: `pipeline file`, `--inputs file` */
 export async function readText(
   name: string,
   what: string,

@@ -9,7 +9,6 @@ type SecretContext = Pick<CliContext, 'env' | 'cwd'>;
 /** The tenant of a run that names none. */
 export const DEFAULT_TENANT = 'default';
 
-/** Says whether a tenant may read the secrets of the environment. */
 type OwnsEnvironment = ((tenantId: string) => boolean) | undefined;
 
 /** A source of secrets, and their names for people: `A, B`, or `default: A, B; acme: C`. */
@@ -35,9 +34,7 @@ export async function openSecrets(context: SecretContext): Promise<UsedSecrets |
 
 /**
  * Opens the secrets of a server, and explains to its callers where a missing one belongs, also when it has none.
- *
  * @param ownsEnvironment default: everybody does
- * @throws as `openSecrets`
  */
 export async function openServerSecrets(
   context: SecretContext,
@@ -69,12 +66,7 @@ async function openSource(
   return { source, names: tenants.join('; '), problems: [] };
 }
 
-/**
- * Describes which secrets there are, and which variables cannot be secrets, without their values; undefined when there are
- * none.
- *
- * @throws as `openSecrets`
- */
+/** Names the secrets that there are, and the variables that cannot be secrets. @throws as `openSecrets` */
 export async function describeSecrets(
   context: SecretContext,
 ): Promise<Pick<OpenedSource, 'names' | 'problems'> | undefined> {

@@ -4,6 +4,29 @@ import type { CliContext } from '../context.js';
 /** The flags of a command, as its class declares them. */
 export type FlagsOf<C extends Command<CliContext>> = Omit<C, keyof Command<CliContext>>;
 
+/** Declares an option with a value, as help shows it: `--output,-o <FILE> write it to this file`. */
+export function textOption(...help: HelpText): string | undefined {
+  return Option.String(...readHelp(help));
+}
+
+/** As {@link textOption}, for an option that can be repeated. */
+export function listOption(...help: HelpText): string[] | undefined {
+  return Option.Array(...readHelp(help));
+}
+
+/** Declares an option that is on or off: `--quiet show no progress`. */
+export function flagOption(...help: HelpText): boolean {
+  const [names, description] = readHelp(help);
+  return Option.Boolean(names, false, description);
+}
+
+type HelpText = [parts: TemplateStringsArray, ...values: unknown[]];
+
+function readHelp([parts, ...values]: HelpText): [names: string, { description: string }] {
+  const [names = '', ...words] = String.raw(parts, ...values).split(/\s+/);
+  return [names, { description: words.join(' ') }];
+}
+
 /** Descriptions of options that commands with different bases have. */
 export const TOOLS_OPTION =
   '<FILE> file or package with your own tools; can be repeated; adds to SERVICE_TOOLS';
@@ -22,32 +45,28 @@ const SESSION_OPTION =
 const STORE_OPTION =
   '<FOLDER> folder that keeps the runs of the shell; default .wavetrain, in the working directory or above it';
 
-/** Base of the commands that load tools. */
 export abstract class CatalogCommand extends Command<CliContext> {
-  tools = Option.Array('--tools', { description: TOOLS_OPTION });
-  mcp = Option.String('--mcp', { description: MCP_OPTION });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
+  tools = listOption`--tools ${TOOLS_OPTION}`;
+  mcp = textOption`--mcp ${MCP_OPTION}`;
+  envFile = textOption`--env-file ${ENV_FILE_OPTION}`;
 }
 
 /** Base of the commands that check a definition and run nothing. */
 export abstract class DefinitionCommand extends CatalogCommand {
   file = Option.String({ name: 'FILE' });
-  inputs = Option.String('--inputs', {
-    description:
-      '<JSON> inputs of the pipeline or plan, which override its defaults; @FILE reads them from a file',
-  });
-  session = Option.String('--session', { description: SESSION_OPTION });
+  inputs = textOption`--inputs <JSON> inputs of the pipeline or plan, which override its defaults; @FILE reads them
+    from a file`;
+  session = textOption`--session ${SESSION_OPTION}`;
 }
 
-/** Base of the commands that send requests to a server. */
 abstract class ServerCommand extends Command<CliContext> {
-  server = Option.String('--server', { description: SERVER_OPTION });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
+  server = textOption`--server ${SERVER_OPTION}`;
+  envFile = textOption`--env-file ${ENV_FILE_OPTION}`;
 }
 
 /** Base of the commands that show runs of the shell, or of a server. */
 export abstract class HistoryCommand extends ServerCommand {
-  store = Option.String('--store', { description: STORE_OPTION });
+  store = textOption`--store ${STORE_OPTION}`;
 }
 
 /** The help of a command on the run that it takes. */
@@ -65,7 +84,6 @@ export abstract class RunIdCommand extends HistoryCommand {
   runId = Option.String(RUN_ID);
 }
 
-/** Base of the commands for one run of a server. */
 export abstract class ServerRunCommand extends ServerCommand {
   runId = Option.String(RUN_ID);
 }
@@ -73,40 +91,29 @@ export abstract class ServerRunCommand extends ServerCommand {
 /** The default of an option that a rerun is not given, as the help describes it. */
 export const AS_BEFORE = 'default: as in the earlier run';
 
-/** Base of the commands that give values to a run. */
 export abstract class RunValuesCommand extends Command<CliContext> {
-  params = Option.String('--params', {
-    description: `<JSON> values of the params of a pipeline; ${this.unlessGiven('absent ones keep their default', 'absent ones are as in the earlier run')}; @FILE reads them from a file`,
-  });
-  inputs = Option.String('--inputs', {
-    description: `<JSON> inputs of the pipeline or plan; ${this.unlessGiven('absent ones keep its defaults', 'absent ones are as in the earlier run')}; @FILE reads them from a file`,
-  });
-  session = Option.String('--session', { description: SESSION_OPTION });
-  sessionFile = Option.String('--session-file', {
-    description: '<FILE> session values from a JSON file; --session overrides them key by key',
-  });
-  timeout = Option.String('--timeout', {
-    description: `<SECONDS> time limit of each attempt of a task without a timeout; ${this.unlessGiven('by default there is none')}`,
-  });
-  concurrency = Option.String('--concurrency', {
-    description: `<N> maximum number of items in flight of a fan-out without fan_out_concurrency; ${this.unlessGiven('default unlimited')}`,
-  });
-  noCache = Option.Boolean('--no-cache', false, {
-    description: 'call every tool, also of tasks with "cache"',
-  });
-  planConcurrency = Option.String('--plan-concurrency', {
-    description: `<N> maximum number of sub-pipelines that run at once; overrides plan_concurrency of the plan; ${this.unlessGiven('default 1')}`,
-  });
-  jitter = Option.String('--jitter', {
-    description: `<FRACTION> random variation of retry delays, from 0 to 1; ${this.unlessGiven('default 0')}`,
-  });
-  retryBaseDelay = Option.String('--retry-base-delay', {
-    description: `<SECONDS> delay before the first retry of a task without retry_delay; doubles with each further retry; ${this.unlessGiven('default 0.5')}`,
-  });
-  maxRetryDelay = Option.String('--max-retry-delay', {
-    description: `<SECONDS> upper limit of the retry delay of a task without max_retry_delay; ${this.unlessGiven('default 4')}`,
-  });
-  envFile = Option.String('--env-file', { description: ENV_FILE_OPTION });
+  params = textOption`--params <JSON> values of the params of a pipeline;
+    ${this.unlessGiven('absent ones keep their default', 'absent ones are as in the earlier run')}; @FILE reads them
+    from a file`;
+  inputs = textOption`--inputs <JSON> inputs of the pipeline or plan;
+    ${this.unlessGiven('absent ones keep its defaults', 'absent ones are as in the earlier run')}; @FILE reads them
+    from a file`;
+  session = textOption`--session ${SESSION_OPTION}`;
+  sessionFile = textOption`--session-file <FILE> session values from a JSON file; --session overrides them key by key`;
+  timeout = textOption`--timeout <SECONDS> time limit of each attempt of a task without a timeout;
+    ${this.unlessGiven('by default there is none')}`;
+  concurrency = textOption`--concurrency <N> maximum number of items in flight of a fan-out without
+    fan_out_concurrency; ${this.unlessGiven('default unlimited')}`;
+  noCache = flagOption`--no-cache call every tool, also of tasks with "cache"`;
+  planConcurrency = textOption`--plan-concurrency <N> maximum number of sub-pipelines that run at once; overrides
+    plan_concurrency of the plan; ${this.unlessGiven('default 1')}`;
+  jitter = textOption`--jitter <FRACTION> random variation of retry delays, from 0 to 1;
+    ${this.unlessGiven('default 0')}`;
+  retryBaseDelay = textOption`--retry-base-delay <SECONDS> delay before the first retry of a task without
+    retry_delay; doubles with each further retry; ${this.unlessGiven('default 0.5')}`;
+  maxRetryDelay = textOption`--max-retry-delay <SECONDS> upper limit of the retry delay of a task without
+    max_retry_delay; ${this.unlessGiven('default 4')}`;
+  envFile = textOption`--env-file ${ENV_FILE_OPTION}`;
 
   /** Chooses what help says of an option that is not given: in a new run, or in the rerun of an earlier one. */
   protected unlessGiven(inNewRun: string, _inRerun: string = AS_BEFORE): string {
@@ -116,43 +123,29 @@ export abstract class RunValuesCommand extends Command<CliContext> {
 
 /** Base of the commands that run a definition in the shell, and print its result. */
 export abstract class ShellRunCommand extends RunValuesCommand {
-  json = Option.Boolean('--json', false, {
-    description:
-      'print only the outputs (for a plan, the whole result) as one JSON document; if the run fails, its status, error, failures with their inputs, and the outputs that there are',
-  });
-  output = Option.String('--output', {
-    description:
-      '<TASK> print only the output of this task, whole: a text as it is, anything else as JSON; in a plan SUB_PIPELINE/TASK',
-  });
-  partial = Option.Boolean('--partial', false, {
-    description: 'if the run fails, print the outputs of the tasks that succeeded',
-  });
-  tools = Option.Array('--tools', { description: this.#orAsBefore(TOOLS_OPTION) });
-  mcp = Option.String('--mcp', { description: this.#orAsBefore(MCP_OPTION) });
-  events = Option.String('--events', {
-    description:
-      '<FILE> write each event to this file as it happens, one JSON document per line; overwrites the file',
-  });
-  record = Option.String('--record', {
-    description:
-      '<FILE> record what the actors of the run do, for wavetrain inspect and bug reports; secrets are masked; overwrites the file',
-  });
+  json = flagOption`--json print only the outputs (for a plan, the whole result) as one JSON document; if the run
+    fails, its status, error, failures with their inputs, and the outputs that there are`;
+  output = textOption`--output <TASK> print only the output of this task, whole: a text as it is, anything else as
+    JSON; in a plan SUB_PIPELINE/TASK`;
+  partial = flagOption`--partial if the run fails, print the outputs of the tasks that succeeded`;
+  tools = listOption`--tools ${this.#orAsBefore(TOOLS_OPTION)}`;
+  mcp = textOption`--mcp ${this.#orAsBefore(MCP_OPTION)}`;
+  events = textOption`--events <FILE> write each event to this file as it happens, one JSON document per line;
+    overwrites the file`;
+  record = textOption`--record <FILE> record what the actors of the run do, for wavetrain inspect and bug reports;
+    secrets are masked; overwrites the file`;
   inspect = Option.String('--inspect', {
     tolerateBoolean: true,
     description:
       'show what the actors of the run do on a page of this machine, and keep the page after the run until Enter or Ctrl-C; --inspect=wait begins the run when the page is open',
   });
-  artifacts = Option.String('--artifacts', {
-    description: `<FOLDER> write the files of tools such as export to this folder; ${this.unlessGiven('default outputs; with --server, download them to this folder (without it, they stay on the server)')}`,
-  });
-  store = Option.String('--store', { description: STORE_OPTION });
-  model = Option.String('--model', {
-    description: this.#orAsBefore(
-      '<PROVIDER/MODEL> language model of tasks that name none, such as openai/gpt-4o-mini; default WAVETRAIN_MODEL',
-    ),
-  });
-  verbose = Option.Boolean('--verbose', false, { description: VERBOSE_OPTION });
-  quiet = Option.Boolean('--quiet', false, { description: 'show no progress and no warnings' });
+  artifacts = textOption`--artifacts <FOLDER> write the files of tools such as export to this folder;
+    ${this.unlessGiven('default outputs; with --server, download them to this folder (without it, they stay on the server)')}`;
+  store = textOption`--store ${STORE_OPTION}`;
+  model = textOption`--model
+    ${this.#orAsBefore('<PROVIDER/MODEL> language model of tasks that name none, such as openai/gpt-4o-mini; default WAVETRAIN_MODEL')}`;
+  verbose = flagOption`--verbose ${VERBOSE_OPTION}`;
+  quiet = flagOption`--quiet show no progress and no warnings`;
 
   #orAsBefore(description: string): string {
     return [description, this.unlessGiven('')].filter((part) => part !== '').join('; ');

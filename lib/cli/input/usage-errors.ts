@@ -19,10 +19,8 @@ export class UsageError extends WavetrainError {
 }
 
 /**
- * Prints the error that a command threw on standard error: the cause and a hint, without a stack.
- *
+ * Prints the error that a command threw: the cause and a hint, without a stack. Returns the error as it was printed.
  * @param pages the help of all commands, to explain errors of clipanion
- * @returns the printed error, which determines the exit status
  */
 export function printError(
   thrown: unknown,
@@ -147,7 +145,6 @@ const TEXT_ARGUMENT = 'PROMPT';
 
 const MAX_SHOWN = 200;
 
-/** True when an option is followed by its value. */
 function takesValue(option: string, page: HelpPage): boolean {
   const help = page.options.find(({ names }) => names.includes(option));
   return help?.description.startsWith('<') === true;
@@ -165,30 +162,22 @@ function rejectedOption(option: string, page: HelpPage): UsageError {
 }
 
 /** Options under the names that they have in other programs. */
-const FOREIGN_OPTIONS: Readonly<Record<string, string>> = {
-  '--parallel': '--concurrency',
-  '--parallelism': '--concurrency',
-  '--max-parallel': '--concurrency',
-  '--workers': '--concurrency',
-  '--jobs': '--concurrency',
-  '--set': '--params',
-  '--var': '--params',
-  '--arg': '--params',
-  '--plugin': '--tools',
-  '--debug': '--verbose',
-  '--url': '--server',
-  '--host': '--server',
-  '--retry-delay': '--retry-base-delay',
-  '--backoff': '--retry-base-delay',
-  '--time-limit': '--timeout',
-  '--namespace': '--tenant',
+const FOREIGN_OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  '--concurrency': ['--parallel', '--parallelism', '--max-parallel', '--workers', '--jobs'],
+  '--params': ['--set', '--var', '--arg'],
+  '--tools': ['--plugin'],
+  '--verbose': ['--debug'],
+  '--server': ['--url', '--host'],
+  '--retry-base-delay': ['--retry-delay', '--backoff'],
+  '--timeout': ['--time-limit'],
+  '--tenant': ['--namespace'],
 };
 
 /** Finds the option of a command that was probably meant, also by the name that another program has for it. */
 function suggestOption(name: string, names: readonly string[]): string | undefined {
-  const foreign = Object.keys(FOREIGN_OPTIONS).filter((word) => names.includes(FOREIGN_OPTIONS[word] ?? ''));
+  const foreign = names.flatMap((own) => FOREIGN_OPTIONS[own] ?? []);
   const meant = nearest(name, [...names, ...foreign]);
-  return meant === undefined || names.includes(meant) ? meant : FOREIGN_OPTIONS[meant];
+  return names.find((own) => own === meant || FOREIGN_OPTIONS[own]?.includes(meant ?? ''));
 }
 
 function optionWithoutValue(option: string, argv: readonly string[], page: HelpPage): UsageError {

@@ -8,7 +8,6 @@ import type { CliContext } from '../context.js';
 import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
 import { STANDARD_INPUT } from '../input/read-file.js';
 
-/** The inputs of a tool that works on a pipeline or a plan. */
 export const DEFINITION_INPUTS = {
   file: {
     type: 'string',
@@ -23,7 +22,6 @@ export const DEFINITION_INPUTS = {
   session: { type: 'object', description: 'session values, which templates read as {{session.KEY}}' },
 } as const;
 
-/** The definition that a host names. */
 interface HostDefinition {
   readonly file?: string;
   readonly pipeline?: Json;
@@ -34,8 +32,6 @@ interface HostDefinition {
 /**
  * Reads and checks the definition of a call. A file must be in the working directory or a folder of SERVICE_FILE_ROOTS:
  * the model of a host chooses it. Rejects with `bad_usage`, `unreadable_file` or `bad_tool_file`.
- *
- * @param complete as for `loadDefinition`
  */
 export async function loadHostDefinition(
   { file, pipeline, inputs, session }: HostDefinition,
@@ -59,12 +55,9 @@ export async function loadHostDefinition(
 }
 
 /** The catalog has these tools already. */
-function withoutTools({
-  SERVICE_TOOLS: _tools,
-  SERVICE_MCP_FILE: _mcp,
-  ...env
-}: CliContext['env']): CliContext['env'] {
-  return env;
+function withoutTools(env: CliContext['env']): CliContext['env'] {
+  const { SERVICE_TOOLS: _tools, SERVICE_MCP_FILE: _mcp, ...others } = env;
+  return others;
 }
 
 async function findFile(file: string, { cwd, env }: CliContext): Promise<string> {

@@ -14,7 +14,6 @@ import { RunProgressReport } from './progress-report.js';
 const MAX_KEPT = 100;
 const MAX_AT_WORK = 8;
 
-/** A run that a host has started. */
 interface HostRun {
   readonly registry: RegistryApi;
   /** Undefined until the run has settled. */
@@ -33,10 +32,7 @@ export class HostRuns {
     this.#context = context;
   }
 
-  /**
-   * Runs a definition that was found valid. Resolves when the run has settled; a cancelled call cancels the run by
-   * force.
-   */
+  /** Runs a valid definition until it has settled. A cancelled call cancels the run by force. */
   async run(loaded: LoadedDefinition, values: SubmittedValues, call: HostCall): Promise<RunRecord> {
     const atWork = [...this.#runs.values()].filter(({ record }) => record === undefined).length;
     if (atWork + this.#starting >= MAX_AT_WORK)

@@ -14,10 +14,7 @@ export class RunProgressReport {
   readonly #items = new Map<string, { settled: number; readonly total: number }>();
   #reportedMs = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param tasks in the run
-   * @param now monotonic time, in milliseconds
-   */
+  /** @param now monotonic time, in milliseconds */
   constructor(tasks: number, report: NonNullable<HostCall['report']>, now: () => number) {
     this.#tasks = tasks;
     this.#report = report;

@@ -22,14 +22,12 @@ export interface HostServerOptions {
   readonly warn: (message: string) => void;
 }
 
-/** A server that an MCP host has started. */
 export interface HostServer {
   /** Resolves when the host has closed the connection. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Serves tools to an MCP host on the standard streams. */
 export function serveHost(options: HostServerOptions): HostServer {
   const { stdin, stdout, warn } = options;
   const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES });

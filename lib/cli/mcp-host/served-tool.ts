@@ -21,7 +21,6 @@ export interface HostAnswer {
   readonly isError?: boolean;
 }
 
-/** A tool that Wavetrain offers to MCP hosts. */
 export interface ServedTool {
   readonly name: string;
   readonly title: string;
@@ -53,7 +52,6 @@ export function serveTool<const M extends InputDeclarations>(
   };
 }
 
-/** A tool, as hosts list it. */
 export interface ListedTool extends Omit<ServedTool, 'declared' | 'answer'> {
   readonly inputSchema: JsonObject & { readonly type: 'object' };
 }
@@ -69,9 +67,7 @@ export function toListedTool({ declared, answer: _, ...shown }: ServedTool): Lis
 }
 
 /**
- * Answers a call of a host. A failure is an answer too, since the model of the host can read nothing else: the error,
- * and its code if it has one. Never rejects.
- *
+ * Answers a call of a host, never rejects: a failure is an answer, since the model of the host can read nothing else.
  * @param reportBug receives an error that nobody expects
  */
 export async function answerCall(

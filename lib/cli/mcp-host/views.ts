@@ -69,16 +69,8 @@ export async function showRuns(
   return toData({ run_id: runId, ...(record && summarize(record)), tasks });
 }
 
-function summarize({
-  run_id,
-  kind,
-  status,
-  pipeline_id,
-  goal,
-  error,
-  started_at,
-  finished_at,
-}: RunRecord): object {
+function summarize(record: RunRecord): object {
+  const { run_id, kind, status, pipeline_id, goal, error, started_at, finished_at } = record;
   return { run_id, kind, status, pipeline_id, goal, error, started_at, finished_at };
 }
 

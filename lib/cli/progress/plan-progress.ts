@@ -16,7 +16,6 @@ export interface RunningSubPipeline {
 export interface SettledSubPipeline {
   readonly id: string;
   readonly status: RunStatus;
-  /** Number of waves that settled. */
   readonly waves: number;
   readonly durationMs: number;
   /** True when all tasks of the sub-pipeline reuse outputs of an earlier run (D35). */
@@ -41,7 +40,6 @@ export class PlanProgress {
     this.longestIdLength = [...(waves?.keys() ?? [])].reduce((most, id) => Math.max(most, id.length), 0);
   }
 
-  /** Number of sub-pipelines that have not started. */
   get pendingCount(): number {
     return Math.max(0, this.total - this.settledCount - this.running.size);
   }
@@ -92,12 +90,8 @@ export class PlanProgress {
     if (running.progress.currentWave === undefined) this.#settle(running, 'cancelled', now);
   }
 
-  #settle(
-    { id, startedAt, progress }: RunningSubPipeline,
-    status: RunStatus,
-    now: number,
-    error?: string,
-  ): void {
+  #settle(running: RunningSubPipeline, status: RunStatus, now: number, error?: string): void {
+    const { id, startedAt, progress } = running;
     this.running.delete(id);
     this.settledCount += 1;
     pushRecent(this.lastSettled, {

@@ -41,10 +41,7 @@ export class PlanRunView implements RunView {
   }
 }
 
-/**
- * Returns at most `space` rows. If space is short, running sub-pipelines take it first, then the number of pending ones
- * and the settled ones.
- */
+/** Returns at most `space` rows: first running sub-pipelines, then the number of pending ones and the settled ones. */
 function planRows(progress: PlanProgress, viewport: Viewport, space: number): Row[] {
   if (progress.running.size === 0) return settledRows(progress, viewport, space);
   const after = space >= 6 ? pendingRow(progress) : [];
@@ -53,11 +50,8 @@ function planRows(progress: PlanProgress, viewport: Viewport, space: number): Ro
   return [...before, ...runningRows(progress, viewport, space - after.length - before.length), ...after];
 }
 
-function settledRows(
-  { lastSettled, settledCount, longestIdLength }: PlanProgress,
-  viewport: Viewport,
-  space: number,
-): Row[] {
+function settledRows(progress: PlanProgress, viewport: Viewport, space: number): Row[] {
+  const { lastSettled, settledCount, longestIdLength } = progress;
   if (settledCount > space && space < 2) return [];
   const shown = settledCount > space ? lastSettled.slice(1 - space) : lastSettled;
   const rows = shown.map((settled) => settledRow(settled, longestIdLength, viewport));

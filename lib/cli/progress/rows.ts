@@ -11,19 +11,16 @@ export interface Viewport {
   readonly frame: number;
 }
 
-/** A piece of a line and its style. */
 export type StyledText = readonly [style: keyof Omit<Style, 'marks'>, text: string];
 
 /** One line of the progress. When it is too long, its text and its name give way; marks, counts and times stay. */
 export interface Row {
-  /** Columns to the left of the row. */
   readonly indent: number;
   readonly mark?: StyledText;
   /** The id of a task or sub-pipeline. Names of the same indentation take the same columns. */
   readonly name?: StyledText;
   /** The length of the longest name of this indentation, also of those that are not shown: columns do not move. */
   readonly longestName?: number;
-  /** Counts and times. */
   readonly facts: readonly StyledText[];
   /** An error, or what is under way. */
   readonly text?: StyledText;
@@ -51,7 +48,6 @@ export function formatRows(rows: readonly Row[], { columns, style }: Viewport): 
   return rows.map((row) => styleRow(row, nameColumns.get(row.indent) ?? 0, columns - 1, style));
 }
 
-/** The columns that a row has for its name. */
 function findNameColumns(row: Row, columns: number): number {
   const { indent, mark, name, longestName = 0, facts, text } = row;
   const wanted = Math.min(Math.max(widthOf(name), longestName), MAX_NAME_COLUMNS);

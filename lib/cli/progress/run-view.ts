@@ -39,10 +39,7 @@ export function availableRows({ rows }: Viewport): number {
   return Math.max(0, Math.min(rows - 1, MAX_ROWS));
 }
 
-/**
- * Returns at most `space` rows. If space is short, the current wave takes it first, then its tasks, then the number of
- * pending waves and the settled ones.
- */
+/** Returns at most `space` rows: first the current wave, then its tasks, the number of pending waves and the settled ones. */
 export function pipelineRows(progress: PipelineProgress, viewport: Viewport, space: number): Row[] {
   const { currentWave, waveCount } = progress;
   if (currentWave === undefined) return settledWaveRows(progress, viewport, space);
@@ -55,11 +52,8 @@ export function pipelineRows(progress: PipelineProgress, viewport: Viewport, spa
   return [...before, current, ...tasks, ...after];
 }
 
-function settledWaveRows(
-  { lastSettledWaves, currentWave, waveCount }: PipelineProgress,
-  viewport: Viewport,
-  space: number,
-): Row[] {
+function settledWaveRows(progress: PipelineProgress, viewport: Viewport, space: number): Row[] {
+  const { lastSettledWaves, currentWave, waveCount } = progress;
   const settled = currentWave?.index ?? (lastSettledWaves.at(-1)?.index ?? -1) + 1;
   if (settled > space && space < 2) return [];
   const shown = settled > space ? lastSettledWaves.slice(1 - space) : lastSettledWaves;
@@ -107,12 +101,8 @@ function currentWaveRow(wave: WaveProgress, waveCount: number | undefined, viewp
 }
 
 /** `wave 2 of 3`, or `wave 2` if the number of waves is unknown; `wave 2/3` on a narrow terminal. */
-export function formatWave(
-  { index }: WaveProgress,
-  waveCount: number | undefined,
-  viewport: Viewport,
-): string {
-  return `wave ${index + 1}${waveCount === undefined ? '' : ofTotal(viewport) + waveCount}`;
+export function formatWave(wave: WaveProgress, waveCount: number | undefined, viewport: Viewport): string {
+  return `wave ${wave.index + 1}${waveCount === undefined ? '' : ofTotal(viewport) + waveCount}`;
 }
 
 /** `3 of 5 tasks`, `3/5 tasks` */

@@ -34,7 +34,6 @@ interface Excerpt {
   readonly text: string;
   /** Column of the first caret in `text`, from 0. */
   readonly offset: number;
-  /** Number of carets. */
   readonly length: number;
 }
 

@@ -78,10 +78,8 @@ export function causesFirst(failures: readonly TaskFailure[]): readonly TaskFail
   return failures.toSorted((a, b) => Number(a.collected === true) - Number(b.collected === true));
 }
 
-/** Failures of one task, or of items of one fan-out that failed alike. */
 interface FailureGroup {
   readonly first: TaskFailure;
-  /** The indexes of the first items. */
   readonly items: number[];
   count: number;
 }
@@ -116,12 +114,9 @@ function formatFailure({ first, items, count }: FailureGroup, style: Style): str
 }
 
 /** Names the task or item that failed: `write`, `report/write[3]`. */
-export function formatCall({
-  sub_pipeline: subPipeline,
-  task_id: taskId,
-  item,
-}: Pick<TaskFailure, 'sub_pipeline' | 'task_id' | 'item'>): string {
-  const task = subPipeline === undefined ? taskId : `${subPipeline}/${taskId}`;
+export function formatCall(call: Pick<TaskFailure, 'sub_pipeline' | 'task_id' | 'item'>): string {
+  const { sub_pipeline: part, task_id: taskId, item } = call;
+  const task = part === undefined ? taskId : `${part}/${taskId}`;
   return item === undefined ? task : `${task}[${item}]`;
 }
 

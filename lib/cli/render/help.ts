@@ -57,9 +57,7 @@ export class WavetrainCli extends Cli<CliContext> {
           command,
           path,
           synopsis: cleanSynopsis(usage),
-          options: options
-            .map(cleanOption)
-            .toSorted((a, b) => Number(isOfCatalog(a)) - Number(isOfCatalog(b))),
+          options: options.map(cleanOption).toSorted((a, b) => placeOf(a) - placeOf(b)),
         },
       ];
     });
@@ -83,7 +81,6 @@ export class VersionCommand extends Command<CliContext> {
   }
 }
 
-/** The documentation of a command. */
 export interface HelpPage {
   readonly command: CommandClass<CliContext>;
   /** The words of the command: `['schema', 'pipeline']`. */
@@ -113,11 +110,11 @@ function cleanOption({ definition, description }: { definition: string; descript
   return { names: definition.replace(/ #\d+.*$/, '').split(','), description };
 }
 
-/** Flags that many commands share, and that say nothing of what a command does. */
-const CATALOG_FLAGS: ReadonlySet<string | undefined> = new Set(['--tools', '--mcp', '--env-file']);
+/** Flags that many commands share, and that say nothing of what a command does: help lists them last, in this order. */
+const SHARED_FLAGS = ['--server', '--store', '--tools', '--mcp', '--env-file'];
 
-function isOfCatalog({ names: [name] }: OptionHelp): boolean {
-  return CATALOG_FLAGS.has(name);
+function placeOf({ names: [name = ''] }: OptionHelp): number {
+  return SHARED_FLAGS.indexOf(name);
 }
 
 /** Longer lines are hard to read, however wide the terminal is. */

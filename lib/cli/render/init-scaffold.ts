@@ -1,4 +1,3 @@
-/** A file that `init` writes. */
 export interface ScaffoldFile {
   /** Relative to the new folder. */
   readonly path: string;

@@ -103,7 +103,6 @@ function* resultLines(result: Result, formatter: OutputFormatter): Generator<str
   }
 }
 
-/** Lists the usage of language models, as a part of the statistics. */
 function* usageLines(usage: readonly ModelUsage[]): Generator<string> {
   if (usage.length > 0) yield '  models:';
   for (const { model, requests, input_tokens: input, output_tokens: output, cost } of usage) {
@@ -114,7 +113,6 @@ function* usageLines(usage: readonly ModelUsage[]): Generator<string> {
   if (costs.length > 1) yield `  cost: ${formatCost(costs.reduce((sum, cost) => sum + cost, 0))}`;
 }
 
-/** Formats named values as lines of YAML, shortened for a terminal. */
 class OutputFormatter {
   readonly style: Style;
   hasShortened = false;
@@ -137,7 +135,6 @@ class OutputFormatter {
     yield* this.#entries(Object.entries(values), indent, noun, MAX_VALUES);
   }
 
-  /** Formats the outputs of the tasks of each sub-pipeline. */
   *groups(groups: readonly (readonly [string, Readonly<Record<string, Json>>])[]): Generator<string> {
     let remaining = MAX_VALUES;
     for (const [index, [name, values]] of groups.entries()) {

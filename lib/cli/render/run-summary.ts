@@ -16,7 +16,6 @@ export function summaryLine(record: RunRecord, style: Style): string {
   return `${outcome}${formatElapsed(record)}: ${describeWork(record)}`;
 }
 
-/** The style of each status, wherever one is shown. */
 export const STATUS_STYLES = {
   queued: 'dim',
   running: 'cyan',
@@ -91,12 +90,7 @@ function subPipelinesWith(wanted: RunStatus | null, { sub_pipelines: statuses }:
   return Object.entries(statuses ?? {}).flatMap(([id, status]) => (status === wanted ? [id] : []));
 }
 
-/**
- * Describes why a run of this process did not succeed: its failures, its tasks or sub-pipelines, and hints.
- *
- * @param isKept in the history of the shell
- * @param waves the task ids of each wave of a pipeline
- */
+/** Describes why a run of this process did not succeed: its failures, its tasks or sub-pipelines, and hints. */
 export function localFailureLines(
   record: RunRecord,
   terminal: Terminal,
@@ -122,13 +116,7 @@ function taskLines(record: RunRecord, waves: Pipeline['waves'], terminal: Termin
   return [...nameLines('succeeded', succeeded, terminal), ...nameLines('skipped', skipped, terminal)];
 }
 
-/**
- * Describes why a run on a server did not succeed: its failures, its tasks or sub-pipelines, and the commands that show
- * more of them and that rerun it.
- *
- * @param server the value of `--server`, for the commands
- * @param waves the task ids of each wave of a pipeline, if they are known
- */
+/** Describes why a run on a server did not succeed, and the commands that show more of it and that rerun it. */
 export function serverFailureLines(
   record: RunRecord,
   terminal: Terminal,
@@ -187,11 +175,8 @@ function hintLines(
 }
 
 /** The command that shows the inputs, attempts and stack of what failed first (D59). */
-export function showTaskLines(
-  { run_id, failures }: RunRecord,
-  placeFlag: string,
-  terminal: Terminal,
-): string[] {
+export function showTaskLines(record: RunRecord, placeFlag: string, terminal: Terminal): string[] {
+  const { run_id, failures } = record;
   const [first] = causesFirst(failures);
   if (first === undefined) return [];
   const call = formatCall(first);
@@ -204,11 +189,8 @@ export function showTaskLines(
 }
 
 /** The command that reruns a run which did not succeed (D35); empty until the run has settled. */
-export function rerunLines(
-  { run_id, status, settled }: RunRecord,
-  server: string | undefined,
-  terminal: Terminal,
-): string[] {
+export function rerunLines(record: RunRecord, server: string | undefined, terminal: Terminal): string[] {
+  const { run_id, status, settled } = record;
   if (!settled || status === 'succeeded') return [];
   return [
     // Never wrapped, so that it can be copied.

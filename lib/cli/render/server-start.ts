@@ -37,10 +37,7 @@ export function printAddress(
 const RUNS_ARE_LOST = 'Ctrl-C shuts down; runs are kept in memory and are lost when the server exits';
 const RUNS_GO_ON = 'Ctrl-C shuts down; runs go on when the server is started again';
 
-/**
- * Prints how many pipelines the folder of a server has, and where its runs are kept, once those from before can be found.
- * Rejects when the store cannot be read.
- */
+/** Prints how many pipelines there are, and where runs are kept, once earlier runs are read. Rejects if they cannot be read. */
 export async function printRestored(
   server: RunningServer,
   { storeFile }: ServerConfig,

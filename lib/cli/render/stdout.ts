@@ -47,12 +47,7 @@ export function printJson(value: unknown, { stdout, env }: Pick<CliContext, 'std
   stdout.write(`${interactive ? escapeControlCharactersInJson(json) : json}\n`);
 }
 
-/**
- * Prints a text, or writes it to the file of `--output`, which it replaces, and says so on standard error.
- *
- * @param output the file, from the working directory; undefined for standard output
- * @throws WavetrainError `unreadable_file` with the reason when the file cannot be written
- */
+/** Prints a text, or writes it to the file of `--output`, which it replaces, and says so on standard error. */
 export async function printOrWrite(
   text: string,
   output: string | undefined,
@@ -71,12 +66,7 @@ export async function printOrWrite(
   stderr.write(`wrote ${toSingleLine(output)}\n`);
 }
 
-/**
- * Passes each line that tools write to standard output to `print` instead: standard output is for the outputs alone
- * (D41).
- *
- * @returns restores the stream
- */
+/** Passes what tools write to `print`, until the returned call: standard output is for the outputs alone (D41). */
 export function captureStdout(stdout: Writable, print: (line: string) => void): () => void {
   const write = stdout.write.bind(stdout);
   let unfinished = '';

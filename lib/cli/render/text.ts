@@ -107,7 +107,6 @@ export function sliceToWidth(text: string, columns: number): string {
   return slice;
 }
 
-/** Appends spaces up to `columns`. */
 export function padToWidth(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - displayWidth(text)));
 }

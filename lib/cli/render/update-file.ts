@@ -43,11 +43,7 @@ export async function updateFile(
   await syncFolder(dirname(target));
 }
 
-/**
- * Looks whether a file can be changed, before its new text is made.
- *
- * @throws WavetrainError `bad_usage`, or an error of the system
- */
+/** Rejects with `bad_usage`, or an error of the system, when a file cannot be changed: before its new text is made. */
 export async function assertUpdatable(path: string): Promise<void> {
   const target = await followLinks(path).catch(() => path);
   const folder = dirname(target);

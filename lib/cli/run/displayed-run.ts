@@ -36,11 +36,7 @@ export interface RunBackend extends Pick<RegistryApi, 'cancel'>, Pick<QueriesApi
   resume(runId: string, by: 'continue' | 'step'): Promise<void>;
   /** Starts the run. Resolves with the run id. */
   start(options: StartOptions): Promise<string>;
-  /**
-   * Finds the files of a settled run, or downloads them. Call before `release`.
-   *
-   * @param signals the first one ends a download
-   */
+  /** Finds the files of a settled run, or downloads them until a signal comes. Call before `release`. */
   writtenFiles(record: RunRecord, signals: Pick<StopSignals, 'first'>): Promise<WrittenFiles>;
   /** Call when nobody needs the run any more. Resolves when the process may end. */
   release(runId: string): Promise<void>;
@@ -55,7 +51,6 @@ export interface StartOptions {
   readonly print: (line: string) => void;
 }
 
-/** The progress of a run on the terminal. */
 interface RunDisplay {
   /** Several sub-pipelines, and so several waves, may run at once (D45). */
   readonly hasParallelWaves: boolean;
@@ -84,11 +79,7 @@ export function displayPlan(
   return displaySubPipelines(waves.size, concurrency, waves);
 }
 
-/**
- * @param size number of sub-pipelines
- * @param concurrency how many of them may run at once
- * @param waves the task ids of each wave of each sub-pipeline; undefined for a run on a server
- */
+/** @param waves the task ids of each wave of each sub-pipeline; undefined for a run on a server */
 export async function displaySubPipelines(
   size: number,
   concurrency: number,

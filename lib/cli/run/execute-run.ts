@@ -18,10 +18,8 @@ import type { RunFlags } from './submission.js';
 import { printWrittenFiles, type WrittenFiles } from './written-files.js';
 
 /**
- * Prepares a run and executes it: displays its progress and prints its result. Returns the exit status of the run (D40), or
- * that of a definition which cannot run.
- *
- * @param prepare reads and checks everything; a signal meanwhile ends the command with the same status as a later one
+ * Prepares a run, displays its progress and prints its result. Returns its exit status (D40), or that of a definition which
+ * cannot run. A signal while `prepare` reads and checks everything ends the command with the same status as a later one.
  */
 export async function executeRun(
   prepare: (signals: StopSignals) => Promise<DisplayedRun | ExitStatus>,
@@ -106,7 +104,6 @@ interface EndedRun {
   readonly release: () => Promise<void>;
 }
 
-/** Starts a run, and waits until it settles or a second signal stops it. */
 async function submitAndWait(
   { backend, hasParallelWaves, mayPause = false, mask = String }: DisplayedRun,
   flags: RunFlags,
@@ -180,10 +177,8 @@ interface CancelOptions {
 }
 
 /**
- * Cancels a run on Ctrl-C or SIGTERM: the first signal cancels it cooperatively (rule 12), the second one also stops
- * the tools in flight and does not wait for them (D21, D40).
- *
- * @returns the record of a run that the second signal stopped; otherwise never resolves
+ * Cancels a run on Ctrl-C or SIGTERM: the first signal cooperatively (rule 12), the second one also stops its tools, and does
+ * not wait for them (D21, D40). Resolves only with the record of a run that the second signal stopped.
  */
 async function cancelOnSignal(
   signals: StopSignals,

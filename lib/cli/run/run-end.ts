@@ -24,7 +24,6 @@ import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
 import { readCall, readTasks, type TaskReader } from './task-reader.js';
 
-/** A settled run, with what its record does not have. */
 export interface InspectedRun {
   readonly record: RunRecord;
   readonly details: FailureDetails;
@@ -35,7 +34,6 @@ export interface InspectedRun {
 }
 
 interface Wanted {
-  /** The outputs of a run that did not succeed. */
   readonly outputs: boolean;
   /** Shows the inputs and stacks of what failed whole. */
   readonly verbose: boolean;
@@ -119,7 +117,6 @@ function addOutput(outputs: JsonObject, { sub_pipeline, task_id, status, items, 
   setOwn(outputs, sub_pipeline, part);
 }
 
-/** Describes a run that failed or was cancelled. */
 export type FormatFailures = (record: RunRecord, terminal: Terminal, details: FailureDetails) => string[];
 
 /** The flags that say what is printed of a settled run. */
@@ -247,7 +244,6 @@ function ownValue(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** The names that `--output` takes. */
 function listNames(outputs: JsonObject, isPlan: boolean): string[] {
   if (!isPlan) return Object.keys(outputs);
   return Object.entries(outputs).flatMap(([id, part]) =>

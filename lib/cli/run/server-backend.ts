@@ -34,7 +34,6 @@ export class ServerBackend implements RunBackend {
   constructor(client: WavetrainClient, clock: ServerClock, options: BackendOptions) {
     this.reader = client;
     this.#client = client;
-    this.reader = client;
     this.#clock = clock;
     this.#options = options;
   }
@@ -110,7 +109,6 @@ export interface ServerEventListener {
   readonly clock: ServerClock;
 }
 
-/** Passes on the events of a run until it has settled. */
 export async function followEvents(
   client: WavetrainClient,
   runId: string,

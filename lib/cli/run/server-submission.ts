@@ -40,15 +40,12 @@ interface ServerSubmission {
   readonly submission: ShellSubmission;
   /** Sends the run, at most once even if the request must be repeated (D36). */
   readonly submit: () => Promise<AcceptedRun>;
-  /** Describes how the terminal displays the run. */
   readonly describe: () => Promise<Omit<DisplayedRun, 'backend' | 'filesRead' | 'outputFolder'>>;
 }
 
 /**
- * Reads the file of a run and has the server validate it, since the server knows its tools. Prints the problems.
- *
- * @param command such as `run`, for examples in hints
- * @returns the submission, or the exit status of an invalid definition
+ * Reads the file of a run, has the server validate it, since the server knows its tools, and prints the problems. Returns the
+ * submission, or the exit status of an invalid definition. @param command such as `run`, for examples in hints
  */
 export async function checkOnServer(
   flags: SubmissionFlags,
@@ -86,7 +83,6 @@ export async function checkOnServer(
   return { file, submission, submit, describe };
 }
 
-/** Makes a request of a submission. */
 function submitToServer(
   client: WavetrainClient,
   sent: SentDefinition,
@@ -131,7 +127,6 @@ function describeMissing({ message, hint }: Extract<PipelineInput, { missing: un
   return hint === undefined ? message : `${message}\n  ${hint}`;
 }
 
-/** Prints the problems that a server has found. */
 export function printReport(
   definition: DefinitionFile,
   { ok, problems }: { readonly ok: boolean; readonly problems: readonly Problem[] },
@@ -145,10 +140,7 @@ export function printReport(
 
 const SERVER_TOOLS_HINT = `the server has no such tool: GET /pipelines/tools lists its tools; ${PROGRAM} serve --tools FILE adds your own`;
 
-/**
- * Replaces a server's hint at `wavetrain tools` and `--tools`, which is true of its own process only. A similar name
- * stays the hint.
- */
+/** Replaces a server's hint at `wavetrain tools` and `--tools`, which is true of its own process only. */
 function hintAtServer(problem: Problem): Problem {
   const { code, hint } = problem;
   return code === 'unknown_tool' && hint?.includes('--tools') === true
@@ -195,7 +187,6 @@ export function assertFlagsFitServer(flags: ServerRunFlags): void {
   assertNoOwnTools(flags);
 }
 
-/** The flags of `wavetrain run --server`. */
 type ServerRunFlags = FlagsOf<ShellRunCommand> & SubmissionFlags;
 
 /** Prepares the run of a file on a server, which is displayed as if it ran here. Returns it, or the exit status of an invalid definition. */

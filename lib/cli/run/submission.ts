@@ -26,7 +26,6 @@ export type RunValueFlags = Partial<FlagsOf<RunValuesCommand>> & {
   readonly breakOnFailure?: boolean;
 };
 
-/** A run that flags ask for, here or on a server. */
 export interface ShellSubmission extends Omit<Submission, 'tenantId'> {
   /** Undefined without the flag: then the receiver of the submission chooses. */
   readonly tenantId: string | undefined;
@@ -50,7 +49,6 @@ export async function readFileSubmission(
   return { file, submission };
 }
 
-/** The definition of a submission. */
 export function toTextSource({ kind, text, pipelines }: DefinitionFile): DefinitionSource {
   const definition = { text };
   return kind === 'plan' ? { kind, definition, pipelines } : { kind, definition };
@@ -76,16 +74,11 @@ export async function readRunValues(flags: RunValueFlags, context: CliContext): 
   };
 }
 
-/** True when a run may pause. */
 function hasBreakpoints({ breakBefore = [], breakOnFailure = false }: RunValueFlags): boolean {
   return breakBefore.length > 0 || breakOnFailure;
 }
 
-/**
- * Checks that a paused run can ask on standard input how it goes on.
- *
- * @throws UsageError when the file or a value is read from there
- */
+/** Checks that a paused run can ask how it goes on. @throws UsageError when something else is read from standard input */
 export function assertCanAsk(flags: DefinitionFlags & RunValueFlags): void {
   const { file, params, inputs, session, sessionFile, envFile } = flags;
   const texts = [params, inputs, session].map((json) => json?.replace(/^@/, ''));
@@ -118,11 +111,7 @@ const CONCURRENCY: NumberRule = { least: 1, whole: true, unit: 'items at once', 
 const JITTER: NumberRule = { least: 0, most: 1, unit: 'a fraction of the delay', example: '0.2' };
 const DELAY: NumberRule = { least: 0, unit: 'seconds', example: '0.5' };
 
-/**
- * Reads the ExecutionOptions from the flags. An option without a flag is absent, so its default applies.
- *
- * @throws UsageError for the first flag that is not a number or out of range
- */
+/** Reads the options of the execution. One without a flag is absent, so its default applies. @throws UsageError */
 function readExecutionOptions(flags: RunValueFlags): ExecutionOptions {
   const options = {
     per_task_timeout: readNumber('--timeout', flags.timeout, TIMEOUT),
@@ -138,10 +127,8 @@ function readExecutionOptions(flags: RunValueFlags): ExecutionOptions {
 type Params = NonNullable<PipelineDefinition['params']>;
 
 /**
- * Checks the values of `--params` against the params of a valid pipeline before anything starts.
- *
- * @param command the command line so far, for the example in the hint
- * @throws UsageError that names every problem, the params that the pipeline takes and how to pass them (D40)
+ * Checks `--params` against the params of a valid pipeline before anything starts. @throws UsageError that names every problem,
+ * the params that the pipeline takes and how to pass them (D40)
  */
 export async function checkParams(
   { kind, source }: DefinitionFile,

@@ -37,7 +37,6 @@ type NamedCall = { readonly [K in keyof FailedTask]: FailedTask[K] | undefined }
   'task_id'
 >;
 
-/** Reads a task or an item of a run. */
 export function readCall(
   runId: string,
   reader: Pick<TaskReader, 'task' | 'item'>,
@@ -48,15 +47,9 @@ export function readCall(
   return item === undefined ? reader.task(runId, taskId, options) : reader.item(runId, taskId, item, options);
 }
 
-/** Tasks that are named. */
 const MAX_NAMED_TASKS = 10;
 
-/**
- * Says where a paused run stands: `before wave 3: sum` or `after a failure: load`. Never rejects: what cannot be read is
- * said instead.
- *
- * @param subPipeline the one that waits, in a plan
- */
+/** Says where a paused run, or a sub-pipeline, stands: `before wave 3: sum` or `after a failure: load`. Never rejects. */
 export async function describePause(
   reader: Pick<TaskReader, 'tasks'>,
   runId: string,
@@ -87,11 +80,7 @@ export function nearestTask(client: RunReader, runId: string, name: string): Pro
   return nearestOf(name, () => readTaskNames(client, runId));
 }
 
-/**
- * Finds the name that was probably meant in `--from`: a task, in a run of a plan a sub-pipeline.
- *
- * @param changed the definition that the rerun has in place of the earlier one
- */
+/** Finds the task, or in a plan the sub-pipeline, that `--from` probably meant. @param changed the definition of the rerun */
 export function nearestPart(
   client: RunReader,
   runId: string,

@@ -54,8 +54,6 @@ export function filesOnServer(
 /**
  * Lists the files on standard error, since standard output is for the outputs (D41). Returns the exit status: a file that
  * is not where the user wants it is a failure.
- *
- * @param folders of this machine for files that tools write by name, and for bytes that they return: others are temporary
  */
 export function printWrittenFiles(
   written: WrittenFiles,
@@ -87,7 +85,6 @@ export function printWrittenFiles(
   return problem === undefined ? EXIT.done : EXIT.failed;
 }
 
-/** The folders of this machine in which files of a run stay. */
 interface FileFolders {
   /** Of files that tools write by name; undefined when they stay on a server. */
   readonly named?: string | undefined;

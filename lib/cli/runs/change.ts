@@ -6,6 +6,7 @@ import {
   RUN_ID_DETAILS,
   HISTORY_DETAILS,
   ServerRunCommand,
+  flagOption,
 } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { UsageError } from '../input/usage-errors.js';
@@ -22,9 +23,8 @@ export class RunsCancelCommand extends ServerRunCommand {
     examples: [['without waiting for its tools', '$0 runs cancel 3f9c1a --force']],
   });
 
-  force = Option.Boolean('--force', false, { description: 'also stop the tools in flight' });
+  force = flagOption`--force also stop the tools in flight`;
 
-  /** Prints what the run still waits for. */
   override async execute(): Promise<ExitStatus> {
     await assertOnServer(this, 'runs cancel', () => 'Ctrl-C in its shell cancels it', this.context);
     const record = await callServer(this, this.context, async (client) =>
@@ -51,9 +51,8 @@ export class RunsContinueCommand extends ServerRunCommand {
     ],
   });
 
-  step = Option.Boolean('--step', false, { description: 'run one wave, and pause again' });
+  step = flagOption`--step run one wave, and pause again`;
 
-  /** Prints where the run is. */
   override async execute(): Promise<ExitStatus> {
     await assertOnServer(this, 'runs continue', () => 'its shell asks how it goes on', this.context);
     const record = await callServer(this, this.context, async (client) => {
@@ -80,23 +79,14 @@ export class RunsDeleteCommand extends HistoryCommand {
   });
 
   runId = Option.String({ name: 'RUN_ID', required: false });
-  all = Option.Boolean('--all', false, {
-    description: 'delete all runs of the history of this folder, but those that are at work',
-  });
+  all = flagOption`--all delete all runs of the history of this folder, but those that are at work`;
 
-  /** Deletes a settled run of a server or of the history of this folder, or all runs of the history. */
   override async execute(): Promise<ExitStatus> {
-    const { context } = this;
-    const { runId, all, server, store, envFile } = this;
+    const { context, runId, all, server, store, envFile } = this;
     if ((runId === undefined) !== all) throw new UsageError('write the id of a run, or --all');
     const folders = await openHistory(this, context);
     if (runId === undefined) {
-      if (folders === undefined) {
-        throw new UsageError(
-          '--all is for the history of a folder, and there is none here',
-          'the runs of a server are deleted one by one',
-        );
-      }
+      if (folders === undefined) throw new UsageError(NO_HISTORY, ONE_BY_ONE);
       context.stderr.write(`deleted ${formatCount(deleteAll(folders), 'run')} of ${folders.path}\n`);
       return EXIT.done;
     }
@@ -117,6 +107,9 @@ export class RunsDeleteCommand extends HistoryCommand {
     return EXIT.done;
   }
 }
+
+const NO_HISTORY = '--all is for the history of a folder, and there is none here';
+const ONE_BY_ONE = 'the runs of a server are deleted one by one';
 
 /** Returns the number of runs that were deleted: those that are at work stay, and those whose files they may use. */
 function deleteAll(folders: RunFolders): number {

@@ -35,10 +35,8 @@ export interface FoundRun {
 }
 
 /**
- * Calls whoever has a run: a server when the flags or the environment name one, else the history of this folder when it
- * has the run, else the default server. A run of the history is shown as it stands; nothing of it is called.
- *
- * @throws as `callServer`, and UsageError unless exactly one run matches
+ * Calls whoever has a run: a server when the flags or the environment name one, else the history of this folder when it has
+ * the run, which it shows as it stands, else the default server. @throws as `callServer`, and UsageError unless one run matches
  */
 export async function withRun<T>(
   flags: RunIdFlags,
@@ -61,11 +59,7 @@ export async function withRun<T>(
   );
 }
 
-/**
- * Returns true when the history is asked first: not where a server is named.
- *
- * @throws UsageError when both are named
- */
+/** Returns true when the history is asked first: not where a server is named. @throws UsageError when both are named */
 async function asksHistory({ server, store, envFile }: ServerFlags, context: CliContext): Promise<boolean> {
   await readEnvFile(envFile, context);
   if (store !== undefined) {
@@ -113,11 +107,7 @@ export function withState(record: RunRecord, { state }: Pick<FoundRun, 'state'>)
 /** A record, of which a run of the history may be `interrupted`. */
 export type ShownRecord = Omit<RunRecord, 'status'> & { readonly status: RunRecord['status'] | KeptState };
 
-/**
- * Finds a run of the history; undefined when it has none of this id, and a server may have it.
- *
- * @throws UsageError when several match, and when the history was named and has none
- */
+/** Finds a run of the history. @throws UsageError when several match, and when the history was named and has none */
 export function findKept(flags: RunIdFlags, folders: RunFolders): ShellRun | undefined {
   const part = flags.runId.toLowerCase();
   const ids = folders.ids().filter((id) => id.startsWith(part) || id.endsWith(part));
@@ -130,11 +120,7 @@ function lacksRun({ runId }: RunIdFlags, { path }: RunFolders): string {
   return `${path} has no run whose id begins or ends with "${runId}"`;
 }
 
-/**
- * Says what the history lacks before it says why the default server, which nobody has named, does not have it either.
- *
- * @param lacking default: there is no history
- */
+/** Says what the history lacks before it says why the default server, which nobody has named, does not have it either. */
 export async function explainFirst(
   error: unknown,
   flags: ServerFlags,
@@ -151,13 +137,7 @@ export async function explainFirst(
 
 const NO_HISTORY = `this folder has no runs (${PROGRAM} run FILE keeps its runs in .wavetrain)`;
 
-/**
- * Refuses a run of the history where a command is for runs of servers.
- *
- * @param command such as `runs watch`
- * @param findHint what to do with the run of this id instead
- * @throws UsageError
- */
+/** Refuses a run of the history where a command, such as `runs watch`, is for runs of servers. @throws UsageError */
 export async function assertOnServer(
   flags: RunIdFlags,
   command: string,

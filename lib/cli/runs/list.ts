@@ -1,5 +1,3 @@
-import { Option } from 'clipanion';
-import type { RunTrigger } from '../../common/wire/started-by.js';
 import { toIsoTime } from '../../common/clock.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
 import { createTextFinder, formatDuration } from '../../common/text.js';
@@ -10,10 +8,11 @@ import {
   formatStartedBy,
   matchesStartedBy,
   readStartedBy,
+  type RunTrigger,
   STARTED_BY_KINDS,
   type StartedByFilter,
 } from '../../common/wire/started-by.js';
-import { type FlagsOf, HistoryCommand } from '../input/shared-options.js';
+import { type FlagsOf, HistoryCommand, textOption, flagOption } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readChoice, readNumber } from '../input/flags.js';
@@ -31,7 +30,7 @@ import {
 } from '../render/text.js';
 import { UsageError } from '../input/usage-errors.js';
 import { explainFirst, type KeptState, openHistory, type ShownRecord, stateOf } from './kept-run.js';
-import { callServer, listNewestRuns } from './server-client.js';
+import { callServer, listNewestRuns, type RunList } from './server-client.js';
 
 type ListFlags = FlagsOf<RunsListCommand>;
 
@@ -66,35 +65,22 @@ export class RunsListCommand extends HistoryCommand {
     ],
   });
 
-  status = Option.String('--status', {
-    description:
-      '<STATUS> only runs that are running, succeeded, failed or cancelled; of a server also queued or paused (at a breakpoint), of this folder also interrupted',
-  });
-  pipeline = Option.String('--pipeline', { description: '<ID> only runs of this pipeline or plan' });
-  tenant = Option.String('--tenant', { description: '<ID> only runs of this tenant' });
-  trigger = Option.String('--trigger', {
-    description: '<TRIGGER> only runs that a schedule, or a webhook, of a server has started',
-  });
-  startedBy = Option.String('--started-by', {
-    description:
-      '<WHO> only runs that were started so: key, anonymous, schedule, webhook, mcp, cli or library; with a name, as in key:ci',
-  });
-  text = Option.String('--text', {
-    description:
-      '<TEXT> only runs with this text in their id, the id of their pipeline, their goal or their error, in capital or small letters',
-  });
-  since = Option.String('--since', {
-    description:
-      '<TIME> only runs that were submitted at this time or later: how long ago (90m, 2h, 3d, 1w), or a date or time of ISO 8601 (without a zone, in that of this machine)',
-  });
-  until = Option.String('--until', {
-    description: '<TIME> only runs that were submitted earlier than this, written like --since',
-  });
-  limit = Option.String('--limit', { description: '<N> maximum number of runs; default 20' });
-  all = Option.Boolean('--all', false, { description: 'list every run that is kept' });
-  json = Option.Boolean('--json', false, { description: 'print the runs as one JSON document' });
+  status = textOption`--status <STATUS> only runs that are running, succeeded, failed or cancelled; of a server also
+    queued or paused (at a breakpoint), of this folder also interrupted`;
+  pipeline = textOption`--pipeline <ID> only runs of this pipeline or plan`;
+  tenant = textOption`--tenant <ID> only runs of this tenant`;
+  trigger = textOption`--trigger <TRIGGER> only runs that a schedule, or a webhook, of a server has started`;
+  startedBy = textOption`--started-by <WHO> only runs that were started so: key, anonymous, schedule, webhook, mcp,
+    cli or library; with a name, as in key:ci`;
+  text = textOption`--text <TEXT> only runs with this text in their id, the id of their pipeline, their goal or
+    their error, in capital or small letters`;
+  since = textOption`--since <TIME> only runs that were submitted at this time or later: how long ago (90m, 2h, 3d,
+    1w), or a date or time of ISO 8601 (without a zone, in that of this machine)`;
+  until = textOption`--until <TIME> only runs that were submitted earlier than this, written like --since`;
+  limit = textOption`--limit <N> maximum number of runs; default 20`;
+  all = flagOption`--all list every run that is kept`;
+  json = flagOption`--json print the runs as one JSON document`;
 
-  /** Lists the runs of a server, or of the history of this folder, the newest first. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     const limit = readNumber('--limit', this.limit, LIMIT) ?? DEFAULT_LIMIT;
@@ -163,10 +149,7 @@ async function listServerRuns(
   return callServer(flags, context, (client) => listNewestRuns(client, query, most));
 }
 
-interface ListedRuns {
-  readonly runs: readonly ListedRun[];
-  readonly hasMore: boolean;
-}
+type ListedRuns = RunList<ListedRun>;
 
 /** Lists the runs of the history, without rebuilding them, or reading what those that have settled were given. */
 function listKeptRuns(
@@ -252,12 +235,7 @@ type UnknownProgress = Readonly<
 
 const HAS_MORE = 'has more runs: --limit N lists N of them, --all lists every run';
 
-/**
- * Reads `--status`.
- *
- * @param place where the runs are, for people
- * @throws UsageError for a status that no run has there
- */
+/** Reads `--status`. @param place where the runs are. @throws UsageError for a status that no run has there */
 function findStatus<S extends string>(
   { status }: Pick<ListFlags, 'status'>,
   valid: readonly S[],

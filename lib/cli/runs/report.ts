@@ -1,8 +1,7 @@
-import { Option } from 'clipanion';
 import { formatCount } from '../../common/text.js';
 import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
 import { formatStartedBy } from '../../common/wire/started-by.js';
-import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand } from '../input/shared-options.js';
+import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand, textOption } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { causesFirst, formatCall } from '../render/failures.js';
@@ -36,11 +35,9 @@ export class RunsReportCommand extends RunIdCommand {
     ],
   });
 
-  output = Option.String('-o,--output', { description: '<FILE> write it to this file, which may exist' });
-  format = Option.String('--format', {
-    description:
-      '<FORMAT> markdown or html; default html for a file that ends with .html or .htm, else markdown',
-  });
+  output = textOption`-o,--output <FILE> write it to this file, which may exist`;
+  format = textOption`--format <FORMAT> markdown or html; default html for a file that ends with .html or .htm, else
+    markdown`;
 
   /** Writes a report of a run: its status, its times, its tasks, and its failures with their inputs (D59). */
   override async execute(): Promise<ExitStatus> {
@@ -106,37 +103,22 @@ async function formatReport(found: FoundRun): Promise<string> {
 }
 
 function factLines(record: ShownRecord, { state }: Pick<FoundRun, 'state'>, elapsed: string): string[] {
-  const {
-    run_id,
-    kind,
-    goal,
-    tenant_id,
-    created_at,
-    started_at,
-    finished_at,
-    rerun_of,
-    trigger,
-    started_by,
-    error,
-  } = record;
+  const { finished_at: end, started_by: startedBy } = record;
   const facts = [
-    ['run', run_id],
+    ['run', record.run_id],
     ['status', state === undefined ? null : describeState(state)],
-    ['goal', goal],
-    ['tenant', tenant_id],
-    ['created', created_at],
-    ['started', started_at],
-    [
-      'finished',
-      finished_at === null ? null : `${finished_at}${elapsed === '' ? '' : ` (${elapsed.trim()})`}`,
-    ],
-    ['rerun of', rerun_of],
+    ['goal', record.goal],
+    ['tenant', record.tenant_id],
+    ['created', record.created_at],
+    ['started', record.started_at],
+    ['finished', end === null ? null : `${end}${elapsed === '' ? '' : ` (${elapsed.trim()})`}`],
+    ['rerun of', record.rerun_of],
     // An older server sends none.
-    ['started by', started_by ? formatStartedBy(started_by) : (trigger ?? null)],
-    ['error', error],
+    ['started by', startedBy ? formatStartedBy(startedBy) : (record.trigger ?? null)],
+    ['error', record.error],
   ] as const;
   return toItems([
-    `kind: ${kind}`,
+    `kind: ${record.kind}`,
     ...facts.flatMap(([name, value]) => (value === null || value === '' ? [] : [`${name}: ${value}`])),
   ]);
 }

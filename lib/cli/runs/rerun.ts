@@ -20,6 +20,8 @@ import {
   type FlagsOf,
   RUN_ID,
   RunValuesCommand,
+  textOption,
+  flagOption,
 } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { PROGRAM } from '../package-info.js';
@@ -66,24 +68,16 @@ export class RunsRerunCommand extends RunValuesCommand {
   });
 
   runId = Option.String(RUN_ID);
-  from = Option.String('--from', {
-    description:
-      '<NAME> what runs again: "failed", only what has not succeeded (the default with changes), or a task (of a plan, a sub-pipeline), with everything that depends on it',
-  });
-  file = Option.String('--file', { description: '<FILE> the changed pipeline or plan' });
-  server = Option.String('--server', { description: SERVER_OPTION });
-  watch = Option.Boolean('--watch', false, { description: 'watch the new run, like runs watch' });
-  dryRun = Option.Boolean('--dry-run', false, {
-    description: 'print what would be reused and what would run, and run nothing',
-  });
-  json = Option.Boolean('--json', false, {
-    description:
-      'print the accepted run as one JSON document; with --watch, print the outputs; with --dry-run, what would be reused and run',
-  });
-  verbose = Option.Boolean('--verbose', false, { description: `with --watch: ${VERBOSE_OPTION}` });
-  quiet = Option.Boolean('--quiet', false, {
-    description: 'do not say what is reused, and show no warnings; with --watch, no progress',
-  });
+  from = textOption`--from <NAME> what runs again: "failed", only what has not succeeded (the default with changes),
+    or a task (of a plan, a sub-pipeline), with everything that depends on it`;
+  file = textOption`--file <FILE> the changed pipeline or plan`;
+  server = textOption`--server ${SERVER_OPTION}`;
+  watch = flagOption`--watch watch the new run, like runs watch`;
+  dryRun = flagOption`--dry-run print what would be reused and what would run, and run nothing`;
+  json = flagOption`--json print the accepted run as one JSON document; with --watch, print the outputs; with
+    --dry-run, what would be reused and run`;
+  verbose = flagOption`--verbose with --watch: ${VERBOSE_OPTION}`;
+  quiet = flagOption`--quiet do not say what is reused, and show no warnings; with --watch, no progress`;
 
   protected override unlessGiven(_inNewRun: string, inRerun: string = AS_BEFORE): string {
     return inRerun;
@@ -110,7 +104,6 @@ export class RunsRerunCommand extends RunValuesCommand {
     });
   }
 
-  /** Prints what a rerun reuses and what it runs. */
   #printReused(report: RerunReport, { from, ...changes }: RerunOptions): void {
     const { context, dryRun, json, quiet } = this;
     const isComplete = from === undefined && Object.keys(changes).length === 0;
@@ -120,11 +113,9 @@ export class RunsRerunCommand extends RunValuesCommand {
   }
 }
 
-/** A rerun that flags ask a server for. */
 interface AskedOfServer {
   readonly runId: string;
   readonly request: RerunOptions;
-  /** The changed definition, if there is one. */
   readonly definition: DefinitionFile | undefined;
 }
 
@@ -161,7 +152,6 @@ async function explainRejection(
   return EXIT.invalid;
 }
 
-/** The changes of values that flags name. */
 export function collectChanges(
   { options, params, plan_concurrency }: FlagValues,
   { inputs, session }: Pick<DefinitionFile, 'inputs' | 'session'>,
@@ -217,7 +207,6 @@ function printLines(lines: readonly string[], stream: CliContext['stderr'], { en
   stream.write(`${lines.flatMap((line) => wrapLine(line, terminal)).join('\n')}\n`);
 }
 
-/** Maximum number of tasks that are named. */
 const MAX_NAMED = 12;
 
 /** Why a task runs, as far as it matters for the order and the form of the lines. */

@@ -5,6 +5,7 @@ import { type ErrorCode, errorCode, errorMessage, WavetrainError } from '../../c
 import type { RunSummary } from '../../runs/record.js';
 import type { CliContext } from '../context.js';
 import { readEnvFile } from '../input/flags.js';
+import type { CatalogCommand } from '../input/shared-options.js';
 import { PROGRAM } from '../package-info.js';
 import { UsageError } from '../input/usage-errors.js';
 
@@ -23,11 +24,7 @@ export interface RunIdFlags extends ServerFlags {
 /** Few, because the user is waiting. */
 const RETRIES = 1;
 
-/**
- * Calls a server.
- *
- * @throws WavetrainError with a hint when the server is unreachable, rejects the key or does not have the run
- */
+/** Calls a server. Adds a hint to the error when the server is unreachable, rejects the key or does not have the run. */
 export async function callServer<T>(
   { server, envFile }: ServerFlags,
   context: CliContext,
@@ -44,18 +41,8 @@ export async function callServer<T>(
   }
 }
 
-/**
- * Refuses the flags that add tools to this process.
- *
- * @throws UsageError that says how a server gets them
- */
-export function assertNoOwnTools({
-  tools,
-  mcp,
-}: {
-  readonly tools?: readonly string[] | undefined;
-  readonly mcp?: string | undefined;
-}): void {
+/** Refuses the flags that add tools to this process. @throws UsageError that says how a server gets them */
+export function assertNoOwnTools({ tools, mcp }: Partial<Pick<CatalogCommand, 'tools' | 'mcp'>>): void {
   const refuse = (flag: string, hint: string): never => {
     throw new UsageError(`--${flag} does not go with --server`, `a server has its own ${hint}`);
   };
@@ -96,11 +83,7 @@ const RUN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const PART_OF_RUN_ID = /^[0-9a-f-]{4,}$/;
 const MAX_IDS_LISTED = 5;
 
-/**
- * Returns the whole run id for its beginning or end.
- *
- * @throws UsageError unless exactly one run of the server matches
- */
+/** Returns the whole run id for its beginning or end. @throws UsageError unless exactly one run of the server matches */
 export async function resolveRunId(client: WavetrainClient, idOrPart: string): Promise<string> {
   const part = readIdPart(idOrPart);
   if (RUN_ID.test(part)) return part;
@@ -119,12 +102,7 @@ function readIdPart(idOrPart: string): string {
   );
 }
 
-/**
- * Finds the run whose id begins or ends with a part.
- *
- * @param hint says where runs may have gone
- * @throws UsageError unless there is exactly one
- */
+/** Finds the one run whose id begins or ends with a part. @param hint says where runs may have gone. @throws UsageError */
 export function matchRunId(idOrPart: string, ids: readonly string[], hint: string): string {
   const part = readIdPart(idOrPart);
   const matches = ids.filter((id) => id.startsWith(part) || id.endsWith(part));
@@ -142,16 +120,14 @@ export function matchRunId(idOrPart: string, ids: readonly string[], hint: strin
   return runId;
 }
 
-/** The most runs that a server lists at once. */
 const MAX_PAGE_SIZE = 500;
 
-interface RunList {
-  readonly runs: readonly RunSummary[];
-  /** The server has more runs than were asked for. */
+export interface RunList<R = RunSummary> {
+  readonly runs: readonly R[];
+  /** There are more runs than were asked for. */
   readonly hasMore: boolean;
 }
 
-/** Lists the newest runs, at most `most`. */
 export async function listNewestRuns(
   client: WavetrainClient,
   query: ListQuery,

@@ -37,7 +37,6 @@ import { artifactLine } from '../run/written-files.js';
 import { type FoundRun, type KeptState, withRun, withState } from './kept-run.js';
 import type { RunIdFlags } from './server-client.js';
 
-/** Shows one run with its outputs, or with its tasks and its failures. */
 export async function showRun(
   flags: RunIdFlags & { readonly json: boolean },
   context: CliContext,
@@ -104,11 +103,8 @@ const MAX_TASKS_ON_TERMINAL = 50;
  * The tasks of a run in the order of their waves, a line for each: `  ✓ load  succeeded  0.2 s`. When they cannot be
  * read, such as by a server whose memory is full, a line says why, and the rest of the run is shown.
  */
-async function taskTable(
-  { run_id, progress }: RunRecord,
-  client: WavetrainClient,
-  terminal: Terminal,
-): Promise<string[]> {
+async function taskTable(record: RunRecord, client: WavetrainClient, terminal: Terminal): Promise<string[]> {
+  const { run_id, progress } = record;
   const { interactive, style, columns } = terminal;
   const most = interactive ? MAX_TASKS_ON_TERMINAL : MAX_TASKS;
   const tasks: TaskRecord[] = [];
@@ -160,10 +156,8 @@ export function describeCall(call: CallRecord & Partial<Pick<TaskRecord, 'items'
 }
 
 /** ` in 0.2 s`; empty when the attempt has not ended, or nobody has observed its times. */
-export function describeTook({
-  started_at: start,
-  finished_at: end,
-}: Pick<AttemptRecord, 'started_at' | 'finished_at'>): string {
+export function describeTook(attempt: Pick<AttemptRecord, 'started_at' | 'finished_at'>): string {
+  const { started_at: start, finished_at: end } = attempt;
   return start === null || end === null ? '' : ` in ${formatDuration(Date.parse(end) - Date.parse(start))}`;
 }
 
@@ -195,7 +189,6 @@ function alignedLines(head: string, text: string, { interactive, columns }: Term
   return lines.map((line, index) => (index === 0 ? head : ' '.repeat(indent)) + line);
 }
 
-/** Where a paused run stands, and how the inputs of what comes next are seen. */
 async function describePlace(
   { run_id: runId, paused }: RunRecord,
   client: WavetrainClient,

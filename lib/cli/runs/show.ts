@@ -1,4 +1,3 @@
-import { Option } from 'clipanion';
 import type { TaskStatus } from '../../../machines/types.js';
 import type { WavetrainClient } from '../../client/client.js';
 import { errorCode, errorMessage } from '../../common/errors.js';
@@ -16,7 +15,13 @@ import { toSingleLine, wrapLine } from '../render/text.js';
 import { UsageError } from '../input/usage-errors.js';
 import { nearestTask, readCall } from '../run/task-reader.js';
 import { type FoundRun, withRun } from './kept-run.js';
-import { HISTORY_DETAILS, RUN_ID_DETAILS, RunIdCommand } from '../input/shared-options.js';
+import {
+  HISTORY_DETAILS,
+  RUN_ID_DETAILS,
+  RunIdCommand,
+  textOption,
+  flagOption,
+} from '../input/shared-options.js';
 import { showRun, describeCall, describeTook, type Field, fieldLines } from './show-run.js';
 
 export class RunsShowCommand extends RunIdCommand {
@@ -34,16 +39,10 @@ export class RunsShowCommand extends RunIdCommand {
     ],
   });
 
-  task = Option.String('--task', {
-    description: '<TASK> show this task only; in a plan SUB_PIPELINE/TASK; for an item also TASK[N]',
-  });
-  item = Option.String('--item', { description: '<N> with --task: show this item, counted from 0' });
-  whole = Option.Boolean('--whole', false, {
-    description: 'with --task: show long values whole on a terminal too',
-  });
-  json = Option.Boolean('--json', false, {
-    description: 'print the record (with --task, that of the task or item) as one JSON document',
-  });
+  task = textOption`--task <TASK> show this task only; in a plan SUB_PIPELINE/TASK; for an item also TASK[N]`;
+  item = textOption`--item <N> with --task: show this item, counted from 0`;
+  whole = flagOption`--whole with --task: show long values whole on a terminal too`;
+  json = flagOption`--json print the record (with --task, that of the task or item) as one JSON document`;
 
   override execute(): Promise<number> {
     const { task } = this;
@@ -186,7 +185,6 @@ function attemptLine(record: AttemptRecord): string {
   return `  ${attempt}  ${end === null ? 'under way' : `succeeded${took}`}`;
 }
 
-/** Returns the values of a record, under the names of its fields. */
 function valuesOf(record: TaskRecord | ItemRecord): Record<string, Json> {
   return {
     ...('value' in record && { item: record.value }),

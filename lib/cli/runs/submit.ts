@@ -8,6 +8,9 @@ import {
   BREAK_BEFORE_OPTION,
   BREAK_ON_FAILURE_OPTION,
   TENANT_OPTION,
+  listOption,
+  flagOption,
+  textOption,
 } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
@@ -35,16 +38,14 @@ export class RunsSubmitCommand extends RunValuesCommand {
   });
 
   file = Option.String({ name: 'FILE' });
-  breakBefore = Option.Array('--break-before', { description: BREAK_BEFORE_OPTION });
-  breakOnFailure = Option.Boolean('--break-on-failure', false, { description: BREAK_ON_FAILURE_OPTION });
-  tenant = Option.String('--tenant', { description: TENANT_OPTION });
-  server = Option.String('--server', { description: SERVER_OPTION });
-  watch = Option.Boolean('--watch', false, { description: 'watch the run, like runs watch' });
-  json = Option.Boolean('--json', false, {
-    description: 'print the accepted run as one JSON document; with --watch, print the outputs',
-  });
-  verbose = Option.Boolean('--verbose', false, { description: `with --watch: ${VERBOSE_OPTION}` });
-  quiet = Option.Boolean('--quiet', false, { description: 'show no warnings; with --watch, no progress' });
+  breakBefore = listOption`--break-before ${BREAK_BEFORE_OPTION}`;
+  breakOnFailure = flagOption`--break-on-failure ${BREAK_ON_FAILURE_OPTION}`;
+  tenant = textOption`--tenant ${TENANT_OPTION}`;
+  server = textOption`--server ${SERVER_OPTION}`;
+  watch = flagOption`--watch watch the run, like runs watch`;
+  json = flagOption`--json print the accepted run as one JSON document; with --watch, print the outputs`;
+  verbose = flagOption`--verbose with --watch: ${VERBOSE_OPTION}`;
+  quiet = flagOption`--quiet show no warnings; with --watch, no progress`;
 
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
@@ -56,7 +57,6 @@ export class RunsSubmitCommand extends RunValuesCommand {
   }
 }
 
-/** Prints a run that a server has accepted, or watches it. */
 export async function showAccepted(
   accepted: AcceptedRun,
   flags: DisplayFlags & Pick<ServerFlags, 'server'> & { readonly watch: boolean },

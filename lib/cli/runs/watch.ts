@@ -1,7 +1,6 @@
-import { Option } from 'clipanion';
 import type { WavetrainClient } from '../../client/client.js';
 import type { RunRecord } from '../../runs/record.js';
-import { VERBOSE_OPTION, RUN_ID_DETAILS, ServerRunCommand } from '../input/shared-options.js';
+import { VERBOSE_OPTION, RUN_ID_DETAILS, ServerRunCommand, flagOption } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
@@ -29,11 +28,9 @@ export class RunsWatchCommand extends ServerRunCommand {
     examples: [['watch a run that was submitted elsewhere', '$0 runs watch 3f9c1a']],
   });
 
-  json = Option.Boolean('--json', false, {
-    description: 'print the outputs (for a plan, the result) as one JSON document, and no progress',
-  });
-  verbose = Option.Boolean('--verbose', false, { description: VERBOSE_OPTION });
-  quiet = Option.Boolean('--quiet', false, { description: 'show no progress' });
+  json = flagOption`--json print the outputs (for a plan, the result) as one JSON document, and no progress`;
+  verbose = flagOption`--verbose ${VERBOSE_OPTION}`;
+  quiet = flagOption`--quiet show no progress`;
 
   /** Watches a run until it settles and returns the exit status of the run (D40). Ctrl-C stops watching only. */
   override async execute(): Promise<ExitStatus> {
@@ -46,7 +43,6 @@ export class RunsWatchCommand extends ServerRunCommand {
   }
 }
 
-/** Prints a settled run of a server and returns its exit status. */
 export function printSettledRun(run: InspectedRun, flags: WatchFlags, context: CliContext): ExitStatus {
   printRunEnd(run, flags, serverFailureFormatter(flags.server), context);
   printWrittenFiles(filesOnServer(run.record, flags.server), flags, {}, context);

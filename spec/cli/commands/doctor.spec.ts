@@ -8,10 +8,7 @@ import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke } from '../invoke.js';
 
 describe('doctor', () => {
-  let folder: TemporaryFolder;
-  before(() => {
-    folder = new TemporaryFolder();
-  });
+  const folder = new TemporaryFolder();
   after(() => folder.remove());
 
   async function findings(env: Record<string, string>, ...flags: string[]) {

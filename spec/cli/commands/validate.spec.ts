@@ -20,9 +20,8 @@ const SOUND = `pipeline:
 `;
 
 describe('validate', () => {
-  let folder: TemporaryFolder;
+  const folder = new TemporaryFolder();
   before(() => {
-    folder = new TemporaryFolder();
     folder.write('sound.yaml', SOUND);
     folder.write('typo.yaml', SOUND.replace('tool: mock', 'tool: mok').replace('list.output', 'lits.output'));
     folder.write(

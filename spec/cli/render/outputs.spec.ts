@@ -4,10 +4,7 @@ import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke, Screen } from '../invoke.js';
 
 describe('wavetrain run, printing outputs', () => {
-  let folder: TemporaryFolder;
-  before(() => {
-    folder = new TemporaryFolder();
-  });
+  const folder = new TemporaryFolder();
   after(() => folder.remove());
 
   const at = (argv: readonly string[], options = {}) => invoke(argv, { cwd: folder.path, ...options });

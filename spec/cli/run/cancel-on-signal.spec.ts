@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
 import { WavetrainError } from '../../../lib/common/errors.js';
+import type { JsonObject } from '../../../lib/common/json/json.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { type Invocation, invoke } from '../invoke.js';
-import { HeldRegistry, RUNNING } from './held-registry.js';
-
-const PIPELINE = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}, {id: b, tool: mock, await: [a]}]\n';
+import { HeldRegistry, RUNNING, TWO_TASKS } from './held-registry.js';
 
 describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
   let registry: HeldRegistry;
@@ -18,11 +17,22 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
   /** Starts the command and waits until the run is submitted. */
   async function started(...flags: string[]): Promise<{ readonly ended: Promise<Invocation> }> {
     const openRegistry = async () => registry;
-    const ended = invoke(['run', '-', ...flags], { input: PIPELINE, openRegistry, processEvents });
+    const ended = invoke(['run', '-', ...flags], { input: TWO_TASKS, openRegistry, processEvents });
     let hasEnded = false;
     void ended.then(() => (hasEnded = true));
     while (!hasEnded && registry.submitted.length === 0) await settle(1);
     return { ended };
+  }
+
+  const succeed = (outputs: JsonObject): void => {
+    const result = { outputs, waves_executed: 2, tasks_executed: 2 };
+    registry.end.resolve({ ...RUNNING, status: 'succeeded', result });
+  };
+
+  /** Ends the command at once. */
+  function stop(): void {
+    processEvents.emit('SIGINT');
+    processEvents.emit('SIGINT');
   }
 
   for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -31,12 +41,8 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
       processEvents.emit(signal);
       await settle();
       expect(registry.cancelled).to.deep.equal([false]);
-      registry.end.resolve({
-        ...RUNNING,
-        status: 'cancelled',
-        settled: true,
-        finished_at: RUNNING.created_at,
-      });
+      const end = { status: 'cancelled', settled: true, finished_at: RUNNING.created_at } as const;
+      registry.end.resolve({ ...RUNNING, ...end });
       const { status, stdout, stderr } = await ended;
       expect(status).to.equal(130);
       expect(stdout).to.equal('');
@@ -52,7 +58,7 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
       const loading = deferred<never>();
       const openCatalog = () => loading.promise;
       const openRegistry = async () => registry;
-      const ended = invoke(['run', '-'], { input: PIPELINE, openCatalog, openRegistry, processEvents });
+      const ended = invoke(['run', '-'], { input: TWO_TASKS, openCatalog, openRegistry, processEvents });
       while (processEvents.listenerCount(signal) === 0) await settle(1);
       processEvents.emit(signal);
       expect(await ended).to.deep.equal({ status: 130, stdout: '', stderr: '' });
@@ -63,8 +69,7 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
 
   it('the second signal stops at once, without waiting for tools (D21)', async () => {
     const { ended } = await started();
-    processEvents.emit('SIGINT');
-    processEvents.emit('SIGINT');
+    stop();
     const { status, stderr } = await ended;
     expect(registry.cancelled).to.deep.equal([false, true]);
     expect(registry.forgotten).to.deep.equal(['r1']);
@@ -85,11 +90,7 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
     registry.refuses = true;
     processEvents.emit('SIGINT');
     await settle();
-    registry.end.resolve({
-      ...RUNNING,
-      status: 'succeeded',
-      result: { outputs: { a: 1 }, waves_executed: 2, tasks_executed: 2 },
-    });
+    succeed({ a: 1 });
     const { status, stdout } = await ended;
     expect(status).to.equal(0);
     expect(JSON.parse(stdout)).to.deep.equal({ a: 1 });
@@ -100,11 +101,7 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
     registry.cancel = () => Promise.reject(new WavetrainError('server_unreachable', 'no connection'));
     processEvents.emit('SIGINT');
     await settle();
-    registry.end.resolve({
-      ...RUNNING,
-      status: 'succeeded',
-      result: { outputs: {}, waves_executed: 2, tasks_executed: 2 },
-    });
+    succeed({});
     const { status, stderr } = await ended;
     expect(status).to.equal(0);
     expect(stderr).to.contain('the run could not be cancelled: no connection');
@@ -112,8 +109,7 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
 
   it('removes its signal listeners', async () => {
     const { ended } = await started();
-    processEvents.emit('SIGINT');
-    processEvents.emit('SIGINT');
+    stop();
     await ended;
     expect(processEvents.eventNames()).to.deep.equal([]);
   });
@@ -122,11 +118,7 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
     const { ended } = await started();
     processEvents.emit('uncaughtException', new Error('late\nthrow'));
     processEvents.emit('unhandledRejection', 'late rejection');
-    registry.end.resolve({
-      ...RUNNING,
-      status: 'succeeded',
-      result: { outputs: {}, waves_executed: 2, tasks_executed: 2 },
-    });
+    succeed({});
     const { status, stderr } = await ended;
     expect(status).to.equal(0);
     expect(stderr.trimEnd().split('\n')).to.deep.equal([
@@ -138,8 +130,7 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
   it('each flag sets its ExecutionOption', async () => {
     const flags = ['--timeout', '2.5', '--concurrency', '8', '--jitter', '0.2', '--retry-base-delay', '1'];
     const { ended } = await started(...flags, '--max-retry-delay', '9', '--tenant', 'acme');
-    processEvents.emit('SIGINT');
-    processEvents.emit('SIGINT');
+    stop();
     await ended;
     expect(registry.submitted[0]).to.deep.include({
       tenant_id: 'acme',
@@ -155,8 +146,7 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
 
   it('no ExecutionOption is set without a flag', async () => {
     const { ended } = await started();
-    processEvents.emit('SIGINT');
-    processEvents.emit('SIGINT');
+    stop();
     await ended;
     expect(registry.submitted[0]).to.have.all.keys('pipeline', 'tenant_id', 'options');
     expect(registry.submitted[0]?.options).to.deep.equal({});

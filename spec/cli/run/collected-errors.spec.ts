@@ -16,9 +16,8 @@ tasks:
 const FATAL = '  - {id: fatal, tool: fail, await: [each], inputs: {message: fatal}}\n';
 
 describe('run of a pipeline that collects errors (D67)', () => {
-  let folder: TemporaryFolder;
+  const folder = new TemporaryFolder();
   before(() => {
-    folder = new TemporaryFolder();
     folder.write('collecting.yaml', COLLECTING);
     folder.write('fatal.yaml', COLLECTING + FATAL);
   });
@@ -78,9 +77,8 @@ export default {
 `;
 
 describe('run of a fan-out whose items fail alike', () => {
-  let folder: TemporaryFolder;
+  const folder = new TemporaryFolder();
   before(() => {
-    folder = new TemporaryFolder();
     folder.write('alike.yaml', ALIKE);
     folder.write('own.mjs', OWN);
   });

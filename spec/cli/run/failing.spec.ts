@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { pathToFileURL } from 'node:url';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke, Screen } from '../invoke.js';
-import { HeldRegistry, RUNNING } from './held-registry.js';
+import { HeldRegistry, RUNNING, TWO_TASKS } from './held-registry.js';
 
 const HINTS = [
   '  hint: --verbose prints every event, whole inputs and stacks; --partial prints the outputs of what succeeded',
@@ -10,13 +10,13 @@ const HINTS = [
 ];
 
 describe('run of a failing pipeline', () => {
-  let folder: TemporaryFolder;
-  before(() => {
-    folder = new TemporaryFolder();
-  });
+  const folder = new TemporaryFolder();
   after(() => folder.remove());
 
   const at = (argv: readonly string[], options = {}) => invoke(argv, { cwd: folder.path, ...options });
+
+  const runHeld = (registry: HeldRegistry, ...flags: string[]) =>
+    at(['run', '-', ...flags], { input: TWO_TASKS, openRegistry: async () => registry });
 
   describe('exits with 3', () => {
     const FAILING = `id: failing
@@ -140,11 +140,7 @@ export default {
       registry.tasks = () => Promise.reject(new Error('the server is gone'));
       const end = { settled: true, status: 'failed', error: 'no luck' } as const;
       registry.end.resolve({ ...RUNNING, ...end });
-      const input = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}, {id: b, tool: mock, await: [a]}]\n';
-      const { status, stdout, stderr } = await at(['run', '-', '--json'], {
-        input,
-        openRegistry: async () => registry,
-      });
+      const { status, stdout, stderr } = await runHeld(registry, '--json');
       expect(status).to.equal(3);
       expect(JSON.parse(stdout)).to.deep.equal({
         status: 'failed',
@@ -177,8 +173,7 @@ tasks: [{id: boom, tool: fail, inputs: {message: "${'again and again '.repeat(9)
       const failures = [{ task_id: 'a', error: 'no luck', attempts: 1 }];
       const end = { settled: true, status: 'failed', error: 'no luck', failures } as const;
       registry.end.resolve({ ...RUNNING, ...end });
-      const input = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}, {id: b, tool: mock, await: [a]}]\n';
-      const { stderr } = await at(['run', '-'], { input, openRegistry: async () => registry });
+      const { stderr } = await runHeld(registry);
       expect(stderr).to.contain(
         '  a after 1 attempt: no luck\n  its values cannot be read: run r1 has no such task\n',
       );
@@ -189,11 +184,7 @@ tasks: [{id: boom, tool: fail, inputs: {message: "${'again and again '.repeat(9)
       const progress = { ...RUNNING.progress, waves_executed: 1, tasks_settled: 1 };
       const end = { settled: true, finished_at: RUNNING.started_at, error: 'the journal is\nfull', progress };
       registry.end.resolve({ ...RUNNING, ...end, status: 'failed' });
-      const input = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}, {id: b, tool: mock, await: [a]}]\n';
-      const { status, stdout, stderr } = await at(['run', '-'], {
-        input,
-        openRegistry: async () => registry,
-      });
+      const { status, stdout, stderr } = await runHeld(registry);
       expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
       expect(stderr.split('\n')).to.deep.equal([
         '✗ failed in 0 ms: 1 of 2 waves, 1 invocation',

@@ -7,6 +7,8 @@ import type { FailedCall, TaskPage } from '../../../lib/runs/tasks/task-record.j
 import { deferred } from '../../support/deferred.js';
 import { createRunRecord } from '../../support/runs/run-record.js';
 
+export const TWO_TASKS = 'id: p\ngoal: g\ntasks: [{id: a, tool: mock}, {id: b, tool: mock, await: [a]}]\n';
+
 /** The record of a running pipeline of two tasks, `a` and then `b`. */
 export const RUNNING = createRunRecord({
   run_id: 'r1',

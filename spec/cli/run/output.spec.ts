@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { type Invocation, invoke, type InvokeOptions, Screen } from '../invoke.js';
-import { type RunsServer, runsServer } from '../runs/runs-server.js';
+import { useRunsServer } from '../runs/runs-server.js';
 
 const ESSAY = `${'one long line '.repeat(20)}\n\nand a second one\u001b[2J`;
 const VALUES = `id: values
@@ -18,19 +18,14 @@ const PLAN = `plan:
 `;
 
 describe('run --output', () => {
-  let folder: TemporaryFolder;
-  let server: RunsServer;
-  before(async () => {
-    server = await runsServer();
-    folder = new TemporaryFolder();
+  const folder = new TemporaryFolder();
+  const server = useRunsServer();
+  before(() => {
     folder.write('values.yaml', VALUES);
     folder.write('failing.yaml', FAILING);
     folder.write('plan.yaml', PLAN);
   });
-  after(async () => {
-    folder.remove();
-    await server.close(0);
-  });
+  after(() => folder.remove());
 
   const run = (argv: string, options: InvokeOptions = {}): Promise<Invocation> =>
     invoke(['run', ...argv.split(' ')], { cwd: folder.path, ...options });

@@ -7,11 +7,8 @@ import { invoke } from '../invoke.js';
 import { GREET, NAME } from './greet.js';
 
 describe('run', () => {
-  let folder: TemporaryFolder;
-  before(() => {
-    folder = new TemporaryFolder();
-    folder.write('greet.yaml', GREET);
-  });
+  const folder = new TemporaryFolder();
+  before(() => folder.write('greet.yaml', GREET));
   after(() => folder.remove());
 
   const at = (argv: readonly string[], options = {}) => invoke(argv, { cwd: folder.path, ...options });

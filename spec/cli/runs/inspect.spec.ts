@@ -1,15 +1,13 @@
 import { expect } from 'chai';
 import { type Invocation, invoke } from '../invoke.js';
-import { HELLO, type RunsServer, runsServer } from './runs-server.js';
+import { HELLO, useRunsServer } from './runs-server.js';
 
 describe('inspect RUN_ID (D42)', () => {
-  let server: RunsServer;
+  const server = useRunsServer();
   let runId: string;
   before(async () => {
-    server = await runsServer();
     runId = await server.settled(HELLO);
   });
-  after(() => server.close(0));
 
   const opened: string[] = [];
   beforeEach(() => void (opened.length = 0));

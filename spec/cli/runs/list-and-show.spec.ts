@@ -5,19 +5,17 @@ import { WavetrainError } from '../../../lib/common/errors.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { FakeServer, respondJson } from '../../client/fake-server.js';
 import { invoke, Screen } from '../invoke.js';
-import { type RunsServer, runsServer, FAILING, HELLO } from './runs-server.js';
+import { runsServer, FAILING, HELLO, useRunsServer } from './runs-server.js';
 import { createApiKey } from '../../support/http/api-key.js';
 
 describe('wavetrain runs list', () => {
-  let server: RunsServer;
+  const server = useRunsServer();
   const ids: string[] = [];
 
   before(async () => {
-    server = await runsServer();
     for (let count = 0; count < 22; count++) ids.unshift(await server.settled(HELLO));
     ids.unshift(await server.settled(FAILING, 'acme'));
   });
-  after(() => server.close(0));
 
   const listed = (stdout: string): string[] =>
     stdout
@@ -127,11 +125,7 @@ describe('wavetrain runs list', () => {
 });
 
 describe('wavetrain runs show', () => {
-  let server: RunsServer;
-  before(async () => {
-    server = await runsServer();
-  });
-  after(() => server.close(0));
+  const server = useRunsServer();
 
   it('shows a succeeded run with its outputs', async () => {
     const runId = await server.settled(HELLO);
@@ -242,11 +236,10 @@ describe('wavetrain runs show', () => {
 });
 
 describe('The trigger of a run (D28), and who has started it (D75)', () => {
-  let server: RunsServer;
+  const server = useRunsServer();
   let runId: string;
   let byKey: string;
   before(async () => {
-    server = await runsServer();
     const pipeline = parsePipeline(JSON.stringify(HELLO));
     const schedule = { trigger: 'schedule', startedBy: { kind: 'schedule', name: 'hello' } } as const;
     runId = await server.registry.submit({ pipeline }, schedule);
@@ -254,7 +247,6 @@ describe('The trigger of a run (D28), and who has started it (D75)', () => {
     byKey = await server.registry.submit({ pipeline }, { startedBy: { kind: 'key', name: 'ci' } });
     await server.registry.settled(byKey);
   });
-  after(() => server.close(0));
 
   it('is shown by runs list, beside the pipeline, by runs show and by runs report', async () => {
     expect((await server.runs('list')).stdout).to.match(/ hello \(key ci\)\n.* hello \(schedule\)\n$/);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { checkPlan } from '../../../lib/plans/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { type RunsServer, runsServer } from './runs-server.js';
+import { useRunsServer } from './runs-server.js';
 
 const planText = (tool: string): string => `plan:
   id: quarterly
@@ -22,15 +22,11 @@ const addSubPipeline = (text: string): string =>
     .concat('    - {id: last, reads: [l], pipeline: {id: l, goal: g, tasks: [{id: t, tool: mock}]}}\n');
 
 describe('wavetrain runs, for plans', () => {
-  let server: RunsServer;
-  before(async () => {
-    server = await runsServer();
-  });
-  after(() => server.close(0));
+  const server = useRunsServer();
 
-  /** Runs a plan and resolves with the run id; with `fail` its second sub-pipeline fails. */
-  async function settled(tool: 'mock' | 'fail' = 'mock'): Promise<string> {
-    const check = checkPlan(planText(tool), { catalog: builtinCatalog() });
+  /** Runs a plan and resolves with the run id. */
+  async function settled(text = planText('mock')): Promise<string> {
+    const check = checkPlan(text, { catalog: builtinCatalog() });
     if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
     const runId = await server.registry.submitPlan({ plan: check.plan });
     await server.registry.settled(runId);
@@ -54,16 +50,13 @@ describe('wavetrain runs, for plans', () => {
   });
 
   it('show names the sub-pipeline and task of each failure', async () => {
-    const { stdout } = await server.runs(`show ${await settled('fail')}`);
+    const { stdout } = await server.runs(`show ${await settled(planText('fail'))}`);
     expect(stdout).to.contain('Failures:\n  report/write after 1 attempt: no 7\n');
     expect(stdout).to.match(/^error +sub-pipeline "report", task "write": no 7$/m);
   });
 
   it('show lists the sub-pipelines of a failed plan that succeeded or did not start', async () => {
-    const check = checkPlan(addSubPipeline(planText('fail')), { catalog: builtinCatalog() });
-    if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
-    const runId = await server.registry.submitPlan({ plan: check.plan });
-    await server.registry.settled(runId);
+    const runId = await settled(addSubPipeline(planText('fail')));
     const { stdout } = await server.runs(`show ${runId}`);
     expect(stdout).to.match(
       /^progress +of 3 sub-pipelines 1 succeeded, 1 failed, 1 not started; 2 of 3 waves,/m,
@@ -72,10 +65,7 @@ describe('wavetrain runs, for plans', () => {
   });
 
   it('watch prints the failures of a plan and how to rerun it', async () => {
-    const check = checkPlan(addSubPipeline(planText('fail')), { catalog: builtinCatalog() });
-    if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
-    const runId = await server.registry.submitPlan({ plan: check.plan });
-    await server.registry.settled(runId);
+    const runId = await settled(addSubPipeline(planText('fail')));
     for (const flags of ['', ' --json', ' --quiet']) {
       const { status, stdout, stderr } = await server.runs(`watch ${runId}${flags}`);
       expect(status).to.equal(3);

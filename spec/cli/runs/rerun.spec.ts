@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { type RunsServer, runsServer } from './runs-server.js';
+import { type RunsServer, useRunsServer } from './runs-server.js';
 
 const DEFINITION = {
   id: 'fixed',
@@ -16,19 +16,14 @@ const DEFINITION = {
 const FIXED = JSON.stringify(DEFINITION, null, 2).replace('"tool": "fail"', '"tool": "mock"');
 
 describe('wavetrain runs rerun with changes (D60)', () => {
-  let server: RunsServer;
-  let folder: TemporaryFolder;
+  const server = useRunsServer();
+  const folder = new TemporaryFolder();
   let failed: string;
   before(async () => {
-    server = await runsServer();
-    folder = new TemporaryFolder();
     folder.write('fixed.json', FIXED);
     failed = await server.settled(DEFINITION);
   });
-  after(async () => {
-    await server.close(0);
-    folder.remove();
-  });
+  after(() => folder.remove());
 
   const rerun = (args: string, runId = failed): ReturnType<RunsServer['runs']> =>
     server.runs(`rerun ${runId} ${args}`, { cwd: folder.path, env: { WAVETRAIN_SERVER: server.url } });

@@ -43,3 +43,11 @@ export async function runsServer(options: TestServerOptions = {}): Promise<RunsS
       invoke(['runs', ...args.split(' ')], { env: { WAVETRAIN_SERVER: server.url }, ...options }),
   };
 }
+
+/** Starts a server before the specs of a block, and closes it after them. */
+export function useRunsServer(options: TestServerOptions = {}): RunsServer {
+  const server = {} as RunsServer;
+  before(async () => void Object.assign(server, await runsServer(options)));
+  after(() => server.close(0));
+  return server;
+}

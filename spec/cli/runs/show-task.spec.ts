@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { type Deferred, deferred } from '../../support/deferred.js';
 import { Screen } from '../invoke.js';
-import { type RunsServer, runsServer } from './runs-server.js';
+import { type RunsServer, useRunsServer } from './runs-server.js';
 
 const begun = new Map<string, { calls: number; all: Deferred<void> }>();
 
@@ -51,13 +51,11 @@ async function settled(server: RunsServer, pipeline: object): Promise<string> {
 }
 
 describe('wavetrain runs show --task (D59)', () => {
-  let server: RunsServer;
+  const server = useRunsServer({ tools: [picky] });
   let runId: string;
   before(async () => {
-    server = await runsServer({ tools: [picky] });
     runId = await settled(server, ITEMS);
   });
-  after(() => server.close(0));
 
   it('shows an item as messages name it: attempts, error with causes, stack, item and inputs', async () => {
     for (const flags of ['--task each[3]', '--task each --item 3']) {
@@ -150,11 +148,7 @@ describe('wavetrain runs show --task (D59)', () => {
 });
 
 describe('wavetrain runs show, of a run that failed', () => {
-  let server: RunsServer;
-  before(async () => {
-    server = await runsServer({ tools: [picky] });
-  });
-  after(() => server.close(0));
+  const server = useRunsServer({ tools: [picky] });
 
   it('lists its tasks, and names the one that failed, with its inputs and the command that shows more', async () => {
     const runId = await settled(server, ITEMS);

@@ -2,16 +2,12 @@ import { expect } from 'chai';
 import { EventEmitter, once } from 'node:events';
 import { Recorder } from '../invoke.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
-import { HELD, type RunsServer, runsServer } from './runs-server.js';
+import { HELD, useRunsServer } from './runs-server.js';
 
 describe('runs snapshot (D35, D42)', () => {
   const controlled = new ControlledTool();
-  let server: RunsServer;
+  const server = useRunsServer({ tools: [controlled.tool] });
   beforeEach(() => void (controlled.calls.length = 0));
-  before(async () => {
-    server = await runsServer({ tools: [controlled.tool] });
-  });
-  after(() => server.close(0));
 
   it('prints the actors of a run as a tree with their states, or one of them', async () => {
     const runId = await server.submit(HELD);

@@ -1,23 +1,18 @@
 import { expect } from 'chai';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { GREET } from '../run/greet.js';
-import { type RunsServer, runsServer } from './runs-server.js';
+import { type RunsServer, useRunsServer } from './runs-server.js';
 
 describe('wavetrain runs submit', () => {
-  let server: RunsServer;
-  let folder: TemporaryFolder;
-  before(async () => {
-    server = await runsServer();
-    folder = new TemporaryFolder();
+  const server = useRunsServer();
+  const folder = new TemporaryFolder();
+  before(() => {
     folder.write('greet.yaml', GREET);
     folder.write('params.json', '{"name": "Ada"}');
     folder.write('plan.yaml', 'plan: {id: letter, sub_pipelines: [{id: write, stores: [k]}]}');
     folder.write('write.yaml', 'id: w\ngoal: g\ntasks: [{id: t, tool: store, inputs: {key: k, value: 1}}]\n');
   });
-  after(async () => {
-    await server.close(0);
-    folder.remove();
-  });
+  after(() => folder.remove());
 
   const submit = (args: string, newId = (): string => crypto.randomUUID()): ReturnType<RunsServer['runs']> =>
     server.runs(`submit ${args}`, { cwd: folder.path, env: { WAVETRAIN_SERVER: server.url }, newId });

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { settle } from '../../support/deferred.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { Recorder, Screen } from '../invoke.js';
-import { type RunsServer, runsServer, FAILING, HELD, HELLO } from './runs-server.js';
+import { type RunsServer, runsServer, FAILING, HELD, HELLO, useRunsServer } from './runs-server.js';
 
 describe('wavetrain runs watch', () => {
   let server: RunsServer;
@@ -88,12 +88,7 @@ describe('wavetrain runs watch', () => {
 });
 
 describe('wavetrain runs cancel, rerun and delete', () => {
-  let server: RunsServer;
-  const controlled = new ControlledTool();
-  before(async () => {
-    server = await runsServer({ tools: [controlled.tool] });
-  });
-  after(() => server.close(0));
+  const server = useRunsServer({ tools: [new ControlledTool().tool] });
 
   it('cancel prints that the current wave finishes, and with --force stops its tools', async () => {
     const runId = await server.submit(HELD);

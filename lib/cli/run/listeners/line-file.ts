@@ -12,7 +12,6 @@ type LineFlag = '--events' | '--record';
 
 const EXAMPLES: Readonly<Record<LineFlag, string>> = { '--events': 'events.jsonl', '--record': 'out.wtrec' };
 
-/** A file that a run writes, and the flag that names it. */
 export interface WantedFile {
   readonly flag: LineFlag;
   readonly name: string;
@@ -24,12 +23,7 @@ export class LineFile {
   readonly #wanted: WantedFile;
   #error: Error | undefined;
 
-  /**
-   * Checks that none of the files overwrites another one. Call before the first is opened, which empties it.
-   *
-   * @param filesRead what the run was read from
-   * @throws UsageError when one of the files is one of `filesRead`, or two are the same
-   */
+  /** Refuses files that would overwrite each other, or what the run was read from. Call it before `open` empties one. */
   static async check(
     wanted: readonly WantedFile[],
     filesRead: readonly string[],
@@ -52,11 +46,7 @@ export class LineFile {
     }
   }
 
-  /**
-   * Opens the file and empties it.
-   *
-   * @throws UsageError when the file cannot be opened
-   */
+  /** Opens the file and empties it. @throws UsageError when the file cannot be opened */
   static async open(wanted: WantedFile, cwd: string): Promise<LineFile> {
     const stream = createWriteStream(resolve(cwd, wanted.name));
     try {
@@ -79,7 +69,6 @@ export class LineFile {
     this.writeText(`${JSON.stringify(event)}\n`);
   }
 
-  /** Writes whole lines. */
   writeText(lines: string): void {
     if (this.#error === undefined) this.#stream.write(lines);
   }

@@ -15,11 +15,7 @@ import { UsageError } from '../../input/usage-errors.js';
 /** How `--inspect` shows a run: `wait` begins it when its page is open. */
 export type InspectMode = 'show' | 'wait';
 
-/**
- * Reads `--inspect`; undefined without it.
- *
- * @throws UsageError for a mode that there is not
- */
+/** Reads `--inspect`; undefined without it. @throws UsageError for a mode that there is not */
 export function readInspectMode({ inspect = false }: Pick<RunFlags, 'inspect'>): InspectMode | undefined {
   if (inspect === false) return undefined;
   if (inspect === true) return 'show';
@@ -64,11 +60,7 @@ export class LiveInspector {
     this.#show = show;
   }
 
-  /**
-   * Prints the address, and in mode `wait` waits until somebody has opened it or presses Enter.
-   *
-   * @returns false when Ctrl-C came first: the run must not begin
-   */
+  /** Prints the address, and waits in mode `wait` for a viewer or Enter. Returns false if Ctrl-C came first: nothing must run. */
   async waitForViewer(mode: InspectMode, signals: StopSignals): Promise<boolean> {
     const { stderr } = this.#context;
     stderr.write(`inspector: ${this.#server.url}\n`);
@@ -78,7 +70,6 @@ export class LiveInspector {
     return !signals.hasCome;
   }
 
-  /** Shows the run. */
   begin({ log, origin }: OpenInspection, record: RunRecord, backend: RunBackend): void {
     const { run_id: runId } = record;
     this.#readRecord = () => backend.queries?.record(runId) ?? record;

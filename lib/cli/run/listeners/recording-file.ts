@@ -12,12 +12,18 @@ import type { RunBackend } from '../displayed-run.js';
 /** Writes the lines of a recording, which know nothing of files. */
 type RecordingFormat = typeof import('../../lazy/execution.js').recordingFormat;
 
+type RecordedLines = Pick<LineFile, 'writeText' | 'close'>;
+
+interface RecordingParts extends Pick<CliContext, 'clock'> {
+  readonly format: RecordingFormat;
+  readonly limits: RecordingLimits;
+  readonly statecharts: Awaited<ReturnType<typeof readStatecharts>>;
+}
+
 /** The file of `--record`: what the actors of a run do, written as it happens (D42). */
 export class RecordingFile {
-  readonly #file: Pick<LineFile, 'writeText' | 'close'>;
-  readonly #format: RecordingFormat;
-  readonly #limits: RecordingLimits;
-  readonly #writeHead: (record: RunRecord, origin: OpenInspection['origin']) => void;
+  readonly #file: RecordedLines;
+  readonly #parts: RecordingParts;
   #inspection: OpenInspection | undefined;
   #backend: Pick<RunBackend, 'queries'> = {};
   #lastSeq = 0;
@@ -27,36 +33,27 @@ export class RecordingFile {
 
   /** @param file is closed with the recording */
   static async create(
-    file: Pick<LineFile, 'writeText' | 'close'>,
-    context: Pick<CliContext, 'clock'>,
+    file: RecordedLines,
+    { clock }: Pick<CliContext, 'clock'>,
     limits: RecordingLimits = LIMITS,
   ): Promise<RecordingFile> {
-    const { recordingFormat } = await import('../../lazy/execution.js');
-    const statecharts = await readStatecharts();
-    return new RecordingFile(file, recordingFormat, limits, (run, origin) => {
-      const { version } = readPackageJson();
-      const head = { version, recorded_at: toIsoTime(context.clock.now()), run, statecharts, origin };
-      file.writeText(recordingFormat.formatHead(head));
-    });
+    const { recordingFormat: format } = await import('../../lazy/execution.js');
+    return new RecordingFile(file, { format, limits, clock, statecharts: await readStatecharts() });
   }
 
-  private constructor(
-    file: Pick<LineFile, 'writeText' | 'close'>,
-    format: RecordingFormat,
-    limits: RecordingLimits,
-    writeHead: (record: RunRecord, origin: OpenInspection['origin']) => void,
-  ) {
+  private constructor(file: RecordedLines, parts: RecordingParts) {
     this.#file = file;
-    this.#format = format;
-    this.#limits = limits;
-    this.#writeHead = writeHead;
+    this.#parts = parts;
   }
 
   /** Writes the entries that there are, and each further one. */
   begin(inspection: OpenInspection, record: RunRecord, backend: Pick<RunBackend, 'queries'>): void {
     this.#inspection = inspection;
     this.#backend = backend;
-    this.#writeHead(record, inspection.origin);
+    const { format, clock, statecharts } = this.#parts;
+    const about = { version: readPackageJson().version, recorded_at: toIsoTime(clock.now()) };
+    const { origin } = inspection;
+    this.#file.writeText(format.formatHead({ ...about, run: record, statecharts, origin }));
     inspection.log.subscribe(() => this.#writeNew(inspection));
     this.#writeNew(inspection);
   }
@@ -69,10 +66,11 @@ export class RecordingFile {
     const [entries, dropped] = [this.#entries, inspection.log.lastSeq - this.#entries];
     let failedCalls: readonly FailedCall[] = [];
     try {
-      failedCalls = (await this.#backend.queries?.failedCalls(record.run_id, this.#format.failedCalls)) ?? [];
+      failedCalls =
+        (await this.#backend.queries?.failedCalls(record.run_id, this.#parts.format.failedCalls)) ?? [];
     } finally {
       const end = { entries, dropped, run: record, failed_calls: failedCalls };
-      this.#file.writeText(this.#format.formatEnd(end));
+      this.#file.writeText(this.#parts.format.formatEnd(end));
       inspection.close();
     }
   }
@@ -82,17 +80,14 @@ export class RecordingFile {
     return this.#file.close();
   }
 
-  /**
-   * Leaves out what a reader would refuse. When there is no room for everything any more, it still writes what says how the
-   * run goes on and ends, and what fails.
-   */
+  /** Leaves out what a reader would refuse: when there is no room for everything, all but how the run goes on, ends and fails. */
   #writeNew({ log }: OpenInspection): void {
     if (this.#inspection === undefined) return;
     const { events } = log.readAfter(this.#lastSeq, Number.POSITIVE_INFINITY);
     for (const { seq, json } of events) {
       this.#lastSeq = seq;
       const bytes = Buffer.byteLength(json) + 1;
-      const { entries: maxEntries, bytes: maxBytes } = this.#limits;
+      const { entries: maxEntries, bytes: maxBytes } = this.#parts.limits;
       const fits = this.#entries < maxEntries && this.#bytes + bytes <= maxBytes;
       const hasRoom =
         fits && this.#entries < ROOM_FOR_ALL * maxEntries && this.#bytes + bytes <= ROOM_FOR_ALL * maxBytes;
@@ -104,7 +99,6 @@ export class RecordingFile {
   }
 }
 
-/** Of the entries in a recording. */
 interface RecordingLimits {
   readonly entries: number;
   readonly bytes: number;
@@ -122,10 +116,7 @@ const ROOM_FOR_ALL = 0.8;
 /** The actors that say how far a run is. */
 const LEADING: readonly string[] = ['plan', 'run'];
 
-/**
- * The actors that get an event for each task and each sub-run, of which there may be very many: only what changes their
- * state counts.
- */
+/** The actors that get an event for each task and each sub-run: only what changes their state counts. */
 const COLLECTING: readonly string[] = ['wave', 'sub-runs'];
 
 function showsOutcome({ src, status, from, state }: InspectionEntry): boolean {

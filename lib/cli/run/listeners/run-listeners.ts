@@ -24,12 +24,7 @@ export class RunListeners {
   #inspector: LiveInspector | undefined;
   #isOver = false;
 
-  /**
-   * Opens what the flags ask for, and nothing when a part of that cannot be opened.
-   *
-   * @param filesRead what the run was read from, which must not be overwritten
-   * @throws UsageError when a file cannot be written, or for an unknown mode of `--inspect`
-   */
+  /** Opens what the flags ask for, or nothing if a part cannot be opened. @throws UsageError */
   static async open(
     flags: ListenerFlags,
     filesRead: readonly string[],
@@ -74,22 +69,14 @@ export class RunListeners {
     return this.#inspector !== undefined;
   }
 
-  /**
-   * Says where the page is, and waits for somebody to open it if the flags ask for that.
-   *
-   * @returns false when Ctrl-C came first: the run must not begin
-   */
+  /** Says where the page is, and waits for a viewer if the flags ask. Returns false if Ctrl-C came first: nothing must run. */
   async waitForViewer(signals: StopSignals): Promise<boolean> {
     const mode = readInspectMode(this.#flags);
     if (mode === undefined || this.#inspector === undefined) return true;
     return this.#inspector.waitForViewer(mode, signals);
   }
 
-  /**
-   * Receives what the actors of the run do; undefined when nobody wants it, so that they are not recorded.
-   *
-   * @param print a line among the events
-   */
+  /** Receives what the actors of the run do; undefined when nobody wants it, so that they are not recorded. */
   onInspection(backend: RunBackend, print: (line: string) => void): StartOptions['onInspection'] {
     const [recording, inspector] = [this.#recording, this.#inspector];
     const prints = wantsTransitions(this.#context.env);
@@ -108,7 +95,6 @@ export class RunListeners {
     await this.#recording?.end(record);
   }
 
-  /** Keeps the page until somebody ends it. */
   async keepOpen(signals: StopSignals): Promise<void> {
     await this.#inspector?.keepOpen(signals);
   }

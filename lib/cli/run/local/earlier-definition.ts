@@ -3,11 +3,13 @@ import type { PipelineInput } from '../../../plans/plan.js';
 import type { ShellRun } from '../../../runs/store/run-folders.js';
 import type { StoredSubmission } from '../../../runs/store/run-store.js';
 import type { ReviveDefinition } from '../../../runs/run-factory.js';
-import { checkDefinitionFile, type DefinitionFile, findChecked } from '../../input/load-definition.js';
+import {
+  type CheckSetup,
+  checkDefinitionFile,
+  type DefinitionFile,
+  findChecked,
+} from '../../input/load-definition.js';
 
-type CheckSetup = Parameters<typeof checkDefinitionFile>[1];
-
-/** A definition that was run before. */
 export async function toDefinitionFile(
   { kind, definition, pipelines = {}, inputs, session }: Revived,
   folder: string,

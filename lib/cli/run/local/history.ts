@@ -17,18 +17,12 @@ import type { RunFlags } from '../submission.js';
 /** In the folder of a project: what the shell has run there. */
 const HISTORY_FOLDER = '.wavetrain';
 
-/** The flags that say where the shell keeps its runs. */
 export interface HistoryFlags {
-  /** A folder. */
   readonly store?: string | undefined;
   readonly noStore?: boolean | undefined;
 }
 
-/**
- * Returns true when a new run is kept: not with `--no-store`, and in CI only where a flag names a folder.
- *
- * @throws UsageError when both flags are given
- */
+/** Returns true when a new run is kept: not with `--no-store`, and in CI only where a flag names a folder. @throws UsageError */
 export function keepsRuns(
   { store, noStore = false }: HistoryFlags,
   { env, keepsHistory }: CliContext,
@@ -73,17 +67,12 @@ function findPlaceProblem(folder: string, { store }: HistoryFlags, { host }: Cli
   return isOpen || isOwnFolder(folder, host.userId) ? undefined : `${folder} is not a folder of this user`;
 }
 
-/** True when there is a history that may be read. */
 export function hasHistory(flags: HistoryFlags, context: CliContext): boolean {
   const folder = findHistoryFolder(flags, context);
   return existsSync(folder) && findPlaceProblem(folder, flags, context) === undefined;
 }
 
-/**
- * Opens the runs that are kept, for reading. There may be none.
- *
- * @throws UsageError when the folder is not one of this user
- */
+/** Opens the runs that are kept, for reading. There may be none. @throws UsageError when the folder is not one of this user */
 export async function openRunFolders(flags: HistoryFlags, context: CliContext): Promise<RunFolders> {
   const folder = findHistoryFolder(flags, context);
   const problem = findPlaceProblem(folder, flags, context);
@@ -122,13 +111,7 @@ export class ShellHistory {
     });
   }
 
-  /**
-   * Opens the history for a run of this process.
-   *
-   * @param folder need not exist
-   * @param flags what a rerun needs to know of the command line
-   * @param earlier runs that the registry restores, ended; the oldest first
-   */
+  /** Opens the history for a run of this process. @param earlier ended runs that the registry restores, the oldest first */
   static async open(
     folder: string,
     flags: CommandLine & HistoryFlags,
@@ -147,10 +130,7 @@ export class ShellHistory {
     return new ShellHistory(folders, flags, { store, bytesFolder });
   }
 
-  /**
-   * Prints what is not kept, also with `--json`, and how a run that has not succeeded goes on. With `--quiet` there are no
-   * warnings.
-   */
+  /** Prints what is not kept, also with `--json`, and how a run that has not succeeded goes on; nothing with `--quiet`. */
   printEnd(
     { run_id: id, status }: RunRecord,
     { json, quiet }: Pick<RunFlags, 'json' | 'quiet'>,

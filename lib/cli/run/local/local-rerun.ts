@@ -31,7 +31,6 @@ import { assertFlagsFit, readRunValues, type RunFlags } from '../submission.js';
 import { shortenPath } from '../written-files.js';
 import { describeLocalRun, listFilesRead, openLocalRegistry } from './local-run.js';
 
-/** The run that is repeated, and its file. */
 export interface RerunTarget {
   /** Undefined for the newest run. */
   readonly runId: string | undefined;
@@ -46,8 +45,6 @@ interface LocalRerunFlags extends RerunTarget, FlagsOf<ShellRunCommand> {
 /**
  * Prepares the rerun of a run of the history in this process, with the changes that the flags name (D60). Returns the run,
  * or the exit status of an invalid definition.
- *
- * @throws UsageError when there is no such run, or another shell is at work on it
  */
 export async function prepareLocalRerun(
   flagsOfCommand: Omit<LocalRerunFlags, keyof RerunTarget>,
@@ -90,37 +87,24 @@ export async function prepareLocalRerun(
   return { ...displayed, filesRead: listFilesRead(flags, file, context) };
 }
 
-/** Submits the rerun, and prints what it reuses. */
 async function startRerun(
-  {
-    id,
-    request,
-    file,
-  }: { readonly id: string; readonly request: RerunRequest; readonly file: DefinitionFile },
+  rerun: { readonly id: string; readonly request: RerunRequest; readonly file: DefinitionFile },
   registry: RegistryApi,
   { onEvent, onInspection, print }: StartOptions,
   { json, quiet }: Pick<RunFlags, 'json' | 'quiet'>,
 ): Promise<string> {
+  const { id, request, file } = rerun;
   try {
-    const runId = await registry.rerun(id, request, {
-      startedBy: BY_COMMAND_LINE,
-      onEvent,
-      onInspection,
-    });
+    const runId = await registry.rerun(id, request, { startedBy: BY_COMMAND_LINE, onEvent, onInspection });
     const report = await registry.queries.rerunReport(runId);
     if (report !== null && !json && !quiet) for (const line of rerunReportLines(report)) print(line);
     return runId;
   } catch (error) {
-    throw await explainForShell(
-      error,
-      { runId: id, from: request.from, runsAll: `${PROGRAM} run` },
-      file,
-      registry.queries,
-    );
+    const asked = { runId: id, from: request.from, runsAll: `${PROGRAM} run` };
+    throw await explainForShell(error, asked, file, registry.queries);
   }
 }
 
-/** Finds the run that is repeated. */
 function findEarlier({ runId, file }: LocalRerunFlags, folders: RunFolders, { cwd }: CliContext): ShellRun {
   const ids = folders.ids();
   const hint = `${folders.path} has ${ids.length} runs; ${PROGRAM} run keeps new ones there`;
@@ -159,7 +143,6 @@ function findEarlier({ runId, file }: LocalRerunFlags, folders: RunFolders, { cw
 
 type CompletedFlags = LocalRerunFlags & { readonly outputFolder: string; readonly cwd: string };
 
-/** Takes the flags that are not given from the command line of the earlier run. */
 function withCommand(
   flags: LocalRerunFlags,
   { command: saved }: ShellRun,

@@ -40,7 +40,6 @@ interface LocalRegistry {
   readonly mask: DisplayedRun['mask'];
 }
 
-/** The folders that a run of this process uses. */
 interface Places {
   /** Of the history; undefined when runs are not kept. */
   readonly folder: string | undefined;
@@ -51,9 +50,7 @@ interface Places {
 }
 
 /**
- * Opens a registry that runs a definition in this process, with its secrets, its models, and the history that keeps its
- * run. The history is closed when the command ends.
- *
+ * Opens a registry that runs a definition in this process, and the history that keeps its run until the command ends.
  * @param earlier runs of the history that the registry can restore, the oldest first
  */
 export async function openLocalRegistry(
@@ -80,14 +77,9 @@ export async function openLocalRegistry(
   return { registry, history, outputFolder, mask: secrets?.mask };
 }
 
-/** The flags of `wavetrain run`, without `--server`. */
 type LocalRunFlags = FlagsOf<ShellRunCommand> & DefinitionFlags & RunValueFlags & HistoryFlags;
 
-/**
- * Reads and checks the file of a run, and opens what it needs of this process. Prints the problems of the definition.
- *
- * @returns the run, or the exit status of an invalid definition
- */
+/** Reads and checks the file of a run, and prints its problems. Returns the run, or the exit status of an invalid definition. */
 export async function prepareLocalRun(
   flags: LocalRunFlags,
   context: CliContext,
@@ -112,11 +104,6 @@ export async function prepareLocalRun(
   };
 }
 
-/**
- * Describes how a run of this process is displayed.
- *
- * @param planConcurrency what a flag says, if there is one
- */
 export async function describeLocalRun(
   checked: CheckedDefinition,
   planConcurrency: number | undefined,
@@ -137,7 +124,6 @@ export async function describeLocalRun(
   };
 }
 
-/** Executes a run in this process. */
 function createBackend(
   registry: RegistryApi,
   start: RunBackend['start'],
@@ -161,7 +147,6 @@ function createBackend(
   };
 }
 
-/** Lists the files that flags and variables name, and those of a plan. */
 export function listFilesRead(
   flags: Omit<DefinitionFlags, 'verbose'>,
   { files }: Pick<DefinitionFile, 'files'>,

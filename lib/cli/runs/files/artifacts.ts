@@ -5,7 +5,13 @@ import { Option } from 'clipanion';
 import type { WavetrainClient } from '../../../client/client.js';
 import { errorCode, errorMessage, WavetrainError } from '../../../common/errors.js';
 import { joinFirst } from '../../../common/text.js';
-import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand } from '../../input/shared-options.js';
+import {
+  RUN_ID_DETAILS,
+  HISTORY_DETAILS,
+  RunIdCommand,
+  textOption,
+  flagOption,
+} from '../../input/shared-options.js';
 import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { printJson } from '../../render/stdout.js';
@@ -28,10 +34,8 @@ export class RunsArtifactsCommand extends RunIdCommand {
   });
 
   name = Option.String({ name: 'NAME', required: false });
-  output = Option.String('--output', {
-    description: '<FILE> with NAME: write it to this file, which may exist; - prints it',
-  });
-  json = Option.Boolean('--json', false, { description: 'print the list as one JSON document' });
+  output = textOption`--output <FILE> with NAME: write it to this file, which may exist; - prints it`;
+  json = flagOption`--json print the list as one JSON document`;
 
   /** Lists the files of a run, or downloads one of them (D63). */
   override async execute(): Promise<ExitStatus> {

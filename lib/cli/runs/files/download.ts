@@ -21,7 +21,6 @@ interface DownloadOptions {
 
 const PAGE_SIZE = 500;
 
-/** Lists all files of a run, page by page. */
 export async function listArtifacts(
   client: WavetrainClient,
   runId: string,
@@ -79,7 +78,6 @@ async function downloadOne(
   return path;
 }
 
-/** The body of a response. */
 export function openBody({ body }: Pick<Response, 'body'>): Readable {
   return Readable.fromWeb(body ?? new Blob([]).stream());
 }

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
-import { Option } from 'clipanion';
 import { errorMessage, WavetrainError } from '../../../common/errors.js';
-import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand } from '../../input/shared-options.js';
+import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand, textOption } from '../../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { PROGRAM } from '../../package-info.js';
 import { toSingleLine } from '../../render/text.js';
@@ -18,9 +17,7 @@ export class RunsRecordingCommand extends RunIdCommand {
     examples: [['to look at it on another machine', '$0 runs recording 3f9c1a --output out.wtrec']],
   });
 
-  output = Option.String('-o,--output', {
-    description: '<FILE> write it to this file, which may exist; - prints it; default RUN_ID.wtrec',
-  });
+  output = textOption`-o,--output <FILE> write it to this file, which may exist; - prints it; default RUN_ID.wtrec`;
 
   /** Downloads what the actors of a run of a server have done so far. A file is replaced only by a whole recording. */
   override async execute(): Promise<ExitStatus> {

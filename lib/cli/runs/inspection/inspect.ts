@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openBody } from '../files/download.js';
 import { Option } from 'clipanion';
-import { HistoryCommand } from '../../input/shared-options.js';
+import { HistoryCommand, flagOption } from '../../input/shared-options.js';
 import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { distFile } from '../../../common/files.js';
@@ -38,9 +38,8 @@ export class InspectCommand extends HistoryCommand {
   });
 
   what = Option.String({ name: 'WHAT', required: true });
-  open = Option.Boolean('--open', false, { description: 'open the page in the browser of this machine' });
+  open = flagOption`--open open the page in the browser of this machine`;
 
-  /** Shows a recording or a run of the history, or prints where the server shows a run. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     const { what, server, store, envFile, open } = this;
@@ -63,12 +62,10 @@ export class InspectCommand extends HistoryCommand {
   }
 }
 
-/** Reads what a run of the history has done so far, as a recording. */
 async function recordKept({ client, runId }: FoundRun): Promise<ReadRecording> {
   return readRecordingOf(`run ${runId}`, openBody(await client.recording(runId)));
 }
 
-/** Serves the page over a recording until Ctrl-C. */
 async function showRecording(
   { head, entries, dropped, isWhole }: ReadRecording,
   { open, state }: Pick<InspectCommand, 'open'> & Partial<Pick<FoundRun, 'state'>>,
@@ -124,7 +121,6 @@ function describeStatus({ status }: RunRecord, state: FoundRun['state']): string
     : 'was interrupted (what was at work is shown as stopped)';
 }
 
-/** Characters of a line. */
 const MAX_LINE_LENGTH = 400;
 
 /** Says why the run failed, and with which inputs: the first thing that the reader of a report wants to know. */
@@ -145,11 +141,7 @@ const LEFT_OUT = 'entries are not in the recording: there were too many';
 
 type Entries = readonly { readonly seq: number; readonly json: string }[];
 
-/**
- * The entries after number `seq`, up to the next that is missing, and whether some are missing before them.
- *
- * @param total number of entries with those that are missing; the last of them may be missing too
- */
+/** Returns the entries after number `seq`, up to the next of the `total` that is missing, and whether some before them are. */
 function readAfter(
   entries: Entries,
   seq: number,

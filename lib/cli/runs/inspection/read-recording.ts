@@ -30,11 +30,7 @@ const VERSION: RecordingHead['wavetrain_recording'] = 1;
 /** Characters of a line: an entry has far fewer, and the head some hundred thousand. */
 const MAX_LINE_LENGTH = 16 * 2 ** 20;
 
-/**
- * Reads and checks a recording: it may come from anybody.
- *
- * @throws UsageError that says in one sentence what is wrong with the file
- */
+/** Reads and checks a recording: it may come from anybody. @throws UsageError that says in one sentence what is wrong */
 export async function readRecording(name: string, cwd: string): Promise<ReadRecording> {
   const path = resolve(cwd, name);
   const refuse: Refuse = (problem, hint) => new UsageError(`${name} ${problem}`, hint);

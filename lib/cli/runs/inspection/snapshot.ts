@@ -1,12 +1,17 @@
-import { Option } from 'clipanion';
 import type { WavetrainClient } from '../../../client/client.js';
 import type { ActorSnapshot } from '../../../client/requests.js';
 import { delay } from '../../../common/clock.js';
 import { formatNumber } from '../../../common/text.js';
-import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand } from '../../input/shared-options.js';
+import {
+  RUN_ID_DETAILS,
+  HISTORY_DETAILS,
+  RunIdCommand,
+  textOption,
+  flagOption,
+} from '../../input/shared-options.js';
 import type { CliContext } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
-import { StopSignals } from '../../input/process-events.js';
+import { untilSignal } from '../../input/process-events.js';
 import { printJson } from '../../render/stdout.js';
 import { toSingleLine } from '../../render/text.js';
 import { UsageError } from '../../input/usage-errors.js';
@@ -28,19 +33,18 @@ export class RunsSnapshotCommand extends RunIdCommand {
     ],
   });
 
-  actor = Option.String('--actor', { description: '<PATH> only this actor and those below it' });
-  watch = Option.Boolean('--watch', false, {
-    description: 'print what the actors receive, and their states, until the run has settled',
-  });
-  json = Option.Boolean('--json', false, {
-    description: 'print the snapshot as one JSON document; with --watch, one per line',
-  });
+  actor = textOption`--actor <PATH> only this actor and those below it`;
+  watch = flagOption`--watch print what the actors receive, and their states, until the run has settled`;
+  json = flagOption`--json print the snapshot as one JSON document; with --watch, one per line`;
 
-  /** Prints the actors of a run with their states, or what happens to them. */
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     return withRun(this, context, async ({ client, runId }) => {
-      if (this.watch) return watchActors(client, runId, this, context);
+      if (this.watch) {
+        const watch = (signal: AbortSignal): Promise<ExitStatus> =>
+          watchActors(client, runId, this, { ...context, signal });
+        return (await untilSignal(context.processEvents, watch)) ?? EXIT.interrupted;
+      }
       const { kind } = await client.record(runId);
       const root = kind === 'plan' ? 'plan' : 'run';
       const path = this.actor ?? root;
@@ -74,10 +78,8 @@ function findActor(snapshot: ActorSnapshot, root: string, path: string): ActorSn
 
 const MAX_NAMED = 10;
 
-/** Children of one actor that are printed one by one. */
 const MAX_CHILDREN = 50;
 
-/** Formats an actor and those below it, each with its state. */
 function treeLines(name: string, { status, value, children = {} }: ActorSnapshot, indent = ''): string[] {
   const state = typeof value === 'string' ? value : status;
   const lines = [`${indent}${toSingleLine(name)}  ${state}`];
@@ -91,35 +93,22 @@ function treeLines(name: string, { status, value, children = {} }: ActorSnapshot
 
 const POLL_MS = 500;
 
-/** Prints entries as they come, until the run has settled or Ctrl-C. */
 async function watchActors(
   client: WavetrainClient,
   runId: string,
   { actor, json }: RunsSnapshotCommand,
-  context: CliContext,
+  { stdout, stderr, clock, signal }: CliContext & { readonly signal: AbortSignal },
 ): Promise<ExitStatus> {
-  const abort = new AbortController();
-  const signals = new StopSignals(context.processEvents);
-  const interrupted = signals.first.then(() => abort.abort());
-  void interrupted;
-  const { signal } = abort;
-  try {
-    for (let after = 0; ; ) {
-      const { entries, gap, closed, last_seq: last } = await client.inspection(runId, { after, signal });
-      if (gap) context.stderr.write('some entries were dropped\n');
-      for (const entry of entries) {
-        const isShown = actor === undefined || `${entry.actor}/`.startsWith(`${actor}/`);
-        if (isShown) context.stdout.write(`${json ? JSON.stringify(entry) : formatEntry(entry)}\n`);
-      }
-      after = entries.at(-1)?.seq ?? last;
-      if (after < last) continue;
-      if (closed) return EXIT.done;
-      await delay(POLL_MS, { clock: context.clock, signal });
+  for (let after = 0; ; ) {
+    const { entries, gap, closed, last_seq: last } = await client.inspection(runId, { after, signal });
+    if (gap) stderr.write('some entries were dropped\n');
+    for (const entry of entries) {
+      const isShown = actor === undefined || `${entry.actor}/`.startsWith(`${actor}/`);
+      if (isShown) stdout.write(`${json ? JSON.stringify(entry) : formatEntry(entry)}\n`);
     }
-  } catch (error) {
-    if (signal.aborted) return EXIT.interrupted;
-    throw error;
-  } finally {
-    signals.close();
+    after = entries.at(-1)?.seq ?? last;
+    if (after < last) continue;
+    if (closed) return EXIT.done;
+    await delay(POLL_MS, { clock, signal });
   }
 }

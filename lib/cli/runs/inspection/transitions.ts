@@ -5,7 +5,6 @@ import type { InspectionEntry } from '../../../runs/inspection/entry.js';
 import type { OpenInspection } from '../../../runs/inspection/inspection.js';
 import { toSingleLine } from '../../render/text.js';
 
-/** Characters of the reason of a failure. */
 const MAX_REASON_LENGTH = 200;
 
 /** Formats one line, the event before what it changed: `12:00:01.250 run/wave wave.begin from run: idle > settling`. */
@@ -37,7 +36,6 @@ export function wantsTransitions(env: Environment): boolean {
   return NAMES.some((name) => wanted.includes(name));
 }
 
-/** Entries that are printed at once. */
 const PAGE = 1000;
 
 /** Prints what the actors of a run receive, one line each, as it happens. */

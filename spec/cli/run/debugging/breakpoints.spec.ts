@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { invoke, type Invocation, type InvokeOptions, Recorder } from '../../invoke.js';
-import { runsServer, type RunsServer } from '../../runs/runs-server.js';
+import { useRunsServer } from '../../runs/runs-server.js';
 
 const THREE_WAVES = `
 pipeline:
@@ -148,11 +148,7 @@ describe('wavetrain run with breakpoints (D42)', () => {
   });
 
   describe('on a server', () => {
-    let server: RunsServer;
-    before(async () => {
-      server = await runsServer();
-    });
-    after(() => server.close(0));
+    const server = useRunsServer();
 
     it('asks as for a run of this process', async () => {
       const { status, stderr } = await run(

@@ -33,6 +33,14 @@ function start(args: string, options: InvokeOptions): Command {
   };
 }
 
+/** Opens the page, whose address the command has printed. */
+async function openPage(stderr: Recorder): Promise<{ readonly page: URL; readonly runId: string }> {
+  const page = new URL(/inspector: (\S+)/.exec(stderr.text)?.[1] ?? '');
+  const opened = await fetch(page, { redirect: 'manual' });
+  expect(opened.status).to.equal(302);
+  return { page, runId: opened.headers.get('location')?.replace('/inspect/', '') ?? '' };
+}
+
 describe('run --inspect (D42)', () => {
   let folder: TemporaryFolder;
   beforeEach(() => {
@@ -42,20 +50,15 @@ describe('run --inspect (D42)', () => {
   afterEach(() => folder.remove());
 
   it('begins with --inspect=wait when the page is open, shows the run, and keeps the page until Ctrl-C', async () => {
-    const processEvents = new EventEmitter();
-    const stderr = new Recorder();
     const stdout = new Recorder();
-    const argv = ['run', 'p.yaml', '--inspect=wait', '--quiet'];
-    const ended = invoke(argv, { cwd: folder.path, stdout, stderr, processEvents });
-    await once(stderr, 'data');
-    const url = /inspector: (\S+)/.exec(stderr.text)?.[1] ?? '';
+    const argv = 'run p.yaml --inspect=wait --quiet';
+    const { ended, stderr, says, stop } = start(argv, { cwd: folder.path, stdout });
+    await says('inspector: ');
     expect(stdout.text).to.equal('');
-    const opened = await fetch(url, { redirect: 'manual' });
-    expect(opened.status).to.equal(302);
-    const runId = opened.headers.get('location')?.replace('/inspect/', '') ?? '';
-    const stream = await fetch(new URL(`/pipelines/runs/${runId}/inspection`, url));
+    const { page, runId } = await openPage(stderr);
+    const stream = await fetch(new URL(`/pipelines/runs/${runId}/inspection`, page));
     expect(await stream.text()).to.match(/event: end\ndata: .*"succeeded"/);
-    processEvents.emit('SIGINT');
+    stop();
     expect(await ended).to.include({ status: 0 });
   });
 
@@ -100,7 +103,7 @@ describe('run --inspect (D42)', () => {
       stdin,
     });
     await says('or with Enter');
-    await fetch(/inspector: (\S+)/.exec(stderr.text)?.[1] ?? '', { redirect: 'manual' });
+    await openPage(stderr);
     await says('then Enter');
     stdin.write('show a\n');
     await says('a: pending');
@@ -117,9 +120,7 @@ describe('run --inspect (D42)', () => {
     });
     await says('paused before wave 1: a');
     await says('continue it on the page');
-    const page = new URL(/inspector: (\S+)/.exec(stderr.text)?.[1] ?? '');
-    const opened = await fetch(page, { redirect: 'manual' });
-    const runId = opened.headers.get('location')?.replace('/inspect/', '') ?? '';
+    const { page, runId } = await openPage(stderr);
     const continued = await fetch(new URL(`/pipelines/runs/${runId}/continue`, page), { method: 'POST' });
     expect(continued.status).to.equal(200);
     await says('stays until');
@@ -137,9 +138,7 @@ describe('run --inspect (D42)', () => {
     );
     const { ended, stderr, says, stop } = start('run q.yaml --inspect', { cwd: folder.path, input: '' });
     await says('stays until');
-    const page = new URL(/inspector: (\S+)/.exec(stderr.text)?.[1] ?? '');
-    const opened = await fetch(page, { redirect: 'manual' });
-    const runId = opened.headers.get('location')?.replace('/inspect/', '') ?? '';
+    const { page, runId } = await openPage(stderr);
     const ask = (query: string) => fetch(new URL(`/pipelines/runs/${runId}/tasks/n/items?${query}`, page));
     const failed = (await (await ask('status=failed&limit=20')).json()) as { items: { item: number }[] };
     expect(failed.items.map(({ item }) => item)).to.deep.equal([1]);

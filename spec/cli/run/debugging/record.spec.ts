@@ -25,6 +25,22 @@ describe('run --record FILE and inspect FILE (D42)', () => {
       cwd: folder.path,
       env: { SECRET_KEY: 'hunter2-hunter2' },
     });
+  /** Opens a recording. `end` presses Ctrl-C, and resolves with how the command has ended. */
+  async function serve(name: string) {
+    const processEvents = new EventEmitter();
+    const [stdout, stderr] = [new Recorder(), new Recorder()];
+    const ended = invoke(['inspect', name], { cwd: folder.path, stdout, stderr, processEvents });
+    await Promise.race([once(stdout, 'data'), ended]);
+    const page = new URL(stdout.text.trim());
+    const fetchText = (path: string) => fetch(new URL(path, page)).then((response) => response.text());
+    const read = async <T>(path: string): Promise<T> =>
+      (await fetch(new URL(path, page), { headers: { accept: 'application/json' } })).json() as Promise<T>;
+    const end = () => {
+      processEvents.emit('SIGINT');
+      return ended;
+    };
+    return { page, runId: page.pathname.replace('/inspect/', ''), fetchText, read, end, stderr };
+  }
   const readLines = () => readFileSync(folder.at('out.wtrec'), 'utf8').trimEnd().split('\n');
 
   it('records a run that fails, from its first event to its last, with secrets masked (D61)', async () => {
@@ -93,15 +109,8 @@ describe('run --record FILE and inspect FILE (D42)', () => {
 
   it('serves the recording on this machine until Ctrl-C, with the paths of a server', async () => {
     await record();
-    const processEvents = new EventEmitter();
-    const stdout = new Recorder();
-    const ended = invoke(['inspect', 'out.wtrec'], { cwd: folder.path, stdout, processEvents });
-    await once(stdout, 'data');
-    const page = new URL(stdout.text.trim());
-    const runId = page.pathname.replace('/inspect/', '');
-    const list: { entries: unknown[] } = await fetch(new URL(`/pipelines/runs/${runId}/inspection`, page), {
-      headers: { accept: 'application/json' },
-    }).then((response) => response.json() as never);
+    const { page, runId, read, end } = await serve('out.wtrec');
+    const list = await read<{ entries: unknown[] }>(`/pipelines/runs/${runId}/inspection`);
     expect(list).to.deep.include({ run_id: runId, closed: true, gap: false, origin: 'live' });
     expect(list.entries).to.have.length(readLines().length - 2);
     const stream = await fetch(new URL(`/pipelines/runs/${runId}/inspection?after=3`, page));
@@ -109,12 +118,10 @@ describe('run --record FILE and inspect FILE (D42)', () => {
     expect(await stream.text())
       .to.match(/^retry: 1000\n\nid: 4\n/)
       .and.match(/event: end\ndata: .*"failed"/);
-    const run = await fetch(new URL(`/pipelines/runs/${runId}`, page)).then((response) => response.json());
-    expect(run).to.include({ status: 'failed' });
+    expect(await read(`/pipelines/runs/${runId}`)).to.include({ status: 'failed' });
     const foreign = await fetch(new URL('/inspect/statecharts.json', page), { method: 'POST' });
     expect(foreign.status).to.equal(405);
-    processEvents.emit('SIGINT');
-    expect(await ended).to.include({ status: 0 });
+    expect(await end()).to.include({ status: 0 });
   });
 
   it('records a plan with its sub-runs, which inspect opens with the statecharts of both', async () => {
@@ -128,10 +135,8 @@ sub_pipelines:
   - {id: second, pipeline: {id: two, goal: g, tasks: [{id: b, tool: mock}]}}
 `,
     );
-    const cwd = folder.path;
-    const { status, stderr } = await invoke(['run', 'plan.yaml', '--record', 'out.wtrec', '--quiet'], {
-      cwd,
-    });
+    const argv = ['run', 'plan.yaml', '--record', 'out.wtrec', '--quiet'];
+    const { status, stderr } = await invoke(argv, { cwd: folder.path });
     expect(status, stderr).to.equal(0);
     const entries = readLines()
       .slice(1, -1)
@@ -147,21 +152,13 @@ sub_pipelines:
       'plan/sub-runs/second succeeded',
       'plan succeeded',
     ]);
-    const processEvents = new EventEmitter();
-    const stdout = new Recorder();
-    const ended = invoke(['inspect', 'out.wtrec'], { cwd, stdout, processEvents });
-    await once(stdout, 'data');
-    const page = new URL(stdout.text.trim());
-    const read = async <T>(path: string): Promise<T> =>
-      (await fetch(new URL(path, page), { headers: { accept: 'application/json' } })).json() as Promise<T>;
-    const runId = page.pathname.replace('/inspect/', '');
+    const { runId, read, end } = await serve('out.wtrec');
     expect(await read(`/pipelines/runs/${runId}`)).to.include({ kind: 'plan', status: 'succeeded' });
     const list = await read<{ entries: unknown[] }>(`/pipelines/runs/${runId}/inspection`);
     expect(list.entries).to.deep.equal(entries);
     const charts = await read<{ id: string }[]>('/inspect/statecharts.json');
     expect(charts.map(({ id }) => id)).to.include.members(['plan', 'sub-runs', 'run', 'wave']);
-    processEvents.emit('SIGINT');
-    expect(await ended).to.include({ status: 0 });
+    expect(await end()).to.include({ status: 0 });
   });
 
   it('opens a recording of an older version, whose entries do not say which transition was taken', async () => {
@@ -169,32 +166,25 @@ sub_pipelines:
     const older = readLines().map((line) => line.replace(/"transition":(null|"[^"]*"),/, ''));
     expect(older.join('')).not.to.include('"transition"');
     folder.write('older.wtrec', older.join('\n'));
-    const processEvents = new EventEmitter();
-    const stdout = new Recorder();
-    const ended = invoke(['inspect', 'older.wtrec'], { cwd: folder.path, stdout, processEvents });
-    await once(stdout, 'data');
-    processEvents.emit('SIGINT');
-    expect(await ended).to.include({ status: 0 });
+    expect(await (await serve('older.wtrec')).end()).to.include({ status: 0 });
   });
 
-  const newer = (line: string) => line.replace('"wavetrain_recording":1', '"wavetrain_recording":2');
-  const BAD: [string, (lines: string[]) => string[], string][] = [
+  type Change = (lines: string[]) => string[];
+  const inHead =
+    (from: string | RegExp, to: string): Change =>
+    ([head = '', ...rest]) => [head.replace(from, to), ...rest];
+  const NO_HEAD = 'has a head that no recording has';
+  const NO_ENTRY = 'has no entry of an inspection in line';
+  const BAD: [string, Change, string][] = [
     ['is empty', () => [], 'is empty'],
     ['is not one', () => ['id: p'], 'is not a recording'],
     ['is other JSON', () => ['{"a": 1}'], 'is not a recording'],
     [
       'is from a newer version',
-      ([head = '', ...rest]) => [newer(head), ...rest],
+      inHead('"wavetrain_recording":1', '"wavetrain_recording":2'),
       'was recorded by wavetrain 0.1.0, in a format that is newer than this wavetrain',
     ],
-    [
-      'has failures that are none',
-      ([head = '', ...rest]) => [
-        head.replace('"failed_calls":[]', '"failed_calls":[{"task_id":7}]'),
-        ...rest,
-      ],
-      'has a head that no recording has',
-    ],
+    ['has failures that are none', inHead('"failed_calls":[]', '"failed_calls":[{"task_id":7}]'), NO_HEAD],
     [
       'has a failure at its end whose error is no text',
       (lines) => [
@@ -204,40 +194,21 @@ sub_pipelines:
       'has an end that no recording has',
     ],
     ['lacks an entry', (lines) => lines.toSpliced(3, 1), 'says that it has'],
-    [
-      'has an entry twice',
-      (lines) => lines.toSpliced(3, 0, lines[3] ?? ''),
-      'has no entry of an inspection in line 5',
-    ],
-    [
-      'has something else',
-      (lines) => lines.toSpliced(2, 1, '{"seq": 2}'),
-      'has no entry of an inspection in line 3',
-    ],
+    ['has an entry twice', (lines) => lines.toSpliced(3, 0, lines[3] ?? ''), `${NO_ENTRY} 5`],
+    ['has something else', (lines) => lines.toSpliced(2, 1, '{"seq": 2}'), `${NO_ENTRY} 3`],
     [
       'names no transition where it should',
       (lines) => lines.with(2, (lines[2] ?? '').replace(/"transition":(null|"[^"]*")/, '"transition":7')),
-      'has no entry of an inspection in line 3',
+      `${NO_ENTRY} 3`,
     ],
     ['goes on after its end', (lines) => [...lines, lines[1] ?? ''], 'goes on after its end'],
-    [
-      'has another head',
-      ([, ...rest]) => ['{"wavetrain_recording":1}', ...rest],
-      'has a head that no recording has',
-    ],
+    ['has another head', inHead(/^.*$/, '{"wavetrain_recording":1}'), NO_HEAD],
     [
       'writes to the terminal by its status',
-      ([head = '', ...rest]) => [
-        head.replace(/"status":"\w+"/, '"status":"\\u001b]0;owned\\u0007"'),
-        ...rest,
-      ],
-      'has a head that no recording has',
+      inHead(/"status":"\w+"/, '"status":"\\u001b]0;owned\\u0007"'),
+      NO_HEAD,
     ],
-    [
-      'has a status that is no text',
-      ([head = '', ...rest]) => [head.replace(/"status":"\w+"/, '"status":{"toString":1}'), ...rest],
-      'has a head that no recording has',
-    ],
+    ['has a status that is no text', inHead(/"status":"\w+"/, '"status":{"toString":1}'), NO_HEAD],
     [
       'has an object as the number of its entries',
       (lines) => [...lines.slice(0, -1), '{"end":true,"entries":{"toString":1,"valueOf":1},"dropped":0}'],
@@ -245,10 +216,7 @@ sub_pipelines:
     ],
     [
       'has a head of very many nested lists',
-      ([head = '', ...rest]) => [
-        head.replace('"goal":', `"deep":${'['.repeat(100_000)}${']'.repeat(100_000)},"goal":`),
-        ...rest,
-      ],
+      inHead('"goal":', `"deep":${'['.repeat(100_000)}${']'.repeat(100_000)},"goal":`),
       'is nested more deeply than a recording is',
     ],
   ];
@@ -264,21 +232,14 @@ sub_pipelines:
 
   /** Opens a recording, reads the whole stream of its page, and ends the command. */
   const open = async (name: string) => {
-    const processEvents = new EventEmitter();
-    const [stdout, stderr] = [new Recorder(), new Recorder()];
-    const ended = invoke(['inspect', name], { cwd: folder.path, stdout, stderr, processEvents });
-    await Promise.race([once(stdout, 'data'), ended]);
-    const page = new URL(stdout.text.trim());
-    const path = page.pathname.replace('/inspect/', '/pipelines/runs/');
-    const stream = await fetch(new URL(`${path}/inspection`, page)).then((response) => response.text());
-    const recording = await fetch(new URL(`${path}/recording`, page)).then((response) => response.text());
-    const values = await fetch(new URL(`${path}/tasks/check`, page)).then((response) => response.text());
-    const other = await fetch(new URL(`${path}/tasks/a`, page)).then((response) => response.text());
-    const list = await fetch(new URL(`${path}/inspection`, page), {
-      headers: { accept: 'application/json' },
-    }).then((response) => response.json() as Promise<{ offers: string[] }>);
-    processEvents.emit('SIGINT');
-    await ended;
+    const { runId, fetchText, read, end, stderr } = await serve(name);
+    const path = `/pipelines/runs/${runId}`;
+    const stream = await fetchText(`${path}/inspection`);
+    const recording = await fetchText(`${path}/recording`);
+    const values = await fetchText(`${path}/tasks/check`);
+    const other = await fetchText(`${path}/tasks/a`);
+    const list = await read<{ offers: string[] }>(`${path}/inspection`);
+    await end();
     return { stream, recording, values, other, list, stderr: stderr.text };
   };
 
