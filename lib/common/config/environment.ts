@@ -15,7 +15,15 @@ export interface EnvironmentVariable {
   readonly secret: boolean;
 }
 
+export function variable(name: string, description: string): EnvironmentVariable {
+  return { name, description, secret: false };
+}
+
+export function secretVariable(name: string, description: string): EnvironmentVariable {
+  return { name, description, secret: true };
+}
+
 /** The error of a variable with a value that it cannot have. @param problem as the end of a sentence */
-export function invalidVariable(name: string, problem: string): WavetrainError {
-  return new WavetrainError('bad_usage', `the environment variable ${name} ${problem}`);
+export function invalidVariable(name: string, problem: string, cause?: unknown): WavetrainError {
+  return new WavetrainError('bad_usage', `the environment variable ${name} ${problem}`, { cause });
 }
