@@ -1,6 +1,4 @@
-/**
- * The expected errors. Each has a code and the party at fault (law L6); any other thrown value is a bug.
- */
+/** The expected errors. Each has a code and the party at fault (law L6); any other thrown value is a bug. */
 
 import { copyText } from './text.js';
 import type { ErrorDetailSchema, FailedTaskSchema, TaskFailureSchema } from './wire/failure.js';

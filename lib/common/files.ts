@@ -88,11 +88,7 @@ async function isFolder(path: string): Promise<boolean> {
 /** Beside this file in a checkout, and in the package; resolving its name would take longer than a task. */
 const PACKAGE = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../..' : '..', import.meta.url));
 
-/**
- * Finds the folder of this package.
- *
- * @throws Error when a host has bundled the code and has not installed the package
- */
+/** Finds the folder of this package. @throws Error when a host has bundled the code and has not installed the package */
 export function packageFolder(): string {
   if (existsSync(join(PACKAGE, 'bin', 'start.cjs'))) return PACKAGE;
   return dirname(createRequire(import.meta.url).resolve('wavetrain/package.json'));

@@ -10,30 +10,23 @@ export const MAX_FILE_BYTES = 10 * 2 ** 20;
 /** Maximum length of a log message of a tool, in characters: a longer one contains data, which events would keep. */
 export const MAX_LOG_LENGTH = 4000;
 
-/** The limits of one expression of the `transform` tool. */
-export interface ExpressionLimits {
+export const EXPRESSION_LIMITS = {
   /** Time after which JSONata stops the evaluation. */
-  readonly timeoutMs: number;
-  /** Time after which V8 interrupts the evaluation, wherever it is. */
-  readonly hardTimeoutMs: number;
-  /** Maximum depth of nested evaluation. */
-  readonly depth: number;
-  /** Maximum number of elements in one list that the expression creates. */
-  readonly listLength: number;
-  /** Maximum memory of a worker process, in MiB. */
-  readonly memoryMiB: number;
-  /** Maximum length of the result as JSON text, in characters. */
-  readonly resultLength: number;
-}
-
-export const EXPRESSION_LIMITS: ExpressionLimits = {
   timeoutMs: 1000,
+  /** Time after which V8 interrupts the evaluation, wherever it is. */
   hardTimeoutMs: 1250,
+  /** Maximum depth of nested evaluation. */
   depth: 500,
+  /** Maximum number of elements in one list that the expression creates. */
   listLength: 1_000_000,
+  /** Maximum memory of a worker process, in MiB. */
   memoryMiB: 256,
+  /** Maximum length of the result as JSON text, in characters. */
   resultLength: MAX_OUTPUT_LENGTH,
 };
+
+/** The limits of one expression of the `transform` tool. */
+export type ExpressionLimits = Readonly<typeof EXPRESSION_LIMITS>;
 
 /** Maximum depth of nested runs below the submitted one. */
 export const MAX_NESTING_DEPTH = 8;

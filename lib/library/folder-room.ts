@@ -85,7 +85,6 @@ export class FolderRoom {
     this.#held.set(path, { tenantId, bytes });
   }
 
-  /** Forgets a file. */
   release(path: string): void {
     const held = this.#held.get(path);
     if (held === undefined) return;

@@ -12,9 +12,9 @@ import { toDefinitionSource } from '../submission/definition-checker.js';
 import type { SubmissionContent, SubmittedValues } from '../submission/submitter.js';
 import type { Catalog } from '../tools/catalog.js';
 import { LIBRARY_LIMITS } from './limits.js';
-import { compareText, ROOT_TENANT } from './list-files.js';
+import { ROOT_TENANT } from './list-files.js';
 import { measureShown, type ShownEntry, type ShownStart, toLastRun } from './named-pipeline.js';
-import type { FolderEntry } from './folder-entries.js';
+import { comparePlace, type FolderEntry, type Place, toPlace } from './folder-entries.js';
 import { type LibraryLog, PipelineFolder } from './pipeline-folder.js';
 import { drawGraphInSteps, pipelineNotFound, type FileReading } from './read-definition.js';
 import { FileSaving } from './save-file.js';
@@ -93,7 +93,6 @@ export class PipelineLibrary {
     return new PipelineLibrary(options, folder, reading);
   }
 
-  /** Calls a listener after each change of the folder. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -240,17 +239,6 @@ function* lookInSteps(
 
 /** Shows what starts an entry. */
 export type ShowStart = (entry: FolderEntry) => ShownStart;
-
-/** Where an entry is in the list. */
-type Place = readonly [tenantId: string, id: string, file: string];
-
-function toPlace({ id, listed: { tenantId, file } }: FolderEntry): Place {
-  return [tenantId, id, file];
-}
-
-function comparePlace(a: Place, b: Place): number {
-  return compareText(a[0], b[0]) || compareText(a[1], b[1]) || compareText(a[2], b[2]);
-}
 
 function encodeCursor(place: Place): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');

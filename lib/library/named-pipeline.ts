@@ -68,7 +68,6 @@ export function toLastRun({ run_id, status, created_at, finished_at }: RunSummar
   return { run_id, status, created_at, finished_at };
 }
 
-/** Shows an entry as the API does. */
 export function toNamedPipeline({ entry, start, lastRuns }: ShownEntry): NamedPipeline {
   const { schedule, isWebhookReady } = start;
   const { id, kind, listed, good, isValid, problems } = entry;

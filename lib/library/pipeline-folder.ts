@@ -363,12 +363,9 @@ export class PipelineFolder {
     if (failure === this.#failure) return;
     this.#failure = failure;
     const { log } = this.#options;
-    if (failure === undefined) log.info({}, 'the folder of SERVICE_PIPELINES can be read again');
-    else
-      log.warn(
-        {},
-        `cannot read the folder of SERVICE_PIPELINES: ${failure}; what was read before stays in use`,
-      );
+    if (failure === undefined) return log.info({}, 'the folder of SERVICE_PIPELINES can be read again');
+    const message = `cannot read the folder of SERVICE_PIPELINES: ${failure}; what was read before stays in use`;
+    log.warn({}, message);
   }
 
   /** Says of each file once why it is left out. */

@@ -94,9 +94,8 @@ export async function readPlanFiles(
   if (bytes > LIBRARY_LIMITS.planBytes) return { used: { ...used, bytes: planBytes }, pipelines: undefined };
   const texts = new Map<string, Promise<PipelineInput>>();
   for (const { id, name, listed } of found) {
-    let text = texts.get(listed.file);
-    if (text === undefined)
-      texts.set(listed.file, (text = readPlanFile(id, name, listed, reading.limitBytes)));
+    const text = texts.get(listed.file) ?? readPlanFile(id, name, listed, reading.limitBytes);
+    texts.set(listed.file, text);
     pipelines.set(id, await text);
   }
   return { used, pipelines };

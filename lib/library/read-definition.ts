@@ -158,11 +158,7 @@ function toContext(source: Pick<Source, 'value'>, catalog: Catalog): CheckContex
   return hasSchedule ? context : { ...context, inputKeys: undefined };
 }
 
-/**
- * Draws the graph of a definition that was checked before.
- *
- * @throws InvalidDefinitionError when it is not valid any more
- */
+/** Draws the graph of a definition that was checked before. @throws InvalidDefinitionError when it is not valid any more */
 export function* drawGraphInSteps(good: GoodVersion, catalog: Catalog): CheckSteps<Graph | PlanGraph> {
   if (good.kind === 'plan') {
     const pipelines = toPipelineInputs(good.pipelines);

@@ -52,7 +52,6 @@ export class TailLog<E extends { readonly seq: number }> {
     return this.#entries.length;
   }
 
-  /** Memory of the entries, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -86,7 +85,6 @@ export class TailLog<E extends { readonly seq: number }> {
     this.#subscribers.clear();
   }
 
-  /** The entries after number `seq`, at most `limit` of them. */
   readAfter(seq: number, limit: number): LogPage<E> {
     const from = Math.max(0, seq - this.#dropped);
     return { events: this.#entries.slice(from, from + limit), gap: seq < this.#dropped };
@@ -139,7 +137,6 @@ export class TailLog<E extends { readonly seq: number }> {
 /** A log with larger events than this, on average, keeps fewer of them. */
 const MEAN_EVENT_BYTES = 1024;
 
-/** The last events of one run. */
 export class EventLog extends TailLog<LiveEvent> {
   /**
    * @param capacity keeps at least this many events, unless they are large, and at most twice as many

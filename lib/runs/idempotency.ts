@@ -102,7 +102,6 @@ export class IdempotencyStore {
     this.#limit = new SharedLimit(keys);
   }
 
-  /** Number of keys. */
   get size(): number {
     return this.#reservations.size;
   }

@@ -34,7 +34,6 @@ interface KeptRun<R> {
   readonly bytes: number;
 }
 
-/** The settled runs of one tenant. */
 class TenantRuns<R extends SettledRun> {
   readonly tenantId: string;
   /** In the order in which they settled. */
@@ -66,10 +65,7 @@ export class Retention<R extends SettledRun> {
   readonly #memory: MemoryPool | undefined;
   readonly #onEvict: (entry: R) => void;
 
-  /**
-   * @param memory of all runs, which settled runs free when others need it
-   * @param onEvict called with each evicted run
-   */
+  /** @param memory of all runs, which settled runs free when others need it */
   constructor(
     limits: RetentionLimits,
     clock: Clock,

@@ -23,10 +23,7 @@ export class BoundedSchema {
   /** Above 0 in the branches of `anyOf`, `oneOf` and `not`, whose violations are not reported. */
   #silent = 0;
 
-  /**
-   * @param schema without errors (`SchemaReview`)
-   * @param maxViolations the check ends when it has found more
-   */
+  /** @param schema without errors (`SchemaReview`) @param maxViolations the check ends when it has found more */
   constructor(schema: JsonObject, budget: CheckBudget, maxViolations: number) {
     this.#budget = budget;
     this.#maxViolations = maxViolations;

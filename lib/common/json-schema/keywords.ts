@@ -91,10 +91,7 @@ export class SchemaReview {
   readonly #maxSchemas: number;
   #schemas = 0;
 
-  /**
-   * @param budget bounds the time for compiling patterns
-   * @param maxSchemas the review ends when it has seen more
-   */
+  /** @param budget bounds the time for compiling patterns @param maxSchemas the review ends when it has seen more */
   constructor(budget: Pick<CheckBudget, 'pattern'>, maxSchemas = Infinity) {
     this.#budget = budget;
     this.#maxSchemas = maxSchemas;

@@ -211,7 +211,8 @@ export function isEqualFrozenList(value: object, copy: Json): boolean {
   return value.every((member, position) => member === copy[position]);
 }
 
-function isContainer(value: unknown): value is object {
+/** Returns true for a list, and for an object. */
+export function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 

@@ -70,10 +70,7 @@ export const LiveEventSchema = Type.Union(
   [
     TaskEventSchema,
     liveEvent('run', runState),
-    liveEvent('sub_pipeline', {
-      sub_pipeline: subPipeline,
-      ...runState,
-    }),
+    liveEvent('sub_pipeline', { sub_pipeline: subPipeline, ...runState }),
     liveEvent('wave', { ...origin, wave: Count, phase: Type.Enum(['start', 'finish']), tasks: Count }),
     liveEvent('item', {
       ...origin,
@@ -91,10 +88,7 @@ export const LiveEventSchema = Type.Union(
       delay_ms: Type.Number({ minimum: 0, description: 'Time until the next attempt.' }),
       error: Type.String(),
     }),
-    liveEvent('log', {
-      ...call,
-      message: Type.String(),
-    }),
+    liveEvent('log', { ...call, message: Type.String() }),
     liveEvent('text', {
       ...call,
       request: count(
@@ -102,10 +96,7 @@ export const LiveEventSchema = Type.Union(
       ),
       text: text('A part of the text with which a model answers.'),
     }),
-    liveEvent('usage', {
-      ...call,
-      usage: ModelUsageSchema,
-    }),
+    liveEvent('usage', { ...call, usage: ModelUsageSchema }),
   ],
   { title: 'LiveEvent', description: 'An event of the stream.' },
 );

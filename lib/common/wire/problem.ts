@@ -64,10 +64,7 @@ const PositionSchema = Type.Object({
 });
 
 export const ProblemSchema = titled('Problem', {
-  code: Type.Unsafe<Code>({
-    type: 'string',
-    description: 'A stable code, such as `unknown_tool`.',
-  }),
+  code: Type.Unsafe<Code>({ type: 'string', description: 'A stable code, such as `unknown_tool`.' }),
   message: text('A sentence for people, without the position.'),
   path: text('JSON Pointer into the definition as it was sent; empty for the definition itself.'),
   severity: Type.Enum(['error', 'warning']),

@@ -38,11 +38,7 @@ export const GraphSchema = titled('Graph', {
     Type.Array(Type.Object({ id: Type.String(), tool: Type.String(), fan_out: Type.Boolean() })),
   ),
   edges: Type.Array(
-    Type.Object({
-      from: Type.String(),
-      to: Type.String(),
-      kind: Type.Enum(['template', 'await']),
-    }),
+    Type.Object({ from: Type.String(), to: Type.String(), kind: Type.Enum(['template', 'await']) }),
   ),
 });
 

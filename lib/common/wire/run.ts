@@ -72,10 +72,7 @@ export const RunStatusSchema = schemaFor<RunStatus>()(
 
 export const RunStatusFilterSchema = Type.Enum(
   ['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled'],
-  {
-    title: 'RunStatusFilter',
-    description: 'A status, or `paused`: running runs that wait at a breakpoint.',
-  },
+  { title: 'RunStatusFilter', description: 'A status, or `paused`: running runs that wait at a breakpoint.' },
 );
 
 export const RunTriggerSchema = schemaFor<RunTrigger>()(
@@ -210,10 +207,7 @@ export const AcceptedSchema = described(
 );
 
 /** Fields that both lists of tasks have. */
-const rerunTask = {
-  sub_pipeline: Type.Optional(text('Only in a run of a plan.')),
-  task_id: Type.String(),
-};
+const rerunTask = { sub_pipeline: Type.Optional(text('Only in a run of a plan.')), task_id: Type.String() };
 
 export const RerunReportSchema = described('RerunReport', 'What a rerun reuses and what it runs.', {
   reused: list(Type.Object(rerunTask), 'The tasks whose earlier output is used; their tools are not called.'),
@@ -234,9 +228,5 @@ export const RerunReportSchema = described('RerunReport', 'What a rerun reuses a
 export const AcceptedRerunSchema = described(
   'AcceptedRerun',
   'A rerun was accepted. Poll its record, wait for it, or read its events. `rerun` is null for a repeated request whose run is no longer kept.',
-  {
-    run_id: RunId,
-    status: RunStatusSchema,
-    rerun: nullable(RerunReportSchema),
-  },
+  { run_id: RunId, status: RunStatusSchema, rerun: nullable(RerunReportSchema) },
 );

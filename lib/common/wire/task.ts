@@ -79,14 +79,7 @@ const call = {
 } satisfies TProperties;
 
 export const ItemCountsSchema = Type.Object(
-  {
-    total: Count,
-    pending: Count,
-    running: Count,
-    succeeded: Count,
-    failed: Count,
-    skipped: Count,
-  },
+  { total: Count, pending: Count, running: Count, succeeded: Count, failed: Count, skipped: Count },
   {
     description: 'Numbers of items by status; null for a task that calls its tool once, or has not begun.',
   },

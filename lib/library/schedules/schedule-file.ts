@@ -49,9 +49,8 @@ export class ScheduleFile {
       text = await readFile(path, 'utf8');
     } catch (cause) {
       if (errorCode(cause) === 'ENOENT') return [];
-      throw new WavetrainError('bad_usage', `cannot read the schedules in ${path}: ${describeErrno(cause)}`, {
-        cause,
-      });
+      const message = `cannot read the schedules in ${path}: ${describeErrno(cause)}`;
+      throw new WavetrainError('bad_usage', message, { cause });
     }
     const kept = parse(text);
     if (kept !== undefined) return kept;

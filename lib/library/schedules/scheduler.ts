@@ -177,14 +177,8 @@ export class Scheduler {
     if (active !== undefined) {
       // The times that the new schedule would have had before now were never due.
       const handledAt = Math.max(active.handledAt, now);
-      Object.assign(active, {
-        schedule,
-        signature,
-        times,
-        handledAt,
-        nextDue: times.next(handledAt),
-        shown: [],
-      });
+      const nextDue = times.next(handledAt);
+      Object.assign(active, { schedule, signature, times, handledAt, nextDue, shown: [] });
       return;
     }
     const kept = this.#kept.get(key);
@@ -235,10 +229,8 @@ export class Scheduler {
   /** A clock that was far ahead would keep a schedule from starting anything until then. */
   #followClock(active: ActiveSchedule, now: number): void {
     if (active.handledAt - now <= MAX_BACK_MS) return;
-    this.#options.log.warn(
-      describe(active),
-      'the clock was set back: the schedule goes on from the time that it shows',
-    );
+    const message = 'the clock was set back: the schedule goes on from the time that it shows';
+    this.#options.log.warn(describe(active), message);
     active.handledAt = now;
     active.nextDue = active.times.next(now);
   }
@@ -295,10 +287,8 @@ export class Scheduler {
     if (schedule.overlap === 'skip') return this.#end(active, due, { outcome: 'skipped', reason });
     active.waiting = due;
     this.#end(active, due, { outcome: 'queued', reason });
-    void this.#options.registry.queries.settled(runId).then(
-      () => this.#look(),
-      () => this.#look(),
-    );
+    const look = (): void => this.#look();
+    void this.#options.registry.queries.settled(runId).then(look, look);
   }
 
   /** The waiting time goes on waiting while the last run is at work, or the queue of the server is full. */

@@ -20,7 +20,6 @@ export interface Batch {
   readonly removedKeys: readonly RemovedKey[];
 }
 
-/** A key of a run that is no longer kept. */
 export type RemovedKey = Pick<ForgottenKey, 'tenantId' | 'key'>;
 
 /** A run without its submission, which is the first of its documents. */

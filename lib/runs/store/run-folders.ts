@@ -34,7 +34,6 @@ export interface ShellRun extends StoredRun {
   readonly command: SavedCommand;
 }
 
-/** The files of a run. */
 export const RUN_FILE = 'run.json';
 export const FACT_FILE = 'facts.jsonl';
 export const SUMMARY_FILE = 'record.json';
@@ -43,7 +42,6 @@ const OWN_FILES: ReadonlySet<string> = new Set([RUN_FILE, FACT_FILE, SUMMARY_FIL
 /** The clock of a machine may be set by so much while it starts. */
 const BOOT_TOLERANCE_MS = 10_000;
 
-/** A run whose folder is found. */
 interface FoundFolder {
   readonly id: string;
   readonly bytes: number;
@@ -71,7 +69,6 @@ export class RunFolders {
     return this.#processes.pid;
   }
 
-  /** The folder of the runs. */
   get runs(): string {
     return join(this.path, 'runs');
   }

@@ -76,12 +76,11 @@ export class RunWriter {
     return this.#next === this.#entries.length && this.#document === undefined;
   }
 
-  /** True when everything so far is kept. */
   get isKept(): boolean {
     return this.#kept === this.#added;
   }
 
-  /** How many entries are written to their ends. */
+  /** Entries that are written to their ends. */
   get written(): number {
     return this.#written;
   }
@@ -105,7 +104,6 @@ export class RunWriter {
     this.#added++;
   }
 
-  /** Resolves when everything so far is kept. */
   committed(): Promise<void> {
     if (this.isKept) return DONE;
     let last = this.#waiters.at(-1);

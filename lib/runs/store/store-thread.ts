@@ -17,7 +17,6 @@ export type StoreRequest =
   | { readonly kind: 'limit'; readonly pages: number }
   | { readonly kind: 'close' };
 
-/** A row of a run. */
 interface RunRow {
   readonly number: number;
   readonly id: string;
@@ -140,7 +139,6 @@ function removeUnfinished(database: Database.Database): void {
   database.exec('COMMIT');
 }
 
-/** So many runs are listed at once. */
 const HEADS_PER_PAGE = 1000;
 
 /** Lists the runs after a number; none when there are no more. */
@@ -191,7 +189,6 @@ function readHasSettled(database: Database.Database, number: number): boolean {
   return last !== undefined && endsSettled(last.tail);
 }
 
-/** The first document of a run. */
 function readSubmission(database: Database.Database, runId: string): string {
   let submission = '';
   for (let piece = readPieces(database, runId, 0, 1)[0]; piece !== undefined; ) {
@@ -346,7 +343,6 @@ class Cleaner {
 /** So many free pages are given back with one commit: more would let others wait. */
 const PAGES_PER_COMMIT = 512;
 
-/** Gives free pages back to the disk. */
 function giveBack(database: Database.Database, pages: number): void {
   database.exec(`PRAGMA incremental_vacuum(${pages})`);
 }

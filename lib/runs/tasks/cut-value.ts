@@ -71,16 +71,10 @@ class Pointers {
   }
 
   add(place: Place | undefined): void {
-    if (place === undefined) {
-      this.#addPath();
-      return;
-    }
+    if (place === undefined) return this.#addPath();
     // Once one does not fit, `path` says that there are more, and none that is shorter follows.
     this.#lengthLeft -= this.#path.length + place.length;
-    if (this.#lengthLeft < 0) {
-      this.#addPath();
-      return;
-    }
+    if (this.#lengthLeft < 0) return this.#addPath();
     const keys: (string | number)[] = [];
     for (let at: Place | undefined = place; at !== undefined; at = at.parent) keys.push(at.key);
     this.#cut.push(this.#path + toJsonPointer(keys.toReversed()));

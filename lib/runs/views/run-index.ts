@@ -94,7 +94,6 @@ export class RunIndex {
     run.stop();
   }
 
-  /** The number of runs that were left for the next process. */
   get leftRuns(): number {
     return this.#leftRuns;
   }

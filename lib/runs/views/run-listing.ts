@@ -145,7 +145,6 @@ class RunFilter {
   }
 }
 
-/** The runs of one page. */
 class PageOfRuns {
   readonly runs: RunSummary[] = [];
   nextCursor: string | null = null;
@@ -173,12 +172,8 @@ class PageOfRuns {
   }
 
   #end(): void {
-    this.nextCursor = encodeCursor(this.#last);
+    this.nextCursor = `r${this.#last.toString(36)}`;
   }
-}
-
-function encodeCursor(sequence: number): string {
-  return `r${sequence.toString(36)}`;
 }
 
 function decodeCursor(cursor: string): number {
