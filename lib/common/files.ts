@@ -30,11 +30,7 @@ export function describeErrno(error: unknown): string {
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Decodes UTF-8, with or without a byte order mark.
- *
- * @throws Error with the reason, which callers append to `cannot read "file": `
- */
+/** Decodes UTF-8, with or without a byte order mark. @throws Error with the reason, for a message `cannot read "file": …` */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return UTF_8.decode(bytes);

@@ -218,11 +218,7 @@ function readContextLength(
 const PRICES_EXAMPLE = '{"openai/gpt-4o-mini": {"input": 0.15, "output": 0.6}}';
 const MODEL_NAME = /^[a-z]+\/\S+$/;
 
-/**
- * Reads the prices of models from the value of SERVICE_MODEL_PRICES: JSON, or the name of a file with JSON.
- *
- * @throws WavetrainError `bad_usage` with the variable, what is wrong and an example
- */
+/** Reads SERVICE_MODEL_PRICES: JSON, or the name of a file with JSON. @throws WavetrainError `bad_usage` with an example */
 function readModelPrices(value: string | undefined): ModelPrices | undefined {
   if (value === undefined) return undefined;
   const prices = parsePrices(value.startsWith('{') ? value : readPricesFile(value));

@@ -32,7 +32,6 @@ export interface KnownFile {
   version: string;
 }
 
-/** The entries of a folder. */
 export interface FolderEntries {
   /** By tenant, id and file. */
   readonly sorted: readonly FolderEntry[];

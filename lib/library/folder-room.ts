@@ -1,9 +1,7 @@
 import { WavetrainError } from '../common/errors.js';
 import { LIBRARY_LIMITS } from './limits.js';
 
-/** How much the tenants may have of something. */
 interface Allowance {
-  /** The most that one tenant may have. */
   readonly tenant: number;
   /** The amount that a tenant may have whatever the others have beyond their shares. */
   readonly share: number;

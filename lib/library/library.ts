@@ -36,7 +36,6 @@ export interface LibraryOptions {
   readonly newId: () => string;
 }
 
-/** The pipelines that a request asks for. */
 export interface NamedQuery {
   /** Undefined: of all tenants. */
   readonly tenants: readonly string[] | undefined;
@@ -135,7 +134,6 @@ export class PipelineLibrary {
     return { shown: shown.slice(0, count), nextCursor: hasMore ? encodeCursor(toPlace(last)) : null };
   }
 
-  /** Shows one entry as a page does. */
   async look(entry: FolderEntry, showStart: ShowStart): Promise<ShownEntry> {
     const [shown] = await this.#look([entry], showStart);
     return assertDefined(shown, 'the entry that was given');
@@ -237,7 +235,6 @@ function* lookInSteps(
   return shown;
 }
 
-/** Shows what starts an entry. */
 export type ShowStart = (entry: FolderEntry) => ShownStart;
 
 function encodeCursor(place: Place): string {

@@ -87,7 +87,6 @@ interface Walk {
   readonly isTenant: (name: string) => boolean;
   readonly found: Candidate[];
   readonly skipped: Map<string, string>;
-  /** How many entries may still be listed. */
   left: number;
 }
 

@@ -30,9 +30,7 @@ export interface NamedPage {
   readonly next_cursor: string | null;
 }
 
-/** The schedule and the webhook that start an entry. */
 export interface ShownStart {
-  /** Null when the entry has no schedule. */
   readonly schedule: ShownSchedule | null;
   readonly isWebhookReady: boolean;
 }
@@ -53,7 +51,6 @@ export function toShownVersion({ entry: { version }, start, lastRuns }: ShownEnt
 /** Bytes of what a file says of its entry, by entry: an entry is measured once, however often it is listed. */
 const fileBytes = new WeakMap<FolderEntry, number>();
 
-/** Bytes of an entry as the API shows it. */
 export function measureShown({ entry, start, lastRuns }: ShownEntry): number {
   let bytes = fileBytes.get(entry);
   if (bytes === undefined) {

@@ -19,7 +19,6 @@ export interface TenantFiles {
 export interface UsedFiles {
   /** The signatures that the files had, by path. */
   readonly signatures: ReadonlyMap<string, string>;
-  /** True when some files were not there. */
   readonly hasMissing: boolean;
   /** The `changes` of the tenant's files when they were looked for. */
   readonly changes: number;
@@ -27,14 +26,12 @@ export interface UsedFiles {
   readonly bytes: number;
 }
 
-/** The pipelines that a plan names, for its check. */
 interface PlanFiles {
   readonly used: UsedFiles;
   /** Undefined when the files are too long together: then nothing is read. */
   readonly pipelines: ReadonlyMap<string, PipelineInput> | undefined;
 }
 
-/** The means to read the files of a plan. */
 interface PlanReading {
   /** Does steps beside the runs. */
   readonly run: <T>(steps: Steps<T>) => Promise<T>;
@@ -42,7 +39,6 @@ interface PlanReading {
   readonly limitBytes: number;
 }
 
-/** The file of a sub-pipeline. */
 interface FoundFile {
   readonly id: string;
   /** As the plan names it. */

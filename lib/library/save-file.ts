@@ -19,7 +19,6 @@ import { assertVersion, createFile, FileChangedError, type FolderFile, replaceFi
 import type { SavedFileSchema } from '../common/wire/named-pipeline.js';
 import type { Shape } from '../common/wire/shape.js';
 
-/** A text that is to be a file of the folder. */
 export interface SaveRequest {
   readonly tenantId: string;
   readonly id: string;
@@ -39,7 +38,6 @@ export interface PauseRequest extends Pick<SaveRequest, 'tenantId' | 'id' | 'may
   readonly hold: (bytes: number) => void;
 }
 
-/** How a file was saved. */
 export interface SavedFile extends Shape<typeof SavedFileSchema> {}
 
 interface SavingOptions {
@@ -55,9 +53,7 @@ interface SavingOptions {
   readonly newId: () => string;
 }
 
-/** The saves of one tenant. */
 interface TenantSaves {
-  /** The number of saves that are at work. */
   count: number;
   /** The last save to write: saves write one after another, so that no file is created or replaced twice. */
   writing: Promise<unknown>;

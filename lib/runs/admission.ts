@@ -20,7 +20,6 @@ export interface AdmissionLimits {
 /** The queued runs of some tenants (D35). */
 export interface RunQueue extends Shape<typeof RunQueueSchema> {}
 
-/** Starts every run at once. */
 export const UNLIMITED_ADMISSION: AdmissionLimits = { maxRunning: Number.POSITIVE_INFINITY, maxQueued: 0 };
 
 /**
@@ -90,7 +89,6 @@ export class Admission {
     this.#incomplete.add(tenantId);
   }
 
-  /** Call when the queue of a tenant is restored. */
   releaseHeld(tenantId: string): void {
     this.#incomplete.delete(tenantId);
     let next = this.#heldBack.nextOf(tenantId);

@@ -20,7 +20,6 @@ export interface TailLogOptions<E> {
   readonly budget: MemoryBudget | undefined;
   /** Number of the entry before the first, which is not known. */
   readonly dropped: number;
-  /** Names the entries in a warning. */
   readonly content: string;
 }
 
@@ -30,7 +29,6 @@ export interface TailLogOptions<E> {
  */
 export class TailLog<E extends { readonly seq: number }> {
   #entries: E[] = [];
-  /** Number of the newest dropped entry. */
   #dropped: number;
   #closed = false;
   #bytes = 0;
@@ -56,7 +54,6 @@ export class TailLog<E extends { readonly seq: number }> {
     return this.#bytes;
   }
 
-  /** No further entry will follow. */
   get isClosed(): boolean {
     return this.#closed;
   }
@@ -78,7 +75,6 @@ export class TailLog<E extends { readonly seq: number }> {
     this.#notify();
   }
 
-  /** Call when the run has settled. */
   close(): void {
     this.#closed = true;
     this.#notify();

@@ -10,7 +10,6 @@ export interface RetentionLimits {
   readonly ttlMs: number;
 }
 
-/** Keeps every settled run until it is forgotten. */
 export const UNLIMITED_RETENTION: RetentionLimits = {
   maxRuns: Number.POSITIVE_INFINITY,
   ttlMs: Number.POSITIVE_INFINITY,
@@ -111,7 +110,6 @@ export class Retention<R extends SettledRun> {
     this.#runs.add(id, run);
   }
 
-  /** Removes a run without a call of `onEvict`. */
   delete(entry: R): void {
     const { id, tenantId } = entry.run;
     const run = this.#runs.get(id);

@@ -31,7 +31,6 @@ export class RunEntry {
   #isDropped = false;
   /** The last status that another process has written. */
   readonly #lastStatus: LiveEvent | undefined;
-  /** Ends the limit of the current pause. */
   #clearPauseTimer: (() => void) | undefined;
 
   constructor(run: AnyRun, sequence: number, eventBuffer: number) {

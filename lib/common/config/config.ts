@@ -70,7 +70,6 @@ export function readCacheFolder({ SERVICE_CACHE: folder = '' }: Environment): st
   return folder === '' ? undefined : folder;
 }
 
-/** Where secrets come from (D61). */
 export interface SecretConfig {
   /** The YAML file of all tenants; undefined when none is named. */
   readonly file: string | undefined;
@@ -90,7 +89,6 @@ export function readSecretConfig(env: Environment): SecretConfig {
   return { file: env['SERVICE_SECRETS_FILE']?.trim() || undefined, variables };
 }
 
-/** The services that tools use on the network. */
 export interface ProviderConfig {
   /** Of the source `sec_edgar`. */
   readonly secUserAgent: string | undefined;
@@ -100,11 +98,7 @@ export interface ProviderConfig {
   readonly serpapiKey: string | undefined;
 }
 
-/**
- * Reads the services that tools use on the network from environment variables.
- *
- * @throws WavetrainError `bad_usage` with the variable and its valid values
- */
+/** @throws WavetrainError `bad_usage` with the variable and its valid values */
 export function readProviderConfig(env: Environment): ProviderConfig {
   const read = (name: string): string | undefined => env[name]?.trim() || undefined;
   const searchProvider = read('SERVICE_SEARCH_PROVIDER');
@@ -131,11 +125,7 @@ export interface NetworkConfig {
   readonly allowPrivate: boolean;
 }
 
-/**
- * Reads what tools may reach from environment variables.
- *
- * @throws WavetrainError `bad_usage` with the variable and its valid values
- */
+/** @throws WavetrainError `bad_usage` with the variable and its valid values */
 export function readNetworkConfig(env: Environment): NetworkConfig {
   const name = 'SERVICE_ALLOW_PRIVATE_NETWORK';
   const value = env[name]?.trim().toLowerCase() || 'false';

@@ -1,6 +1,5 @@
 import { WavetrainError } from '../errors.js';
 
-/** Environment variables by name. */
 export type Environment = Record<string, string | undefined>;
 
 /** Returns the variables of this process. Changing the object changes what tools see. */

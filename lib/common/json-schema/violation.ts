@@ -10,7 +10,6 @@ export interface Violation {
   readonly keyword: string;
   /** The type or the bound that the keyword requires, or the missing or unknown name. */
   readonly wanted: Json | undefined;
-  /** The value at the path. */
   readonly value: unknown;
   /** The message of ajv, for keywords without a sentence of their own. */
   readonly message?: string;
@@ -30,7 +29,6 @@ const WANTED_PARAMS = [
   'pattern',
 ];
 
-/** A validator after a call. */
 interface Validated {
   errors?: ErrorObject[] | null | undefined;
 }
@@ -85,7 +83,6 @@ const MAX_VALUE_LENGTH = 60;
 /** Longer names, patterns and values are cut: callers choose them. */
 const MAX_PART_LENGTH = 200;
 
-/** How many of the allowed values a message lists. */
 const MAX_CHOICES = 20;
 
 /** The names of one field and of the whole value in messages: `input` and `inputs`. */
@@ -122,7 +119,6 @@ export function describeFirstViolations(violations: readonly Violation[], nouns:
   return violations.length > MAX_SENTENCES ? [...sentences, 'and more'] : sentences;
 }
 
-/** Describes one violation in a sentence. */
 export function describeViolation(violation: Violation, { one, all, known, hideValues }: Nouns): string {
   const { path, keyword, wanted } = violation;
   const subject = path.length === 0 ? all : `${one} "${formatValuePath(path)}"`;

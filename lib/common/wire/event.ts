@@ -3,7 +3,6 @@ import { FailedTaskSchema } from './failure.js';
 import { ModelUsageSchema } from './model.js';
 import { count, Count, described, flag, list, onlyTrue, RunId, text, Time, titled } from './shape.js';
 
-/** Fields of every event. */
 const common = {
   seq: Type.Integer({ minimum: 1, description: 'Number of the event within the run, from 1.' }),
   time: Time,

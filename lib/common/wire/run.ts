@@ -206,7 +206,6 @@ export const AcceptedSchema = described(
   { run_id: RunId, status: RunStatusSchema },
 );
 
-/** Fields that both lists of tasks have. */
 const rerunTask = { sub_pipeline: Type.Optional(text('Only in a run of a plan.')), task_id: Type.String() };
 
 export const RerunReportSchema = described('RerunReport', 'What a rerun reuses and what it runs.', {

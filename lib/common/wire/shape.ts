@@ -31,10 +31,8 @@ export const titled = <P extends TProperties>(title: string, properties: P) =>
 export const described = <P extends TProperties>(title: string, description: string, properties: P) =>
   Type.Object(properties, { title, description });
 
-/** The schema of any JSON value. */
 export const anyJson = (description: string) => Type.Unsafe<Json>({ description });
 
-/** The schema of an object with any keys. */
 export const anyJsonObject = (description: string) =>
   Type.Unsafe<Record<string, Json>>({ type: 'object', description });
 
@@ -53,7 +51,6 @@ export const RunId = Type.String({
 
 export const Count = Type.Integer({ minimum: 0 });
 
-/** The cost of the use of models. */
 export const Cost = Type.Number({
   minimum: 0,
   description: 'In US dollars; only with models whose prices are configured.',

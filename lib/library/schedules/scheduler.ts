@@ -34,7 +34,6 @@ export interface SchedulerOptions {
   readonly file?: string | undefined;
 }
 
-/** A schedule at work. */
 interface ActiveSchedule {
   readonly tenantId: string;
   readonly id: string;
@@ -45,11 +44,9 @@ interface ActiveSchedule {
   handledAt: number;
   nextDue: number | undefined;
   last: LastDue | null;
-  /** The last run that the schedule has started. */
   runId: string | null;
   /** The time whose run waits to be started: later times are skipped until it has. */
   waiting: number | null;
-  /** True while the times of the schedule are being looked at. */
   isBusy: boolean;
   /** The next times, until the first of them has come. */
   shown: readonly number[];
@@ -69,7 +66,6 @@ export class Scheduler {
   #isAtWork = false;
   #isClosed = false;
   #following: Promise<void> = Promise.resolve();
-  /** The schedules that are being looked at. */
   readonly #handling = new Set<Promise<void>>();
 
   constructor(options: SchedulerOptions) {
@@ -96,7 +92,6 @@ export class Scheduler {
     this.#kept.clear();
   }
 
-  /** The schedule of an entry; null when it has none. */
   readonly show = (entry: FolderEntry): ShownSchedule | null => {
     const schedule = entry.good && readSchedule(entry.good.definition);
     if (schedule === undefined) return null;

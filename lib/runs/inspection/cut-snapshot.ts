@@ -19,7 +19,6 @@ interface ReadSnapshot {
   readonly context?: unknown;
   readonly output?: unknown;
   readonly error?: unknown;
-  /** Set for a machine. */
   readonly machine?: unknown;
   readonly toJSON?: () => unknown;
 }

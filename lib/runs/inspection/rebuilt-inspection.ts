@@ -85,7 +85,6 @@ export class RebuiltInspection {
   }
 }
 
-/** Events that are read in one step. */
 const EVENTS_PER_STEP = 200;
 
 /** Makes the entries of a run that has settled. `hold` takes the memory, and throws when there is none. */
@@ -113,7 +112,6 @@ function* rebuild(
   return log;
 }
 
-/** The states of tasks and of items at their end. */
 const END_STATES = { finish: 'succeeded', fail: 'failed' } as const;
 
 /** The state into which an event brings an actor. */

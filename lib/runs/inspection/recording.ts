@@ -93,7 +93,6 @@ function* writeChunks(head: object, log: InspectionLog): Generator<string, void,
 /** An entry has some 500 characters, so that these are about one chunk. */
 const ENTRIES_PER_READ = 100;
 
-/** Writes recordings, whole or in parts. */
 export const recordingFormat = { failedCalls: FAILED_CALLS, createHead, formatHead, formatEnd, writeChunks };
 
 /** Leaves out the stack, which names files of the machine that ran the tool. The values of the call are cut already. */

@@ -22,7 +22,6 @@ export type RerunningTask = RerunReport['runs'][number];
 
 export interface AcceptedRerun extends Shape<typeof AcceptedRerunSchema> {}
 
-/** Says, in steps, whether a rerun runs any task. */
 export function* hasRunningTask(prepared: AnyRun['prepared']): Steps<boolean> {
   const { runs } = yield* describeAllTasks(prepared, 1);
   return runs.length > 0;

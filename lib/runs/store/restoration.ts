@@ -31,10 +31,8 @@ interface RestorationOptions {
   readonly retention: Retention<RunEntry>;
   readonly clock: Clock;
   readonly memory: MemoryPool | undefined;
-  /** Adds a run to the registry. */
   readonly enter: (run: RestoredRun) => RunEntry;
   readonly onEvent: RunEventListener | undefined;
-  /** The registry is being closed. */
   readonly isClosing: () => boolean;
 }
 

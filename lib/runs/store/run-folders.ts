@@ -7,9 +7,7 @@ import { isInOwnFolders } from '../../execution/invocation/files/own-folder.js';
 import type { RunSummary } from '../record.js';
 import type { StoredFact, StoredRun } from './run-store.js';
 
-/** The processes of this machine. */
 export interface ProcessTable {
-  /** The id of this process. */
   readonly pid: number;
   /** When this machine was started, in milliseconds since 1970, UTC. */
   readonly bootedAt: number;
@@ -100,7 +98,6 @@ export class RunFolders {
     return existsSync(join(this.folder(id), RUN_FILE));
   }
 
-  /** Returns undefined when there is no such run. */
   read(id: string): ShellRun | undefined {
     return readJson(join(this.folder(id), RUN_FILE)) as ShellRun | undefined;
   }

@@ -71,7 +71,6 @@ export class RunWriter {
     this.tenantId = tenantId;
   }
 
-  /** True when everything so far is written. */
   get isEmpty(): boolean {
     return this.#next === this.#entries.length && this.#document === undefined;
   }

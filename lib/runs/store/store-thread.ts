@@ -7,7 +7,6 @@ import type { StoredRunHead, StoredSubmission } from './run-store.js';
 import { endsSettled, SETTLED_LENGTH } from './run-writer.js';
 import { assertOurs, migrate } from './schema.js';
 
-/** A request to the thread that has the file open. */
 export type StoreRequest =
   | { readonly kind: 'keep'; readonly batch: Batch }
   | { readonly kind: 'heads'; readonly after: number }
@@ -27,7 +26,6 @@ interface RunRow {
   readonly idempotency: string | null;
 }
 
-/** A JSON document of a run, or a part of one. */
 export interface PieceRow {
   /** Grows from piece to piece. */
   readonly n: number;
@@ -323,7 +321,6 @@ class Cleaner {
     this.#database = database;
   }
 
-  /** Call when runs may have been removed. */
   wake(): void {
     if (this.#isAtWork) return;
     this.#isAtWork = true;

@@ -86,7 +86,6 @@ class Pointers {
   }
 }
 
-/** So many parts are looked at in one step. */
 const PARTS_PER_STEP = 5000;
 
 /** The keys of an object that has more are listed once: a value may contain the same object very many times. */
@@ -185,7 +184,6 @@ class Cutter {
 
 /** Divides a limit between members: what short ones leave goes to those after them. */
 class Shares {
-  /** The number of members that are shown. */
   readonly count: number;
   left: number;
   #members: number;

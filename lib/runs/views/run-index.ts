@@ -51,7 +51,6 @@ export class RunIndex {
     return this.get(runId) !== undefined;
   }
 
-  /** All runs that are kept. */
   newestFirst(): Iterable<RunEntry> {
     this.#retention.sweep();
     return listEntries(this.#places.backwards());

@@ -61,7 +61,6 @@ import {
   type WriteYaml,
 } from './submission-view.js';
 
-/** The parts of a registry that queries read. */
 interface QueriedParts {
   readonly runs: RunIndex;
   readonly executor: LocalExecutor;
@@ -88,7 +87,6 @@ export class RunQueries {
     return this.#parts.restoration();
   }
 
-  /** The number of queued and of running runs. */
   get load(): { readonly queued: number; readonly running: number } {
     return this.#parts.admission.load;
   }

@@ -15,7 +15,6 @@ import type { TaskOptions } from '../tasks/task-record.js';
 /** Writes a definition as YAML; null when the text would be too long. @param hold takes memory for the text while it grows */
 export type WriteYaml = (definition: JsonObject, hold: HoldMemory) => Steps<string | null>;
 
-/** The checked definition of a run. */
 export type DefinitionOfRun = Pick<RunInputs, 'pipeline'> | Pick<PlanInputs, 'plan'>;
 
 /** The submission of a run, as a rerun takes it: of a plan, with its pipelines in it (D60). */
@@ -77,7 +76,6 @@ function pick(values: JsonObject, keys: readonly string[]): JsonObject {
   return picked;
 }
 
-/** Sub-pipelines that are copied in one step. */
 const PARTS_PER_STEP = 200;
 
 /** The definition in one piece: the pipelines of a plan that came from elsewhere are put in their places. */
