@@ -41,6 +41,18 @@ export class ControlledRuns {
     await this.waitUntilIdle();
   }
 
+  /** Submits a run that pauses before its first task. */
+  async submitPausing(tenantId = 'default'): Promise<string> {
+    const { pipeline } = this;
+    const runId = await this.registry.submit({
+      pipeline,
+      tenant_id: tenantId,
+      breakpoints: { before: ['a'] },
+    });
+    await this.waitUntilIdle();
+    return runId;
+  }
+
   async submitAndComplete(tenantId?: string, submission?: SubmissionOptions): Promise<string> {
     const runId = await this.submit(tenantId, submission);
     await this.complete(runId);

@@ -233,10 +233,7 @@ describe('RunRegistry: repeated submissions (D36)', () => {
   });
 
   it('accepts the key again when its time is over after its run was evicted', async () => {
-    const fixture = new ControlledRuns({
-      retention: { maxRuns: 10, ttlMs: 1000 },
-      idempotency: LIMITS,
-    });
+    const fixture = new ControlledRuns({ retention: { maxRuns: 10, ttlMs: 1000 }, idempotency: LIMITS });
     const first = await fixture.submitAndComplete('a', { idempotency: KEY });
     fixture.clock.advance(1000);
     expect(await fixture.submit('a', { idempotency: KEY })).to.equal(first);

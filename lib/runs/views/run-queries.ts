@@ -144,9 +144,7 @@ export class RunQueries {
 
   /** The number of kept runs per status; omits a status without runs. */
   countByStatus(): ReadonlyMap<RunStatus, number> {
-    const counts = new Map<RunStatus, number>();
-    for (const { run } of this.#runs.newestFirst()) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
-    return counts;
+    return this.#runs.countByStatus();
   }
 
   /**

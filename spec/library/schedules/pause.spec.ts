@@ -22,7 +22,7 @@ describe('Pausing and resuming a schedule of the folder (D72)', () => {
       id: 'p',
       isPaused,
       mayRun: true,
-      hold: () => undefined,
+      hold: () => {},
       ...more,
     });
   const refuse = async (pausing: Promise<unknown>): Promise<FileChangedError> =>

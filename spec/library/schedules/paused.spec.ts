@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { settle } from '../../support/deferred.js';
-import { clockAt, pipelineText, useLibraries } from '../test-library.js';
+import { clockAt, pipelineText, type TestLibrary, useLibraries } from '../test-library.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -91,15 +91,19 @@ describe('Schedules that are paused (D70)', () => {
 
   describe('with a store', () => {
     const DAILY = 'schedule: "0 6 * * *", catch_up: true';
-
-    it('stay so across a restart, and have missed nothing when they are resumed after it', async () => {
+    const pauseAfterFirstRun = async (): Promise<TestLibrary> => {
       write(DAILY);
-      const clock = clockAt('2026-01-01T05:59:30Z');
-      const first = await startStored(clock);
+      const first = await startStored(clockAt('2026-01-01T05:59:30Z'));
       await first.pass(MINUTE);
       await first.controlled.returns('done');
       write(`${DAILY}, paused: true`);
       await first.look();
+      return first;
+    };
+
+    it('stay so across a restart, and have missed nothing when they are resumed after it', async () => {
+      const first = await pauseAfterFirstRun();
+      const { clock } = first;
       await close(first);
       clock.advance(2 * DAY);
       const second = await startStored(clock);
@@ -131,13 +135,8 @@ describe('Schedules that are paused (D70)', () => {
     });
 
     it('have missed nothing of a pause that was over before the process ended', async () => {
-      write(DAILY);
-      const clock = clockAt('2026-01-01T05:59:30Z');
-      const first = await startStored(clock);
-      await first.pass(MINUTE);
-      await first.controlled.returns('done');
-      write(`${DAILY}, paused: true`);
-      await first.look();
+      const first = await pauseAfterFirstRun();
+      const { clock } = first;
       await first.pass(MINUTE);
       clock.advance(2 * DAY);
       write(DAILY);

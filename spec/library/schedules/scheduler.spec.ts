@@ -6,6 +6,7 @@ import { clockAt, pipelineText, useLibraries } from '../test-library.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+const ONE_RUN = { maxRunning: 1, maxQueued: 0 };
 
 describe('Schedules (D70)', () => {
   const { folder, start, startStored, close, write: writeFile } = useLibraries();
@@ -123,10 +124,7 @@ describe('Schedules (D70)', () => {
 
     it('let one run wait while the queue of the server is full, log that once, and skip later times (D25)', async () => {
       write('each', 'schedule: "* * * * *", overlap: allow');
-      const opened = await start({
-        clock: clockAt('2026-01-01T05:59:30Z'),
-        admission: { maxRunning: 1, maxQueued: 0 },
-      });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z'), admission: ONE_RUN });
       await opened.pass(2 * MINUTE);
       const log = opened.log.filter((line) => line.includes('queued'));
       expect(log).to.have.length(1);
@@ -153,10 +151,7 @@ describe('Schedules (D70)', () => {
 
     it('ask for the run of a time once at each look while the queue of the server is full (D25)', async () => {
       write('each', 'schedule: "* * * * *", overlap: allow');
-      const opened = await start({
-        clock: clockAt('2026-01-01T05:59:30Z'),
-        admission: { maxRunning: 1, maxQueued: 0 },
-      });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z'), admission: ONE_RUN });
       await opened.pass(MINUTE);
       const asked: string[] = [];
       const submitOnce = opened.registry.submitOnce.bind(opened.registry);

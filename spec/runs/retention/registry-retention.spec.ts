@@ -2,10 +2,7 @@ import { expect } from 'chai';
 import type { RetentionLimits } from '../../../lib/runs/retention.js';
 import { ControlledRuns } from '../controlled-runs.js';
 
-const UNLIMITED: RetentionLimits = {
-  maxRuns: Number.POSITIVE_INFINITY,
-  ttlMs: Number.POSITIVE_INFINITY,
-};
+const UNLIMITED: RetentionLimits = { maxRuns: Number.POSITIVE_INFINITY, ttlMs: Number.POSITIVE_INFINITY };
 
 describe('RunRegistry: retention (D26)', () => {
   it('evicts the oldest settled run, and no running one', async () => {

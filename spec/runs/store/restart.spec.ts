@@ -108,8 +108,7 @@ describe('A registry that is restored from a store (D68)', () => {
   it('keeps a paused run paused, and cancels it when it has paused for too long since the restart', async () => {
     const options = { pauseTimeoutMs: 1000 };
     const first = new StoredRuns(disk, options);
-    const runId = await first.registry.submit({ pipeline: first.pipeline, breakpoints: { before: ['a'] } });
-    await first.waitUntilIdle();
+    const runId = await first.submitPausing();
     first.clock.advance(900);
     const second = await new StoredRuns(disk, options).restore();
     expect(second.registry.record(runId)).to.deep.include({ status: 'running', paused: true });
@@ -123,12 +122,9 @@ describe('A registry that is restored from a store (D68)', () => {
   });
 
   it('keeps the slots of paused runs that are more than half, and lets no further one with breakpoints begin (D42)', async () => {
-    const submit = (runs: StoredRuns): Promise<string> =>
-      runs.registry.submit({ pipeline: runs.pipeline, breakpoints: { before: ['a'] } });
     const first = new StoredRuns(disk, { maxRunning: 6 });
-    const paused = [await submit(first), await submit(first), await submit(first)];
-    const waiting = await submit(first);
-    await first.waitUntilIdle();
+    const paused = [await first.submitPausing(), await first.submitPausing(), await first.submitPausing()];
+    const waiting = await first.submitPausing();
     expect(first.getStatus(waiting)).to.equal('queued');
     const second = await new StoredRuns(disk, { maxRunning: 4 }).restore();
     const isPaused = (runId: string): boolean => second.registry.record(runId).paused;
@@ -350,8 +346,7 @@ describe('A registry that is restored from a store (D68)', () => {
 
   it('does not wait for paused runs when it closes', async () => {
     const first = new StoredRuns(disk);
-    await first.registry.submit({ pipeline: first.pipeline, breakpoints: { before: ['a'] } });
-    await first.waitUntilIdle();
+    await first.submitPausing();
     await first.registry.close(1000);
   });
 
