@@ -69,6 +69,11 @@ export class WavetrainError extends Error {
   }
 }
 
+/** The error of an environment variable with a value that it cannot have. @param problem as the end of a sentence */
+export function invalidVariable(name: string, problem: string, cause?: unknown): WavetrainError {
+  return new WavetrainError('bad_usage', `the environment variable ${name} ${problem}`, { cause });
+}
+
 /** Thrown by the distributed executor until it is configured (Errors, rule 5; D52). */
 export class NotImplementedError extends WavetrainError {
   override readonly name = 'NotImplementedError';

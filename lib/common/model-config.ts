@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import {
-  type Environment,
-  type EnvironmentVariable,
-  invalidVariable,
-  secretVariable,
-  variable,
-} from './config/environment.js';
-import { errorMessage, type WavetrainError } from './errors.js';
+import { errorMessage, invalidVariable, type WavetrainError } from './errors.js';
 import { isObject } from './json/json.js';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+export const variable = (name: string, description: string) => ({ name, description, secret: false });
+
+/** A variable whose value is never printed. */
+export const secretVariable = (name: string, description: string) => ({ name, description, secret: true });
 
 const MODEL_USES = {
   select: 'choosing pages',
@@ -17,7 +17,7 @@ const MODEL_USES = {
 };
 
 /** The variables that configure language models, for `doctor`. */
-export const MODEL_VARIABLES: readonly EnvironmentVariable[] = [
+export const MODEL_VARIABLES: readonly ReturnType<typeof variable>[] = [
   variable(
     'WAVETRAIN_MODEL',
     'language model of tasks that name none, such as openai/gpt-4o-mini or ollama/llama3.2',
@@ -109,7 +109,7 @@ interface ProviderAccess {
  *
  * @throws WavetrainError `bad_usage` with the variable and an example
  */
-export function readModelConfig(env: Environment): ModelConfig {
+export function readModelConfig(env: Variables): ModelConfig {
   const read = (...names: string[]): string | undefined =>
     names.map((name) => env[name]?.trim() || undefined).find((value) => value !== undefined);
   const readUrl = (name: string, example: string): string | undefined => {

@@ -60,13 +60,13 @@ export function deriveEntries(files: ReadonlyMap<string, KnownFile>): FolderEntr
 }
 
 /** The place of an entry in the list. */
-export type Place = readonly [tenantId: string, id: string, file: string];
+export type EntryPlace = readonly [tenantId: string, id: string, file: string];
 
-export function toPlace({ id, listed: { tenantId, file } }: FolderEntry): Place {
+export function toPlace({ id, listed: { tenantId, file } }: FolderEntry): EntryPlace {
   return [tenantId, id, file];
 }
 
-export function comparePlace(a: Place, b: Place): number {
+export function comparePlace(a: EntryPlace, b: EntryPlace): number {
   return compareText(a[0], b[0]) || compareText(a[1], b[1]) || compareText(a[2], b[2]);
 }
 

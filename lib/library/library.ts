@@ -14,7 +14,7 @@ import type { Catalog } from '../tools/catalog.js';
 import { LIBRARY_LIMITS } from './limits.js';
 import { ROOT_TENANT } from './list-files.js';
 import { measureShown, type ShownEntry, type ShownStart, toLastRun } from './named-pipeline.js';
-import { comparePlace, type FolderEntry, type Place, toPlace } from './folder-entries.js';
+import { comparePlace, type FolderEntry, type EntryPlace, toPlace } from './folder-entries.js';
 import { type LibraryLog, PipelineFolder } from './pipeline-folder.js';
 import { drawGraphInSteps, pipelineNotFound, type FileReading } from './read-definition.js';
 import { FileSaving } from './save-file.js';
@@ -237,15 +237,15 @@ function* lookInSteps(
 
 export type ShowStart = (entry: FolderEntry) => ShownStart;
 
-function encodeCursor(place: Place): string {
+function encodeCursor(place: EntryPlace): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
-function decodeCursor(cursor: string): Place {
+function decodeCursor(cursor: string): EntryPlace {
   try {
     const place: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
     if (Array.isArray(place) && place.length === 3 && place.every((part) => typeof part === 'string')) {
-      return place as unknown as Place;
+      return place as unknown as EntryPlace;
     }
   } catch {
     // The text is no cursor of ours.

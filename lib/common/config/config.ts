@@ -1,12 +1,7 @@
 import { delimiter } from 'node:path';
-import { MODEL_VARIABLES } from '../model-config.js';
-import {
-  type Environment,
-  type EnvironmentVariable,
-  invalidVariable,
-  secretVariable,
-  variable,
-} from './environment.js';
+import { invalidVariable } from '../errors.js';
+import { MODEL_VARIABLES, secretVariable, variable } from '../model-config.js';
+import type { Environment, EnvironmentVariable } from './environment.js';
 import { SERVER_VARIABLES } from './server-config.js';
 
 const SEPARATED = `separated by "${delimiter}"`;

@@ -1,5 +1,3 @@
-import { WavetrainError } from '../errors.js';
-
 export type Environment = Record<string, string | undefined>;
 
 /** Returns the variables of this process. Changing the object changes what tools see. */
@@ -12,17 +10,4 @@ export interface EnvironmentVariable {
   readonly name: string;
   readonly description: string;
   readonly secret: boolean;
-}
-
-export function variable(name: string, description: string): EnvironmentVariable {
-  return { name, description, secret: false };
-}
-
-export function secretVariable(name: string, description: string): EnvironmentVariable {
-  return { name, description, secret: true };
-}
-
-/** The error of a variable with a value that it cannot have. @param problem as the end of a sentence */
-export function invalidVariable(name: string, problem: string, cause?: unknown): WavetrainError {
-  return new WavetrainError('bad_usage', `the environment variable ${name} ${problem}`, { cause });
 }

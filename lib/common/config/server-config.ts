@@ -1,4 +1,5 @@
-import { type Environment, type EnvironmentVariable, invalidVariable } from './environment.js';
+import { invalidVariable } from '../errors.js';
+import type { Environment, EnvironmentVariable } from './environment.js';
 
 interface ServerVariable extends EnvironmentVariable {
   readonly fallback: string;

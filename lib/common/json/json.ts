@@ -193,7 +193,7 @@ export function isLongValue(value: unknown): boolean {
 
 function subtractParts(value: unknown, left: number): number {
   let rest = left - 1;
-  if (!isContainer(value)) return rest;
+  if (!isListOrObject(value)) return rest;
   for (const key in value) {
     if (rest < 0) break;
     rest = subtractParts((value as Record<string, unknown>)[key], rest);
@@ -207,8 +207,7 @@ export function isEqualFrozenList(value: object, copy: Json): boolean {
   return value.every((member, position) => member === copy[position]);
 }
 
-/** Returns true for a list, and for an object. */
-export function isContainer(value: unknown): value is object {
+export function isListOrObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 

@@ -25,14 +25,7 @@ describe('RunRegistry.list (D35)', () => {
     expect(idsOf(page)).to.deep.equal(ids.toReversed());
     expect(page.next_cursor).to.equal(null);
     const record = fixture.registry.record(ids[0] ?? '');
-    const {
-      result: _,
-      failures: __,
-      events: ___,
-      sub_pipelines: ____,
-      artifacts: _____,
-      ...counted
-    } = record;
+    const { result: _, failures: _1, events: _2, sub_pipelines: _3, artifacts: _4, ...counted } = record;
     const { artifact_count: ______, usage: _______, ...summary } = counted;
     expect(page.runs.at(-1)).to.deep.equal(summary);
   });
