@@ -1,6 +1,4 @@
-/**
- * The expected errors. Each has a code and the party at fault (law L6); any other thrown value is a bug.
- */
+/** The expected errors. Each has a code and the party at fault (law L6); any other thrown value is a bug. */
 
 import { copyText } from './text.js';
 import type { ErrorDetailSchema, FailedTaskSchema, TaskFailureSchema } from './wire/failure.js';
@@ -69,6 +67,11 @@ export class WavetrainError extends Error {
     this.code = code;
     this.fault = options.fault ?? 'caller';
   }
+}
+
+/** The error of an environment variable with a value that it cannot have. @param problem as the end of a sentence */
+export function invalidVariable(name: string, problem: string, cause?: unknown): WavetrainError {
+  return new WavetrainError('bad_usage', `the environment variable ${name} ${problem}`, { cause });
 }
 
 /** Thrown by the distributed executor until it is configured (Errors, rule 5; D52). */

@@ -30,11 +30,7 @@ export function describeErrno(error: unknown): string {
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Decodes UTF-8, with or without a byte order mark.
- *
- * @throws Error with the reason, which callers append to `cannot read "file": `
- */
+/** Decodes UTF-8, with or without a byte order mark. @throws Error with the reason, for a message `cannot read "file": …` */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return UTF_8.decode(bytes);
@@ -88,11 +84,7 @@ async function isFolder(path: string): Promise<boolean> {
 /** Beside this file in a checkout, and in the package; resolving its name would take longer than a task. */
 const PACKAGE = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../..' : '..', import.meta.url));
 
-/**
- * Finds the folder of this package.
- *
- * @throws Error when a host has bundled the code and has not installed the package
- */
+/** Finds the folder of this package. @throws Error when a host has bundled the code and has not installed the package */
 export function packageFolder(): string {
   if (existsSync(join(PACKAGE, 'bin', 'start.cjs'))) return PACKAGE;
   return dirname(createRequire(import.meta.url).resolve('wavetrain/package.json'));

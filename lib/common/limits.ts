@@ -1,7 +1,4 @@
-/**
- * Maximum length of one output as JSON text, of the result of an expression, and of a text that a template makes, in
- * characters: 10 MiB.
- */
+/** Maximum length of an output as JSON, of the result of an expression and of a text from a template, in characters. */
 export const MAX_OUTPUT_LENGTH = 10 * 2 ** 20;
 
 /** Maximum size of a file that a tool reads. */
@@ -10,30 +7,22 @@ export const MAX_FILE_BYTES = 10 * 2 ** 20;
 /** Maximum length of a log message of a tool, in characters: a longer one contains data, which events would keep. */
 export const MAX_LOG_LENGTH = 4000;
 
-/** The limits of one expression of the `transform` tool. */
-export interface ExpressionLimits {
+export const EXPRESSION_LIMITS = {
   /** Time after which JSONata stops the evaluation. */
-  readonly timeoutMs: number;
-  /** Time after which V8 interrupts the evaluation, wherever it is. */
-  readonly hardTimeoutMs: number;
-  /** Maximum depth of nested evaluation. */
-  readonly depth: number;
-  /** Maximum number of elements in one list that the expression creates. */
-  readonly listLength: number;
-  /** Maximum memory of a worker process, in MiB. */
-  readonly memoryMiB: number;
-  /** Maximum length of the result as JSON text, in characters. */
-  readonly resultLength: number;
-}
-
-export const EXPRESSION_LIMITS: ExpressionLimits = {
   timeoutMs: 1000,
+  /** Time after which V8 interrupts the evaluation, wherever it is. */
   hardTimeoutMs: 1250,
   depth: 500,
+  /** Maximum number of elements in one list that the expression creates. */
   listLength: 1_000_000,
+  /** Maximum memory of a worker process, in MiB. */
   memoryMiB: 256,
+  /** Maximum length of the result as JSON text, in characters. */
   resultLength: MAX_OUTPUT_LENGTH,
 };
+
+/** The limits of one expression of the `transform` tool. */
+export type ExpressionLimits = Readonly<typeof EXPRESSION_LIMITS>;
 
 /** Maximum depth of nested runs below the submitted one. */
 export const MAX_NESTING_DEPTH = 8;
@@ -47,10 +36,7 @@ export const MAX_NESTED_PIPELINES = 10_000;
  */
 export const MAX_YAML_LENGTH = 256 * 1024;
 
-/**
- * Maximum length of the text of a definition that is kept as it was submitted, and of the YAML that is written of one, in
- * characters: a longer definition is shown as JSON only.
- */
+/** Maximum length of the text of a definition that is kept and shown, in characters: a longer one is shown as JSON only. */
 export const MAX_SHOWN_YAML_LENGTH = 2 ** 20;
 
 /** Maximum length of a definition for `run_pipeline`, in characters, as over HTTP: parsing YAML blocks the event loop. */
@@ -67,7 +53,6 @@ export const MAX_RERUN_VALUES = 100_000;
 
 /** The limits of the requests that tools send (D51). */
 export const FETCH_LIMITS = {
-  /** Requests in flight at once. */
   inFlight: 256,
   /** Default of the largest response, as it was sent and as it is unpacked. */
   responseBytes: 10 * 2 ** 20,
@@ -90,7 +75,6 @@ export const FETCH_LIMITS = {
 export const MODEL_LIMITS = {
   /** Requests in flight to one provider, of all runs together. */
   inFlight: 8,
-  /** Time for connecting to a provider. */
   connectMs: 30_000,
   /** Time for one answer, and for which nothing of it may arrive: local models read a long prompt in silence. */
   totalMs: 15 * 60_000,
@@ -168,7 +152,6 @@ export const COMPILE_LIMITS = {
 
 /** The limits of MCP servers, whose tools tasks call. */
 export const MCP_LIMITS = {
-  /** Servers in one configuration. */
   servers: 50,
   /** Tools of one server: the others are left out, with a warning. */
   tools: 1000,
@@ -284,21 +267,16 @@ export const SCAN_LIMITS = {
 
 /** The limits of `ingest_document` and `select`. */
 export const DOCUMENT_LIMITS = {
-  /** Maximum number of pages of one document. */
   pages: 10_000,
   /** Maximum size of the files in a DOCX or XLSX archive together, in bytes, and their number. */
   unzippedBytes: 100 * 2 ** 20,
   zipEntries: 10_000,
   /** Maximum length of the text of one document, in characters: an output holds it twice, whole and by page. */
   textLength: MAX_OUTPUT_LENGTH / 2,
-  /** Maximum number of documents that one task names. */
   documents: 1000,
   /** Maximum size of the images of one task together, in bytes: they stay in memory until the task ends. */
   imageBytes: 32 * 2 ** 20,
-  /**
-   * How many documents of all runs are in memory at once while they are read, and up to twice as many when tenants use
-   * what they are guaranteed; others wait.
-   */
+  /** Documents of all runs that are read at once, and up to twice as many within the guarantees of tenants; others wait. */
   atOnce: 16,
   /** Time and memory of the process that reads one document. */
   timeoutMs: 60_000,
@@ -307,10 +285,7 @@ export const DOCUMENT_LIMITS = {
   indexedWords: 500_000,
   /** Maximum number of chunks in such a document. */
   chunks: 100_000,
-  /**
-   * Memory of the indexes of documents and their texts that `select` keeps for the next query: of all runs, also of
-   * runs that have ended, until others take their place.
-   */
+  /** Memory of the indexes that `select` keeps for the next query, also of runs that have ended: others take their place. */
   indexedBytes: 64 * 2 ** 20,
 } as const;
 
@@ -322,16 +297,12 @@ export const EXPORT_LIMITS = {
   tableCells: 2_000_000,
   /** Maximum number of cells and rows in all tables of a file together. */
   tableParts: 4_000_000,
-  /** Maximum number of sheets of a workbook. */
   sheets: 255,
   /** Maximum number of rows in a sheet, with the names of its columns, as spreadsheets have them. */
   rows: 1_048_576,
   /** Maximum length of a text in a cell of a workbook, in characters, as spreadsheets have it. */
   cellLength: 32_767,
-  /**
-   * How many exports of all runs are at work at once, a workbook in a thread of its own, and one more of each tenant that has
-   * none, up to twice as many; others wait.
-   */
+  /** Exports at work at once, and one more of each tenant that has none, up to twice as many; a workbook takes a thread. */
   atOnce: 2,
   /** Memory of that thread. */
   workbookMiB: 512,

@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { errorMessage, WavetrainError } from './errors.js';
+import { errorMessage, invalidVariable, type WavetrainError } from './errors.js';
 import { isObject } from './json/json.js';
 
-/** Environment variables by name. */
 type Variables = Readonly<Record<string, string | undefined>>;
+
+export const variable = (name: string, description: string) => ({ name, description, secret: false });
+
+/** A variable whose value is never printed. */
+export const secretVariable = (name: string, description: string) => ({ name, description, secret: true });
 
 const MODEL_USES = {
   select: 'choosing pages',
@@ -13,69 +17,45 @@ const MODEL_USES = {
 };
 
 /** The variables that configure language models, for `doctor`. */
-export const MODEL_VARIABLES: readonly {
-  readonly name: string;
-  readonly description: string;
-  readonly secret: boolean;
-}[] = [
-  {
-    name: 'WAVETRAIN_MODEL',
-    description: 'language model of tasks that name none, such as openai/gpt-4o-mini or ollama/llama3.2',
-    secret: false,
-  },
-  ...(['select', 'extract', 'ocr', 'compile'] as const).map((purpose) => ({
-    name: `WAVETRAIN_${purpose.toUpperCase()}_MODEL`,
-    description: `language model for ${MODEL_USES[purpose]}; default WAVETRAIN_MODEL`,
-    secret: false,
-  })),
-  { name: 'OPENAI_API_KEY', description: 'key of the models openai/…', secret: true },
-  {
-    name: 'OPENAI_BASE_URL',
-    description: 'address for openai/…; default https://api.openai.com/v1',
-    secret: false,
-  },
-  { name: 'ANTHROPIC_API_KEY', description: 'key of the models anthropic/…', secret: true },
-  {
-    name: 'ANTHROPIC_BASE_URL',
-    description: 'address for anthropic/…; default https://api.anthropic.com',
-    secret: false,
-  },
-  { name: 'OLLAMA_HOST', description: 'address for ollama/…; default http://127.0.0.1:11434', secret: false },
-  { name: 'OLLAMA_API_KEY', description: 'key of that server, if it needs one', secret: true },
-  {
-    name: 'OLLAMA_CONTEXT_LENGTH',
-    description:
-      'length of the context of ollama/… in tokens; default: that of the server, which cuts longer prompts',
-    secret: false,
-  },
-  {
-    name: 'COMPATIBLE_BASE_URL',
-    description: 'address for compatible/…: another server with the chat completions of OpenAI',
-    secret: false,
-  },
-  { name: 'COMPATIBLE_API_KEY', description: 'key of that server, if it needs one', secret: true },
-  {
-    name: 'SERVICE_MODELS',
-    description:
-      'language models that tasks and requests may name, separated by commas, such as openai/gpt-4o-mini,ollama/*; default: all, on a server those of configured providers',
-    secret: false,
-  },
-  {
-    name: 'SERVICE_MODEL_PRICES',
-    description:
-      'what models cost, in US dollars per million tokens: a file, or JSON such as {"openai/gpt-4o-mini": {"input": 0.15, "output": 0.6}}',
-    secret: false,
-  },
-  {
-    name: 'WAVETRAIN_ANSWERS',
-    description: 'file with the answers of mock/recorded; default answers.jsonl beside the pipeline',
-    secret: false,
-  },
-  {
-    name: 'WAVETRAIN_RECORD_ANSWERS',
-    description: 'file to which the answers of models are added, for mock/recorded',
-    secret: false,
-  },
+export const MODEL_VARIABLES: readonly ReturnType<typeof variable>[] = [
+  variable(
+    'WAVETRAIN_MODEL',
+    'language model of tasks that name none, such as openai/gpt-4o-mini or ollama/llama3.2',
+  ),
+  ...Object.entries(MODEL_USES).map(([purpose, use]) =>
+    variable(
+      `WAVETRAIN_${purpose.toUpperCase()}_MODEL`,
+      `language model for ${use}; default WAVETRAIN_MODEL`,
+    ),
+  ),
+  secretVariable('OPENAI_API_KEY', 'key of the models openai/…'),
+  variable('OPENAI_BASE_URL', 'address for openai/…; default https://api.openai.com/v1'),
+  secretVariable('ANTHROPIC_API_KEY', 'key of the models anthropic/…'),
+  variable('ANTHROPIC_BASE_URL', 'address for anthropic/…; default https://api.anthropic.com'),
+  variable('OLLAMA_HOST', 'address for ollama/…; default http://127.0.0.1:11434'),
+  secretVariable('OLLAMA_API_KEY', 'key of that server, if it needs one'),
+  variable(
+    'OLLAMA_CONTEXT_LENGTH',
+    'length of the context of ollama/… in tokens; default: that of the server, which cuts longer prompts',
+  ),
+  variable(
+    'COMPATIBLE_BASE_URL',
+    'address for compatible/…: another server with the chat completions of OpenAI',
+  ),
+  secretVariable('COMPATIBLE_API_KEY', 'key of that server, if it needs one'),
+  variable(
+    'SERVICE_MODELS',
+    'language models that tasks and requests may name, separated by commas, such as openai/gpt-4o-mini,ollama/*; default: all, on a server those of configured providers',
+  ),
+  variable(
+    'SERVICE_MODEL_PRICES',
+    'what models cost, in US dollars per million tokens: a file, or JSON such as {"openai/gpt-4o-mini": {"input": 0.15, "output": 0.6}}',
+  ),
+  variable(
+    'WAVETRAIN_ANSWERS',
+    'file with the answers of mock/recorded; default answers.jsonl beside the pipeline',
+  ),
+  variable('WAVETRAIN_RECORD_ANSWERS', 'file to which the answers of models are added, for mock/recorded'),
 ];
 
 /** The prices of the tokens of a model, in US dollars per million. */
@@ -107,13 +87,12 @@ export interface ModelConfig {
   };
   /** Another server that speaks the chat completions of OpenAI, as `compatible/model`. */
   readonly compatible: Partial<ProviderAccess>;
-  /** The file with the answers of `mock/recorded`. */
+  /** With the answers of `mock/recorded`. */
   readonly answersFile: string | undefined;
   /** The file to which the answers of models are written, for `mock/recorded`. */
   readonly recordFile: string | undefined;
   /** The models that tasks and requests may name, `openai/*` for all of a provider; undefined allows all. */
   readonly allowed: readonly string[] | undefined;
-  /** The prices of models; undefined when nobody has said them. */
   readonly prices: ModelPrices | undefined;
   /** The model for each purpose; `default` for all others. */
   readonly models: Readonly<Record<'default' | 'select' | 'extract' | 'ocr' | 'compile', string | undefined>>;
@@ -137,7 +116,7 @@ export function readModelConfig(env: Variables): ModelConfig {
     const url = read(name)?.replace(/\/+$/, '');
     if (url === undefined) return undefined;
     if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url))
-      throw invalid(name, `must be an address, as in ${name}=${example}`);
+      throw invalidVariable(name, `must be an address, as in ${name}=${example}`);
     assertNoPassword(name, url);
     return url;
   };
@@ -191,7 +170,7 @@ function readOllamaHost(host = '127.0.0.1:11434'): string {
   const hasScheme = /^https?:\/\//.test(host);
   const address = hasScheme ? host : `http://${host.startsWith(':') ? `127.0.0.1${host}` : host}`;
   if (!URL.canParse(address))
-    throw invalid('OLLAMA_HOST', 'must be an address, as in OLLAMA_HOST=127.0.0.1:11434');
+    throw invalidVariable('OLLAMA_HOST', 'must be an address, as in OLLAMA_HOST=127.0.0.1:11434');
   assertNoPassword('OLLAMA_HOST', address);
   const url = new URL(address);
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
@@ -205,7 +184,7 @@ function assertNoPassword(name: string, address: string): void {
   const { username, password } = new URL(address);
   if (username === '' && password === '') return;
   const keyName = name.replace(/_(BASE_URL|HOST)$/, '_API_KEY');
-  throw invalid(name, `must not contain a user or a password: a key belongs into ${keyName}`);
+  throw invalidVariable(name, `must not contain a user or a password: a key belongs into ${keyName}`);
 }
 
 /** A name without its provider would allow nothing, unnoticed. */
@@ -213,7 +192,7 @@ function readAllowed(list: string | undefined): string[] | undefined {
   const names = list?.split(',').flatMap((name) => name.trim() || []);
   const wrong = names?.find((name) => !PROVIDER_NAMES.some((known) => isModelOf(known, name)));
   if (wrong === undefined) return names;
-  throw invalid(
+  throw invalidVariable(
     'SERVICE_MODELS',
     `must be names of models, as in SERVICE_MODELS=openai/gpt-4o-mini,ollama/*: "${wrong}" is none; ` +
       `the providers are ${PROVIDER_NAMES.join(', ')}`,
@@ -233,17 +212,13 @@ function readContextLength(
   const text = name === undefined ? undefined : read(name);
   if (name === undefined || text === undefined) return undefined;
   if (/^[1-9]\d{0,7}$/.test(text)) return Number(text);
-  throw invalid(name, `must be a number of tokens, as in ${name}=16384`);
+  throw invalidVariable(name, `must be a number of tokens, as in ${name}=16384`);
 }
 
 const PRICES_EXAMPLE = '{"openai/gpt-4o-mini": {"input": 0.15, "output": 0.6}}';
 const MODEL_NAME = /^[a-z]+\/\S+$/;
 
-/**
- * Reads the prices of models from the value of SERVICE_MODEL_PRICES: JSON, or the name of a file with JSON.
- *
- * @throws WavetrainError `bad_usage` with the variable, what is wrong and an example
- */
+/** Reads SERVICE_MODEL_PRICES: JSON, or the name of a file with JSON. @throws WavetrainError `bad_usage` with an example */
 function readModelPrices(value: string | undefined): ModelPrices | undefined {
   if (value === undefined) return undefined;
   const prices = parsePrices(value.startsWith('{') ? value : readPricesFile(value));
@@ -293,9 +268,5 @@ function isAmount(value: unknown): value is number {
 }
 
 function invalidPrices(problem: string, cause?: unknown): WavetrainError {
-  return invalid('SERVICE_MODEL_PRICES', problem, cause);
-}
-
-function invalid(name: string, problem: string, cause?: unknown): WavetrainError {
-  return new WavetrainError('bad_usage', `the environment variable ${name} ${problem}`, { cause });
+  return invalidVariable('SERVICE_MODEL_PRICES', problem, cause);
 }

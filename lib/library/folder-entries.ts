@@ -32,7 +32,6 @@ export interface KnownFile {
   version: string;
 }
 
-/** The entries of a folder. */
 export interface FolderEntries {
   /** By tenant, id and file. */
   readonly sorted: readonly FolderEntry[];
@@ -56,13 +55,19 @@ export function deriveEntries(files: ReadonlyMap<string, KnownFile>): FolderEntr
     const key = toEntryKey(entry.listed.tenantId, entry.id);
     if (!byId.has(key) || owners.get(key) === entry.listed.file) byId.set(key, entry);
   }
-  const sorted = entries.sort(
-    (a, b) =>
-      compareText(a.listed.tenantId, b.listed.tenantId) ||
-      compareText(a.id, b.id) ||
-      compareText(a.listed.file, b.listed.file),
-  );
+  const sorted = entries.sort((a, b) => comparePlace(toPlace(a), toPlace(b)));
   return { sorted, byId };
+}
+
+/** The place of an entry in the list. */
+export type EntryPlace = readonly [tenantId: string, id: string, file: string];
+
+export function toPlace({ id, listed: { tenantId, file } }: FolderEntry): EntryPlace {
+  return [tenantId, id, file];
+}
+
+export function comparePlace(a: EntryPlace, b: EntryPlace): number {
+  return compareText(a[0], b[0]) || compareText(a[1], b[1]) || compareText(a[2], b[2]);
 }
 
 export function toEntryKey(tenantId: string, id: string): string {

@@ -1,9 +1,7 @@
 import { WavetrainError } from '../common/errors.js';
 import { LIBRARY_LIMITS } from './limits.js';
 
-/** How much the tenants may have of something. */
 interface Allowance {
-  /** The most that one tenant may have. */
   readonly tenant: number;
   /** The amount that a tenant may have whatever the others have beyond their shares. */
   readonly share: number;
@@ -85,7 +83,6 @@ export class FolderRoom {
     this.#held.set(path, { tenantId, bytes });
   }
 
-  /** Forgets a file. */
   release(path: string): void {
     const held = this.#held.get(path);
     if (held === undefined) return;

@@ -12,9 +12,9 @@ import { toDefinitionSource } from '../submission/definition-checker.js';
 import type { SubmissionContent, SubmittedValues } from '../submission/submitter.js';
 import type { Catalog } from '../tools/catalog.js';
 import { LIBRARY_LIMITS } from './limits.js';
-import { compareText, ROOT_TENANT } from './list-files.js';
+import { ROOT_TENANT } from './list-files.js';
 import { measureShown, type ShownEntry, type ShownStart, toLastRun } from './named-pipeline.js';
-import type { FolderEntry } from './folder-entries.js';
+import { comparePlace, type FolderEntry, type EntryPlace, toPlace } from './folder-entries.js';
 import { type LibraryLog, PipelineFolder } from './pipeline-folder.js';
 import { drawGraphInSteps, pipelineNotFound, type FileReading } from './read-definition.js';
 import { FileSaving } from './save-file.js';
@@ -36,7 +36,6 @@ export interface LibraryOptions {
   readonly newId: () => string;
 }
 
-/** The pipelines that a request asks for. */
 export interface NamedQuery {
   /** Undefined: of all tenants. */
   readonly tenants: readonly string[] | undefined;
@@ -93,7 +92,6 @@ export class PipelineLibrary {
     return new PipelineLibrary(options, folder, reading);
   }
 
-  /** Calls a listener after each change of the folder. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -136,7 +134,6 @@ export class PipelineLibrary {
     return { shown: shown.slice(0, count), nextCursor: hasMore ? encodeCursor(toPlace(last)) : null };
   }
 
-  /** Shows one entry as a page does. */
   async look(entry: FolderEntry, showStart: ShowStart): Promise<ShownEntry> {
     const [shown] = await this.#look([entry], showStart);
     return assertDefined(shown, 'the entry that was given');
@@ -238,29 +235,17 @@ function* lookInSteps(
   return shown;
 }
 
-/** Shows what starts an entry. */
 export type ShowStart = (entry: FolderEntry) => ShownStart;
 
-/** Where an entry is in the list. */
-type Place = readonly [tenantId: string, id: string, file: string];
-
-function toPlace({ id, listed: { tenantId, file } }: FolderEntry): Place {
-  return [tenantId, id, file];
-}
-
-function comparePlace(a: Place, b: Place): number {
-  return compareText(a[0], b[0]) || compareText(a[1], b[1]) || compareText(a[2], b[2]);
-}
-
-function encodeCursor(place: Place): string {
+function encodeCursor(place: EntryPlace): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
-function decodeCursor(cursor: string): Place {
+function decodeCursor(cursor: string): EntryPlace {
   try {
     const place: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
     if (Array.isArray(place) && place.length === 3 && place.every((part) => typeof part === 'string')) {
-      return place as unknown as Place;
+      return place as unknown as EntryPlace;
     }
   } catch {
     // The text is no cursor of ours.

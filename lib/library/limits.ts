@@ -1,10 +1,8 @@
 /** The limits of a server's folder of pipelines (D69). */
 export const LIBRARY_LIMITS = {
-  /** How deep folders may be nested. */
   depth: 5,
   /** Maximum number of files and folders in the folder, of any kind. */
   entries: 10_000,
-  /** Maximum number of files with definitions. */
   files: 1000,
   /** Maximum length of one file, in bytes, when requests may be so long too. */
   fileBytes: 2 ** 20,

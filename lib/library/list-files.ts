@@ -58,7 +58,7 @@ export async function listDefinitionFiles(
   }
   const files = new Map<string, ListedFile>();
   await mapSome(found, LIBRARY_LIMITS.concurrency, async (candidate) => {
-    const listed = await inspectFile(candidate, root, (reason) => skipped.set(candidate.file, reason));
+    const listed = await inspectFile(candidate, root, skipped);
     if (listed !== undefined) files.set(candidate.file, listed);
   });
   return { files: new Map([...files].sort(([a], [b]) => compareText(a, b))), skipped };
@@ -87,7 +87,6 @@ interface Walk {
   readonly isTenant: (name: string) => boolean;
   readonly found: Candidate[];
   readonly skipped: Map<string, string>;
-  /** How many entries may still be listed. */
   left: number;
 }
 
@@ -133,28 +132,19 @@ function findTenant([first, tenant]: readonly string[], isTenant: Walk['isTenant
   return tenant !== undefined && first === TENANTS_FOLDER && isTenant(tenant) ? tenant : undefined;
 }
 
-/**
- * Looks at one file. Resolves with undefined when it is none that may be read.
- *
- * @param skip is called with the reason then
- */
+/** Looks at one file. Resolves with undefined when it is none that may be read: then `skipped` receives the reason. */
 export async function inspectFile(
   { file, tenantId, isLink }: Candidate,
   root: string,
-  skip?: (reason: string) => void,
+  skipped?: Map<string, string>,
 ): Promise<ListedFile | undefined> {
+  const leaveOut = (reason: string): undefined => void skipped?.set(file, reason);
   try {
     const realPath = await realpath(join(root, file));
-    if (!isPathInside(realPath, root)) {
-      skip?.('it is a link to a file outside of the folder');
-      return undefined;
-    }
+    if (!isPathInside(realPath, root)) return leaveOut('it is a link to a file outside of the folder');
     const stats = await stat(realPath, { bigint: true });
     const { size, mtimeNs, ctimeNs, mtimeMs, ino } = stats;
-    if (!stats.isFile()) {
-      skip?.('it is not a regular file');
-      return undefined;
-    }
+    if (!stats.isFile()) return leaveOut('it is not a regular file');
     return {
       file,
       realPath,
@@ -166,7 +156,6 @@ export async function inspectFile(
     };
   } catch (error) {
     // The file was removed meanwhile, or is a link that leads nowhere.
-    skip?.(describeErrno(error));
-    return undefined;
+    return leaveOut(describeErrno(error));
   }
 }

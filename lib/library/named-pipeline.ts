@@ -30,9 +30,7 @@ export interface NamedPage {
   readonly next_cursor: string | null;
 }
 
-/** The schedule and the webhook that start an entry. */
 export interface ShownStart {
-  /** Null when the entry has no schedule. */
   readonly schedule: ShownSchedule | null;
   readonly isWebhookReady: boolean;
 }
@@ -53,7 +51,6 @@ export function toShownVersion({ entry: { version }, start, lastRuns }: ShownEnt
 /** Bytes of what a file says of its entry, by entry: an entry is measured once, however often it is listed. */
 const fileBytes = new WeakMap<FolderEntry, number>();
 
-/** Bytes of an entry as the API shows it. */
 export function measureShown({ entry, start, lastRuns }: ShownEntry): number {
   let bytes = fileBytes.get(entry);
   if (bytes === undefined) {
@@ -68,7 +65,6 @@ export function toLastRun({ run_id, status, created_at, finished_at }: RunSummar
   return { run_id, status, created_at, finished_at };
 }
 
-/** Shows an entry as the API does. */
 export function toNamedPipeline({ entry, start, lastRuns }: ShownEntry): NamedPipeline {
   const { schedule, isWebhookReady } = start;
   const { id, kind, listed, good, isValid, problems } = entry;

@@ -29,13 +29,11 @@ export interface LibraryLog {
   warn(facts: object, message: string): void;
 }
 
-/** A file that this server has saved. */
 export interface SavedText {
   readonly file: string;
   readonly tenantId: string;
   /** Of the content. */
   readonly version: string;
-  /** The result of the check of the text. */
   readonly read: ReadFile;
 }
 
@@ -50,9 +48,7 @@ export interface FolderOptions {
   readonly newId: () => string;
 }
 
-/** The files of a tenant are being read. */
 interface Update {
-  /** More have changed meanwhile. */
   isToRepeat: boolean;
   readonly done: Promise<void>;
 }
@@ -117,7 +113,6 @@ export class PipelineFolder {
     return this.#entries.byId.get(toEntryKey(tenantId, id));
   }
 
-  /** The files of a tenant, for checking its definitions. */
   filesOf(tenantId: string): TenantFiles {
     const [known, changes] = [this.#known, this.#changes];
     return {
@@ -212,7 +207,6 @@ export class PipelineFolder {
     this.#publish();
   }
 
-  /** Takes over what has changed, and has settled. */
   #compare(files: Listing['files'], atOnce: boolean): void {
     for (const [path, listed] of files) {
       const { signature } = listed;
@@ -234,7 +228,6 @@ export class PipelineFolder {
     }
   }
 
-  /** Counts a file as it is now; it is to be read. */
   #count(path: string, listed: ListedFile): KnownFile {
     const known: KnownFile = this.#known.get(path) ?? {
       listed,
@@ -351,7 +344,6 @@ export class PipelineFolder {
     }
   }
 
-  /** Says that entries have changed, when they have. */
   #publish(): void {
     if (this.#versions === this.#publishedVersion || this.#isClosed) return;
     this.#publishedVersion = this.#versions;
@@ -363,12 +355,9 @@ export class PipelineFolder {
     if (failure === this.#failure) return;
     this.#failure = failure;
     const { log } = this.#options;
-    if (failure === undefined) log.info({}, 'the folder of SERVICE_PIPELINES can be read again');
-    else
-      log.warn(
-        {},
-        `cannot read the folder of SERVICE_PIPELINES: ${failure}; what was read before stays in use`,
-      );
+    if (failure === undefined) return log.info({}, 'the folder of SERVICE_PIPELINES can be read again');
+    const message = `cannot read the folder of SERVICE_PIPELINES: ${failure}; what was read before stays in use`;
+    log.warn({}, message);
   }
 
   /** Says of each file once why it is left out. */

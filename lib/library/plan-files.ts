@@ -19,7 +19,6 @@ export interface TenantFiles {
 export interface UsedFiles {
   /** The signatures that the files had, by path. */
   readonly signatures: ReadonlyMap<string, string>;
-  /** True when some files were not there. */
   readonly hasMissing: boolean;
   /** The `changes` of the tenant's files when they were looked for. */
   readonly changes: number;
@@ -27,14 +26,12 @@ export interface UsedFiles {
   readonly bytes: number;
 }
 
-/** The pipelines that a plan names, for its check. */
 interface PlanFiles {
   readonly used: UsedFiles;
   /** Undefined when the files are too long together: then nothing is read. */
   readonly pipelines: ReadonlyMap<string, PipelineInput> | undefined;
 }
 
-/** The means to read the files of a plan. */
 interface PlanReading {
   /** Does steps beside the runs. */
   readonly run: <T>(steps: Steps<T>) => Promise<T>;
@@ -42,7 +39,6 @@ interface PlanReading {
   readonly limitBytes: number;
 }
 
-/** The file of a sub-pipeline. */
 interface FoundFile {
   readonly id: string;
   /** As the plan names it. */
@@ -94,9 +90,8 @@ export async function readPlanFiles(
   if (bytes > LIBRARY_LIMITS.planBytes) return { used: { ...used, bytes: planBytes }, pipelines: undefined };
   const texts = new Map<string, Promise<PipelineInput>>();
   for (const { id, name, listed } of found) {
-    let text = texts.get(listed.file);
-    if (text === undefined)
-      texts.set(listed.file, (text = readPlanFile(id, name, listed, reading.limitBytes)));
+    const text = texts.get(listed.file) ?? readPlanFile(id, name, listed, reading.limitBytes);
+    texts.set(listed.file, text);
     pipelines.set(id, await text);
   }
   return { used, pipelines };

@@ -20,7 +20,6 @@ import { readFileText, readPlanFiles, type TenantFiles, type UsedFiles } from '.
 
 /** A definition that can run, as it was in its file. */
 export type GoodVersion = {
-  /** The whole file. */
   readonly text: string;
 } & (
   | {
@@ -45,7 +44,6 @@ export interface ReadFile {
   readonly good: GoodVersion | undefined;
   /** The schedule and the webhook that the text declares, valid or not; undefined when it cannot be parsed. */
   readonly start: DeclaredStart | undefined;
-  /** The files with which the text was checked. */
   readonly used: UsedFiles;
 }
 
@@ -56,7 +54,6 @@ export const RESERVED_IDS: ReadonlySet<string> = new Set(
   'runs tools run run_async validate graph compile schedules pipelines plans'.split(' '),
 );
 
-/** The means to read and check a file. */
 export interface FileReading {
   readonly catalog: Catalog;
   /** Does the steps of a check beside the runs. */
@@ -158,11 +155,7 @@ function toContext(source: Pick<Source, 'value'>, catalog: Catalog): CheckContex
   return hasSchedule ? context : { ...context, inputKeys: undefined };
 }
 
-/**
- * Draws the graph of a definition that was checked before.
- *
- * @throws InvalidDefinitionError when it is not valid any more
- */
+/** Draws the graph of a definition that was checked before. @throws InvalidDefinitionError when it is not valid any more */
 export function* drawGraphInSteps(good: GoodVersion, catalog: Catalog): CheckSteps<Graph | PlanGraph> {
   if (good.kind === 'plan') {
     const pipelines = toPipelineInputs(good.pipelines);
@@ -228,7 +221,6 @@ export function fileProblem(code: Problem['code'], message: string, hint?: strin
   return { code, message, path: '', severity: 'error', ...(hint !== undefined && { hint }) };
 }
 
-/** The error of an id that no definition has, for the caller. */
 export function pipelineNotFound(id: string): WavetrainError {
   return new WavetrainError('pipeline_not_found', `there is no pipeline or plan "${id}"`);
 }

@@ -19,7 +19,6 @@ import { assertVersion, createFile, FileChangedError, type FolderFile, replaceFi
 import type { SavedFileSchema } from '../common/wire/named-pipeline.js';
 import type { Shape } from '../common/wire/shape.js';
 
-/** A text that is to be a file of the folder. */
 export interface SaveRequest {
   readonly tenantId: string;
   readonly id: string;
@@ -39,7 +38,6 @@ export interface PauseRequest extends Pick<SaveRequest, 'tenantId' | 'id' | 'may
   readonly hold: (bytes: number) => void;
 }
 
-/** How a file was saved. */
 export interface SavedFile extends Shape<typeof SavedFileSchema> {}
 
 interface SavingOptions {
@@ -55,9 +53,7 @@ interface SavingOptions {
   readonly newId: () => string;
 }
 
-/** The saves of one tenant. */
 interface TenantSaves {
-  /** The number of saves that are at work. */
   count: number;
   /** The last save to write: saves write one after another, so that no file is created or replaced twice. */
   writing: Promise<unknown>;
@@ -101,7 +97,6 @@ export class FileSaving {
     return this.#withPlace(request.tenantId, (saves) => this.#pause(request, saves));
   }
 
-  /** Does one of the saves of a tenant. */
   async #withPlace<T>(tenantId: string, work: (saves: TenantSaves) => Promise<T>): Promise<T> {
     this.assertWritable();
     const saves = this.#saves.get(tenantId) ?? { count: 0, writing: Promise.resolve() };
@@ -145,10 +140,8 @@ export class FileSaving {
     const { entry, file } = await this.#assertReplaceable(request);
     const read = await checkDefinitionText(text, { file, tenantId }, folder.filesOf(tenantId), reading);
     if (read.id !== undefined && read.id !== id) {
-      throw new WavetrainError(
-        'invalid_request',
-        `the id in the text is "${read.id}", not "${id}": save it under its own id`,
-      );
+      const message = `the id in the text is "${read.id}", not "${id}": save it under its own id`;
+      throw new WavetrainError('invalid_request', message);
     }
     if (mustBeValid && read.good === undefined) throw hasErrors(id);
     if (!mayRun && startsMore(read, entry?.good)) throw new WavetrainError('forbidden', RUN_NEEDED);
@@ -178,16 +171,12 @@ export class FileSaving {
     const file = expected === null ? newFile(tenantId, id) : entry?.listed.file;
     if (file === undefined) throw pipelineNotFound(id);
     if (expected === null && entry !== undefined) {
-      throw new FileChangedError(
-        `${entry.listed.file} has the id "${id}" already: open it, or choose another id`,
-        null,
-      );
+      const message = `${entry.listed.file} has the id "${id}" already: open it, or choose another id`;
+      throw new FileChangedError(message, null);
     }
     if (entry?.listed.isLink === true) {
-      throw new WavetrainError(
-        'forbidden',
-        `${file} is a symbolic link, which is not written through: edit the file itself`,
-      );
+      const message = `${file} is a symbolic link, which is not written through: edit the file itself`;
+      throw new WavetrainError('forbidden', message);
     }
     if (expected !== null && entry !== undefined) {
       await assertVersion(entry.listed.realPath, { file }, expected, limitBytes);
@@ -211,10 +200,9 @@ export class FileSaving {
     const target = { root, file, text, id: newId() };
     let version: string;
     try {
-      version =
-        expected === null
-          ? await createFile(target)
-          : await replaceFile(target, expected, reading.limitBytes);
+      version = await (expected === null
+        ? createFile(target)
+        : replaceFile(target, expected, reading.limitBytes));
     } catch (error) {
       folder.holdRoom(file, tenantId);
       throw error;

@@ -49,9 +49,8 @@ function toInput(
   if (good === undefined) return unreadable(`the file "${name}" has errors`);
   if (good.kind === 'plan') return unreadable(`the file "${name}" has a plan, and not a pipeline`);
   if (bytes > LIBRARY_LIMITS.planBytes) {
-    return unreadable(
-      `with "${name}", the files of the plan are longer than ${LIBRARY_LIMITS.planBytes / 2 ** 20} MiB together`,
-    );
+    const limit = `${LIBRARY_LIMITS.planBytes / 2 ** 20} MiB`;
+    return unreadable(`with "${name}", the files of the plan are longer than ${limit} together`);
   }
   return { value: good.definition };
 }

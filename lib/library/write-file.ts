@@ -19,19 +19,16 @@ export class FileChangedError extends WavetrainError {
   }
 }
 
-/** The text of a file, with what names this content. */
 export interface FileContent {
   readonly text: string;
   readonly version: string;
 }
 
-/** A file of the folder as it was read. */
 export interface FolderFile extends FileContent {
   /** Relative to the folder. */
   readonly file: string;
 }
 
-/** The version of a content: its hash. */
 function toVersion(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64url');
 }
@@ -46,14 +43,12 @@ export async function readFileContent(path: string, name: string, limitBytes: nu
   return { text: bytes.toString('utf8'), version: toVersion(bytes) };
 }
 
-/** A file within the folder that is to be written. */
 interface Target {
   /** The folder, all symbolic links followed. */
   readonly root: string;
   /** Relative to the folder, with `/`. */
   readonly file: string;
   readonly text: string;
-  /** Makes the name of the unfinished file unique. */
   readonly id: string;
 }
 

@@ -20,7 +20,6 @@ export interface AdmissionLimits {
 /** The queued runs of some tenants (D35). */
 export interface RunQueue extends Shape<typeof RunQueueSchema> {}
 
-/** Starts every run at once. */
 export const UNLIMITED_ADMISSION: AdmissionLimits = { maxRunning: Number.POSITIVE_INFINITY, maxQueued: 0 };
 
 /**
@@ -28,10 +27,7 @@ export const UNLIMITED_ADMISSION: AdmissionLimits = { maxRunning: Number.POSITIV
  * an hour: they have half of the slots at most (D42), and wait for that half before they wait for a slot.
  */
 export class Admission {
-  /**
-   * Queued and running runs. Counted together, because runs may stay queued until a later event-loop slice although
-   * slots are free.
-   */
+  /** Queued and running runs together: runs may stay queued until a later event-loop slice although slots are free. */
   readonly #places: SharedLimit;
   readonly #slots: SharedLimit;
   readonly #queue = new FairQueue<RunEntry>();
@@ -57,7 +53,6 @@ export class Admission {
     this.#pausable = new SharedLimit(halve(slots));
   }
 
-  /** The number of queued and of running runs. */
   get load(): { readonly queued: number; readonly running: number } {
     return { queued: this.#queued, running: this.#running.size };
   }
@@ -94,23 +89,13 @@ export class Admission {
     this.#incomplete.add(tenantId);
   }
 
-  /** Call when the queue of a tenant is restored. */
   releaseHeld(tenantId: string): void {
     this.#incomplete.delete(tenantId);
-    for (
-      let next = this.#heldBack.nextOf(tenantId);
-      next !== undefined;
-      next = this.#heldBack.nextOf(tenantId)
-    ) {
-      this.#admit(next);
-    }
+    let next = this.#heldBack.nextOf(tenantId);
+    for (; next !== undefined; next = this.#heldBack.nextOf(tenantId)) this.#admit(next);
   }
 
-  /**
-   * Call before a run is created.
-   *
-   * @throws WavetrainError `queue_full` or `shutting_down`
-   */
+  /** Call before a run is created. @throws WavetrainError `queue_full` or `shutting_down` */
   checkCapacity(tenantId: string): void {
     if (this.#closed)
       throw new WavetrainError('shutting_down', 'the server is shutting down', { fault: 'service' });

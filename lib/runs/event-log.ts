@@ -20,7 +20,6 @@ export interface TailLogOptions<E> {
   readonly budget: MemoryBudget | undefined;
   /** Number of the entry before the first, which is not known. */
   readonly dropped: number;
-  /** Names the entries in a warning. */
   readonly content: string;
 }
 
@@ -30,7 +29,6 @@ export interface TailLogOptions<E> {
  */
 export class TailLog<E extends { readonly seq: number }> {
   #entries: E[] = [];
-  /** Number of the newest dropped entry. */
   #dropped: number;
   #closed = false;
   #bytes = 0;
@@ -52,12 +50,10 @@ export class TailLog<E extends { readonly seq: number }> {
     return this.#entries.length;
   }
 
-  /** Memory of the entries, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** No further entry will follow. */
   get isClosed(): boolean {
     return this.#closed;
   }
@@ -79,14 +75,12 @@ export class TailLog<E extends { readonly seq: number }> {
     this.#notify();
   }
 
-  /** Call when the run has settled. */
   close(): void {
     this.#closed = true;
     this.#notify();
     this.#subscribers.clear();
   }
 
-  /** The entries after number `seq`, at most `limit` of them. */
   readAfter(seq: number, limit: number): LogPage<E> {
     const from = Math.max(0, seq - this.#dropped);
     return { events: this.#entries.slice(from, from + limit), gap: seq < this.#dropped };
@@ -139,7 +133,6 @@ export class TailLog<E extends { readonly seq: number }> {
 /** A log with larger events than this, on average, keeps fewer of them. */
 const MEAN_EVENT_BYTES = 1024;
 
-/** The last events of one run. */
 export class EventLog extends TailLog<LiveEvent> {
   /**
    * @param capacity keeps at least this many events, unless they are large, and at most twice as many

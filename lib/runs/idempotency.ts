@@ -31,7 +31,6 @@ export interface IdempotencyLimits {
 
 const DEFAULT_LIMITS: IdempotencyLimits = { ttlMs: 86_400_000, keys: { total: 100_000 } };
 
-/** The key of a run that is no longer kept. */
 export interface ForgottenKey extends IdempotencyKey {
   readonly tenantId: string;
   readonly runId: string;
@@ -53,7 +52,6 @@ export class Reservation {
   readonly key: IdempotencyKey;
   /** Resolves with the run id; rejects with the error of the submission. */
   submission = NOT_SUBMITTED;
-  /** Undefined until the run exists. */
   runId: string | undefined;
   /** The status in which the run was forgotten; undefined while it is kept. */
   lastStatus: RunStatus | undefined;
@@ -71,7 +69,6 @@ const NOT_SUBMITTED: Promise<string> = new Promise(() => undefined);
 /** Creates a run, assigns it to the reservation, and resolves with its id. */
 type Submit = (reservation: Reservation) => Promise<string>;
 
-/** The run of a submission with a key. */
 export interface SubmittedRun {
   readonly runId: string;
   /** True when an earlier submission has created the run. */
@@ -102,7 +99,6 @@ export class IdempotencyStore {
     this.#limit = new SharedLimit(keys);
   }
 
-  /** Number of keys. */
   get size(): number {
     return this.#reservations.size;
   }
@@ -159,7 +155,6 @@ export class IdempotencyStore {
     if (reservation !== undefined) this.#delete(reservation);
   }
 
-  /** Call when the run is no longer kept. */
   forgetRun(runId: string, lastStatus: RunStatus): void {
     const reservation = this.#byRun.get(runId);
     if (reservation === undefined) return;

@@ -32,7 +32,6 @@ export interface RestoredRuns {
 
 /** The commands on runs. With its queries, it is the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {
-  /** For callers that only read. */
   readonly queries: RunQueries;
   /** Checks definitions beside the runs, so that neither holds the event loop for long. */
   readonly stepRunner: StepRunner;

@@ -10,7 +10,6 @@ export interface RetentionLimits {
   readonly ttlMs: number;
 }
 
-/** Keeps every settled run until it is forgotten. */
 export const UNLIMITED_RETENTION: RetentionLimits = {
   maxRuns: Number.POSITIVE_INFINITY,
   ttlMs: Number.POSITIVE_INFINITY,
@@ -34,7 +33,6 @@ interface KeptRun<R> {
   readonly bytes: number;
 }
 
-/** The settled runs of one tenant. */
 class TenantRuns<R extends SettledRun> {
   readonly tenantId: string;
   /** In the order in which they settled. */
@@ -66,10 +64,7 @@ export class Retention<R extends SettledRun> {
   readonly #memory: MemoryPool | undefined;
   readonly #onEvict: (entry: R) => void;
 
-  /**
-   * @param memory of all runs, which settled runs free when others need it
-   * @param onEvict called with each evicted run
-   */
+  /** @param memory of all runs, which settled runs free when others need it */
   constructor(
     limits: RetentionLimits,
     clock: Clock,
@@ -115,7 +110,6 @@ export class Retention<R extends SettledRun> {
     this.#runs.add(id, run);
   }
 
-  /** Removes a run without a call of `onEvict`. */
   delete(entry: R): void {
     const { id, tenantId } = entry.run;
     const run = this.#runs.get(id);

@@ -31,7 +31,6 @@ export class RunEntry {
   #isDropped = false;
   /** The last status that another process has written. */
   readonly #lastStatus: LiveEvent | undefined;
-  /** Ends the limit of the current pause. */
   #clearPauseTimer: (() => void) | undefined;
 
   constructor(run: AnyRun, sequence: number, eventBuffer: number) {
@@ -60,11 +59,7 @@ export class RunEntry {
     this.run.emitStatus();
   }
 
-  /**
-   * Cancels the run when it has paused for too long: it holds its place among the running ones, and its memory.
-   *
-   * @param timeoutMs undefined: it may pause for as long as it likes
-   */
+  /** Cancels the run when it has paused for too long: it holds its place among the running ones, and its memory. */
   limitPauses(clock: Clock, timeoutMs: number | undefined): void {
     const { run } = this;
     if (timeoutMs === undefined || !run.mayPause) return;
@@ -107,7 +102,6 @@ export class RunEntry {
     }
   }
 
-  /** True while a response is being sent, so that evicting the run would free no memory. */
   get isBeingRead(): boolean {
     return this.#readers > 0;
   }

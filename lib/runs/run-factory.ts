@@ -55,7 +55,6 @@ export interface RevivedValues extends Pick<StoredSubmission, 'inputs' | 'sessio
   readonly isChecked: boolean;
 }
 
-/** Where a run comes from. */
 type RunOrigin = Pick<SubmissionOptions, 'idempotency' | 'trigger' | 'startedBy'>;
 
 /** A run and its number: they count from 1, in the order in which they were accepted. */
@@ -70,17 +69,11 @@ export interface RestoredRun extends CreatedRun {
   readonly release: () => void;
 }
 
-/** The parts that restoring a run needs besides the run. */
 export interface RestoreContext {
   readonly store: RunStore;
   readonly revive: ReviveDefinition;
   readonly missingFiles: MissingRunFiles;
-  /**
-   * Takes memory for what is read of a run.
-   *
-   * @returns gives that memory back
-   * @throws WavetrainError `queue_full` or `memory_full` when there is none
-   */
+  /** Takes memory, and returns a function that gives it back. @throws WavetrainError `queue_full` or `memory_full` */
   readonly reserve: (bytes: number) => () => void;
 }
 
@@ -92,7 +85,6 @@ export class RunFactory {
   readonly #checkedBy: string | undefined;
   #created = 0;
 
-  /** @param checkedBy as in the options of the registry */
   constructor(executor: LocalExecutor, clock: Clock, store: RunStore | undefined, checkedBy?: string) {
     this.#executor = executor;
     this.#clock = clock;
@@ -111,12 +103,8 @@ export class RunFactory {
     const past = { id, createdAt, isRestored: false, facts: PastFacts.of([]) };
     const run = createRequestedRun(this.#executor, requested, origin, { log: store.log(id, tenantId), past });
     const number = store.lastNumber + 1;
-    const submission = toSubmission(
-      requested,
-      tenantId,
-      { ...origin, startedBy: run.startedBy },
-      this.#checkedBy,
-    );
+    const started = { ...origin, startedBy: run.startedBy };
+    const submission = toSubmission(requested, tenantId, started, this.#checkedBy);
     const source = toKeptSource(requested, run, this.#executor);
     store.add({ id, number, createdAt, submission }, source);
     return { run, number };
@@ -126,8 +114,6 @@ export class RunFactory {
    * Creates a run of the store again. Resolves with undefined for one that was not accepted, because a process ended before
    * what it may reuse was kept. Rejects when this version of Wavetrain, its tools or its settings do not accept it any more,
    * and with `queue_full` or `memory_full` when there is no memory for it.
-   *
-   * @param context of the restoration
    */
   async restore(head: StoredRunHead, context: RestoreContext): Promise<RestoredRun | undefined> {
     const { store } = context;
@@ -251,10 +237,7 @@ function describePlan(
     id,
     pipeline.definition as unknown as JsonObject,
   ]);
-  return {
-    definition: plan.definition as unknown as JsonObject,
-    pipelines: Object.fromEntries(pipelines),
-  };
+  return { definition: plan.definition as unknown as JsonObject, pipelines: Object.fromEntries(pipelines) };
 }
 
 /** Makes a request of what was kept of one, without what it can reuse. Rejects as `revive` does. */

@@ -13,7 +13,6 @@ import type { RunRegistry } from '../runs/registry.js';
 import type { ReviveDefinition } from '../runs/run-factory.js';
 import type { Catalog } from '../tools/catalog.js';
 
-/** A definition that is checked before it runs. */
 export type DefinitionSource = PipelineSource | PlanSource;
 
 export interface PipelineSource extends SourceOptions {
@@ -37,7 +36,6 @@ export function toDefinitionSource(
   return kind === 'plan' ? { ...source, kind, pipelines: toPipelineInputs(pipelines) } : { ...source, kind };
 }
 
-/** A definition as a value. */
 interface KeptDefinition {
   readonly kind: DefinitionSource['kind'];
   readonly definition: unknown;
@@ -46,7 +44,6 @@ interface KeptDefinition {
 }
 
 interface SourceOptions {
-  /** The text of the definition, or its value. */
   readonly definition: DefinitionInput;
   /** True when this version checked the definition before, in another process with the same tools. Default: false. */
   readonly isChecked?: boolean | undefined;

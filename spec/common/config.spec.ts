@@ -13,10 +13,8 @@ import { WavetrainError } from '../../lib/common/errors.js';
 describe('readConfig', () => {
   it('is empty when no variable is set', () => {
     expect(readConfig({})).to.deep.equal({ fileRoots: [], tools: [] });
-    expect(readConfig({ SERVICE_FILE_ROOTS: '', SERVICE_TOOLS: ' ' })).to.deep.equal({
-      fileRoots: [],
-      tools: [],
-    });
+    const blank = readConfig({ SERVICE_FILE_ROOTS: '', SERVICE_TOOLS: ' ' });
+    expect(blank).to.deep.equal({ fileRoots: [], tools: [] });
   });
 
   it('splits lists like PATH, and drops blanks and empty parts (D48, D51)', () => {
@@ -43,17 +41,7 @@ describe('readConfig', () => {
 
   it('lists every variable that it reads with a description', () => {
     const read = new Set<string>();
-    readConfig(
-      new Proxy(
-        {},
-        {
-          get: (_, name) => {
-            read.add(String(name));
-            return undefined;
-          },
-        },
-      ),
-    );
+    readConfig(new Proxy({}, { get: (_, name) => void read.add(String(name)) }));
     const named = VARIABLES.map(({ name }) => name);
     expect(named).to.include.members([...read]);
     for (const { description } of VARIABLES) expect(description).not.to.equal('');

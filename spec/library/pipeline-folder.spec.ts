@@ -2,26 +2,13 @@ import { expect } from 'chai';
 import { renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { errorMessage } from '../../lib/common/errors.js';
 import { PipelineLibrary } from '../../lib/library/library.js';
-import { TemporaryFolder } from '../support/temporary-folder.js';
 import { measureCpuMs } from '../support/measuring/cpu-time.js';
 import { deferred } from '../support/deferred.js';
-import { pipelineText, TestLibrary } from './test-library.js';
+import { pipelineText, type TestLibrary, useLibraries } from './test-library.js';
 import { LIBRARY_LIMITS } from '../../lib/library/limits.js';
 
 describe('The folder of pipelines (D69)', () => {
-  let folder: TemporaryFolder;
-  let opened: TestLibrary | undefined;
-  beforeEach(() => {
-    folder = new TemporaryFolder();
-  });
-  afterEach(async () => {
-    await opened?.close();
-    opened = undefined;
-    folder.remove();
-  });
-
-  const write = (file: string, text: string): string => folder.write(`pipelines/${file}`, text);
-  const open = async (): Promise<TestLibrary> => (opened = await TestLibrary.open(folder));
+  const { folder, open, write } = useLibraries();
   /** Tenant, id and file of each, with a mark for what is not valid, and the codes of its problems. */
   const listed = ({ library }: TestLibrary): string[] =>
     library.entries.map(({ id, isValid, good, problems, listed: { file, tenantId } }) =>

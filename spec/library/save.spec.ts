@@ -11,26 +11,15 @@ import {
 import { errorMessage } from '../../lib/common/errors.js';
 import type { SavedFile, SaveRequest } from '../../lib/library/save-file.js';
 import type { FileChangedError, FileContent } from '../../lib/library/write-file.js';
-import { TemporaryFolder } from '../support/temporary-folder.js';
-import { pipelineText, TestLibrary } from './test-library.js';
+import { catchRejection } from '../support/rejection.js';
+import { pipelineText, type TestLibrary, useLibraries } from './test-library.js';
 import { LIBRARY_LIMITS } from '../../lib/library/limits.js';
 
 describe('Saving files of the folder (D72)', () => {
-  let folder: TemporaryFolder;
-  let opened: TestLibrary | undefined;
-  beforeEach(() => {
-    folder = new TemporaryFolder();
-  });
-  afterEach(async () => {
-    await opened?.close();
-    opened = undefined;
-    folder.remove();
-  });
-
-  const write = (file: string, text: string): string => folder.write(`pipelines/${file}`, text);
-  const read = (file: string): string => readFileSync(folder.at(`pipelines/${file}`), 'utf8');
+  const { folder, open: openLibrary, write, read } = useLibraries();
+  let opened: TestLibrary;
   const open = async (isWritable = true): Promise<TestLibrary> =>
-    (opened = await TestLibrary.open(folder, { isWritable }));
+    (opened = await openLibrary({ isWritable }));
   const save = async (
     id: string,
     text: string,
@@ -38,27 +27,15 @@ describe('Saving files of the folder (D72)', () => {
     tenantId = 'default',
     more: Partial<SaveRequest> = {},
   ): Promise<SavedFile> => {
-    if (opened === undefined) throw new Error('the library is not open');
     const request = { tenantId, id, text, expected, mayRun: true, ...more };
     const saved = await opened.library.saving.save(request);
     if (saved === undefined) throw new Error('it was not saved');
     return saved;
   };
-  const refuse = async (saving: Promise<unknown>): Promise<FileChangedError> => {
-    try {
-      await saving;
-    } catch (error) {
-      return error as FileChangedError;
-    }
-    throw new Error('it was not refused');
-  };
-  const readFile = async (
-    id: string,
-    hold: (bytes: number) => void = () => undefined,
-  ): Promise<FileContent> => {
-    if (opened === undefined) throw new Error('the library is not open');
-    return opened.library.read(await opened.library.entry('default', id), hold);
-  };
+  const refuse = async (saving: Promise<unknown>): Promise<FileChangedError> =>
+    (await catchRejection(saving)) as FileChangedError;
+  const readFile = async (id: string, hold: (bytes: number) => void = () => {}): Promise<FileContent> =>
+    opened.library.read(await opened.library.entry('default', id), hold);
   const versionOf = async (id: string): Promise<string> => (await readFile(id)).version;
 
   it('replaces the version that was opened, wherever its file is, and uses it at once', async () => {

@@ -1,19 +1,22 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PipelineLibrary } from '../../lib/library/library.js';
 import { type NamedPipeline, toNamedPipeline } from '../../lib/library/named-pipeline.js';
+import type { LibraryLog } from '../../lib/library/pipeline-folder.js';
 import { Scheduler } from '../../lib/library/schedules/scheduler.js';
 import { readSource, type Source } from '../../lib/definition/text/source.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
 import type { RegistryOptions } from '../../lib/runs/registry-options.js';
 import type { RunSummary } from '../../lib/runs/record.js';
+import { SqliteStore } from '../../lib/runs/store/sqlite-store.js';
 import { DefinitionChecker } from '../../lib/submission/definition-checker.js';
 import { Submitter } from '../../lib/submission/submitter.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { ControlledTool } from '../support/controlled-tool.js';
 import { type Deferred, deferred, settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
-import type { TemporaryFolder } from '../support/temporary-folder.js';
+import { ROOT } from '../project/files.js';
+import { useTemporaryFolder } from '../support/temporary-folder.js';
 
 export interface TestLibraryOptions extends Pick<RegistryOptions, 'store' | 'admission'> {
   readonly clock?: ManualClock;
@@ -55,6 +58,10 @@ const STEP_MS = 15_000;
 /** The folder `pipelines` as one process has it, with the tool `wait`, which the spec ends. */
 export class TestLibrary {
   readonly log: string[] = [];
+  readonly #libraryLog: LibraryLog = {
+    info: (_facts, message) => void this.log.push(message),
+    warn: (facts, message) => void this.log.push(`warning: ${message} ${JSON.stringify(facts)}`),
+  };
   readonly controlled = new ControlledTool('wait');
   readonly parser = new HeldParser();
   readonly clock: ManualClock;
@@ -81,7 +88,10 @@ export class TestLibrary {
   }
 
   /** Opens the folder, and waits until its files were read. */
-  static async open(folder: TemporaryFolder, options: TestLibraryOptions = {}): Promise<TestLibrary> {
+  static async open(
+    folder: { readonly path: string },
+    options: TestLibraryOptions = {},
+  ): Promise<TestLibrary> {
     const opened = new TestLibrary(options);
     await opened.#open(join(folder.path, 'pipelines'));
     return opened;
@@ -99,10 +109,7 @@ export class TestLibrary {
       registry,
       catalog: this.#catalog,
       clock,
-      log: {
-        info: (_facts, message) => void this.log.push(message),
-        warn: (facts, message) => void this.log.push(`warning: ${message} ${JSON.stringify(facts)}`),
-      },
+      log: this.#libraryLog,
       newId: () => `id${++ids}`,
     });
     await this.#library.loaded;
@@ -123,11 +130,7 @@ export class TestLibrary {
     const { library, registry, clock } = this;
     const submitter = this.#submitter;
     await registry.restore(this.#checker.revive);
-    const log = {
-      info: (_facts: object, message: string) => void this.log.push(message),
-      warn: (facts: object, message: string) =>
-        void this.log.push(`warning: ${message} ${JSON.stringify(facts)}`),
-    };
+    const log = this.#libraryLog;
     const file = this.#options.scheduleFile;
     this.#scheduler = new Scheduler({ library, registry, submitter, clock, log, file });
     await this.#scheduler.start();
@@ -175,6 +178,11 @@ export class TestLibrary {
     return this.registry.list({ limit: 500 }).runs.toReversed();
   }
 
+  /** When the runs were created, the oldest first, as `06:00`. */
+  get creationTimes(): string[] {
+    return this.runs.map(({ created_at: time }) => time.slice(11, 16));
+  }
+
   /** Ends the process without letting it do anything more, as far as that can be done here. */
   async close(): Promise<void> {
     const isKept = this.#scheduler?.close();
@@ -192,4 +200,42 @@ export class TestLibrary {
 /** The text of a pipeline with one task, which waits for the spec. @param fields further ones, as `schedule: …` */
 export function pipelineText(id: string, fields: string, goal = 'wait'): string {
   return `pipeline: {id: ${id}, goal: ${goal}, ${fields === '' ? '' : `${fields}, `}tasks: [{id: a, tool: wait}]}\n`;
+}
+
+/** Gives each spec of a suite a folder, and closes the libraries that the spec has opened there. */
+export function useLibraries() {
+  const opened = new Set<TestLibrary>();
+  afterEach(async () => {
+    for (const each of opened) await each.close();
+    opened.clear();
+  });
+  const folder = useTemporaryFolder();
+  const open = async (options?: TestLibraryOptions): Promise<TestLibrary> => {
+    const library = await TestLibrary.open(folder, options);
+    opened.add(library);
+    return library;
+  };
+  const start = async (options?: TestLibraryOptions): Promise<TestLibrary> => {
+    const library = await open(options);
+    await library.startSchedules();
+    return library;
+  };
+  /** Starts schedules that the next process goes on with. */
+  const startStored = async (clock?: ManualClock): Promise<TestLibrary> =>
+    start({
+      ...(clock && { clock }),
+      store: await SqliteStore.open(folder.at('runs.db'), join(ROOT, 'dist', 'store-thread.cjs')),
+      scheduleFile: folder.at('runs.db.schedules.json'),
+    });
+  const close = async (library: TestLibrary): Promise<void> => {
+    opened.delete(library);
+    await library.close();
+  };
+  const write = (file: string, text: string): string => folder.write(`pipelines/${file}`, text);
+  const read = (file: string): string => readFileSync(folder.at(`pipelines/${file}`), 'utf8');
+  return { folder, open, start, startStored, close, write, read };
+}
+
+export function clockAt(time: string): ManualClock {
+  return new ManualClock(Date.parse(time));
 }

@@ -3,6 +3,7 @@ import { parsePipeline } from '../../lib/pipelines/load.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
 import type { RegistryOptions, SubmissionOptions } from '../../lib/runs/registry-options.js';
+import type { RunPage } from '../../lib/runs/views/run-listing.js';
 import { settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { type PendingCall, ControlledTool } from '../support/controlled-tool.js';
@@ -40,6 +41,42 @@ export class ControlledRuns {
     await this.waitUntilIdle();
   }
 
+  /** Submits a run that pauses before its first task. */
+  async submitPausing(tenantId = 'default'): Promise<string> {
+    const { pipeline } = this;
+    const runId = await this.registry.submit({
+      pipeline,
+      tenant_id: tenantId,
+      breakpoints: { before: ['a'] },
+    });
+    await this.waitUntilIdle();
+    return runId;
+  }
+
+  async submitAndComplete(tenantId?: string, submission?: SubmissionOptions): Promise<string> {
+    const runId = await this.submit(tenantId, submission);
+    await this.complete(runId);
+    return runId;
+  }
+
+  /** Ends the tool call of a run, which may go on. */
+  async resolveCall(runId: string, output: unknown): Promise<void> {
+    this.findCall(runId).resolve(output);
+    await this.waitUntilIdle();
+  }
+
+  /** Fails the tool call of a run, which ends the run. */
+  async fail(runId: string, message: string): Promise<void> {
+    this.findCall(runId).reject(new Error(message));
+    await this.registry.settled(runId);
+    await this.waitUntilIdle();
+  }
+
+  /** The ids of all runs, the newest first. */
+  listIds(): string[] {
+    return idsOf(this.registry.list({ limit: 500 }));
+  }
+
   /** The latest tool call of a run. */
   findCall(runId: string): PendingCall {
     const call = this.controlled.calls.findLast(({ context }) => context.run_id === runId);
@@ -63,6 +100,10 @@ export class ControlledRuns {
     // On a busy machine every wave, task and sub-pipeline may be deferred to a turn of its own.
     await settle(DEFERRED_TURNS);
   }
+}
+
+export function idsOf({ runs }: RunPage): string[] {
+  return runs.map(({ run_id: id }) => id);
 }
 
 const DEFERRED_TURNS = 20;

@@ -224,8 +224,7 @@ describe('RunRegistry: repeated submissions (D36)', () => {
 
   it('never runs again with a key whose run was evicted by the runs of another tenant', async () => {
     const fixture = new ControlledRuns({ retention: { maxRuns: 3, ttlMs: 1e9 } });
-    const payment = await fixture.submit('bob', { idempotency: KEY });
-    await fixture.complete(payment);
+    const payment = await fixture.submitAndComplete('bob', { idempotency: KEY });
     for (let count = 0; count < 10; count++) await fixture.complete(await fixture.submit('alice'));
     fixture.registry.forget(payment);
     expect(await fixture.submit('bob', { idempotency: KEY })).to.equal(payment);
@@ -234,12 +233,8 @@ describe('RunRegistry: repeated submissions (D36)', () => {
   });
 
   it('accepts the key again when its time is over after its run was evicted', async () => {
-    const fixture = new ControlledRuns({
-      retention: { maxRuns: 10, ttlMs: 1000 },
-      idempotency: LIMITS,
-    });
-    const first = await fixture.submit('a', { idempotency: KEY });
-    await fixture.complete(first);
+    const fixture = new ControlledRuns({ retention: { maxRuns: 10, ttlMs: 1000 }, idempotency: LIMITS });
+    const first = await fixture.submitAndComplete('a', { idempotency: KEY });
     fixture.clock.advance(1000);
     expect(await fixture.submit('a', { idempotency: KEY })).to.equal(first);
     expect(await catchRejection(fixture.submit('a', { idempotency: OTHER }))).to.include({

@@ -105,9 +105,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
   });
 
   it('counts the outputs of all sub-pipelines towards the memory limit on settled runs', async () => {
-    const plans = new ControlledPlans(TWO, {
-      memory: new MemoryPool({ total: 200_000 }),
-    });
+    const plans = new ControlledPlans(TWO, { memory: new MemoryPool({ total: 200_000 }) });
     const first = await plans.submitPlan();
     await plans.completeTask('a/t', 'x'.repeat(30_000));
     await plans.completeTask('b/t', 'y'.repeat(30_000));
@@ -123,9 +121,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
     const many = Array.from({ length: 20 }, (_, index) =>
       subPipelineText(`s${index}`, '{id: t, tool: mock}'),
     );
-    const plans = new ControlledPlans(many, {
-      memory: new MemoryPool({ total: 1_500_000 }),
-    });
+    const plans = new ControlledPlans(many, { memory: new MemoryPool({ total: 1_500_000 }) });
     for (let count = 0; count < 20; count++) {
       await plans.registry.settled(await plans.registry.submitPlan({ plan: plans.plan }));
     }

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
+import { cases } from '../support/measuring/cases.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
 import { settle } from '../support/deferred.js';
@@ -100,6 +102,35 @@ describe('RunRegistry (law L2)', () => {
     const record = fixture.registry.record(runId);
     expect(record).to.include({ status: 'running', created_at: time });
     expect(record.started_at).to.equal(new Date(fixture.clock.now()).toISOString());
+  });
+
+  it('counts runs by status as a walk over all of them does, whatever happens to them', async () => {
+    const step = fc.record({
+      act: fc.constantFrom('submit', 'submit', 'submit', 'complete', 'fail', 'cancel', 'forget'),
+      at: fc.nat(20),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const fixture = new ControlledRuns({ admission: { maxRunning: 3, maxQueued: 100 } });
+        const { registry } = fixture;
+        for (const { act, at } of steps) {
+          const { runs } = registry.list({ limit: 500 });
+          const { run_id: runId, settled, started_at } = runs[at % runs.length] ?? {};
+          if (act === 'submit') await fixture.submit();
+          else if (runId === undefined) continue;
+          else if (act === 'forget') registry.forget(runId);
+          else if (act === 'cancel') await registry.cancel(runId).catch(() => undefined);
+          else if (settled === true || started_at === null) continue;
+          else if (act === 'complete') await fixture.complete(runId);
+          else await fixture.fail(runId, 'no luck');
+          const counts: Record<string, number> = {};
+          for (const run of registry.list({ limit: 500 }).runs)
+            counts[run.status] = (counts[run.status] ?? 0) + 1;
+          expect(Object.fromEntries(registry.queries.countByStatus())).to.deep.equal(counts);
+        }
+      }),
+      cases(40),
+    );
   });
 
   it('throws run_not_found for an unknown id', async () => {

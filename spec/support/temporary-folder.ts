@@ -24,3 +24,19 @@ export class TemporaryFolder {
     rmSync(this.path, { recursive: true, force: true });
   }
 }
+
+/** Gives each spec of a suite a folder of its own, and removes the folder after the spec. */
+export function useTemporaryFolder(): Omit<TemporaryFolder, 'remove'> {
+  let folder: TemporaryFolder;
+  beforeEach(() => {
+    folder = new TemporaryFolder();
+  });
+  afterEach(() => folder.remove());
+  return {
+    get path() {
+      return folder.path;
+    },
+    write: (name, content) => folder.write(name, content),
+    at: (name) => folder.at(name),
+  };
+}

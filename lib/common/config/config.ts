@@ -1,64 +1,39 @@
 import { delimiter } from 'node:path';
-import { MODEL_VARIABLES } from '../model-config.js';
-import { type Environment, type EnvironmentVariable, invalidVariable } from './environment.js';
+import { invalidVariable } from '../errors.js';
+import { MODEL_VARIABLES, secretVariable, variable } from '../model-config.js';
+import type { Environment, EnvironmentVariable } from './environment.js';
 import { SERVER_VARIABLES } from './server-config.js';
 
 const SEPARATED = `separated by "${delimiter}"`;
 
 /** All variables that Wavetrain reads, in the order in which `doctor` lists them. */
 export const VARIABLES: readonly EnvironmentVariable[] = [
-  {
-    name: 'SERVICE_FILE_ROOTS',
-    description: `folders that tools may read from, ${SEPARATED}`,
-    secret: false,
-  },
-  {
-    name: 'SERVICE_TOOLS',
-    description: `tool files or packages to load, ${SEPARATED}`,
-    secret: false,
-  },
-  {
-    name: 'SERVICE_MCP_FILE',
-    description: 'JSON file with the MCP servers whose tools tasks may call',
-    secret: false,
-  },
-  {
-    name: 'SERVICE_ALLOW_PRIVATE_NETWORK',
-    description: 'true lets tools reach private, loopback and link-local addresses; default false',
-    secret: false,
-  },
-  {
-    name: 'SERVICE_CACHE',
-    description:
-      'folder for the outputs of tasks with "cache"; by default a server keeps them in memory, and the command line in the cache folder of its user',
-    secret: false,
-  },
-  {
-    name: 'SERVICE_SECRETS_FILE',
-    description: 'YAML file with the secrets of each tenant; without it, variables SECRET_NAME are secrets',
-    secret: false,
-  },
-  {
-    name: 'SEC_USER_AGENT',
-    description: 'name and address that the source sec_edgar sends, as the SEC asks',
-    secret: false,
-  },
-  {
-    name: 'SERVICE_SEARCH_PROVIDER',
-    description:
-      'who answers search_web: duckduckgo, brave, serpapi, or a URL with {query} that gives JSON; default duckduckgo',
-    secret: false,
-  },
-  { name: 'BRAVE_API_KEY', description: 'key of the search provider brave', secret: true },
-  { name: 'SERPAPI_API_KEY', description: 'key of the search provider serpapi', secret: true },
+  variable('SERVICE_FILE_ROOTS', `folders that tools may read from, ${SEPARATED}`),
+  variable('SERVICE_TOOLS', `tool files or packages to load, ${SEPARATED}`),
+  variable('SERVICE_MCP_FILE', 'JSON file with the MCP servers whose tools tasks may call'),
+  variable(
+    'SERVICE_ALLOW_PRIVATE_NETWORK',
+    'true lets tools reach private, loopback and link-local addresses; default false',
+  ),
+  variable(
+    'SERVICE_CACHE',
+    'folder for the outputs of tasks with "cache"; by default a server keeps them in memory, and the command line in the cache folder of its user',
+  ),
+  variable(
+    'SERVICE_SECRETS_FILE',
+    'YAML file with the secrets of each tenant; without it, variables SECRET_NAME are secrets',
+  ),
+  variable('SEC_USER_AGENT', 'name and address that the source sec_edgar sends, as the SEC asks'),
+  variable(
+    'SERVICE_SEARCH_PROVIDER',
+    'who answers search_web: duckduckgo, brave, serpapi, or a URL with {query} that gives JSON; default duckduckgo',
+  ),
+  secretVariable('BRAVE_API_KEY', 'key of the search provider brave'),
+  secretVariable('SERPAPI_API_KEY', 'key of the search provider serpapi'),
   ...MODEL_VARIABLES,
-  { name: 'WAVETRAIN_DEBUG', description: 'prints the stack trace of a bug in Wavetrain', secret: false },
-  {
-    name: 'WAVETRAIN_SERVER',
-    description: 'server of the runs commands; default http://127.0.0.1:8000',
-    secret: false,
-  },
-  { name: 'WAVETRAIN_API_KEY', description: 'API key for that server', secret: true },
+  variable('WAVETRAIN_DEBUG', 'prints the stack trace of a bug in Wavetrain'),
+  variable('WAVETRAIN_SERVER', 'server of the runs commands; default http://127.0.0.1:8000'),
+  secretVariable('WAVETRAIN_API_KEY', 'API key for that server'),
   ...SERVER_VARIABLES,
 ];
 
@@ -90,7 +65,6 @@ export function readCacheFolder({ SERVICE_CACHE: folder = '' }: Environment): st
   return folder === '' ? undefined : folder;
 }
 
-/** Where secrets come from (D61). */
 export interface SecretConfig {
   /** The YAML file of all tenants; undefined when none is named. */
   readonly file: string | undefined;
@@ -110,7 +84,6 @@ export function readSecretConfig(env: Environment): SecretConfig {
   return { file: env['SERVICE_SECRETS_FILE']?.trim() || undefined, variables };
 }
 
-/** The services that tools use on the network. */
 export interface ProviderConfig {
   /** Of the source `sec_edgar`. */
   readonly secUserAgent: string | undefined;
@@ -120,11 +93,7 @@ export interface ProviderConfig {
   readonly serpapiKey: string | undefined;
 }
 
-/**
- * Reads the services that tools use on the network from environment variables.
- *
- * @throws WavetrainError `bad_usage` with the variable and its valid values
- */
+/** @throws WavetrainError `bad_usage` with the variable and its valid values */
 export function readProviderConfig(env: Environment): ProviderConfig {
   const read = (name: string): string | undefined => env[name]?.trim() || undefined;
   const searchProvider = read('SERVICE_SEARCH_PROVIDER');
@@ -151,11 +120,7 @@ export interface NetworkConfig {
   readonly allowPrivate: boolean;
 }
 
-/**
- * Reads what tools may reach from environment variables.
- *
- * @throws WavetrainError `bad_usage` with the variable and its valid values
- */
+/** @throws WavetrainError `bad_usage` with the variable and its valid values */
 export function readNetworkConfig(env: Environment): NetworkConfig {
   const name = 'SERVICE_ALLOW_PRIVATE_NETWORK';
   const value = env[name]?.trim().toLowerCase() || 'false';

@@ -1,6 +1,3 @@
-import { WavetrainError } from '../errors.js';
-
-/** Environment variables by name. */
 export type Environment = Record<string, string | undefined>;
 
 /** Returns the variables of this process. Changing the object changes what tools see. */
@@ -13,9 +10,4 @@ export interface EnvironmentVariable {
   readonly name: string;
   readonly description: string;
   readonly secret: boolean;
-}
-
-/** The error of a variable with a value that it cannot have. @param problem as the end of a sentence */
-export function invalidVariable(name: string, problem: string): WavetrainError {
-  return new WavetrainError('bad_usage', `the environment variable ${name} ${problem}`);
 }

@@ -1,72 +1,69 @@
-import { type Environment, type EnvironmentVariable, invalidVariable } from './environment.js';
+import { invalidVariable } from '../errors.js';
+import type { Environment, EnvironmentVariable } from './environment.js';
 
 interface ServerVariable extends EnvironmentVariable {
   readonly fallback: string;
 }
 
-function serverVariable(name: string, fallback: string, description: string): ServerVariable {
+function setting(name: string, fallback: string, description: string): ServerVariable {
   const suffix = fallback === '' ? '' : `; default ${fallback}`;
   return { name, fallback, description: description + suffix, secret: false };
 }
 
 const SERVER = {
-  host: serverVariable('SERVICE_API_HOST', '127.0.0.1', 'address that the server listens on'),
-  port: serverVariable('SERVICE_API_PORT', '8000', 'port that the server listens on'),
-  keysFile: serverVariable('SERVICE_API_KEYS_FILE', '', 'YAML list of the API keys of callers'),
-  allowAnonymous: serverVariable(
+  host: setting('SERVICE_API_HOST', '127.0.0.1', 'address that the server listens on'),
+  port: setting('SERVICE_API_PORT', '8000', 'port that the server listens on'),
+  keysFile: setting('SERVICE_API_KEYS_FILE', '', 'YAML list of the API keys of callers'),
+  allowAnonymous: setting(
     'SERVICE_ALLOW_ANONYMOUS',
     'false',
     'true lets the server listen beyond this machine without keys',
   ),
-  allowedHosts: serverVariable(
+  allowedHosts: setting(
     'SERVICE_ALLOWED_HOSTS',
     '',
     'host names that clients use for the server, separated by commas',
   ),
-  bodyLimit: serverVariable('SERVICE_BODY_LIMIT', '1048576', 'size of the largest request body, in bytes'),
-  maxRunning: serverVariable('SERVICE_MAX_RUNNING', '64', 'maximal number of running runs'),
-  maxQueued: serverVariable('SERVICE_MAX_QUEUED', '10000', 'maximal number of queued runs'),
-  runTtl: serverVariable('SERVICE_RUN_TTL', '86400', 'seconds for which settled runs are kept'),
-  runKeep: serverVariable('SERVICE_RUN_KEEP', '1000', 'number of settled runs that are kept'),
-  eventBuffer: serverVariable('SERVICE_EVENT_BUFFER', '10000', 'number of events kept of each run'),
-  artifacts: serverVariable(
+  bodyLimit: setting('SERVICE_BODY_LIMIT', '1048576', 'size of the largest request body, in bytes'),
+  maxRunning: setting('SERVICE_MAX_RUNNING', '64', 'maximal number of running runs'),
+  maxQueued: setting('SERVICE_MAX_QUEUED', '10000', 'maximal number of queued runs'),
+  runTtl: setting('SERVICE_RUN_TTL', '86400', 'seconds for which settled runs are kept'),
+  runKeep: setting('SERVICE_RUN_KEEP', '1000', 'number of settled runs that are kept'),
+  eventBuffer: setting('SERVICE_EVENT_BUFFER', '10000', 'number of events kept of each run'),
+  artifacts: setting(
     'SERVICE_ARTIFACTS',
     '',
     'folder for the files of runs; default the folder for temporary files',
   ),
-  store: serverVariable('SERVICE_STORE', '', 'file that keeps runs for the next start; default memory'),
-  pipelines: serverVariable(
-    'SERVICE_PIPELINES',
-    '',
-    'folder whose pipelines and plans the server knows by id',
-  ),
-  pipelinesWritable: serverVariable(
+  store: setting('SERVICE_STORE', '', 'file that keeps runs for the next start; default memory'),
+  pipelines: setting('SERVICE_PIPELINES', '', 'folder whose pipelines and plans the server knows by id'),
+  pipelinesWritable: setting(
     'SERVICE_PIPELINES_WRITABLE',
     'false',
     'true lets keys with the scope "edit" save files of that folder',
   ),
-  pause: serverVariable(
+  pause: setting(
     'SERVICE_PAUSE_SECONDS',
     '3600',
     'seconds after which a run that waits at a breakpoint is cancelled',
   ),
-  shutdown: serverVariable('SERVICE_SHUTDOWN_SECONDS', '10', 'grace period for runs at shutdown, in seconds'),
-  memory: serverVariable(
+  shutdown: setting('SERVICE_SHUTDOWN_SECONDS', '10', 'grace period for runs at shutdown, in seconds'),
+  memory: setting(
     'SERVICE_MEMORY',
     '256',
     'memory limit of requests, runs and responses together, in MiB; less when the heap is too small for it',
   ),
-  tenantShare: serverVariable(
+  tenantShare: setting(
     'SERVICE_TENANT_SHARE',
     '10',
     'percentage of each limit that every tenant may use when others have used up the rest',
   ),
-  idempotencyTtl: serverVariable(
+  idempotencyTtl: setting(
     'SERVICE_IDEMPOTENCY_TTL',
     '86400',
     'seconds for which idempotency keys outlive their runs',
   ),
-  logLevel: serverVariable('SERVICE_LOG_LEVEL', 'info', 'debug, info, warn, error or silent'),
+  logLevel: setting('SERVICE_LOG_LEVEL', 'info', 'debug, info, warn, error or silent'),
 };
 
 /** The variables that only the server reads, in the order in which `doctor` lists them. */
@@ -79,16 +76,13 @@ export interface ServerConfig {
   readonly port: number;
   /** The YAML list of API keys; undefined when no key is needed. */
   readonly keysFile: string | undefined;
-  /** Allows requests without a key from other machines. */
   readonly allowAnonymous: boolean;
-  /** Host names that clients use, besides the server's own. */
   readonly allowedHosts: readonly string[];
   readonly bodyLimitBytes: number;
   readonly maxRunning: number;
   readonly maxQueued: number;
   readonly runTtlMs: number;
   readonly runKeep: number;
-  /** Events kept of each run. */
   readonly eventBuffer: number;
   /** Folder in which the server creates one for the files of its runs (D63); undefined: that for temporary files. */
   readonly artifactFolder: string | undefined;
@@ -100,13 +94,10 @@ export interface ServerConfig {
   readonly pipelinesWritable: boolean;
   /** A run that waits at a breakpoint for longer is cancelled (D42). */
   readonly pauseMs: number;
-  /** Grace period for runs when the server shuts down. */
   readonly shutdownMs: number;
-  /** The memory limit of requests, runs and responses together. */
   readonly memoryBytes: number;
   /** Percentage of each limit that every tenant may use even when others have used up the rest (D25). */
   readonly tenantShare: number;
-  /** How long idempotency keys outlive their runs (D36). */
   readonly idempotencyTtlMs: number;
   readonly logLevel: string;
 }

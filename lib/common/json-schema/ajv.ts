@@ -6,7 +6,6 @@ import { linearRegex } from './bounded-pattern.js';
 // ajv is loaded with the first schema: most runs need none, and a run must start fast.
 const require = createRequire(import.meta.url);
 
-/** Options of every schema. */
 const OPTIONS: Options = {
   strict: true,
   // Strict mode is for misspelt keywords; these three options would reject terse schemas.
@@ -37,10 +36,7 @@ export interface Validator {
   errors?: ErrorObject[] | null | undefined;
 }
 
-/**
- * Values with more members than this, at any depth, get their first error only. Finding all errors of a megabyte that
- * is wrong everywhere would take seconds, and only the first ones are shown.
- */
+/** Values with more members, at any depth, get their first error only: finding all of a megabyte would take seconds. */
 const MAX_MEMBERS_FOR_ALL_ERRORS = 5000;
 
 /** Number of schemas after which a compiler is replaced, because it retains memory of each. */

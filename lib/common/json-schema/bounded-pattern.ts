@@ -31,6 +31,11 @@ const STEPS_PER_UNICODE_CLASS = 10_000;
 /** Fewer instructions than this cannot need more than 2 to the power of them states. */
 const FEW_INSTRUCTIONS = 20;
 
+function describeLongPattern(size: number): string {
+  const [needed, most] = [formatNumber(size), formatNumber(MAX_INSTRUCTIONS)];
+  return `makes about ${needed} instructions, and a pattern may make ${most}: shorten it, or repeat less in it`;
+}
+
 /**
  * Compiles a pattern from a caller, and charges its work: a match takes linear time in the length of the text, but up
  * to as many steps for each character as the pattern has instructions, and `{1000}` makes thousands.
@@ -41,33 +46,22 @@ export function compilePattern(pattern: string, budget: PatternBudget): BoundedP
   const classes = pattern.match(UNICODE_CLASS)?.length ?? 0;
   const steps = (size + FEW_INSTRUCTIONS) * STEPS_PER_INSTRUCTION + classes * STEPS_PER_UNICODE_CLASS;
   if (!budget.takeForPattern(steps)) return { ok: true, test: () => undefined };
-  try {
-    const regex = linearRegex(pattern);
-    const test: PatternTest = (text) =>
-      budget.take(costOf(regex, text.length)) ? regex.test(text) : undefined;
-    return { ok: true, test };
-  } catch (error) {
-    return { ok: false, problem: describeInvalidPattern(error) };
-  }
+  return compileTest(pattern, (regex, text) => budget.take(costOf(regex, text.length)));
 }
 
 /** Compiles a pattern of somebody who is trusted: of any length, and without charging its work. */
 export function compileTrustedPattern(pattern: string): BoundedPattern {
+  return compileTest(pattern, () => true);
+}
+
+function compileTest(pattern: string, mayTest: (regex: RE2JS, text: string) => boolean): BoundedPattern {
   try {
     const regex = linearRegex(pattern);
-    return { ok: true, test: (text) => regex.test(text) };
+    return { ok: true, test: (text) => (mayTest(regex, text) ? regex.test(text) : undefined) };
   } catch (error) {
-    return { ok: false, problem: describeInvalidPattern(error) };
+    const reason = errorMessage(error);
+    return { ok: false, problem: `is not a pattern that can be matched in linear time: ${reason}` };
   }
-}
-
-function describeInvalidPattern(error: unknown): string {
-  return `is not a pattern that can be matched in linear time: ${errorMessage(error)}`;
-}
-
-function describeLongPattern(size: number): string {
-  const [needed, most] = [formatNumber(size), formatNumber(MAX_INSTRUCTIONS)];
-  return `makes about ${needed} instructions, and a pattern may make ${most}: shorten it, or repeat less in it`;
 }
 
 /**

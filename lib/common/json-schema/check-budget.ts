@@ -47,7 +47,6 @@ export class CheckBudget {
     return pattern;
   }
 
-  /** Counts steps of compiling patterns. */
   takeForPattern(steps: number): boolean {
     this.#leftForPatterns -= steps;
     return this.#leftForPatterns >= 0;

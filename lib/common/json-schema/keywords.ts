@@ -57,7 +57,6 @@ const FORMS: Readonly<Record<string, Form>> = {
   $comment: 'annotation',
 };
 
-/** The keywords that a schema of a caller may have. */
 export const ALLOWED_KEYWORDS: readonly string[] = Object.keys(FORMS);
 
 /** Keywords of JSON Schema, thus not misspelt, that are not allowed. */
@@ -71,11 +70,9 @@ export const REFUSED_KEYWORDS: ReadonlySet<string> = new Set(
 
 const TYPES: ReadonlySet<unknown> = new Set(Object.keys(TYPE_TESTS));
 
-/** An error in the schema of a caller. */
 export interface SchemaError {
   /** Keys and indexes from the schema to the keyword. */
   readonly path: readonly (string | number)[];
-  /** Set when the keyword is not allowed. */
   readonly unknownKeyword?: string;
   /** A sentence without a subject: `must be a number`. */
   readonly message: string;
@@ -91,10 +88,7 @@ export class SchemaReview {
   readonly #maxSchemas: number;
   #schemas = 0;
 
-  /**
-   * @param budget bounds the time for compiling patterns
-   * @param maxSchemas the review ends when it has seen more
-   */
+  /** @param budget bounds the time for compiling patterns @param maxSchemas the review ends when it has seen more */
   constructor(budget: Pick<CheckBudget, 'pattern'>, maxSchemas = Infinity) {
     this.#budget = budget;
     this.#maxSchemas = maxSchemas;

@@ -10,7 +10,6 @@ export interface Violation {
   readonly keyword: string;
   /** The type or the bound that the keyword requires, or the missing or unknown name. */
   readonly wanted: Json | undefined;
-  /** The value at the path. */
   readonly value: unknown;
   /** The message of ajv, for keywords without a sentence of their own. */
   readonly message?: string;
@@ -30,7 +29,6 @@ const WANTED_PARAMS = [
   'pattern',
 ];
 
-/** A validator after a call. */
 interface Validated {
   errors?: ErrorObject[] | null | undefined;
 }
@@ -85,7 +83,6 @@ const MAX_VALUE_LENGTH = 60;
 /** Longer names, patterns and values are cut: callers choose them. */
 const MAX_PART_LENGTH = 200;
 
-/** How many of the allowed values a message lists. */
 const MAX_CHOICES = 20;
 
 /** The names of one field and of the whole value in messages: `input` and `inputs`. */
@@ -122,7 +119,6 @@ export function describeFirstViolations(violations: readonly Violation[], nouns:
   return violations.length > MAX_SENTENCES ? [...sentences, 'and more'] : sentences;
 }
 
-/** Describes one violation in a sentence. */
 export function describeViolation(violation: Violation, { one, all, known, hideValues }: Nouns): string {
   const { path, keyword, wanted } = violation;
   const subject = path.length === 0 ? all : `${one} "${formatValuePath(path)}"`;
@@ -144,50 +140,40 @@ function formatKnown(known: Nouns['known'] = []): string {
   return known.length === 0 ? '' : ` (there are ${joinFirst(known, MAX_CHOICES)})`;
 }
 
+/** By keyword, the demand on a value, of which `wanted` is the formatted bound. */
+const DEMANDS = new Map<string, (wanted: string) => string>([
+  ['minLength', (wanted) => (wanted === '1' ? 'not be empty' : `have at least ${wanted} characters`)],
+  ['maxLength', (wanted) => `have at most ${wanted} characters`],
+  ['minItems', (wanted) => `have at least ${wanted} items`],
+  ['maxItems', (wanted) => `have at most ${wanted} items`],
+  ['minProperties', (wanted) => `have at least ${wanted} fields`],
+  ['maxProperties', (wanted) => `have at most ${wanted} fields`],
+  ['anyOf', () => 'match a schema in "anyOf"'],
+  ['oneOf', () => 'match exactly one schema in "oneOf"'],
+  ['not', () => 'not match the schema in "not"'],
+  ['false schema', () => 'be absent'],
+]);
+
+/** As `DEMANDS`, for keywords whose demand the invalid value follows. */
+const DEMANDS_WITH_VALUE = new Map<string, (wanted: string) => string>([
+  ['minimum', (wanted) => `be at least ${wanted}`],
+  ['maximum', (wanted) => `be at most ${wanted}`],
+  ['exclusiveMinimum', (wanted) => `be above ${wanted}`],
+  ['exclusiveMaximum', (wanted) => `be below ${wanted}`],
+  ['multipleOf', (wanted) => `be a multiple of ${wanted}`],
+  ['pattern', (wanted) => `match the pattern ${wanted}`],
+]);
+
 /** @param actual the invalid value, as in `, not 3` */
 function describeDemand({ keyword, wanted, value, message }: Violation, actual: string): string {
-  switch (keyword) {
-    case 'type':
-      return `be ${typeName(wanted)}, not ${wanted === 'integer' && typeof value === 'number' ? value : describeKind(value)}`;
-    case 'enum':
-      return `be one of ${joinFirst(Array.isArray(wanted) ? wanted.map(quote) : [quote(wanted)], MAX_CHOICES)}${actual}`;
-    case 'const':
-      return `be ${quote(wanted)}${actual}`;
-    case 'minimum':
-      return `be at least ${formatWanted(wanted)}${actual}`;
-    case 'maximum':
-      return `be at most ${formatWanted(wanted)}${actual}`;
-    case 'exclusiveMinimum':
-      return `be above ${formatWanted(wanted)}${actual}`;
-    case 'exclusiveMaximum':
-      return `be below ${formatWanted(wanted)}${actual}`;
-    case 'multipleOf':
-      return `be a multiple of ${formatWanted(wanted)}${actual}`;
-    case 'minLength':
-      return wanted === 1 ? 'not be empty' : `have at least ${formatWanted(wanted)} characters`;
-    case 'maxLength':
-      return `have at most ${formatWanted(wanted)} characters`;
-    case 'minItems':
-      return `have at least ${formatWanted(wanted)} items`;
-    case 'maxItems':
-      return `have at most ${formatWanted(wanted)} items`;
-    case 'minProperties':
-      return `have at least ${formatWanted(wanted)} fields`;
-    case 'maxProperties':
-      return `have at most ${formatWanted(wanted)} fields`;
-    case 'anyOf':
-      return 'match a schema in "anyOf"';
-    case 'oneOf':
-      return 'match exactly one schema in "oneOf"';
-    case 'not':
-      return 'not match the schema in "not"';
-    case 'false schema':
-      return 'be absent';
-    case 'pattern':
-      return `match the pattern ${formatWanted(wanted)}${actual}`;
-    default:
-      return (message ?? `satisfy "${keyword}"`).replace(/^must /, '');
-  }
+  if (keyword === 'type')
+    return `be ${typeName(wanted)}, not ${wanted === 'integer' && typeof value === 'number' ? value : describeKind(value)}`;
+  if (keyword === 'enum') return `be one of ${joinFirst([wanted].flat().map(quote), MAX_CHOICES)}${actual}`;
+  if (keyword === 'const') return `be ${quote(wanted)}${actual}`;
+  const demandWithValue = DEMANDS_WITH_VALUE.get(keyword);
+  if (demandWithValue !== undefined) return demandWithValue(formatWanted(wanted)) + actual;
+  const demand = DEMANDS.get(keyword)?.(formatWanted(wanted));
+  return demand ?? (message ?? `satisfy "${keyword}"`).replace(/^must /, '');
 }
 
 /** Formats a path: `rows[0].name`. */

@@ -63,7 +63,6 @@ export class JsonWriter {
     return this.#chunk.length >= this.#chunkLength;
   }
 
-  /** Writes text as it is. */
   append(text: string): void {
     this.#chunk += text;
   }

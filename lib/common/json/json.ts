@@ -48,10 +48,7 @@ export function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/**
- * Memory that values take besides the length of their JSON, on average of V8's ways to store them: a text, a list or an
- * object, and each member of an object.
- */
+/** Memory of a text, of a list or an object, and of each member of an object, besides their JSON, on average in V8. */
 export const STRING_BYTES = 16;
 export const OBJECT_BYTES = 56;
 export const MEMBER_BYTES = 16;
@@ -112,7 +109,6 @@ const LONG_KEY = 16;
 
 const MEMBERS_PER_STEP = 20_000;
 
-/** Estimates like `estimateBytes`, in steps. */
 export function* estimateBytesInSteps(value: unknown): Steps<number> {
   const pending: object[] = [];
   const keys = new KeyMeter();
@@ -197,7 +193,7 @@ export function isLongValue(value: unknown): boolean {
 
 function subtractParts(value: unknown, left: number): number {
   let rest = left - 1;
-  if (!isContainer(value)) return rest;
+  if (!isListOrObject(value)) return rest;
   for (const key in value) {
     if (rest < 0) break;
     rest = subtractParts((value as Record<string, unknown>)[key], rest);
@@ -211,7 +207,7 @@ export function isEqualFrozenList(value: object, copy: Json): boolean {
   return value.every((member, position) => member === copy[position]);
 }
 
-function isContainer(value: unknown): value is object {
+export function isListOrObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 

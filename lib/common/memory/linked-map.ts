@@ -6,7 +6,6 @@ interface Link<K, V> {
   next: Link<K, V> | undefined;
 }
 
-/** The value that comes next. */
 interface Position<K, V> {
   link: Link<K, V> | undefined;
 }

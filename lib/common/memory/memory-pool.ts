@@ -23,7 +23,6 @@ export class MemoryPool {
     return this.#limit.used;
   }
 
-  /** The bytes of the tenant that uses most. */
   get largestBytes(): number {
     return this.#limit.largest;
   }
@@ -48,12 +47,7 @@ export class MemoryPool {
     return true;
   }
 
-  /**
-   * Takes the memory that a request needs.
-   *
-   * @param part of the request, for the message: `body` or `response`
-   * @throws WavetrainError `memory_full` when there is no room for it
-   */
+  /** Takes the memory that a request needs for a part, `body` or `response`. @throws WavetrainError `memory_full` */
   reserve(tenantId: string, bytes: number, part: string): void {
     if (this.tryReserve(tenantId, bytes)) return;
     const sizes = [bytes, this.usedBy(tenantId), this.usedBytes, this.totalBytes];

@@ -35,12 +35,10 @@ export class SharedLimit {
     this.#guaranteed = Math.min(guaranteed, total);
   }
 
-  /** The amount that all tenants use together. */
   get used(): number {
     return this.#used;
   }
 
-  /** The amount of the tenant that uses most. */
   get largest(): number {
     return findLargest(this.#usedByTenant.values(), (used) => used) ?? 0;
   }
@@ -70,7 +68,6 @@ export class SharedLimit {
     return this.#guaranteed > 0 && used >= this.#guaranteed && used < this.#total;
   }
 
-  /** True when the tenant uses no more than it is guaranteed. */
   isWithinGuarantee(tenantId: string): boolean {
     return this.usedBy(tenantId) <= this.#guaranteed;
   }

@@ -8,9 +8,7 @@ const [OPEN_LIST, OPEN_OBJECT, COLON, COMMA] = [0x5b, 0x7b, 0x3a, 0x2c];
 /** The size of a message, which is parsed in one turn of the event loop. */
 export interface JsonSize {
   readonly messageBytes: number;
-  /** Lists, objects and members. */
   readonly messageParts: number;
-  /** Commas between values. */
   readonly messageValues: number;
 }
 
@@ -22,18 +20,13 @@ export class JsonMeter implements Meter {
   readonly #most: JsonSize;
   readonly #areEvents: boolean;
   #bytes = 0;
-  /** Lists, objects and members. */
   #parts = 0;
-  /** Commas between values. */
   #values = 0;
   #isInText = false;
   #isEscaped = false;
   #isEmptyLine = true;
 
-  /**
-   * @param most of one message
-   * @param areEvents whether an empty line ends a message, as in a stream of server-sent events
-   */
+  /** @param areEvents whether an empty line ends a message, as in a stream of server-sent events */
   constructor(most: JsonSize, areEvents = false) {
     this.#most = most;
     this.#areEvents = areEvents;

@@ -5,7 +5,6 @@ const NEWLINE = 0x0a;
 /** Bytes of the start and of the end of a line that is left out. */
 const SHOWN_BYTES = 256;
 
-/** A line that is too long, when it has ended. */
 export interface SkippedLine {
   readonly start: string;
   readonly end: string;

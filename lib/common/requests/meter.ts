@@ -8,7 +8,6 @@ export interface Meter {
   reset(): void;
 }
 
-/** Counts bytes. */
 export class ByteMeter implements Meter {
   readonly #most: number;
   #bytes = 0;

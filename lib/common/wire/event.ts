@@ -1,35 +1,35 @@
 import Type, { type TProperties } from 'typebox';
 import { FailedTaskSchema } from './failure.js';
 import { ModelUsageSchema } from './model.js';
-import { Count, count, RunId, Time } from './shape.js';
+import { count, Count, described, flag, list, onlyTrue, RunId, text, Time, titled } from './shape.js';
 
-/** Fields of every event. */
 const common = {
   seq: Type.Integer({ minimum: 1, description: 'Number of the event within the run, from 1.' }),
   time: Time,
   run_id: RunId,
 };
-const subPipeline = Type.String({ description: 'The sub-pipeline of the plan.' });
+const subPipeline = text('The sub-pipeline of the plan.');
 
 /** Where in a plan, or in nested runs, the event happened. */
 const origin = {
   sub_pipeline: Type.Optional(subPipeline),
   within: Type.Optional(
-    Type.Array(Type.String(), {
-      description:
-        'Of an event of a nested run: the tasks that contain it, outermost first, as `task` or `task[item]`.',
-    }),
+    list(
+      Type.String(),
+      'Of an event of a nested run: the tasks that contain it, outermost first, as `task` or `task[item]`.',
+    ),
   ),
 };
 const status = Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']);
 const item = count('Index in the fan-out, from 0.');
+const call = { ...origin, task_id: Type.String(), item: Type.Optional(item) };
 const attempt = count('Number of the attempt, from 1.');
 
-const CachedField = Type.Optional(
-  Type.Literal(true, { description: 'The output of an equal invocation was in the cache.' }),
-);
+const CachedField = onlyTrue('The output of an equal invocation was in the cache.');
 
-export const TaskEventSchema = Type.Object(
+export const TaskEventSchema = described(
+  'TaskEvent',
+  'Each task has one `start`, and one `finish` or `fail`.',
   {
     kind: Type.Enum(['start', 'finish', 'fail']),
     ...common,
@@ -44,15 +44,11 @@ export const TaskEventSchema = Type.Object(
     attempt: Type.Optional(count('Number of attempts; absent for a fan-out.')),
     duration_ms: Type.Optional(Type.Number({ minimum: 0 })),
     error: Type.Optional(Type.String()),
-    reused: Type.Optional(Type.Literal(true, { description: 'The output was reused from an earlier run.' })),
+    reused: onlyTrue('The output was reused from an earlier run.'),
     cached: CachedField,
     cached_items: Type.Optional(
       count('Number of items whose outputs were in the cache; absent if there are none.'),
     ),
-  },
-  {
-    title: 'TaskEvent',
-    description: 'Each task has one `start`, and one `finish` or `fail`.',
   },
 );
 
@@ -60,26 +56,20 @@ function liveEvent<K extends string, P extends TProperties>(kind: K, properties:
   return Type.Object({ kind: Type.Literal(kind), ...common, ...properties });
 }
 
-const paused = Type.Optional(
-  Type.Literal(true, { description: 'It waits at a breakpoint until it is continued.' }),
-);
+const paused = onlyTrue('It waits at a breakpoint until it is continued.');
+
+const runState = {
+  status,
+  paused,
+  error: Type.Optional(Type.String()),
+  failed_task: Type.Optional(FailedTaskSchema),
+};
 
 export const LiveEventSchema = Type.Union(
   [
     TaskEventSchema,
-    liveEvent('run', {
-      status,
-      paused,
-      error: Type.Optional(Type.String()),
-      failed_task: Type.Optional(FailedTaskSchema),
-    }),
-    liveEvent('sub_pipeline', {
-      sub_pipeline: subPipeline,
-      status,
-      paused,
-      error: Type.Optional(Type.String()),
-      failed_task: Type.Optional(FailedTaskSchema),
-    }),
+    liveEvent('run', runState),
+    liveEvent('sub_pipeline', { sub_pipeline: subPipeline, ...runState }),
     liveEvent('wave', { ...origin, wave: Count, phase: Type.Enum(['start', 'finish']), tasks: Count }),
     liveEvent('item', {
       ...origin,
@@ -88,53 +78,32 @@ export const LiveEventSchema = Type.Union(
       phase: Type.Enum(['finish', 'fail']),
       attempt: count('Number of the attempt, from 1; 0 for an item that is reused or cached.'),
       error: Type.Optional(Type.String()),
-      reused: Type.Optional(
-        Type.Literal(true, { description: 'The output of the item was reused from an earlier run.' }),
-      ),
+      reused: onlyTrue('The output of the item was reused from an earlier run.'),
       cached: CachedField,
     }),
     liveEvent('retry', {
-      ...origin,
-      task_id: Type.String(),
-      item: Type.Optional(item),
+      ...call,
       attempt,
       delay_ms: Type.Number({ minimum: 0, description: 'Time until the next attempt.' }),
       error: Type.String(),
     }),
-    liveEvent('log', {
-      ...origin,
-      task_id: Type.String(),
-      item: Type.Optional(item),
-      message: Type.String(),
-    }),
+    liveEvent('log', { ...call, message: Type.String() }),
     liveEvent('text', {
-      ...origin,
-      task_id: Type.String(),
-      item: Type.Optional(item),
+      ...call,
       request: count(
         'Counts the requests of the attempt, from 1: one that is repeated begins its text anew.',
       ),
-      text: Type.String({ description: 'A part of the text with which a model answers.' }),
+      text: text('A part of the text with which a model answers.'),
     }),
-    liveEvent('usage', {
-      ...origin,
-      task_id: Type.String(),
-      item: Type.Optional(item),
-      usage: ModelUsageSchema,
-    }),
+    liveEvent('usage', { ...call, usage: ModelUsageSchema }),
   ],
   { title: 'LiveEvent', description: 'An event of the stream.' },
 );
 
-export const EventListSchema = Type.Object(
-  {
-    run_id: RunId,
-    events: Type.Array(LiveEventSchema),
-    last_seq: count('Number of the newest event of the run.'),
-    gap: Type.Boolean({
-      description: 'Events between `after` and the first one here have been dropped.',
-    }),
-    closed: Type.Boolean({ description: 'There will be no more events.' }),
-  },
-  { title: 'EventList' },
-);
+export const EventListSchema = titled('EventList', {
+  run_id: RunId,
+  events: Type.Array(LiveEventSchema),
+  last_seq: count('Number of the newest event of the run.'),
+  gap: flag('Events between `after` and the first one here have been dropped.'),
+  closed: flag('There will be no more events.'),
+});

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { text, titled } from './shape.js';
 
 type Code =
   | 'syntax'
@@ -62,43 +63,33 @@ const PositionSchema = Type.Object({
   column: Type.Integer({ minimum: 1, description: 'In UTF-16 code units, from 1.' }),
 });
 
-export const ProblemSchema = Type.Object(
-  {
-    code: Type.Unsafe<Code>({
-      type: 'string',
-      description: 'A stable code, such as `unknown_tool`.',
-    }),
-    message: Type.String({ description: 'A sentence for people, without the position.' }),
-    path: Type.String({
-      description: 'JSON Pointer into the definition as it was sent; empty for the definition itself.',
-    }),
-    severity: Type.Enum(['error', 'warning']),
-    line: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Absent when the definition was sent as an object.' }),
+export const ProblemSchema = titled('Problem', {
+  code: Type.Unsafe<Code>({ type: 'string', description: 'A stable code, such as `unknown_tool`.' }),
+  message: text('A sentence for people, without the position.'),
+  path: text('JSON Pointer into the definition as it was sent; empty for the definition itself.'),
+  severity: Type.Enum(['error', 'warning']),
+  line: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Absent when the definition was sent as an object.' }),
+  ),
+  column: Type.Optional(PositionSchema.properties.column),
+  file: Type.Optional(text('The file that `path`, `line` and `column` refer to; absent over HTTP.')),
+  hint: Type.Optional(text('How to solve the problem.')),
+  fix: Type.Optional(
+    Type.Object(
+      {
+        title: text('What it does, such as `write "params"`.'),
+        edits: Type.Array(
+          Type.Object({
+            from: PositionSchema,
+            to: PositionSchema,
+            text: text('Replaces the text from `from` up to `to`.'),
+          }),
+        ),
+      },
+      {
+        description:
+          'How to change the text that was sent, so that the problem disappears; only where that is clear.',
+      },
     ),
-    column: Type.Optional(PositionSchema.properties.column),
-    file: Type.Optional(
-      Type.String({ description: 'The file that `path`, `line` and `column` refer to; absent over HTTP.' }),
-    ),
-    hint: Type.Optional(Type.String({ description: 'How to solve the problem.' })),
-    fix: Type.Optional(
-      Type.Object(
-        {
-          title: Type.String({ description: 'What it does, such as `write "params"`.' }),
-          edits: Type.Array(
-            Type.Object({
-              from: PositionSchema,
-              to: PositionSchema,
-              text: Type.String({ description: 'Replaces the text from `from` up to `to`.' }),
-            }),
-          ),
-        },
-        {
-          description:
-            'How to change the text that was sent, so that the problem disappears; only where that is clear.',
-        },
-      ),
-    ),
-  },
-  { title: 'Problem' },
-);
+  ),
+});

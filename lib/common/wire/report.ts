@@ -1,78 +1,61 @@
 import Type from 'typebox';
 import { ProblemSchema } from './problem.js';
-import { anyJson, Count, count, nullable } from './shape.js';
+import { anyJson, count, Count, list, mapOf, nullable, onlyTrue, text, titled } from './shape.js';
 
 const strings = Type.Array(Type.String());
 
-export const StatisticsSchema = Type.Object(
-  {
-    id: Type.String(),
-    goal: Type.String(),
-    tasks: count('Number of tasks.'),
-    tools: Type.Array(Type.String(), { description: 'Names, sorted.' }),
-    inputs_count: Count,
-    store_keys: Type.Array(Type.String(), {
-      description: 'The literal keys that `store` tasks write, in the order of the tasks.',
-    }),
-    waves: count('Number of waves.'),
-    wave_sizes: Type.Array(Count),
-    fan_out_tasks: count('Number of tasks with `parallel_over`.'),
-    total_retries: count('Sum of `retry` over the tasks.'),
-  },
-  { title: 'Statistics' },
-);
+export const StatisticsSchema = titled('Statistics', {
+  id: Type.String(),
+  goal: Type.String(),
+  tasks: count('Number of tasks.'),
+  tools: list(Type.String(), 'Names, sorted.'),
+  inputs_count: Count,
+  store_keys: list(Type.String(), 'The literal keys that `store` tasks write, in the order of the tasks.'),
+  waves: count('Number of waves.'),
+  wave_sizes: Type.Array(Count),
+  fan_out_tasks: count('Number of tasks with `parallel_over`.'),
+  total_retries: count('Sum of `retry` over the tasks.'),
+});
 
 /** The fields that reports on pipelines and plans share. */
 const report = {
   ok: Type.Boolean(),
-  errors: nullable(
-    Type.Array(Type.String(), { description: 'The errors as sentences; null when there are none.' }),
-  ),
+  errors: nullable(list(Type.String(), 'The errors as sentences; null when there are none.')),
   warnings: strings,
-  problems: Type.Array(ProblemSchema, { description: 'Errors and warnings, as data.' }),
+  problems: list(ProblemSchema, 'Errors and warnings, as data.'),
   message: Type.String(),
 };
 
-export const ValidationReportSchema = Type.Object(
-  { ...report, stats: nullable(StatisticsSchema, 'Null when it is not valid.') },
-  { title: 'ValidationReport' },
-);
+export const ValidationReportSchema = titled('ValidationReport', {
+  ...report,
+  stats: nullable(StatisticsSchema, 'Null when it is not valid.'),
+});
 
-export const GraphSchema = Type.Object(
-  {
-    id: Type.String(),
-    goal: Type.String(),
-    waves: Type.Array(
-      Type.Array(Type.Object({ id: Type.String(), tool: Type.String(), fan_out: Type.Boolean() })),
-    ),
-    edges: Type.Array(
-      Type.Object({
-        from: Type.String(),
-        to: Type.String(),
-        kind: Type.Enum(['template', 'await']),
-      }),
-    ),
-  },
-  { title: 'Graph' },
-);
+export const GraphSchema = titled('Graph', {
+  id: Type.String(),
+  goal: Type.String(),
+  waves: Type.Array(
+    Type.Array(Type.Object({ id: Type.String(), tool: Type.String(), fan_out: Type.Boolean() })),
+  ),
+  edges: Type.Array(
+    Type.Object({ from: Type.String(), to: Type.String(), kind: Type.Enum(['template', 'await']) }),
+  ),
+});
 
-export const PlanGraphSchema = Type.Object(
-  {
-    id: Type.String(),
-    goal: Type.String({ description: 'Empty for a plan without a goal.' }),
-    waves: Type.Array(
-      Type.Array(Type.Object({ id: Type.String(), tasks: count('Number of tasks of the sub-pipeline.') })),
-    ),
-    edges: Type.Array(
-      Type.Object({
-        from: Type.String(),
-        to: Type.String(),
-        keys: Type.Array(Type.String(), { description: 'What `to` reads and `from` stores.' }),
-      }),
-    ),
-  },
-  { title: 'PlanGraph' },
-);
+export const PlanGraphSchema = titled('PlanGraph', {
+  id: Type.String(),
+  goal: text('Empty for a plan without a goal.'),
+  waves: Type.Array(
+    Type.Array(Type.Object({ id: Type.String(), tasks: count('Number of tasks of the sub-pipeline.') })),
+  ),
+  edges: Type.Array(
+    Type.Object({
+      from: Type.String(),
+      to: Type.String(),
+      keys: list(Type.String(), 'What `to` reads and `from` stores.'),
+    }),
+  ),
+});
 
 export const DefinitionGraphSchema = Type.Union([
   Type.Object({ kind: Type.Literal('pipeline'), graph: GraphSchema }, { title: 'GraphOfPipeline' }),
@@ -80,42 +63,39 @@ export const DefinitionGraphSchema = Type.Union([
     {
       kind: Type.Literal('plan'),
       plan: PlanGraphSchema,
-      pipelines: Type.Record(Type.String(), GraphSchema, { description: 'By sub-pipeline id.' }),
+      pipelines: mapOf(GraphSchema, 'By sub-pipeline id.'),
     },
     { title: 'GraphOfPlan' },
   ),
 ]);
 
-export const PlanStatisticsSchema = Type.Object(
-  {
-    id: Type.String(),
-    goal: Type.String({ description: 'Empty for a plan without a goal.' }),
-    sub_pipelines: count('Number of sub-pipelines.'),
-    inputs_count: Count,
-    order: Type.Array(Type.String(), {
-      description:
-        'Ids of the sub-pipelines, each after the writers of its keys, otherwise in declared order.',
+export const PlanStatisticsSchema = titled('PlanStatistics', {
+  id: Type.String(),
+  goal: text('Empty for a plan without a goal.'),
+  sub_pipelines: count('Number of sub-pipelines.'),
+  inputs_count: Count,
+  order: list(
+    Type.String(),
+    'Ids of the sub-pipelines, each after the writers of its keys, otherwise in declared order.',
+  ),
+  waves: count('Number of waves of sub-pipelines.'),
+  wave_ids: list(strings, 'Ids of the independent sub-pipelines of each wave.'),
+  plan_concurrency: Type.Integer({ minimum: 1 }),
+  tasks: count('Number of tasks of all pipelines that were sent.'),
+  keys: Type.Array(
+    Type.Object({
+      key: Type.String(),
+      stored_by: nullable(text('Null for a value that the run starts with.')),
+      read_by: strings,
     }),
-    waves: count('Number of waves of sub-pipelines.'),
-    wave_ids: Type.Array(strings, { description: 'Ids of the independent sub-pipelines of each wave.' }),
-    plan_concurrency: Type.Integer({ minimum: 1 }),
-    tasks: count('Number of tasks of all pipelines that were sent.'),
-    keys: Type.Array(
-      Type.Object({
-        key: Type.String(),
-        stored_by: nullable(Type.String({ description: 'Null for a value that the run starts with.' })),
-        read_by: strings,
-      }),
-      { description: 'Which sub-pipelines store and read each key of the blackboard.' },
-    ),
-  },
-  { title: 'PlanStatistics' },
-);
+    { description: 'Which sub-pipelines store and read each key of the blackboard.' },
+  ),
+});
 
-export const PlanReportSchema = Type.Object(
-  { ...report, stats: nullable(PlanStatisticsSchema, 'Null when it is not valid.') },
-  { title: 'PlanReport' },
-);
+export const PlanReportSchema = titled('PlanReport', {
+  ...report,
+  stats: nullable(PlanStatisticsSchema, 'Null when it is not valid.'),
+});
 
 const callable = {
   name: Type.String(),
@@ -129,11 +109,8 @@ const callable = {
       default: anyJson('Value of an omitted input; null when there is none.'),
       type: Type.Optional(Type.String()),
       enum: Type.Optional(Type.Array(anyJson('An allowed value.'))),
-      verbatim: Type.Optional(
-        Type.Literal(true, {
-          description:
-            'Lists and objects are passed to the tool unchanged; their templates are not resolved.',
-        }),
+      verbatim: onlyTrue(
+        'Lists and objects are passed to the tool unchanged; their templates are not resolved.',
       ),
       registry: Type.Optional(
         Type.Union([Type.Literal('functions'), Type.Literal('schemas'), Type.Literal('sources')], {
@@ -145,32 +122,30 @@ const callable = {
   output: Type.Object({ name: Type.String(), description: Type.String(), type: Type.String() }),
 };
 
-export const ToolMetadataSchema = Type.Object(
-  {
-    ...callable,
-    replaces_builtin: Type.Optional(
-      Type.Literal(true, { description: 'It is used in place of the built-in tool of that name.' }),
+export const ToolMetadataSchema = titled('ToolMetadata', {
+  ...callable,
+  replaces_builtin: onlyTrue('It is used in place of the built-in tool of that name.'),
+  functions: Type.Optional(
+    list(
+      Type.Object(callable),
+      'The functions that an input may name; their inputs are further inputs of the task.',
     ),
-    functions: Type.Optional(
-      Type.Array(Type.Object(callable), {
-        description: 'The functions that an input may name; their inputs are further inputs of the task.',
-      }),
+  ),
+  sources: Type.Optional(
+    list(
+      Type.Object(callable),
+      'The sources that an input may name; their inputs are further inputs of the task.',
     ),
-    sources: Type.Optional(
-      Type.Array(Type.Object(callable), {
-        description: 'The sources that an input may name; their inputs are further inputs of the task.',
-      }),
+  ),
+  schemas: Type.Optional(
+    list(
+      Type.Object({ name: Type.String(), description: Type.String() }),
+      'The schemas that an input may name.',
     ),
-    schemas: Type.Optional(
-      Type.Array(Type.Object({ name: Type.String(), description: Type.String() }), {
-        description: 'The schemas that an input may name.',
-      }),
-    ),
-  },
-  { title: 'ToolMetadata' },
-);
+  ),
+});
 
-export const ToolListSchema = Type.Object(
-  { tools: Type.Array(Type.String()), metadata: Type.Array(ToolMetadataSchema) },
-  { title: 'ToolList' },
-);
+export const ToolListSchema = titled('ToolList', {
+  tools: Type.Array(Type.String()),
+  metadata: Type.Array(ToolMetadataSchema),
+});

@@ -4,54 +4,63 @@ import { TaskEventSchema } from './event.js';
 import { FailedTaskSchema, TaskFailureSchema } from './failure.js';
 import { ModelUsageSchema } from './model.js';
 import { ProblemSchema } from './problem.js';
-import { anyJson, Cost, Count, count, nullable, RunId, schemaFor, Time } from './shape.js';
+import {
+  anyJson,
+  Cost,
+  count,
+  Count,
+  described,
+  flag,
+  list,
+  mapOf,
+  nullable,
+  RunId,
+  schemaFor,
+  text,
+  Time,
+  titled,
+} from './shape.js';
 import { type RunTrigger, STARTED_BY_KINDS, type StartedBy } from './started-by.js';
 
-const events = nullable(
-  Type.Array(TaskEventSchema, { description: 'Null unless `collect_events` was set.' }),
-);
+const events = nullable(list(TaskEventSchema, 'Null unless `collect_events` was set.'));
 
 const pipelineOutcome = {
-  outputs: Type.Record(Type.String(), anyJson('The return value of the tool.'), {
-    description: 'Outputs by task id.',
-  }),
+  outputs: mapOf(anyJson('The return value of the tool.'), 'Outputs by task id.'),
   waves_executed: count('Number of settled waves.'),
   tasks_executed: count('Number of tool invocations; each item of a fan-out counts.'),
 };
 
-export const RunOutcomeSchema = Type.Object(pipelineOutcome, {
-  title: 'RunOutcome',
-  description: 'The outcome of a pipeline run that succeeded.',
-});
-
-export const RunResultSchema = Type.Object(
-  { ...pipelineOutcome, events },
-  { title: 'RunResult', description: 'The result of a synchronous run of a pipeline.' },
+export const RunOutcomeSchema = described(
+  'RunOutcome',
+  'The outcome of a pipeline run that succeeded.',
+  pipelineOutcome,
 );
+
+export const RunResultSchema = described('RunResult', 'The result of a synchronous run of a pipeline.', {
+  ...pipelineOutcome,
+  events,
+});
 
 const planOutcome = {
   plan_id: Type.String(),
-  sub_results: Type.Record(Type.String(), RunResultSchema, {
-    description: 'Results by sub-pipeline id.',
-  }),
-  blackboard: Type.Record(Type.String(), anyJson('The stored value.'), {
-    description: 'Final values of the blackboard, by key.',
-  }),
+  sub_results: mapOf(RunResultSchema, 'Results by sub-pipeline id.'),
+  blackboard: mapOf(anyJson('The stored value.'), 'Final values of the blackboard, by key.'),
   total_tasks_executed: count(
     'Number of tool invocations of all sub-pipelines; each item of a fan-out counts.',
   ),
   total_waves: count('Number of settled waves of all sub-pipelines.'),
 };
 
-export const PlanOutcomeSchema = Type.Object(planOutcome, {
-  title: 'PlanOutcome',
-  description: 'The outcome of a plan run that succeeded.',
-});
-
-export const PlanResultSchema = Type.Object(
-  { ...planOutcome, events },
-  { title: 'PlanResult', description: 'The result of a synchronous run of a plan.' },
+export const PlanOutcomeSchema = described(
+  'PlanOutcome',
+  'The outcome of a plan run that succeeded.',
+  planOutcome,
 );
+
+export const PlanResultSchema = described('PlanResult', 'The result of a synchronous run of a plan.', {
+  ...planOutcome,
+  events,
+});
 
 export const RunStatusSchema = schemaFor<RunStatus>()(
   Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled'], {
@@ -63,10 +72,7 @@ export const RunStatusSchema = schemaFor<RunStatus>()(
 
 export const RunStatusFilterSchema = Type.Enum(
   ['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled'],
-  {
-    title: 'RunStatusFilter',
-    description: 'A status, or `paused`: running runs that wait at a breakpoint.',
-  },
+  { title: 'RunStatusFilter', description: 'A status, or `paused`: running runs that wait at a breakpoint.' },
 );
 
 export const RunTriggerSchema = schemaFor<RunTrigger>()(
@@ -77,17 +83,12 @@ export const RunTriggerSchema = schemaFor<RunTrigger>()(
 );
 
 const StartedBySchema = schemaFor<StartedBy>()(
-  Type.Object(
-    {
-      kind: Type.Enum([...STARTED_BY_KINDS]),
-      name: nullable(
-        Type.String({
-          description: 'The name of the API key, or the id of the definition with the schedule or webhook.',
-        }),
-      ),
-    },
-    { title: 'StartedBy', description: 'Who has started a run, or has asked for a rerun.' },
-  ),
+  described('StartedBy', 'Who has started a run, or has asked for a rerun.', {
+    kind: Type.Enum([...STARTED_BY_KINDS]),
+    name: nullable(
+      text('The name of the API key, or the id of the definition with the schedule or webhook.'),
+    ),
+  }),
 );
 
 export const RunProgressSchema = Type.Object(
@@ -107,84 +108,70 @@ const summary = {
   run_id: RunId,
   kind: Type.Enum(['pipeline', 'plan']),
   status: RunStatusSchema,
-  paused: Type.Boolean({
-    description: 'True while the run waits at a breakpoint; its status is `running`.',
-  }),
-  pipeline_id: Type.String({ description: 'The id of the pipeline or plan.' }),
+  paused: flag('True while the run waits at a breakpoint; its status is `running`.'),
+  pipeline_id: text('The id of the pipeline or plan.'),
   tenant_id: Type.String(),
-  goal: Type.String({ description: 'The goal, with params filled in; empty for a plan without a goal.' }),
-  settled: Type.Boolean({
-    description:
-      'True when nothing of the run is running any more. A cancelled run settles when its wave has finished.',
-  }),
+  goal: text('The goal, with params filled in; empty for a plan without a goal.'),
+  settled: flag(
+    'True when nothing of the run is running any more. A cancelled run settles when its wave has finished.',
+  ),
   created_at: Time,
   started_at: nullable(Time),
   finished_at: nullable(Time),
   progress: RunProgressSchema,
-  error: nullable(
-    Type.String({ description: 'Message of the earliest failure; null unless the run has failed.' }),
-  ),
+  error: nullable(text('Message of the earliest failure; null unless the run has failed.')),
   failed_task: nullable(FailedTaskSchema, 'Null unless a task has failed the run.'),
   rerun_of: nullable(RunId, 'The run that this one repeats; null when it is not a rerun.'),
   trigger: nullable(RunTriggerSchema, 'Null for a request, a person or any rerun.'),
   started_by: StartedBySchema,
 };
 
-export const RunSummarySchema = Type.Object(summary, {
-  title: 'RunSummary',
-  description: 'A run without its large fields.',
-});
+export const RunSummarySchema = described('RunSummary', 'A run without its large fields.', summary);
 
-export const RunArtifactSchema = Type.Object(
+export const RunArtifactSchema = described(
+  'RunArtifact',
+  'A file that a tool has written, or bytes that it has returned.',
   {
-    name: Type.String({ description: 'Unique in the run.' }),
-    sub_pipeline: Type.Optional(Type.String({ description: 'Only in a run of a plan.' })),
-    task_id: Type.String({ description: 'The task that made the file, or ran the pipeline that did.' }),
+    name: text('Unique in the run.'),
+    sub_pipeline: Type.Optional(text('Only in a run of a plan.')),
+    task_id: text('The task that made the file, or ran the pipeline that did.'),
     item: Type.Optional(count('Index of the item of a fan-out, from 0.')),
-    media_type: Type.String({ description: 'As in `text/csv`.' }),
+    media_type: text('As in `text/csv`.'),
     size: count('In bytes.'),
   },
-  { title: 'RunArtifact', description: 'A file that a tool has written, or bytes that it has returned.' },
 );
 
-export const RunRecordSchema = Type.Object(
-  {
-    ...summary,
-    result: Type.Union([RunOutcomeSchema, PlanOutcomeSchema, Type.Null()], {
-      description: 'The outcome of the pipeline or plan; null unless the run has succeeded.',
-    }),
-    failures: Type.Array(TaskFailureSchema, {
-      description: 'Every failure, earliest first; of a run that has succeeded, the collected ones.',
-    }),
-    sub_pipelines: nullable(
-      Type.Record(Type.String(), nullable(RunStatusSchema), {
-        description:
-          'Of a plan: statuses by sub-pipeline id, in declaration order; a status is null before the sub-pipeline has started. Null for a pipeline.',
-      }),
+export const RunRecordSchema = described('RunRecord', 'The current state of a run.', {
+  ...summary,
+  result: Type.Union([RunOutcomeSchema, PlanOutcomeSchema, Type.Null()], {
+    description: 'The outcome of the pipeline or plan; null unless the run has succeeded.',
+  }),
+  failures: list(
+    TaskFailureSchema,
+    'Every failure, earliest first; of a run that has succeeded, the collected ones.',
+  ),
+  sub_pipelines: nullable(
+    mapOf(
+      nullable(RunStatusSchema),
+      'Of a plan: statuses by sub-pipeline id, in declaration order; a status is null before the sub-pipeline has started. Null for a pipeline.',
     ),
-    events,
-    artifacts: Type.Array(RunArtifactSchema, {
-      description: 'The first 1,000 files of the run, in the order of their names.',
-    }),
-    artifact_count: count('Number of files of the run.'),
-    usage: Type.Array(ModelUsageSchema, {
-      description: 'What the run has used of language models, by model.',
-    }),
-    cost: Type.Optional(Cost),
-  },
-  { title: 'RunRecord', description: 'The current state of a run.' },
-);
+  ),
+  events,
+  artifacts: list(RunArtifactSchema, 'The first 1,000 files of the run, in the order of their names.'),
+  artifact_count: count('Number of files of the run.'),
+  usage: list(ModelUsageSchema, 'What the run has used of language models, by model.'),
+  cost: Type.Optional(Cost),
+});
 
-export const ArtifactPageSchema = Type.Object(
-  {
-    artifacts: Type.Array(RunArtifactSchema, { description: 'In the order of their names.' }),
-    total: count('Number of files of the run.'),
-    next_cursor: nullable(Type.String({ description: 'Send it as `cursor` to get the next page.' })),
-  },
-  { title: 'ArtifactPage' },
-);
+export const ArtifactPageSchema = titled('ArtifactPage', {
+  artifacts: list(RunArtifactSchema, 'In the order of their names.'),
+  total: count('Number of files of the run.'),
+  next_cursor: nullable(text('Send it as `cursor` to get the next page.')),
+});
 
-export const RunCountsSchema = Type.Object(
+export const RunCountsSchema = described(
+  'RunCounts',
+  'Number of runs on all pages together, by status. All filters count but `status`.',
   {
     queued: Count,
     running: Count,
@@ -193,82 +180,52 @@ export const RunCountsSchema = Type.Object(
     failed: Count,
     cancelled: Count,
   },
-  {
-    title: 'RunCounts',
-    description: 'Number of runs on all pages together, by status. All filters count but `status`.',
-  },
 );
 
-export const RunQueueSchema = Type.Object(
-  {
-    queued: count('Queued runs of the tenants whose runs are listed, whatever the other filters are.'),
-    waits_for: nullable(
-      Type.Enum(['server', 'tenant', 'breakpoints'], {
-        title: 'QueueReason',
-        description:
-          '`server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest. `breakpoints`: those that wait have breakpoints, and others with some have their half of the slots. Null when nothing waits, or what waits is about to start.',
-      }),
-    ),
-  },
-  { title: 'RunQueue', description: 'What queued runs wait for.' },
-);
-
-export const RunPageSchema = Type.Object(
-  {
-    runs: Type.Array(RunSummarySchema, { description: 'Newest first.' }),
-    next_cursor: nullable(Type.String({ description: 'Send it as `cursor` to get the next page.' })),
-    counts: Type.Optional(RunCountsSchema),
-    queue: Type.Optional(RunQueueSchema),
-  },
-  { title: 'RunPage' },
-);
-
-export const AcceptedSchema = Type.Object(
-  { run_id: RunId, status: RunStatusSchema },
-  {
-    title: 'Accepted',
-    description: 'A run was accepted. Poll its record, wait for it, or read its events.',
-  },
-);
-
-/** Fields that both lists of tasks have. */
-const rerunTask = {
-  sub_pipeline: Type.Optional(Type.String({ description: 'Only in a run of a plan.' })),
-  task_id: Type.String(),
-};
-
-export const RerunReportSchema = Type.Object(
-  {
-    reused: Type.Array(Type.Object(rerunTask), {
-      description: 'The tasks whose earlier output is used; their tools are not called.',
+export const RunQueueSchema = described('RunQueue', 'What queued runs wait for.', {
+  queued: count('Queued runs of the tenants whose runs are listed, whatever the other filters are.'),
+  waits_for: nullable(
+    Type.Enum(['server', 'tenant', 'breakpoints'], {
+      title: 'QueueReason',
+      description:
+        '`server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest. `breakpoints`: those that wait have breakpoints, and others with some have their half of the slots. Null when nothing waits, or what waits is about to start.',
     }),
-    runs: Type.Array(
-      Type.Object({
-        ...rerunTask,
-        reason: Type.String({
-          description: 'Why, as the end of a sentence that begins with the task, such as `has failed`.',
-        }),
-        reusable_items: count('The largest number of items of a fan-out that are reused.'),
-      }),
-      {
-        description:
-          'The tasks that run. One that only depends on another is reused after all if that gives what it gave before.',
-      },
-    ),
-    warnings: Type.Array(ProblemSchema, { description: 'Warnings about a changed definition.' }),
-  },
-  { title: 'RerunReport', description: 'What a rerun reuses and what it runs.' },
+  ),
+});
+
+export const RunPageSchema = titled('RunPage', {
+  runs: list(RunSummarySchema, 'Newest first.'),
+  next_cursor: nullable(text('Send it as `cursor` to get the next page.')),
+  counts: Type.Optional(RunCountsSchema),
+  queue: Type.Optional(RunQueueSchema),
+});
+
+export const AcceptedSchema = described(
+  'Accepted',
+  'A run was accepted. Poll its record, wait for it, or read its events.',
+  { run_id: RunId, status: RunStatusSchema },
 );
 
-export const AcceptedRerunSchema = Type.Object(
-  {
-    run_id: RunId,
-    status: RunStatusSchema,
-    rerun: nullable(RerunReportSchema),
-  },
-  {
-    title: 'AcceptedRerun',
-    description:
-      'A rerun was accepted. Poll its record, wait for it, or read its events. `rerun` is null for a repeated request whose run is no longer kept.',
-  },
+const rerunTask = { sub_pipeline: Type.Optional(text('Only in a run of a plan.')), task_id: Type.String() };
+
+export const RerunReportSchema = described('RerunReport', 'What a rerun reuses and what it runs.', {
+  reused: list(Type.Object(rerunTask), 'The tasks whose earlier output is used; their tools are not called.'),
+  runs: Type.Array(
+    Type.Object({
+      ...rerunTask,
+      reason: text('Why, as the end of a sentence that begins with the task, such as `has failed`.'),
+      reusable_items: count('The largest number of items of a fan-out that are reused.'),
+    }),
+    {
+      description:
+        'The tasks that run. One that only depends on another is reused after all if that gives what it gave before.',
+    },
+  ),
+  warnings: list(ProblemSchema, 'Warnings about a changed definition.'),
+});
+
+export const AcceptedRerunSchema = described(
+  'AcceptedRerun',
+  'A rerun was accepted. Poll its record, wait for it, or read its events. `rerun` is null for a repeated request whose run is no longer kept.',
+  { run_id: RunId, status: RunStatusSchema, rerun: nullable(RerunReportSchema) },
 );

@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import type { Json } from '../json/json.js';
 
 /** The type of what a schema describes. Nobody changes what was made to be sent, so all of it is readonly. */
@@ -24,19 +24,20 @@ export function schemaFor<T>() {
 
 type IsMutuallyAssignable<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 
-/** The schema of any JSON value. */
-export function anyJson(description: string) {
-  return Type.Unsafe<Json>({ description });
-}
+/** The schema of an object that the description of the API calls by its title. */
+export const titled = <P extends TProperties>(title: string, properties: P) =>
+  Type.Object(properties, { title });
 
-/** The schema of an object with any keys. */
-export function anyJsonObject(description: string) {
-  return Type.Unsafe<Record<string, Json>>({ type: 'object', description });
-}
+export const described = <P extends TProperties>(title: string, description: string, properties: P) =>
+  Type.Object(properties, { title, description });
 
-export function nullable<S extends TSchema>(schema: S, description?: string) {
-  return Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
-}
+export const anyJson = (description: string) => Type.Unsafe<Json>({ description });
+
+export const anyJsonObject = (description: string) =>
+  Type.Unsafe<Record<string, Json>>({ type: 'object', description });
+
+export const nullable = <S extends TSchema>(schema: S, description?: string) =>
+  Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
 export const Time = Type.String({
   description: 'ISO 8601, UTC, with milliseconds.',
@@ -50,12 +51,21 @@ export const RunId = Type.String({
 
 export const Count = Type.Integer({ minimum: 0 });
 
-/** The cost of the use of models. */
 export const Cost = Type.Number({
   minimum: 0,
   description: 'In US dollars; only with models whose prices are configured.',
 });
 
-export function count(description: string) {
-  return Type.Integer({ minimum: 0, description });
-}
+export const text = (description: string) => Type.String({ description });
+
+export const flag = (description: string) => Type.Boolean({ description });
+
+/** A field that is true or absent. */
+export const onlyTrue = (description: string) => Type.Optional(Type.Literal(true, { description }));
+
+export const list = <S extends TSchema>(items: S, description: string) => Type.Array(items, { description });
+
+export const mapOf = <S extends TSchema>(values: S, description: string) =>
+  Type.Record(Type.String(), values, { description });
+
+export const count = (description: string) => Type.Integer({ minimum: 0, description });

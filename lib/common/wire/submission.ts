@@ -1,18 +1,19 @@
 import Type from 'typebox';
 import type { JsonObject } from '../json/json.js';
-import { anyJsonObject, nullable } from './shape.js';
+import { anyJsonObject, described, list, nullable, text } from './shape.js';
 
-export const EditableDefinitionSchema = Type.Object(
+export const EditableDefinitionSchema = described(
+  'EditableDefinition',
+  'What a run was submitted with. The values of secrets are masked.',
   {
     kind: Type.Enum(['pipeline', 'plan']),
     definition: anyJsonObject(
       'The definition, as a rerun takes it in `pipeline` or `plan`; that of a plan has its pipelines in it.',
     ),
     yaml: nullable(
-      Type.String({
-        description:
-          'The same as text: as it was sent, with its comments, or as YAML in the order of its keys. Null when that would be longer than 1 MiB.',
-      }),
+      text(
+        'The same as text: as it was sent, with its comments, or as YAML in the order of its keys. Null when that would be longer than 1 MiB.',
+      ),
     ),
     yaml_source: Type.Enum(['submitted', 'generated'], {
       description:
@@ -29,19 +30,13 @@ export const EditableDefinitionSchema = Type.Object(
       }),
     ),
   },
-  {
-    title: 'EditableDefinition',
-    description: 'What a run was submitted with. The values of secrets are masked.',
-  },
 );
 
-export const BlackboardSchema = Type.Object(
-  {
-    before: anyJsonObject('The session values that the run was submitted with.'),
-    after: anyJsonObject('The same, with what its tasks have stored until now.'),
-    cut: Type.Array(Type.String(), {
-      description: 'JSON pointers, within this response, to what was cut; empty when everything is whole.',
-    }),
-  },
-  { title: 'Blackboard', description: 'The session of a run, before and after.' },
-);
+export const BlackboardSchema = described('Blackboard', 'The session of a run, before and after.', {
+  before: anyJsonObject('The session values that the run was submitted with.'),
+  after: anyJsonObject('The same, with what its tasks have stored until now.'),
+  cut: list(
+    Type.String(),
+    'JSON pointers, within this response, to what was cut; empty when everything is whole.',
+  ),
+});

@@ -1,6 +1,20 @@
 import Type, { type TProperties } from 'typebox';
 import type { TaskStatus } from '../../../machines/types.js';
-import { anyJson, anyJsonObject, Count, count, nullable, RunId, schemaFor, Time } from './shape.js';
+import {
+  anyJson,
+  anyJsonObject,
+  count,
+  Count,
+  described,
+  flag,
+  list,
+  nullable,
+  RunId,
+  schemaFor,
+  text,
+  Time,
+  titled,
+} from './shape.js';
 
 export const TaskStatusSchema = schemaFor<TaskStatus>()(
   Type.Enum(['pending', 'running', 'succeeded', 'failed', 'skipped'], {
@@ -10,114 +24,91 @@ export const TaskStatusSchema = schemaFor<TaskStatus>()(
   }),
 );
 
-export const AttemptRecordSchema = Type.Object(
-  {
-    attempt: count('Number of the attempt, from 1.'),
-    started_at: nullable(Time),
-    finished_at: nullable(Time),
-    error: nullable(Type.String({ description: 'Null when it succeeded or is under way.' })),
-  },
-  { title: 'AttemptRecord', description: 'One attempt to call a tool.' },
-);
+export const AttemptRecordSchema = described('AttemptRecord', 'One attempt to call a tool.', {
+  attempt: count('Number of the attempt, from 1.'),
+  started_at: nullable(Time),
+  finished_at: nullable(Time),
+  error: nullable(text('Null when it succeeded or is under way.')),
+});
 
 const cause = {
-  type: Type.String({ description: 'As in `TypeError`.' }),
+  type: text('As in `TypeError`.'),
   message: Type.String(),
-  code: Type.Optional(Type.String({ description: 'As in `ECONNREFUSED`.' })),
+  code: Type.Optional(text('As in `ECONNREFUSED`.')),
 };
 
 export const ErrorCauseSchema = Type.Object(cause, { title: 'ErrorCause' });
 
-export const ErrorRecordSchema = Type.Object(
-  {
-    ...cause,
-    causes: Type.Array(ErrorCauseSchema, {
-      description: 'The cause of the error, then the cause of that one.',
-    }),
-    stack: Type.Optional(
-      Type.String({
-        description:
-          'Where a tool of your own threw it, and where its causes arose. Only for keys with the scope `run`.',
-      }),
+export const ErrorRecordSchema = described('ErrorRecord', 'Why a task or an item failed.', {
+  ...cause,
+  causes: list(ErrorCauseSchema, 'The cause of the error, then the cause of that one.'),
+  stack: Type.Optional(
+    text(
+      'Where a tool of your own threw it, and where its causes arose. Only for keys with the scope `run`.',
     ),
-  },
-  { title: 'ErrorRecord', description: 'Why a task or an item failed.' },
-);
+  ),
+});
 
 const identity = {
   run_id: RunId,
-  sub_pipeline: Type.Optional(Type.String({ description: 'The sub-pipeline of the plan.' })),
+  sub_pipeline: Type.Optional(text('The sub-pipeline of the plan.')),
   task_id: Type.String(),
 } satisfies TProperties;
 
 const call = {
   status: TaskStatusSchema,
-  reused: Type.Boolean({ description: 'The output was reused from an earlier run.' }),
-  cached: Type.Boolean({ description: 'The output of an equal invocation was in the cache.' }),
+  reused: flag('The output was reused from an earlier run.'),
+  cached: flag('The output of an equal invocation was in the cache.'),
   started_at: nullable(Time),
   finished_at: nullable(Time),
-  attempts: Type.Array(AttemptRecordSchema, {
-    description: 'The last 20, the oldest first; none of a fan-out, whose items have them.',
-  }),
+  attempts: list(
+    AttemptRecordSchema,
+    'The last 20, the oldest first; none of a fan-out, whose items have them.',
+  ),
   inputs: nullable(
     anyJsonObject(
       'The inputs with which the tool was or would be called. Null for a fan-out, whose items have them.',
     ),
   ),
-  inputs_error: nullable(Type.String({ description: 'Why the inputs cannot be shown.' })),
+  inputs_error: nullable(text('Why the inputs cannot be shown.')),
   output: anyJson(
     'Null when there is none. Of a fan-out that has not succeeded: the outputs of its items, and null for those without one.',
   ),
   error: nullable(ErrorRecordSchema),
-  cut: Type.Array(Type.String(), {
-    description: 'JSON pointers to what was cut; `whole=true` shows it.',
-  }),
+  cut: list(Type.String(), 'JSON pointers to what was cut; `whole=true` shows it.'),
 } satisfies TProperties;
 
 export const ItemCountsSchema = Type.Object(
-  {
-    total: Count,
-    pending: Count,
-    running: Count,
-    succeeded: Count,
-    failed: Count,
-    skipped: Count,
-  },
+  { total: Count, pending: Count, running: Count, succeeded: Count, failed: Count, skipped: Count },
   {
     description: 'Numbers of items by status; null for a task that calls its tool once, or has not begun.',
   },
 );
 
-export const TaskRecordSchema = Type.Object(
-  {
-    ...identity,
-    tool: Type.String(),
-    wave: count('Index of the wave, from 0.'),
-    items: nullable(ItemCountsSchema),
-    cached_items: nullable(count('Number of items whose outputs were in the cache.')),
-    ...call,
-  },
-  { title: 'TaskRecord', description: 'One task of a run, with its values.' },
-);
+export const TaskRecordSchema = described('TaskRecord', 'One task of a run, with its values.', {
+  ...identity,
+  tool: Type.String(),
+  wave: count('Index of the wave, from 0.'),
+  items: nullable(ItemCountsSchema),
+  cached_items: nullable(count('Number of items whose outputs were in the cache.')),
+  ...call,
+});
 
-export const ItemRecordSchema = Type.Object(
-  {
-    ...identity,
-    item: count('Index in the fan-out, from 0.'),
-    value: anyJson('The item itself, which templates read as `{{item}}`.'),
-    ...call,
-  },
-  { title: 'ItemRecord', description: 'One item of a fan-out, with its values.' },
-);
+export const ItemRecordSchema = described('ItemRecord', 'One item of a fan-out, with its values.', {
+  ...identity,
+  item: count('Index in the fan-out, from 0.'),
+  value: anyJson('The item itself, which templates read as `{{item}}`.'),
+  ...call,
+});
 
-const next_cursor = nullable(Type.String({ description: 'Send it as `cursor` to get the next page.' }));
+const next_cursor = nullable(text('Send it as `cursor` to get the next page.'));
 
-export const TaskPageSchema = Type.Object(
-  { tasks: Type.Array(TaskRecordSchema, { description: 'In the order of the waves.' }), next_cursor },
-  { title: 'TaskPage' },
-);
+export const TaskPageSchema = titled('TaskPage', {
+  tasks: list(TaskRecordSchema, 'In the order of the waves.'),
+  next_cursor,
+});
 
-export const ItemPageSchema = Type.Object(
-  { items: Type.Array(ItemRecordSchema, { description: 'In the order of the list.' }), next_cursor },
-  { title: 'ItemPage' },
-);
+export const ItemPageSchema = titled('ItemPage', {
+  items: list(ItemRecordSchema, 'In the order of the list.'),
+  next_cursor,
+});

@@ -1,7 +1,6 @@
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { ScheduleTimes } from '../../definition/triggers/cron.js';
 
-/** The times of a schedule in a span. */
 export interface DueTimes {
   /** The last of them; undefined when there is none. */
   readonly latest: number | undefined;

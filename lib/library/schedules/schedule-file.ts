@@ -14,7 +14,6 @@ export interface KeptSchedule {
   /** Up to here, every time has been looked at: milliseconds since 1970, UTC. */
   readonly handled_at: number;
   readonly last: LastDue | null;
-  /** The last run that the schedule has started. */
   readonly run_id: string | null;
   /** The time whose run waits for the last run to settle. */
   readonly waiting: number | null;
@@ -35,7 +34,6 @@ export class ScheduleFile {
   #written: Promise<void> = Promise.resolve();
   #hasFailed = false;
 
-  /** @param collect what is to be kept */
   constructor(path: string, log: LibraryLog, collect: () => Iterable<KeptSchedule>) {
     this.#path = path;
     this.#log = log;
@@ -49,9 +47,8 @@ export class ScheduleFile {
       text = await readFile(path, 'utf8');
     } catch (cause) {
       if (errorCode(cause) === 'ENOENT') return [];
-      throw new WavetrainError('bad_usage', `cannot read the schedules in ${path}: ${describeErrno(cause)}`, {
-        cause,
-      });
+      const message = `cannot read the schedules in ${path}: ${describeErrno(cause)}`;
+      throw new WavetrainError('bad_usage', message, { cause });
     }
     const kept = parse(text);
     if (kept !== undefined) return kept;

@@ -34,7 +34,6 @@ export interface SchedulerOptions {
   readonly file?: string | undefined;
 }
 
-/** A schedule at work. */
 interface ActiveSchedule {
   readonly tenantId: string;
   readonly id: string;
@@ -45,11 +44,9 @@ interface ActiveSchedule {
   handledAt: number;
   nextDue: number | undefined;
   last: LastDue | null;
-  /** The last run that the schedule has started. */
   runId: string | null;
   /** The time whose run waits to be started: later times are skipped until it has. */
   waiting: number | null;
-  /** True while the times of the schedule are being looked at. */
   isBusy: boolean;
   /** The next times, until the first of them has come. */
   shown: readonly number[];
@@ -69,7 +66,6 @@ export class Scheduler {
   #isAtWork = false;
   #isClosed = false;
   #following: Promise<void> = Promise.resolve();
-  /** The schedules that are being looked at. */
   readonly #handling = new Set<Promise<void>>();
 
   constructor(options: SchedulerOptions) {
@@ -96,7 +92,6 @@ export class Scheduler {
     this.#kept.clear();
   }
 
-  /** The schedule of an entry; null when it has none. */
   readonly show = (entry: FolderEntry): ShownSchedule | null => {
     const schedule = entry.good && readSchedule(entry.good.definition);
     if (schedule === undefined) return null;
@@ -177,14 +172,8 @@ export class Scheduler {
     if (active !== undefined) {
       // The times that the new schedule would have had before now were never due.
       const handledAt = Math.max(active.handledAt, now);
-      Object.assign(active, {
-        schedule,
-        signature,
-        times,
-        handledAt,
-        nextDue: times.next(handledAt),
-        shown: [],
-      });
+      const nextDue = times.next(handledAt);
+      Object.assign(active, { schedule, signature, times, handledAt, nextDue, shown: [] });
       return;
     }
     const kept = this.#kept.get(key);
@@ -235,10 +224,8 @@ export class Scheduler {
   /** A clock that was far ahead would keep a schedule from starting anything until then. */
   #followClock(active: ActiveSchedule, now: number): void {
     if (active.handledAt - now <= MAX_BACK_MS) return;
-    this.#options.log.warn(
-      describe(active),
-      'the clock was set back: the schedule goes on from the time that it shows',
-    );
+    const message = 'the clock was set back: the schedule goes on from the time that it shows';
+    this.#options.log.warn(describe(active), message);
     active.handledAt = now;
     active.nextDue = active.times.next(now);
   }
@@ -295,10 +282,8 @@ export class Scheduler {
     if (schedule.overlap === 'skip') return this.#end(active, due, { outcome: 'skipped', reason });
     active.waiting = due;
     this.#end(active, due, { outcome: 'queued', reason });
-    void this.#options.registry.queries.settled(runId).then(
-      () => this.#look(),
-      () => this.#look(),
-    );
+    const look = (): void => this.#look();
+    void this.#options.registry.queries.settled(runId).then(look, look);
   }
 
   /** The waiting time goes on waiting while the last run is at work, or the queue of the server is full. */

@@ -6,7 +6,6 @@ const TOLERANCE_MS = 5 * 60_000;
 /** A sender whose secret is being replaced signs with both. */
 const MAX_SIGNATURES = 10;
 
-/** The headers of a request that may carry a signature. */
 export interface SignatureHeaders {
   readonly 'x-hub-signature-256'?: string | undefined;
   readonly 'webhook-id'?: string | undefined;

@@ -15,7 +15,6 @@ export interface WebhookRequest {
   readonly signature: WebhookSignature | undefined;
   /** An id of the delivery that nobody has signed. */
   readonly deliveryId: string | undefined;
-  /** The IP address that the request came from. */
   readonly address: string;
 }
 
@@ -95,7 +94,6 @@ export class Webhooks {
     return entry === undefined || secret === undefined ? undefined : { entry, secret };
   }
 
-  /** True when the server has the secret of a webhook. */
   isReady(entry: FolderEntry): boolean {
     return this.#findSecret(entry) !== undefined;
   }

@@ -19,7 +19,6 @@ interface ReadSnapshot {
   readonly context?: unknown;
   readonly output?: unknown;
   readonly error?: unknown;
-  /** Set for a machine. */
   readonly machine?: unknown;
   readonly toJSON?: () => unknown;
 }
@@ -27,8 +26,6 @@ interface ReadSnapshot {
 /**
  * Reads the state of an actor at this moment, or from its last snapshot. Takes the same short time however much the actor
  * holds: the logics change their snapshots in place, so what is kept of one is a copy, and never the whole of it.
- *
- * @param mask replaces secrets (D61)
  */
 export function viewSnapshot(snapshot: ReadSnapshot, mask: (text: string) => string): ActorView {
   const { status, value } = snapshot;

@@ -9,19 +9,14 @@ interface WrittenEntry {
   readonly seq: number;
   /** The InspectionEntry as JSON. */
   readonly json: string;
-  /** Memory that the entry takes, in bytes. */
   readonly bytes: number;
 }
 
 /** Memory of an entry besides its text, in bytes. */
 const ENTRY_BYTES = 64;
 
-/** The last inspection entries of one run. */
 export class InspectionLog extends TailLog<WrittenEntry> {
-  /**
-   * @param budget of the run; when the run needs memory, the log drops its oldest entries
-   * @param dropped number of entries before the first, which are not known
-   */
+  /** @param dropped number of entries before the first, which are not known */
   constructor(
     budget?: MemoryBudget,
     limits: TailLogOptions<WrittenEntry>['limits'] = INSPECTION_LIMITS,

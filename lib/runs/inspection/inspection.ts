@@ -12,7 +12,6 @@ import { SettledActors } from './settled-actors.js';
 export interface OpenInspection {
   readonly log: InspectionLog;
   readonly origin: InspectionOrigin;
-  /** Call when the viewer has left. */
   readonly close: () => void;
 }
 

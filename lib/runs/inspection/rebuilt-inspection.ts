@@ -1,4 +1,3 @@
-import type { RunStatus } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
@@ -13,7 +12,6 @@ import type { OpenInspection } from './inspection.js';
 import { InspectionLog } from './inspection-log.js';
 import { idOfFirstTransition, idOfLogicTransition } from './transition-id.js';
 
-/** A settled run and its events. */
 interface SettledRun {
   readonly run: Pick<AnyRun, 'kind' | 'tenantId'>;
   readonly log: EventLog;
@@ -87,7 +85,6 @@ export class RebuiltInspection {
   }
 }
 
-/** Events that are read in one step. */
 const EVENTS_PER_STEP = 200;
 
 /** Makes the entries of a run that has settled. `hold` takes the memory, and throws when there is none. */
@@ -115,7 +112,6 @@ function* rebuild(
   return log;
 }
 
-/** The states of tasks and of items at their end. */
 const END_STATES = { finish: 'succeeded', fail: 'failed' } as const;
 
 /** The state into which an event brings an actor. */
@@ -129,10 +125,7 @@ interface Change {
 }
 
 /** Returns the event that ends a run, with the path of the wave or of the sub-runs that have sent it. */
-function settledEvent(
-  path: string,
-  src: 'run' | 'plan',
-): { readonly event: string; readonly source: string } {
+function settledEvent(path: string, src: 'run' | 'plan'): Required<Pick<Change, 'event' | 'source'>> {
   return src === 'plan'
     ? { event: 'sub-runs.settled', source: `${path}/sub-runs` }
     : { event: 'wave.settled', source: `${path}/wave` };
@@ -144,6 +137,8 @@ function eventToRunning(from: string | undefined): { readonly event: string } | 
   // The events of a run do not say whether it was "continue" or "step".
   return from === 'paused' ? { event: RESUMED } : undefined;
 }
+
+type StatusEvent = Extract<LiveEvent, { kind: 'run' | 'sub_pipeline' }>;
 
 /** Infers from the events of a run what its actors did. Nested runs have actors of their own, which it leaves out. */
 class Rebuilder {
@@ -201,15 +196,7 @@ class Rebuilder {
     }
   }
 
-  #addStatus(
-    path: string,
-    src: 'run' | 'plan',
-    {
-      status,
-      paused,
-      error,
-    }: { readonly status: RunStatus; readonly paused?: true; readonly error?: string },
-  ): void {
+  #addStatus(path: string, src: 'run' | 'plan', { status, paused, error }: StatusEvent): void {
     const from = this.#states.get(path);
     if (status === 'queued') {
       const source = path === this.#root ? {} : { source: `${this.#root}/sub-runs` };

@@ -37,7 +37,6 @@ interface Draft {
 /** Events that may be waited for before what came after them is written. */
 const MAX_DRAFTS = 10_000;
 
-/** Actors that are found in one step. */
 const ACTORS_PER_STEP = 100;
 
 interface RecorderOptions {
@@ -60,7 +59,6 @@ export class Recorder {
   readonly #known = new Map<string, KnownActor>();
   /** In the order in which the events were sent. */
   #drafts: Draft[] = [];
-  /** Index of the first draft that was not written. */
   #first = 0;
   /** Paths of the actors that have ended since recording began, until every actor has an entry. */
   #ended: Set<string> | undefined;

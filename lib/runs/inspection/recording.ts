@@ -8,7 +8,6 @@ import type { RunRecord } from '../record.js';
 import type { InspectionOrigin } from './entry.js';
 import type { InspectionLog } from './inspection-log.js';
 
-/** Version of this format. */
 const VERSION = 1;
 
 /** The first line of a recording: JSON lines, of which each further one is an InspectionEntry, and the last the end. */
@@ -67,11 +66,7 @@ function formatEnd({ run, failed_calls: calls, ...end }: Omit<RecordingEnd, 'end
   return `${JSON.stringify({ end: true, ...end, ...(run && { run: runToEnd(shorten(run)) }), ...failed })}\n`;
 }
 
-/**
- * Writes a recording of the entries that there are now, in chunks: what is added meanwhile is left out.
- *
- * @param head as of `createHead`
- */
+/** Writes a recording of the entries that there are now, in chunks: what is added meanwhile is left out. */
 function* writeChunks(head: object, log: InspectionLog): Generator<string, void, undefined> {
   const last = log.lastSeq;
   const writer = new JsonWriter(head);
@@ -98,7 +93,6 @@ function* writeChunks(head: object, log: InspectionLog): Generator<string, void,
 /** An entry has some 500 characters, so that these are about one chunk. */
 const ENTRIES_PER_READ = 100;
 
-/** Writes recordings, whole or in parts. */
 export const recordingFormat = { failedCalls: FAILED_CALLS, createHead, formatHead, formatEnd, writeChunks };
 
 /** Leaves out the stack, which names files of the machine that ran the tool. The values of the call are cut already. */

@@ -72,12 +72,8 @@ export class SettledActors {
     }
     this.#left = Math.max(1, this.#left);
     const data = toTimes(run.startedAt ?? undefined, run.finishedAt ?? undefined);
-    yield* this.#list(
-      run.kind === 'plan' ? 'plan' : 'run',
-      rootName,
-      { status: 'done', value: run.status },
-      data,
-    );
+    const end = { status: 'done', value: run.status } as const;
+    yield* this.#list(run.kind === 'plan' ? 'plan' : 'run', rootName, end, data);
   }
 
   #findRun(actor: AnyActorRef | undefined): PipelineRun | undefined {

@@ -78,7 +78,6 @@ export class StatelyFeed {
     }
   }
 
-  /** True when the feed reports no further actor. */
   get isFull(): boolean {
     return this.#known.size >= MAX_ACTORS;
   }

@@ -1,7 +1,6 @@
 import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import { cutText } from '../../common/text.js';
 
-/** A text keeps at most so many characters. */
 const MAX_TEXT_LENGTH = 1000;
 
 /** Parts that are deeper inside a value are replaced. */

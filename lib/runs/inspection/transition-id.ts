@@ -34,7 +34,6 @@ export function initialIdOf(state: string): string {
   return `${state}.(initial)`;
 }
 
-/** Names a transition of a machine. */
 export function idOfTransition(transition: AnyTransitionDefinition): string {
   const { source, eventType } = transition;
   const candidates = (eventType === '' ? source.always : source.transitions.get(eventType)) ?? [];

@@ -103,7 +103,6 @@ function listAborted({ failures }: Pick<RunWork, 'failures'> = { failures: [] })
 
 const NONE: ReadonlySet<number> = new Set();
 
-/** Items that are collected in one step. */
 const ITEMS_PER_STEP = 500;
 
 /**

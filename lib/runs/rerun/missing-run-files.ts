@@ -8,7 +8,6 @@ import type { LocalExecutor } from '../../execution/local-executor.js';
  */
 export class MissingRunFiles {
   readonly #executor: LocalExecutor;
-  /** The runs that are not there. */
   readonly #missing = new Set<string>();
   /** The runs that are there, or that are kept although they cannot go on. */
   readonly #kept = new Set<string>();

@@ -15,16 +15,13 @@ export type DependencyStart = 'depends on "';
 /** The tasks that a rerun reuses and runs, as far as they are known before it begins (D60). */
 export interface RerunReport extends Shape<typeof RerunReportSchema> {}
 
-/** A task of a rerun. */
 export type RerunTask = RerunReport['reused'][number];
 
 /** A task that runs again, or that may: when it begins, it is reused if what it reads is as it was. */
 export type RerunningTask = RerunReport['runs'][number];
 
-/** The response to a rerun. */
 export interface AcceptedRerun extends Shape<typeof AcceptedRerunSchema> {}
 
-/** Says, in steps, whether a rerun runs any task. */
 export function* hasRunningTask(prepared: AnyRun['prepared']): Steps<boolean> {
   const { runs } = yield* describeAllTasks(prepared, 1);
   return runs.length > 0;

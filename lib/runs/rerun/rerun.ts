@@ -225,7 +225,6 @@ function sourceOptions(request: RerunRequest): { isChanged: boolean; rerunsFaile
 
 /** The tasks of a pipeline, or the sub-pipelines of a plan. */
 interface RerunGraph {
-  /** In declared order. */
   readonly ids: readonly string[];
   /** Each after its dependencies. */
   readonly order: readonly string[];
@@ -240,7 +239,6 @@ function readFrom(request: RerunRequest): string | undefined {
   return request.from ?? (hasChanges(request) ? FROM_FAILED : undefined);
 }
 
-/** Maximum number of ids in an error message. */
 const MAX_LISTED_PARTS = 20;
 
 /**
@@ -291,7 +289,6 @@ function keepParams({ prepared }: PipelineRun, pipeline: RunInputs['pipeline']):
   return kept;
 }
 
-/** Values that are merged in one step. */
 const VALUES_PER_STEP = 500;
 
 /**

@@ -72,7 +72,6 @@ export interface OutcomeBegins {
 
 type StoredItem = readonly [number, Json] | readonly [number, Json, readonly Write[]];
 
-/** Files that the rerun may reuse. */
 export interface SourceFiles {
   readonly part: 'files';
   readonly files: readonly PublishedFile[];
@@ -133,7 +132,6 @@ function compareGiven(given: RunDefinition, now: RunDefinition, hasDefinition: b
   };
 }
 
-/** Returns undefined when the values are the same. */
 function compareValues(before: JsonObject, now: JsonObject): StoredValues | undefined {
   if (before === now) return undefined;
   let isSame = Object.keys(before).length === Object.keys(now).length;

@@ -32,7 +32,6 @@ export class StoredSource {
   readonly #sources = new Map<string | undefined, ReadSource>();
   /** One set for all sub-pipelines of a plan. */
   readonly #changedKeys = new Set<string>();
-  /** The files that may be reused. */
   readonly files: PublishedFile[] = [];
   /** The plan of the earlier run; undefined when the rerun has the same. */
   plan: EarlierPlan | undefined;
@@ -43,7 +42,6 @@ export class StoredSource {
     this.#runId = runId;
   }
 
-  /** @param runId of the run that is repeated */
   static *read(runId: string, parts: readonly SourcePart[]): Steps<StoredSource> {
     const read = new StoredSource(runId);
     let source: ReadSource | undefined;

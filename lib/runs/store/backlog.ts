@@ -3,7 +3,6 @@ import type { RunEntry } from '../run-entry.js';
 import type { StoredRunHead } from './run-store.js';
 import { Deferred } from './run-writer.js';
 
-/** A run that is not restored yet. */
 export class PendingRun {
   readonly head: StoredRunHead;
   /** Memory that the run needs, in bytes, once an attempt to restore the run has found too little. */

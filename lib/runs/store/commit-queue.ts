@@ -9,7 +9,6 @@ import { Deferred, type Piece, RunWriter } from './run-writer.js';
 /** With more than that, in UTF-16 code units, what is left comes with the next batch: nobody waits long for one. */
 const MAX_BATCH_LENGTH = 1024 * 1024;
 
-/** Runs, pieces and keys that are kept together. */
 export interface Batch {
   readonly added: readonly AddedRun[];
   /** In order, the pieces of each run as well. */
@@ -20,7 +19,6 @@ export interface Batch {
   readonly removedKeys: readonly RemovedKey[];
 }
 
-/** A key of a run that is no longer kept. */
 export type RemovedKey = Pick<ForgottenKey, 'tenantId' | 'key'>;
 
 /** A run without its submission, which is the first of its documents. */
@@ -39,7 +37,6 @@ export class CommitQueue {
   readonly #failureListeners: ((error: Error) => void)[] = [];
   /** The writers of runs of which not everything is kept. */
   readonly #writers = new Map<string, RunWriter>();
-  /** The writers that have something to write. */
   readonly #ready = new FairQueue<RunWriter>();
   #added: AddedRun[] = [];
   #removed: string[] = [];

@@ -53,7 +53,6 @@ export class FolderStore implements RunStore {
   readonly #folders: RunFolders;
   readonly #options: FolderStoreOptions;
   readonly #queue: CommitQueue;
-  /** The runs of this process. */
   readonly #own = new Map<string, StoredRun>();
   /** The runs of which the submission, the first document, was passed over: `run.json` has it. */
   readonly #begun = new Set<string>();

@@ -8,7 +8,7 @@ import { cannotOpen, findDriver, isLocked } from './sqlite-store.js';
 
 /** The facts of a store that can be seen from outside. */
 interface StoreFacts {
-  /** Size of the file and of what is not written into it yet, in bytes; undefined when there is no file yet. */
+  /** Of the file and of what is not written into it yet; undefined when there is no file yet. */
   readonly bytes: number | undefined;
   /** Number of runs, those that are still to be done included; undefined when a server has the file open. */
   readonly runs: number | undefined;

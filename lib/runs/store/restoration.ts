@@ -31,10 +31,8 @@ interface RestorationOptions {
   readonly retention: Retention<RunEntry>;
   readonly clock: Clock;
   readonly memory: MemoryPool | undefined;
-  /** Adds a run to the registry. */
   readonly enter: (run: RestoredRun) => RunEntry;
   readonly onEvent: RunEventListener | undefined;
-  /** The registry is being closed. */
   readonly isClosing: () => boolean;
 }
 
@@ -57,7 +55,7 @@ export class Restoration {
     this.#options = options;
   }
 
-  /** Lists the runs. From then on, the other methods know them. Rejects when the store cannot be read. */
+  /** From then on, the other methods know the runs. Rejects when the store cannot be read. */
   async list(): Promise<void> {
     const { store, missingFiles, runs, keys, admission } = this.#options;
     keys.restoreForgotten(await store.keys());
@@ -77,7 +75,6 @@ export class Restoration {
     for (const { tenantId, open } of this.#backlogs) if (open.size > 0) admission.awaitRestored(tenantId);
   }
 
-  /** The number of runs that are not restored yet. */
   get waiting(): number {
     return this.#pending.size;
   }
@@ -201,7 +198,8 @@ export class Restoration {
 
   async #restore(pending: PendingRun, backlog: Backlog): Promise<void> {
     const { factory, store, revive, missingFiles, admission, enter, onEvent, isClosing } = this.#options;
-    this.#assertFits(pending);
+    // Before anything is read of a run for which there was too little memory.
+    if (pending.neededBytes > 0) this.#reserve(pending, pending.neededBytes)();
     const reserve = (bytes: number): (() => void) => this.#reserve(pending, bytes);
     const restored = await factory.restore(pending.head, { store, revive, missingFiles, reserve });
     if (restored === undefined) {
@@ -305,16 +303,10 @@ export class Restoration {
     this.#clearRetry = () => clock.clearTimeout(timer);
   }
 
-  /** @throws WavetrainError `queue_full` before anything is read of a run for which there was too little memory */
-  #assertFits(pending: PendingRun): void {
-    if (pending.neededBytes > 0) this.#reserve(pending, pending.neededBytes)();
-  }
-
   /**
-   * Takes memory for a run. A run that goes on may evict settled ones, as a new one does; a settled one takes free memory
-   * only.
+   * Takes memory for a run, and returns a function that gives it back. A run that goes on may evict settled ones, as a new one
+   * does; a settled one takes free memory only.
    *
-   * @returns gives the memory back
    * @throws WavetrainError `queue_full` when there is too little, `memory_full` when there never can be enough
    */
   #reserve(pending: PendingRun, bytes: number): () => void {

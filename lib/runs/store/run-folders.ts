@@ -7,9 +7,7 @@ import { isInOwnFolders } from '../../execution/invocation/files/own-folder.js';
 import type { RunSummary } from '../record.js';
 import type { StoredFact, StoredRun } from './run-store.js';
 
-/** The processes of this machine. */
 export interface ProcessTable {
-  /** The id of this process. */
   readonly pid: number;
   /** When this machine was started, in milliseconds since 1970, UTC. */
   readonly bootedAt: number;
@@ -34,7 +32,6 @@ export interface ShellRun extends StoredRun {
   readonly command: SavedCommand;
 }
 
-/** The files of a run. */
 export const RUN_FILE = 'run.json';
 export const FACT_FILE = 'facts.jsonl';
 export const SUMMARY_FILE = 'record.json';
@@ -43,7 +40,6 @@ const OWN_FILES: ReadonlySet<string> = new Set([RUN_FILE, FACT_FILE, SUMMARY_FIL
 /** The clock of a machine may be set by so much while it starts. */
 const BOOT_TOLERANCE_MS = 10_000;
 
-/** A run whose folder is found. */
 interface FoundFolder {
   readonly id: string;
   readonly bytes: number;
@@ -71,7 +67,6 @@ export class RunFolders {
     return this.#processes.pid;
   }
 
-  /** The folder of the runs. */
   get runs(): string {
     return join(this.path, 'runs');
   }
@@ -103,7 +98,6 @@ export class RunFolders {
     return existsSync(join(this.folder(id), RUN_FILE));
   }
 
-  /** Returns undefined when there is no such run. */
   read(id: string): ShellRun | undefined {
     return readJson(join(this.folder(id), RUN_FILE)) as ShellRun | undefined;
   }

@@ -50,7 +50,6 @@ export interface StoredRunHead {
   readonly idempotency: IdempotencyKey | undefined;
 }
 
-/** A run that was accepted. */
 export interface StoredRun extends Pick<StoredRunHead, 'id' | 'number' | 'createdAt'> {
   readonly submission: StoredSubmission;
 }

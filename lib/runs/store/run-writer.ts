@@ -71,17 +71,15 @@ export class RunWriter {
     this.tenantId = tenantId;
   }
 
-  /** True when everything so far is written. */
   get isEmpty(): boolean {
     return this.#next === this.#entries.length && this.#document === undefined;
   }
 
-  /** True when everything so far is kept. */
   get isKept(): boolean {
     return this.#kept === this.#added;
   }
 
-  /** How many entries are written to their ends. */
+  /** Entries that are written to their ends. */
   get written(): number {
     return this.#written;
   }
@@ -105,7 +103,6 @@ export class RunWriter {
     this.#added++;
   }
 
-  /** Resolves when everything so far is kept. */
   committed(): Promise<void> {
     if (this.isKept) return DONE;
     let last = this.#waiters.at(-1);

@@ -53,7 +53,6 @@ export function assertOurs(database: Database.Database): void {
   }
 }
 
-/** Brings the file to the version of this program. */
 export function migrate(database: Database.Database): void {
   const version = readVersion(database);
   database.exec('BEGIN IMMEDIATE');

@@ -7,7 +7,6 @@ import type { StoredRunHead, StoredSubmission } from './run-store.js';
 import { endsSettled, SETTLED_LENGTH } from './run-writer.js';
 import { assertOurs, migrate } from './schema.js';
 
-/** A request to the thread that has the file open. */
 export type StoreRequest =
   | { readonly kind: 'keep'; readonly batch: Batch }
   | { readonly kind: 'heads'; readonly after: number }
@@ -17,7 +16,6 @@ export type StoreRequest =
   | { readonly kind: 'limit'; readonly pages: number }
   | { readonly kind: 'close' };
 
-/** A row of a run. */
 interface RunRow {
   readonly number: number;
   readonly id: string;
@@ -28,7 +26,6 @@ interface RunRow {
   readonly idempotency: string | null;
 }
 
-/** A JSON document of a run, or a part of one. */
 export interface PieceRow {
   /** Grows from piece to piece. */
   readonly n: number;
@@ -152,7 +149,6 @@ function removeUnfinished(database: Database.Database): void {
   database.exec('COMMIT');
 }
 
-/** So many runs are listed at once. */
 const HEADS_PER_PAGE = 1000;
 
 /** Lists the runs after a number; none when there are no more. */
@@ -203,7 +199,6 @@ function readHasSettled(database: Database.Database, number: number): boolean {
   return last !== undefined && endsSettled(last.tail);
 }
 
-/** The first document of a run. */
 function readSubmission(database: Database.Database, runId: string): string {
   let submission = '';
   for (let piece = readPieces(database, runId, 0, 1)[0]; piece !== undefined; ) {
@@ -338,7 +333,6 @@ class Cleaner {
     this.#database = database;
   }
 
-  /** Call when runs may have been removed. */
   wake(): void {
     if (this.#isAtWork) return;
     this.#isAtWork = true;
@@ -358,7 +352,6 @@ class Cleaner {
 /** So many free pages are given back with one commit: more would let others wait. */
 const PAGES_PER_COMMIT = 512;
 
-/** Gives free pages back to the disk. */
 function giveBack(database: Database.Database, pages: number): void {
   database.exec(`PRAGMA incremental_vacuum(${pages})`);
 }

@@ -71,16 +71,10 @@ class Pointers {
   }
 
   add(place: Place | undefined): void {
-    if (place === undefined) {
-      this.#addPath();
-      return;
-    }
+    if (place === undefined) return this.#addPath();
     // Once one does not fit, `path` says that there are more, and none that is shorter follows.
     this.#lengthLeft -= this.#path.length + place.length;
-    if (this.#lengthLeft < 0) {
-      this.#addPath();
-      return;
-    }
+    if (this.#lengthLeft < 0) return this.#addPath();
     const keys: (string | number)[] = [];
     for (let at: Place | undefined = place; at !== undefined; at = at.parent) keys.push(at.key);
     this.#cut.push(this.#path + toJsonPointer(keys.toReversed()));
@@ -92,7 +86,6 @@ class Pointers {
   }
 }
 
-/** So many parts are looked at in one step. */
 const PARTS_PER_STEP = 5000;
 
 /** The keys of an object that has more are listed once: a value may contain the same object very many times. */
@@ -191,7 +184,6 @@ class Cutter {
 
 /** Divides a limit between members: what short ones leave goes to those after them. */
 class Shares {
-  /** The number of members that are shown. */
   readonly count: number;
   left: number;
   #members: number;

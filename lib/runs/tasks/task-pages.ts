@@ -141,7 +141,6 @@ export function findError(run: AnyRun): ErrorRecord | undefined {
   return work?.getTrace(taskId)?.failedAttempts(item)?.error;
 }
 
-/** The records of one page. */
 class Page<R extends TaskRecord | ItemRecord> {
   /** Position of the first candidate. */
   readonly start: number;

@@ -26,7 +26,6 @@ export interface PipelineView {
   readonly isOver: boolean;
 }
 
-/** Items that are passed over in one step. */
 export const ITEMS_PER_STEP = 1000;
 
 /** Characters of an item that name it where values are left out. */
@@ -67,7 +66,6 @@ export class TaskView {
     return this.#itemOutputs?.length;
   }
 
-  /** Call before the records are made. */
   *prepare(): Steps<void> {
     yield* this.#part.begun?.values.prepare(this.#task) ?? [];
   }
@@ -162,7 +160,6 @@ export class TaskView {
     return failed;
   }
 
-  /** The record of the task, or of an item of it. */
   *toCall(item: number | undefined, limit: number): Steps<TaskRecord | ItemRecord> {
     return yield* item === undefined ? this.toRecord(limit) : this.toItemRecord(item, limit);
   }

@@ -1,3 +1,4 @@
+import type { RunStatus } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
 import { LinkedMap } from '../../common/memory/linked-map.js';
@@ -22,6 +23,10 @@ interface Place {
 export class RunIndex {
   readonly #places = new LinkedMap<string, Place>();
   readonly #retention: Retention<RunEntry>;
+  /** Runs that have not settled. */
+  readonly #open = new LinkedMap<string, RunEntry>();
+  /** The statuses of settled runs, which never change again: there may be a million. */
+  readonly #settled = new Map<RunStatus, number>();
   #leftRuns = 0;
   /** Distinguishes the versions of this process from those of another one. */
   readonly #openedAt: number;
@@ -51,7 +56,6 @@ export class RunIndex {
     return this.get(runId) !== undefined;
   }
 
-  /** All runs that are kept. */
   newestFirst(): Iterable<RunEntry> {
     this.#retention.sweep();
     return listEntries(this.#places.backwards());
@@ -75,13 +79,15 @@ export class RunIndex {
     const changes = this.#changesByTenant.get(tenantId) ?? { origin: id, runs: 0, count: 0 };
     changes.runs++;
     this.#changesByTenant.set(tenantId, changes);
+    this.#open.add(id, entry);
     this.onChanged(entry);
   }
 
   delete(entry: RunEntry): void {
-    const { id, tenantId } = entry.run;
+    const { id, tenantId, status } = entry.run;
     if (!this.has(id)) return;
     this.#places.delete(id);
+    if (!this.#open.delete(id)) this.#settled.set(status, (this.#settled.get(status) ?? 0) - 1);
     this.onChanged(entry);
     const changes = this.#changesByTenant.get(tenantId);
     if (changes !== undefined && --changes.runs === 0) this.#changesByTenant.delete(tenantId);
@@ -94,16 +100,25 @@ export class RunIndex {
     run.stop();
   }
 
-  /** The number of runs that were left for the next process. */
   get leftRuns(): number {
     return this.#leftRuns;
   }
 
   /** Call when a run has settled. Changes of a run that has a slot are noticed anyway. */
   onChanged({ run }: RunEntry): void {
+    const { id, status, isSettled } = run;
+    if (isSettled && this.#open.delete(id)) this.#settled.set(status, (this.#settled.get(status) ?? 0) + 1);
     this.#changes.count++;
     const changes = this.#changesByTenant.get(run.tenantId);
     if (changes !== undefined) changes.count++;
+  }
+
+  /** Takes time only for the runs that have not settled. */
+  countByStatus(): ReadonlyMap<RunStatus, number> {
+    this.#retention.sweep();
+    const counts = new Map([...this.#settled].filter(([, count]) => count > 0));
+    for (const { run } of this.#open) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
+    return counts;
   }
 
   /** Changes, as JSON does, with the runs of some tenants that come, go and settle. @param tenants undefined for all of them */

@@ -145,7 +145,6 @@ class RunFilter {
   }
 }
 
-/** The runs of one page. */
 class PageOfRuns {
   readonly runs: RunSummary[] = [];
   nextCursor: string | null = null;
@@ -157,12 +156,10 @@ class PageOfRuns {
     this.#limit = limit;
   }
 
-  /** True when another page follows. */
   get isComplete(): boolean {
     return this.nextCursor !== null;
   }
 
-  /** Adds a run, or ends the page before it. */
   add(run: BaseRun, sequence: number): void {
     if (this.runs.length === this.#limit) return this.#end();
     const summary = toRunSummary(run);
@@ -173,12 +170,8 @@ class PageOfRuns {
   }
 
   #end(): void {
-    this.nextCursor = encodeCursor(this.#last);
+    this.nextCursor = `r${this.#last.toString(36)}`;
   }
-}
-
-function encodeCursor(sequence: number): string {
-  return `r${sequence.toString(36)}`;
 }
 
 function decodeCursor(cursor: string): number {
@@ -186,7 +179,6 @@ function decodeCursor(cursor: string): number {
   throw new WavetrainError('invalid_request', `cursor must be the next_cursor of an earlier page`);
 }
 
-/** Names a pipeline or a plan of a tenant. */
 export interface DefinitionOfTenant {
   readonly tenantId: string;
   readonly id: string;

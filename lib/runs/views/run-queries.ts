@@ -61,7 +61,6 @@ import {
   type WriteYaml,
 } from './submission-view.js';
 
-/** The parts of a registry that queries read. */
 interface QueriedParts {
   readonly runs: RunIndex;
   readonly executor: LocalExecutor;
@@ -88,7 +87,6 @@ export class RunQueries {
     return this.#parts.restoration();
   }
 
-  /** The number of queued and of running runs. */
   get load(): { readonly queued: number; readonly running: number } {
     return this.#parts.admission.load;
   }
@@ -146,9 +144,7 @@ export class RunQueries {
 
   /** The number of kept runs per status; omits a status without runs. */
   countByStatus(): ReadonlyMap<RunStatus, number> {
-    const counts = new Map<RunStatus, number>();
-    for (const { run } of this.#runs.newestFirst()) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
-    return counts;
+    return this.#runs.countByStatus();
   }
 
   /**

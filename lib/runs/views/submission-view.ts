@@ -1,6 +1,8 @@
 import { type JsonObject, setOwn } from '../../common/json/json.js';
 import { writeJsonInSteps } from '../../common/json/json-writer.js';
 import type { Steps } from '../../common/scheduling/steps.js';
+import type { Shape } from '../../common/wire/shape.js';
+import type { BlackboardSchema, EditableDefinitionSchema } from '../../common/wire/submission.js';
 import type { AnyRun } from '../../execution/local-executor.js';
 import { copyToJsonInSteps } from '../../execution/invocation/json-output.js';
 import { StoredValues } from '../../execution/session/stored-values.js';
@@ -10,41 +12,18 @@ import { cutValueInSteps } from '../tasks/cut-value.js';
 import { type HoldMemory, VALUE_LENGTH, WHOLE } from '../tasks/task-pages.js';
 import type { TaskOptions } from '../tasks/task-record.js';
 
-/**
- * Writes a definition as YAML; null when the text would be too long.
- *
- * @param hold takes memory for the text while it grows
- */
+/** Writes a definition as YAML; null when the text would be too long. @param hold takes memory for the text while it grows */
 export type WriteYaml = (definition: JsonObject, hold: HoldMemory) => Steps<string | null>;
 
-/** The checked definition of a run. */
 export type DefinitionOfRun = Pick<RunInputs, 'pipeline'> | Pick<PlanInputs, 'plan'>;
 
 /** The submission of a run, as a rerun takes it: of a plan, with its pipelines in it (D60). */
-export interface EditableDefinition {
-  readonly kind: 'pipeline' | 'plan';
-  readonly definition: JsonObject;
-  /** The same as text: as it was submitted, or in the order of its keys. Null when that would be longer than 1 MiB. */
-  readonly yaml: string | null;
-  /** `submitted`: the text is the one that was sent, YAML or JSON, with its comments. */
-  readonly yaml_source: 'submitted' | 'generated';
-  /** The params that were sent; the others have their defaults. Empty for a plan. */
-  readonly params: JsonObject;
-  /** The inputs that were sent. */
-  readonly inputs: JsonObject;
-  readonly session: JsonObject;
+export interface EditableDefinition extends Omit<Shape<typeof EditableDefinitionSchema>, 'options'> {
   readonly options: ExecutionOptions;
-  /** How many sub-pipelines of a plan run at once; only when it is not what the plan says. */
-  readonly plan_concurrency?: number;
 }
 
 /** The session values with which a run began, and those that it has now (D59). */
-export interface BlackboardView {
-  readonly before: JsonObject;
-  readonly after: JsonObject;
-  /** JSON pointers, within this view, to what was cut; empty when everything is whole. */
-  readonly cut: readonly string[];
-}
+export interface BlackboardView extends Shape<typeof BlackboardSchema> {}
 
 export type BlackboardOptions = Pick<TaskOptions, 'whole'>;
 
@@ -97,7 +76,6 @@ function pick(values: JsonObject, keys: readonly string[]): JsonObject {
   return picked;
 }
 
-/** Sub-pipelines that are copied in one step. */
 const PARTS_PER_STEP = 200;
 
 /** The definition in one piece: the pipelines of a plan that came from elsewhere are put in their places. */

@@ -1,43 +1,28 @@
 import { expect } from 'chai';
-import { readFileSync, symlinkSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { LIBRARY_LIMITS } from '../../../lib/library/limits.js';
 import type { PauseRequest, SavedFile } from '../../../lib/library/save-file.js';
 import type { FileChangedError } from '../../../lib/library/write-file.js';
 import { settle } from '../../support/deferred.js';
-import { ManualClock } from '../../support/manual-clock.js';
 import { catchRejection } from '../../support/rejection.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { pipelineText, TestLibrary } from '../test-library.js';
+import { clockAt, pipelineText, type TestLibrary, useLibraries } from '../test-library.js';
 
 const MINUTE = 60_000;
 
 describe('Pausing and resuming a schedule of the folder (D72)', () => {
-  let folder: TemporaryFolder;
+  const { folder, start, close, write: writeFile, read: readFile } = useLibraries();
   let opened: TestLibrary;
-  beforeEach(() => {
-    folder = new TemporaryFolder();
-  });
-  afterEach(async () => {
-    await opened.close();
-    folder.remove();
-  });
-
-  const write = (fields: string, file = 'p.yaml'): string =>
-    folder.write(`pipelines/${file}`, pipelineText('p', fields));
-  const read = (file = 'p.yaml'): string => readFileSync(folder.at(`pipelines/${file}`), 'utf8');
-  const open = async (isWritable = true): Promise<TestLibrary> => {
-    const clock = new ManualClock(Date.parse('2026-01-01T05:59:30Z'));
-    opened = await TestLibrary.open(folder, { isWritable, clock });
-    await opened.startSchedules();
-    return opened;
-  };
+  const write = (fields: string, file = 'p.yaml'): string => writeFile(file, pipelineText('p', fields));
+  const read = (): string => readFile('p.yaml');
+  const open = async (isWritable = true): Promise<TestLibrary> =>
+    (opened = await start({ isWritable, clock: clockAt('2026-01-01T05:59:30Z') }));
   const pause = (isPaused: boolean, more: Partial<PauseRequest> = {}): Promise<SavedFile | undefined> =>
     opened.library.saving.pause({
       tenantId: 'default',
       id: 'p',
       isPaused,
       mayRun: true,
-      hold: () => undefined,
+      hold: () => {},
       ...more,
     });
   const refuse = async (pausing: Promise<unknown>): Promise<FileChangedError> =>
@@ -58,7 +43,7 @@ describe('Pausing and resuming a schedule of the folder (D72)', () => {
     await settle(5);
     expect((await opened.show('p')).schedule?.next_runs[0]).to.equal('2026-01-01T06:05:00.000Z');
     await opened.pass(MINUTE);
-    expect(opened.runs.map(({ created_at }) => created_at.slice(11, 16))).to.deep.equal(['06:05']);
+    expect(opened.creationTimes).to.deep.equal(['06:05']);
   });
 
   it('writes nothing when the file says so already', async () => {
@@ -75,10 +60,10 @@ describe('Pausing and resuming a schedule of the folder (D72)', () => {
     const release = opened.parser.hold('paused: true');
     const pausing = refuse(pause(true));
     while (opened.parser.count('paused: true') === 0) await settle();
-    const other = write('schedule: "@daily"');
+    write('schedule: "@daily"');
     release();
     expect(await pausing).to.include({ code: 'file_changed' });
-    expect(readFileSync(other, 'utf8')).to.equal(pipelineText('p', 'schedule: "@daily"'));
+    expect(read()).to.equal(pipelineText('p', 'schedule: "@daily"'));
   });
 
   it('lets one of two succeed who save the same version at once', async () => {
@@ -130,9 +115,8 @@ describe('Pausing and resuming a schedule of the folder (D72)', () => {
     await open(false);
     expect(await refuse(pause(true))).to.include({ code: 'forbidden' });
     expect(read()).to.equal(pipelineText('p', EACH));
-    await opened.close();
-    folder.remove();
-    folder = new TemporaryFolder();
+    await close(opened);
+    rmSync(folder.at('pipelines/p.yaml'));
     write(EACH, 'deep/p.txt');
     symlinkSync(folder.at('pipelines/deep/p.txt'), folder.at('pipelines/p.yaml'));
     await open();

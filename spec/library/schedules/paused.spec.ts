@@ -1,46 +1,18 @@
 import { expect } from 'chai';
-import { join } from 'node:path';
-import { SqliteStore } from '../../../lib/runs/store/sqlite-store.js';
 import { settle } from '../../support/deferred.js';
-import { ManualClock } from '../../support/manual-clock.js';
-import { ROOT } from '../../project/files.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { pipelineText, TestLibrary, type TestLibraryOptions } from '../test-library.js';
+import { clockAt, pipelineText, type TestLibrary, useLibraries } from '../test-library.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 describe('Schedules that are paused (D70)', () => {
-  let folder: TemporaryFolder;
-  let open: TestLibrary[];
-  beforeEach(() => {
-    folder = new TemporaryFolder();
-    open = [];
-  });
-  afterEach(async () => {
-    for (const each of open) await each.close();
-    folder.remove();
-  });
-
-  const start = async (options: TestLibraryOptions): Promise<TestLibrary> => {
-    const opened = await TestLibrary.open(folder, options);
-    open.push(opened);
-    await opened.startSchedules();
-    return opened;
-  };
-  const close = async (opened: TestLibrary): Promise<void> => {
-    open = open.filter((each) => each !== opened);
-    await opened.close();
-  };
-  const write = (fields: string): string => folder.write('pipelines/p.yaml', pipelineText('p', fields));
-  const createdAt = (opened: TestLibrary): string[] =>
-    opened.runs.map(({ created_at }) => created_at.slice(11, 16));
-  const at = (time: string): ManualClock => new ManualClock(Date.parse(time));
+  const { start, startStored, close, write: writeFile } = useLibraries();
+  const write = (fields: string): string => writeFile('p.yaml', pipelineText('p', fields));
 
   it('start nothing, show no next time, and neither miss nor make up for the times that pass', async () => {
     write('schedule: "* * * * *", catch_up: true, overlap: allow, paused: true');
-    const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+    const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
     await opened.pass(10 * MINUTE);
     expect((await opened.show('p')).schedule).to.include({ paused: true, last: null });
     expect((await opened.show('p')).schedule?.next_runs).to.deep.equal([]);
@@ -51,7 +23,7 @@ describe('Schedules that are paused (D70)', () => {
     write('schedule: "* * * * *", catch_up: true, overlap: allow');
     await opened.look();
     await opened.pass(MINUTE);
-    expect(createdAt(opened)).to.deep.equal(['07:11']);
+    expect(opened.creationTimes).to.deep.equal(['07:11']);
     expect((await opened.show('p')).schedule?.last).to.deep.equal({
       due_at: '2026-01-01T07:11:00.000Z',
       run_id: opened.runs[0]?.run_id,
@@ -62,7 +34,7 @@ describe('Schedules that are paused (D70)', () => {
 
   it('go on from the next time when they are resumed, and keep what became of the last one', async () => {
     write('schedule: "0 * * * *"');
-    const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+    const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
     await opened.pass(MINUTE);
     const { last } = (await opened.show('p')).schedule ?? {};
     expect(last).to.include({ outcome: 'started' });
@@ -75,12 +47,12 @@ describe('Schedules that are paused (D70)', () => {
     expect((await opened.show('p')).schedule?.next_runs[0]).to.equal('2026-01-01T09:00:00.000Z');
     await opened.controlled.returns('done');
     await opened.pass(HOUR);
-    expect(createdAt(opened)).to.deep.equal(['06:00', '09:00']);
+    expect(opened.creationTimes).to.deep.equal(['06:00', '09:00']);
   });
 
   it('leave a run alone that has begun, and can still be run by a request', async () => {
     write('schedule: "* * * * *"');
-    const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+    const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
     await opened.pass(MINUTE);
     write('schedule: "* * * * *", paused: true');
     await opened.look();
@@ -94,7 +66,7 @@ describe('Schedules that are paused (D70)', () => {
 
   it('skip the time that waits for the last run, and start it neither when that settles nor when they are resumed', async () => {
     write('schedule: "* * * * *", overlap: queue');
-    const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+    const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
     await opened.pass(90_000);
     expect((await opened.show('p')).schedule?.last).to.include({ outcome: 'queued' });
     write('schedule: "* * * * *", overlap: queue, paused: true');
@@ -108,35 +80,33 @@ describe('Schedules that are paused (D70)', () => {
     });
     await opened.controlled.returns('done');
     await opened.pass(5 * MINUTE);
-    expect(createdAt(opened)).to.deep.equal(['06:00']);
+    expect(opened.creationTimes).to.deep.equal(['06:00']);
     write('schedule: "* * * * *", overlap: queue');
     await opened.look();
     await settle(10);
-    expect(createdAt(opened)).to.deep.equal(['06:00']);
+    expect(opened.creationTimes).to.deep.equal(['06:00']);
     await opened.pass(MINUTE);
     expect(opened.runs).to.have.length(2);
   });
 
   describe('with a store', () => {
-    const stored = async (clock: ManualClock): Promise<TestLibrary> =>
-      start({
-        clock,
-        store: await SqliteStore.open(folder.at('runs.db'), join(ROOT, 'dist', 'store-thread.cjs')),
-        scheduleFile: folder.at('runs.db.schedules.json'),
-      });
     const DAILY = 'schedule: "0 6 * * *", catch_up: true';
-
-    it('stay so across a restart, and have missed nothing when they are resumed after it', async () => {
+    const pauseAfterFirstRun = async (): Promise<TestLibrary> => {
       write(DAILY);
-      const clock = at('2026-01-01T05:59:30Z');
-      const first = await stored(clock);
+      const first = await startStored(clockAt('2026-01-01T05:59:30Z'));
       await first.pass(MINUTE);
       await first.controlled.returns('done');
       write(`${DAILY}, paused: true`);
       await first.look();
+      return first;
+    };
+
+    it('stay so across a restart, and have missed nothing when they are resumed after it', async () => {
+      const first = await pauseAfterFirstRun();
+      const { clock } = first;
       await close(first);
       clock.advance(2 * DAY);
-      const second = await stored(clock);
+      const second = await startStored(clock);
       await second.pass(MINUTE);
       expect((await second.show('p')).schedule).to.deep.include({ paused: true, next_runs: [] });
       expect((await second.show('p')).schedule?.last).to.include({ outcome: 'started' });
@@ -152,11 +122,11 @@ describe('Schedules that are paused (D70)', () => {
 
     it('have missed nothing when they are resumed while no server is at work', async () => {
       write(`${DAILY}, paused: true`);
-      const clock = at('2026-01-01T05:59:30Z');
-      await close(await stored(clock));
+      const clock = clockAt('2026-01-01T05:59:30Z');
+      await close(await startStored(clock));
       clock.advance(2 * DAY);
       write(DAILY);
-      const second = await stored(clock);
+      const second = await startStored(clock);
       await second.pass(MINUTE);
       expect(second.runs.map(({ created_at }) => created_at.slice(0, 16))).to.deep.equal([
         '2026-01-03T06:00',
@@ -165,19 +135,14 @@ describe('Schedules that are paused (D70)', () => {
     });
 
     it('have missed nothing of a pause that was over before the process ended', async () => {
-      write(DAILY);
-      const clock = at('2026-01-01T05:59:30Z');
-      const first = await stored(clock);
-      await first.pass(MINUTE);
-      await first.controlled.returns('done');
-      write(`${DAILY}, paused: true`);
-      await first.look();
+      const first = await pauseAfterFirstRun();
+      const { clock } = first;
       await first.pass(MINUTE);
       clock.advance(2 * DAY);
       write(DAILY);
       await first.look();
       await close(first);
-      const second = await stored(clock);
+      const second = await startStored(clock);
       await second.pass(MINUTE);
       expect(second.runs).to.have.length(1);
       expect((await second.show('p')).schedule?.last).to.include({ outcome: 'started' });

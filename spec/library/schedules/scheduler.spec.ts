@@ -1,48 +1,21 @@
 import { expect } from 'chai';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { SqliteStore } from '../../../lib/runs/store/sqlite-store.js';
 import { settle } from '../../support/deferred.js';
-import { ManualClock } from '../../support/manual-clock.js';
-import { ROOT } from '../../project/files.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { pipelineText, TestLibrary, type TestLibraryOptions } from '../test-library.js';
+import { catchRejection } from '../../support/rejection.js';
+import { clockAt, pipelineText, useLibraries } from '../test-library.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+const ONE_RUN = { maxRunning: 1, maxQueued: 0 };
 
 describe('Schedules (D70)', () => {
-  let folder: TemporaryFolder;
-  let open: TestLibrary[];
-  beforeEach(() => {
-    folder = new TemporaryFolder();
-    open = [];
-  });
-  afterEach(async () => {
-    for (const each of open) await each.close();
-    folder.remove();
-  });
-
-  const start = async (options: TestLibraryOptions = {}): Promise<TestLibrary> => {
-    const opened = await TestLibrary.open(folder, options);
-    open.push(opened);
-    await opened.startSchedules();
-    return opened;
-  };
-  const close = async (opened: TestLibrary): Promise<void> => {
-    open = open.filter((each) => each !== opened);
-    await opened.close();
-  };
-  const write = (id: string, fields: string): string =>
-    folder.write(`pipelines/${id}.yaml`, pipelineText(id, fields));
-  const createdAt = (opened: TestLibrary): string[] =>
-    opened.runs.map(({ created_at }) => created_at.slice(11, 16));
-  const at = (time: string): ManualClock => new ManualClock(Date.parse(time));
+  const { folder, start, startStored, close, write: writeFile } = useLibraries();
+  const write = (id: string, fields: string): string => writeFile(`${id}.yaml`, pipelineText(id, fields));
 
   describe('on time', () => {
     it('start a run when they are due, once, and show the next times and the last one', async () => {
       write('six', 'schedule: "0 6 * * *"');
-      const opened = await start({ clock: at('2026-01-01T05:58:00Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:58:00Z') });
       const { schedule } = await opened.show('six');
       expect(schedule).to.deep.equal({
         cron: ['0 6 * * *'],
@@ -56,7 +29,7 @@ describe('Schedules (D70)', () => {
       await opened.pass(MINUTE);
       expect(opened.runs).to.have.length(0);
       await opened.pass(5 * MINUTE);
-      expect(createdAt(opened)).to.deep.equal(['06:00']);
+      expect(opened.creationTimes).to.deep.equal(['06:00']);
       const shown = await opened.show('six');
       const [run] = opened.runs;
       expect(shown.schedule?.last).to.deep.equal({
@@ -72,7 +45,7 @@ describe('Schedules (D70)', () => {
 
     it('start runs whose trigger is "schedule" (D28), with a null one for their reruns', async () => {
       write('six', 'schedule: "0 6 * * *"');
-      const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
       await opened.pass(MINUTE);
       const runId = opened.runs[0]?.run_id ?? '';
       opened.controlled.calls[0]?.resolve('done');
@@ -83,24 +56,24 @@ describe('Schedules (D70)', () => {
 
     it('start runs of the tenant whose folder the file is in', async () => {
       folder.write('pipelines/tenants/acme/six.yaml', pipelineText('six', 'schedule: "0 6 * * *"'));
-      const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
       await opened.pass(MINUTE);
       expect(opened.runs.map(({ tenant_id }) => tenant_id)).to.deep.equal(['acme']);
     });
 
     it('start one run in the hour that daylight saving repeats, and one after the hour that it skips', async () => {
       write('night', 'schedule: "30 2 * * *", timezone: Europe/Berlin, overlap: allow');
-      const autumn = await start({ clock: at('2026-10-25T00:00:00Z') });
+      const autumn = await start({ clock: clockAt('2026-10-25T00:00:00Z') });
       await autumn.pass(3 * HOUR);
-      expect(createdAt(autumn)).to.deep.equal(['00:30']);
-      const spring = await start({ clock: at('2026-03-29T00:00:00Z') });
+      expect(autumn.creationTimes).to.deep.equal(['00:30']);
+      const spring = await start({ clock: clockAt('2026-03-29T00:00:00Z') });
       await spring.pass(3 * HOUR);
-      expect(createdAt(spring)).to.deep.equal(['01:00']);
+      expect(spring.creationTimes).to.deep.equal(['01:00']);
     });
 
     it('start nothing any more when the server shuts down', async () => {
       write('six', 'schedule: "0 6 * * *"');
-      const opened = await start({ clock: at('2026-01-01T05:59:00Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:00Z') });
       await opened.scheduler.close();
       await opened.pass(5 * MINUTE);
       expect(opened.runs).to.have.length(0);
@@ -110,9 +83,9 @@ describe('Schedules (D70)', () => {
   describe('while the last run is at work', () => {
     it('skip their times, however many come, and go on when it has settled', async () => {
       write('each', 'schedule: "* * * * *"');
-      const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
       await opened.pass(10 * MINUTE);
-      expect(createdAt(opened)).to.deep.equal(['06:00']);
+      expect(opened.creationTimes).to.deep.equal(['06:00']);
       const { schedule } = await opened.show('each');
       expect(schedule?.last).to.include({
         outcome: 'skipped',
@@ -122,12 +95,12 @@ describe('Schedules (D70)', () => {
       expect(schedule?.last?.reason).to.match(/^run [\w-]+ has not settled yet$/);
       await opened.controlled.returns('done');
       await opened.pass(MINUTE);
-      expect(createdAt(opened)).to.deep.equal(['06:00', '06:10']);
+      expect(opened.creationTimes).to.deep.equal(['06:00', '06:10']);
     });
 
     it('let one run wait with overlap: queue, which starts when the last one settles', async () => {
       write('each', 'schedule: "* * * * *", overlap: queue');
-      const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
       await opened.pass(90_000);
       expect((await opened.show('each')).schedule?.last).to.include({ outcome: 'queued', run_id: null });
       await opened.pass(3 * MINUTE);
@@ -144,17 +117,14 @@ describe('Schedules (D70)', () => {
 
     it('start further runs with overlap: allow', async () => {
       write('each', 'schedule: "* * * * *", overlap: allow');
-      const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
       await opened.pass(3 * MINUTE);
-      expect(createdAt(opened)).to.deep.equal(['06:00', '06:01', '06:02']);
+      expect(opened.creationTimes).to.deep.equal(['06:00', '06:01', '06:02']);
     });
 
     it('let one run wait while the queue of the server is full, log that once, and skip later times (D25)', async () => {
       write('each', 'schedule: "* * * * *", overlap: allow');
-      const opened = await start({
-        clock: at('2026-01-01T05:59:30Z'),
-        admission: { maxRunning: 1, maxQueued: 0 },
-      });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z'), admission: ONE_RUN });
       await opened.pass(2 * MINUTE);
       const log = opened.log.filter((line) => line.includes('queued'));
       expect(log).to.have.length(1);
@@ -181,10 +151,7 @@ describe('Schedules (D70)', () => {
 
     it('ask for the run of a time once at each look while the queue of the server is full (D25)', async () => {
       write('each', 'schedule: "* * * * *", overlap: allow');
-      const opened = await start({
-        clock: at('2026-01-01T05:59:30Z'),
-        admission: { maxRunning: 1, maxQueued: 0 },
-      });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z'), admission: ONE_RUN });
       await opened.pass(MINUTE);
       const asked: string[] = [];
       const submitOnce = opened.registry.submitOnce.bind(opened.registry);
@@ -200,7 +167,7 @@ describe('Schedules (D70)', () => {
   describe('when the clock jumps', () => {
     it('say how many times were missed, and start none', async () => {
       write('hourly', 'schedule: "0 * * * *"');
-      const opened = await start({ clock: at('2026-01-01T05:30:00Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:30:00Z') });
       opened.clock.stepWall(5 * HOUR);
       await opened.pass(MINUTE);
       expect(opened.runs).to.have.length(0);
@@ -218,7 +185,7 @@ describe('Schedules (D70)', () => {
 
     it('make up for all of them by one run with catch_up', async () => {
       write('hourly', 'schedule: "0 * * * *", catch_up: true, overlap: allow');
-      const opened = await start({ clock: at('2026-01-01T05:30:00Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:30:00Z') });
       opened.clock.stepWall(5 * HOUR);
       await opened.pass(5 * MINUTE);
       expect(opened.runs).to.have.length(1);
@@ -227,7 +194,7 @@ describe('Schedules (D70)', () => {
 
     it('start one run for a time that has just come, though others before were missed', async () => {
       write('each', 'schedule: "* * * * *", overlap: allow');
-      const opened = await start({ clock: at('2026-01-01T06:00:30Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T06:00:30Z') });
       opened.clock.stepWall(10 * MINUTE);
       await opened.pass(30_000);
       expect(opened.runs).to.have.length(1);
@@ -236,7 +203,7 @@ describe('Schedules (D70)', () => {
 
     it('start no time twice when it goes back', async () => {
       write('six', 'schedule: "0 6 * * *", overlap: allow');
-      const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
       await opened.pass(MINUTE);
       expect(opened.runs).to.have.length(1);
       opened.clock.stepWall(-10 * MINUTE);
@@ -246,7 +213,7 @@ describe('Schedules (D70)', () => {
 
     it('go on from the time that it shows when it was hours ahead, and start no time twice (D36)', async () => {
       write('hourly', 'schedule: "0 * * * *", overlap: allow');
-      const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
       await opened.pass(MINUTE);
       opened.clock.stepWall(30 * 24 * HOUR);
       await opened.pass(HOUR);
@@ -265,7 +232,7 @@ describe('Schedules (D70)', () => {
 
     it('count the times of years without taking long', async () => {
       write('each', 'schedule: "* * * * *"');
-      const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
       opened.clock.stepWall(3 * 365 * 24 * HOUR);
       await opened.pass(MINUTE);
       expect((await opened.show('each')).schedule?.last).to.include({ outcome: 'started', missed: 99 });
@@ -275,27 +242,27 @@ describe('Schedules (D70)', () => {
   describe('whose file changes', () => {
     it('have the new times from then on, and not those of the past', async () => {
       write('p', 'schedule: "0 6 * * *"');
-      const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
       await opened.pass(MINUTE);
       write('p', 'schedule: ["0 6 * * *", "59 5 * * *", "5 6 * * *"], overlap: allow');
       await opened.look();
       await opened.pass(10 * MINUTE);
-      expect(createdAt(opened)).to.deep.equal(['06:00', '06:05']);
+      expect(opened.creationTimes).to.deep.equal(['06:00', '06:05']);
     });
 
     it('keep the times of the last version without errors', async () => {
       write('p', 'schedule: "0 6 * * *"');
-      const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
       write('p', 'schedule: "0 7 * *"');
       await opened.look();
       expect(await opened.show('p')).to.include({ ok: false, stale: true });
       await opened.pass(MINUTE);
-      expect(createdAt(opened)).to.deep.equal(['06:00']);
+      expect(opened.creationTimes).to.deep.equal(['06:00']);
     });
 
     it('start nothing any more when the file is removed, and leave its run alone', async () => {
       const file = write('p', 'schedule: "* * * * *"');
-      const opened = await start({ clock: at('2026-01-01T05:59:30Z') });
+      const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });
       await opened.pass(MINUTE);
       rmSync(file);
       await opened.look();
@@ -305,20 +272,13 @@ describe('Schedules (D70)', () => {
   });
 
   describe('with a store', () => {
-    const stored = async (clock: ManualClock): Promise<TestLibrary> =>
-      start({
-        clock,
-        store: await SqliteStore.open(folder.at('runs.db'), join(ROOT, 'dist', 'store-thread.cjs')),
-        scheduleFile: folder.at('runs.db.schedules.json'),
-      });
-
     it('start a time once, however often the server is started again in the meantime', async () => {
       write('six', 'schedule: "0 6 * * *", catch_up: true, overlap: allow');
-      const clock = at('2026-01-01T05:59:30Z');
+      const clock = clockAt('2026-01-01T05:59:30Z');
       for (let times = 0; times < 3; times++) {
-        const opened = await stored(clock);
+        const opened = await startStored(clock);
         await opened.pass(45_000);
-        expect(createdAt(opened)).to.deep.equal(['06:00']);
+        expect(opened.creationTimes).to.deep.equal(['06:00']);
         expect(opened.runs[0]?.trigger).to.equal('schedule');
         await close(opened);
       }
@@ -326,8 +286,8 @@ describe('Schedules (D70)', () => {
 
     it('start a time once when the file that says so was not written before the end', async () => {
       write('six', 'schedule: "0 6 * * *", catch_up: true, overlap: allow');
-      const clock = at('2026-01-01T05:59:30Z');
-      const first = await stored(clock);
+      const clock = clockAt('2026-01-01T05:59:30Z');
+      const first = await startStored(clock);
       const before = JSON.stringify({
         format: 1,
         schedules: [
@@ -347,9 +307,9 @@ describe('Schedules (D70)', () => {
       await close(first);
       folder.write('runs.db.schedules.json', before);
       clock.advance(HOUR);
-      const second = await stored(clock);
+      const second = await startStored(clock);
       await second.pass(MINUTE);
-      expect(createdAt(second)).to.deep.equal(['06:00']);
+      expect(second.creationTimes).to.deep.equal(['06:00']);
       expect((await second.show('six')).schedule?.last).to.include({
         outcome: 'started',
         run_id: second.runs[0]?.run_id,
@@ -359,15 +319,15 @@ describe('Schedules (D70)', () => {
     it('know which times came while no server was there, and make up for them once', async () => {
       write('plain', 'schedule: "0 6 * * *"');
       write('made-up', 'schedule: "0 6 * * *", catch_up: true');
-      const clock = at('2026-01-01T05:00:00Z');
-      const first = await stored(clock);
+      const clock = clockAt('2026-01-01T05:00:00Z');
+      const first = await startStored(clock);
       await first.pass(HOUR + MINUTE);
       await first.controlled.started(2);
       for (const call of first.controlled.calls) call.resolve('done');
       await Promise.all(first.runs.map(({ run_id }) => first.registry.settled(run_id)));
       await close(first);
       clock.advance(3 * 24 * HOUR + HOUR);
-      const second = await stored(clock);
+      const second = await startStored(clock);
       await second.pass(MINUTE);
       expect((await second.show('plain')).schedule?.last).to.include({ outcome: 'missed', missed: 3 });
       expect((await second.show('made-up')).schedule?.last).to.include({ outcome: 'started', missed: 3 });
@@ -376,11 +336,11 @@ describe('Schedules (D70)', () => {
 
     it('see that the run of another process is still at work', async () => {
       write('each', 'schedule: "* * * * *"');
-      const clock = at('2026-01-01T05:59:30Z');
-      const first = await stored(clock);
+      const clock = clockAt('2026-01-01T05:59:30Z');
+      const first = await startStored(clock);
       await first.pass(MINUTE);
       await close(first);
-      const second = await stored(clock);
+      const second = await startStored(clock);
       await second.pass(2 * MINUTE);
       expect(second.runs).to.have.length(1);
       expect((await second.show('each')).schedule?.last?.outcome).to.equal('skipped');
@@ -388,11 +348,11 @@ describe('Schedules (D70)', () => {
 
     it('miss no times of a schedule that was another one, or not there', async () => {
       write('six', 'schedule: "0 6 * * *", catch_up: true');
-      const clock = at('2026-01-01T06:30:00Z');
-      await close(await stored(clock));
+      const clock = clockAt('2026-01-01T06:30:00Z');
+      await close(await startStored(clock));
       write('six', 'schedule: "0 5 * * *", catch_up: true');
       clock.advance(24 * HOUR);
-      const second = await stored(clock);
+      const second = await startStored(clock);
       await second.pass(MINUTE);
       expect(second.runs).to.have.length(0);
       expect((await second.show('six')).schedule?.last).to.equal(null);
@@ -401,16 +361,7 @@ describe('Schedules (D70)', () => {
     it('refuse a file of another kind in the place of the one that says how far they have come', async () => {
       write('six', 'schedule: "0 6 * * *"');
       folder.write('runs.db.schedules.json', '{"format": 9}');
-      const store = await SqliteStore.open(folder.at('runs.db'), join(ROOT, 'dist', 'store-thread.cjs'));
-      const opened = await TestLibrary.open(folder, {
-        store,
-        scheduleFile: folder.at('runs.db.schedules.json'),
-      });
-      open.push(opened);
-      const refused = await opened.startSchedules().then(
-        () => undefined,
-        (error: unknown) => error,
-      );
+      const refused = await catchRejection(startStored());
       expect(refused).to.include({ code: 'bad_usage' });
     });
   });

@@ -88,8 +88,7 @@ describe('RunRegistry.close', () => {
 
   it('resolves at once when no run is running, also when called again', async () => {
     const fixture = new ControlledRuns();
-    const runId = await fixture.submit();
-    await fixture.complete(runId);
+    const runId = await fixture.submitAndComplete();
     await fixture.registry.close(5000);
     await fixture.registry.close(5000);
     expect(fixture.clock.pending).to.equal(0);

@@ -112,8 +112,7 @@ describe('RunRegistry: event listeners and attempt observers', () => {
           return onAttempt(facts);
         },
       });
-      const first = await fixture.submit();
-      await fixture.complete(first);
+      const first = await fixture.submitAndComplete();
       const message = 'the observer of attempts threw and was removed: no gauge';
       expect(await takeWarnings()).to.deep.equal([message]);
       await fixture.complete(await fixture.submit());

@@ -1,11 +1,8 @@
 import { expect } from 'chai';
 import { INSPECTION_LIMITS } from '../../../lib/common/limits.js';
-import { parsePlan, planText, subPipelineText } from '../../support/definitions/parse-plan.js';
+import { ControlledPlans } from '../controlled-plans.js';
 import { ControlledRuns } from '../controlled-runs.js';
-import { entriesOf, toLines } from './inspections.js';
-
-/** Runs that are observed know the times of their tasks. */
-const KEPT = { eventBuffer: 1000 };
+import { entriesOf, EXTRACT_AND_LOAD, KEPT, toLines } from './inspections.js';
 
 const THREE_WAVES = `{id: held, goal: be held, tasks: [
   {id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}, {id: c, tool: controlled, await: [a]}]}`;
@@ -19,8 +16,7 @@ describe('A recorder that is attached to a run at work (D35)', () => {
   it('shows tasks that have settled, of this wave and of earlier ones', async () => {
     const runs = new ControlledRuns(KEPT, THREE_WAVES);
     const runId = await runs.submit();
-    runs.findCall(runId).resolve(1);
-    await runs.waitUntilIdle();
+    await runs.resolveCall(runId, 1);
     runs.controlled.calls[1]?.reject(new Error('no luck'));
     await runs.waitUntilIdle();
     const { log } = await runs.registry.queries.inspection(runId);
@@ -105,16 +101,8 @@ describe('A recorder that is attached to a run at work (D35)', () => {
   });
 
   it('shows the sub-runs of a plan that have ended, with their tasks', async () => {
-    const runs = new ControlledRuns(KEPT);
-    const plan = parsePlan(
-      planText([
-        subPipelineText('extract', '{id: a, tool: controlled}'),
-        subPipelineText('load', '{id: b, tool: controlled}'),
-      ]),
-      { tools: [runs.controlled.tool] },
-    );
-    const runId = await runs.registry.submitPlan({ plan });
-    await runs.waitUntilIdle();
+    const runs = new ControlledPlans(EXTRACT_AND_LOAD, KEPT);
+    const runId = await runs.submitPlan();
     runs.controlled.calls[0]?.resolve(1);
     await runs.waitUntilIdle();
     const { log } = await runs.registry.queries.inspection(runId);

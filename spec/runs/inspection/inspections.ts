@@ -1,5 +1,15 @@
 import type { InspectionEntry } from '../../../lib/runs/inspection/entry.js';
 import type { InspectionLog } from '../../../lib/runs/inspection/inspection-log.js';
+import { subPipelineText } from '../../support/definitions/parse-plan.js';
+
+/** Runs that are observed know the times of their tasks. */
+export const KEPT = { eventBuffer: 1000 };
+
+/** The sub-pipelines of a plan, for `ControlledPlans`. */
+export const EXTRACT_AND_LOAD = [
+  subPipelineText('extract', '{id: a, tool: controlled}'),
+  subPipelineText('load', '{id: b, tool: controlled}'),
+];
 
 /** Every entry that a log has. */
 export function entriesOf(log: InspectionLog): InspectionEntry[] {

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
+import { ControlledPlans } from '../controlled-plans.js';
 import { ControlledRuns } from '../controlled-runs.js';
-import { parsePlan, planText, subPipelineText } from '../../support/definitions/parse-plan.js';
-import { entriesOf, toLines } from './inspections.js';
+import { subPipelineText } from '../../support/definitions/parse-plan.js';
+import { entriesOf, KEPT, toLines } from './inspections.js';
 
 const FAN_OUT =
   '{id: held, goal: be held, inputs: {list: [1, 2]}, tasks: [{id: a, tool: controlled}, {id: each, tool: controlled, await: [a], parallel_over: "{{pipeline.inputs.list}}", inputs: {n: "{{item}}"}}]}';
 
 describe('The inspection of a settled run that nobody watched (D35)', () => {
   it('is made of its events', async () => {
-    const runs = new ControlledRuns({ eventBuffer: 1000 }, FAN_OUT);
+    const runs = new ControlledRuns(KEPT, FAN_OUT);
     const runId = await runs.submit();
-    runs.findCall(runId).resolve(1);
-    await runs.waitUntilIdle();
+    await runs.resolveCall(runId, 1);
     runs.controlled.calls[1]?.resolve(1);
     runs.controlled.calls[2]?.reject(new Error('no luck'));
     await runs.registry.settled(runId);
@@ -38,10 +38,9 @@ describe('The inspection of a settled run that nobody watched (D35)', () => {
   });
 
   it('names the actors that must have sent the events, and none for what comes from callers and tools', async () => {
-    const runs = new ControlledRuns({ eventBuffer: 1000 }, FAN_OUT);
+    const runs = new ControlledRuns(KEPT, FAN_OUT);
     const runId = await runs.submit();
-    runs.findCall(runId).resolve(1);
-    await runs.waitUntilIdle();
+    await runs.resolveCall(runId, 1);
     for (const call of runs.controlled.calls.slice(1)) call.resolve(1);
     await runs.registry.settled(runId);
     const { log } = await runs.registry.queries.inspection(runId);
@@ -57,14 +56,13 @@ describe('The inspection of a settled run that nobody watched (D35)', () => {
   });
 
   it('shows a run that was continued, without saying by which command, which its events do not', async () => {
-    const runs = new ControlledRuns({ eventBuffer: 1000 }, FAN_OUT);
+    const runs = new ControlledRuns(KEPT, FAN_OUT);
     const { pipeline, registry } = runs;
     const runId = await registry.submit({ pipeline, breakpoints: { before: ['a'] } });
     await runs.waitUntilIdle();
     registry.resume(runId, 'step');
     await runs.waitUntilIdle();
-    runs.findCall(runId).resolve(1);
-    await runs.waitUntilIdle();
+    await runs.resolveCall(runId, 1);
     registry.resume(runId, 'continue');
     await runs.waitUntilIdle();
     for (const call of runs.controlled.calls.slice(1)) call.resolve(1);
@@ -81,13 +79,9 @@ describe('The inspection of a settled run that nobody watched (D35)', () => {
   });
 
   it('leaves a plan running whose sub-runs pause, as its machine does', async () => {
-    const runs = new ControlledRuns({ eventBuffer: 1000 });
+    const runs = new ControlledPlans([subPipelineText('s', '{id: a, tool: controlled}')], KEPT);
     const { registry } = runs;
-    const plan = parsePlan(planText([subPipelineText('s', '{id: a, tool: controlled}')]), {
-      tools: [runs.controlled.tool],
-    });
-    const runId = await registry.submitPlan({ plan, breakpoints: { before: ['s/a'] } });
-    await runs.waitUntilIdle();
+    const runId = await runs.submitPlan({ breakpoints: { before: ['s/a'] } });
     expect(registry.record(runId).paused).to.equal(true);
     registry.resume(runId, 'continue');
     await runs.waitUntilIdle();
@@ -106,14 +100,13 @@ describe('The inspection of a settled run that nobody watched (D35)', () => {
 
   it('is empty when no event was kept', async () => {
     const runs = new ControlledRuns();
-    const runId = await runs.submit();
-    await runs.complete(runId);
+    const runId = await runs.submitAndComplete();
     const { log, origin } = await runs.registry.queries.inspection(runId);
     expect({ origin, entries: entriesOf(log) }).to.deep.equal({ origin: 'events', entries: [] });
   });
 
   it('shows a cancelled run draining until its last event', async () => {
-    const runs = new ControlledRuns({ eventBuffer: 1000 });
+    const runs = new ControlledRuns(KEPT);
     const runId = await runs.submit();
     await runs.registry.cancel(runId);
     await runs.complete(runId);

@@ -4,8 +4,9 @@ import { INSPECTION_LIMITS } from '../../../lib/common/limits.js';
 import { InspectionLog } from '../../../lib/runs/inspection/inspection-log.js';
 import type { OpenInspection } from '../../../lib/runs/inspection/inspection.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
-import { parsePlan, planText, subPipelineText } from '../../support/definitions/parse-plan.js';
+import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { takeWarnings } from '../../support/warnings.js';
+import { ControlledPlans } from '../controlled-plans.js';
 import { ControlledRuns } from '../controlled-runs.js';
 import { entriesOf, toLines } from './inspections.js';
 
@@ -46,8 +47,7 @@ describe('The recorder of a run (D35)', () => {
       'run/wave @attached:  > settling',
       'run/wave/a @attached:  > invoking',
     ]);
-    runs.findCall(runId).resolve(1);
-    await runs.waitUntilIdle();
+    await runs.resolveCall(runId, 1);
     await runs.complete(runId);
     const rest = entriesOf(log).slice(3);
     expect(toLines(rest)).to.deep.equal([
@@ -112,12 +112,8 @@ describe('The recorder of a run (D35)', () => {
   });
 
   it('shows the sub-runs of a plan, which are actors of the same system', async () => {
-    const runs = new ControlledRuns();
-    const plan = parsePlan(planText([subPipelineText('extract', '{id: a, tool: controlled}')]), {
-      tools: [runs.controlled.tool],
-    });
-    const runId = await runs.registry.submitPlan({ plan });
-    await runs.waitUntilIdle();
+    const runs = new ControlledPlans([subPipelineText('extract', '{id: a, tool: controlled}')]);
+    const runId = await runs.submitPlan();
     const { log } = await runs.registry.queries.inspection(runId);
     expect(toLines(entriesOf(log))).to.deep.equal([
       'plan @attached:  > running',
@@ -144,8 +140,7 @@ describe('The recorder of a run (D35)', () => {
     first.close();
     runs.clock.advance(INSPECTION_LIMITS.lingerMs);
     await runs.waitUntilIdle();
-    runs.findCall(runId).resolve(1);
-    await runs.waitUntilIdle();
+    await runs.resolveCall(runId, 1);
     const watched = first.log.lastSeq;
     expect(watched, 'while one is left').to.be.greaterThan(3);
     second.close();
@@ -162,8 +157,7 @@ describe('The recorder of a run (D35)', () => {
     inspection.log.append = () => {
       throw new Error('a bug');
     };
-    runs.findCall(runId).resolve(1);
-    await runs.waitUntilIdle();
+    await runs.resolveCall(runId, 1);
     expect(await takeWarnings()).to.deep.equal([`the recorder of run ${runId} threw and was removed: a bug`]);
     await runs.complete(runId);
     expect(runs.getStatus(runId)).to.equal('succeeded');
@@ -177,8 +171,7 @@ describe('The recorder of a run (D35)', () => {
       '{id: held, goal: be held, tasks: [{id: a, tool: controlled, inputs: {key: "{{secrets.KEY}}"}}]}',
     );
     const { runId, inspection } = await recordFromStart(runs);
-    runs.findCall(runId).reject(new Error('refused: hunter2-hunter2'));
-    await runs.registry.settled(runId);
+    await runs.fail(runId, 'refused: hunter2-hunter2');
     const text = JSON.stringify(entriesOf(inspection.log));
     expect(text).to.include('refused: ***').and.not.include('hunter2');
   });

@@ -57,8 +57,7 @@ describe('The Stately inspector of a run', () => {
     const { feed, messages, runs, runId } = await watch(TWO_WAVES);
     runToEnd(feed.announce());
     const announced = messages.length;
-    runs.findCall(runId).resolve('done');
-    await runs.waitUntilIdle();
+    await runs.resolveCall(runId, 'done');
     const reported = messages.slice(announced).map((message) => {
       const { type } = message;
       if (type === '@xstate.actor') return `actor ${message.name}`;
@@ -111,8 +110,7 @@ describe('The Stately inspector of a run', () => {
 
   it('reports a parent first that it has not reported, when an event comes before it is announced', async () => {
     const { feed, messages, runs, runId } = await watch(TWO_WAVES);
-    runs.findCall(runId).resolve('done');
-    await runs.waitUntilIdle();
+    await runs.resolveCall(runId, 'done');
     expect(treeOf(messages).slice(0, 3)).to.deep.equal(['run', 'run > wave', 'wave > a']);
     const before = treeOf(messages).length;
     runToEnd(feed.announce());

@@ -1,11 +1,9 @@
 import { expect } from 'chai';
 import { INSPECTION_LIMITS } from '../../../lib/common/limits.js';
 import type { OpenInspection } from '../../../lib/runs/inspection/inspection.js';
-import { parsePlan, planText, subPipelineText } from '../../support/definitions/parse-plan.js';
+import { ControlledPlans } from '../controlled-plans.js';
 import { ControlledRuns } from '../controlled-runs.js';
-import { entriesOf, toLines } from './inspections.js';
-
-const KEPT = { eventBuffer: 1000 };
+import { entriesOf, EXTRACT_AND_LOAD, KEPT, toLines } from './inspections.js';
 
 const THREE_WAVES = `{id: held, goal: be held, tasks: [
   {id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}, {id: c, tool: controlled, await: [b]}]}`;
@@ -27,13 +25,9 @@ describe('A run that was recorded for a while', () => {
     const runId = await runs.submit();
     const first = await runs.registry.queries.inspection(runId);
     await leave(runs, first);
-    runs.findCall(runId).resolve(1);
-    await runs.waitUntilIdle();
-    runs.findCall(runId).resolve(1);
-    await runs.waitUntilIdle();
-    runs.findCall(runId).reject(new Error('no luck'));
-    await runs.registry.settled(runId);
-    await runs.waitUntilIdle();
+    await runs.resolveCall(runId, 1);
+    await runs.resolveCall(runId, 1);
+    await runs.fail(runId, 'no luck');
     const [view, other] = await Promise.all([
       runs.registry.queries.inspection(runId),
       runs.registry.queries.inspection(runId),
@@ -56,10 +50,8 @@ describe('A run that was recorded for a while', () => {
     const runs = new ControlledRuns(KEPT, THREE_WAVES);
     const runId = await runs.submit();
     await leave(runs, await runs.registry.queries.inspection(runId));
-    runs.findCall(runId).resolve(1);
-    await runs.waitUntilIdle();
-    runs.findCall(runId).resolve(1);
-    await runs.waitUntilIdle();
+    await runs.resolveCall(runId, 1);
+    await runs.resolveCall(runId, 1);
     const view = await runs.registry.queries.inspection(runId);
     expect(lastStates(view)).to.include({
       'run/wave/a': 'succeeded',
@@ -89,16 +81,8 @@ describe('A run that was recorded for a while', () => {
   });
 
   it('is shown to its end when it is a plan', async () => {
-    const runs = new ControlledRuns(KEPT);
-    const plan = parsePlan(
-      planText([
-        subPipelineText('extract', '{id: a, tool: controlled}'),
-        subPipelineText('load', '{id: b, tool: controlled}'),
-      ]),
-      { tools: [runs.controlled.tool] },
-    );
-    const runId = await runs.registry.submitPlan({ plan });
-    await runs.waitUntilIdle();
+    const runs = new ControlledPlans(EXTRACT_AND_LOAD, KEPT);
+    const runId = await runs.submitPlan();
     await leave(runs, await runs.registry.queries.inspection(runId));
     runs.controlled.calls[0]?.resolve(1);
     await runs.waitUntilIdle();
@@ -120,16 +104,20 @@ describe('The entries of a large fan-out with a failed item', () => {
   const LIST = JSON.stringify(Array.from({ length: 600 }, (_, index) => index));
   const PIPELINE = `{id: held, goal: be held, inputs: {list: ${LIST}}, tasks: [{id: each, tool: controlled, parallel_over: "{{pipeline.inputs.list}}", fan_out_concurrency: 300, inputs: {n: "{{item}}"}}]}`;
 
-  it('name the item, and leave no chunk at work when it is recorded', async () => {
-    const runs = new ControlledRuns(KEPT, PIPELINE);
-    const runId = await runs.submit();
-    const view = await runs.registry.queries.inspection(runId);
+  async function failItem277(runs: ControlledRuns, runId: string): Promise<void> {
     const calls = await runs.controlled.started(300);
     calls[277]?.reject(new Error('no luck'));
     await runs.waitUntilIdle();
     for (const call of calls) call.resolve(1);
     await runs.registry.settled(runId);
     await runs.waitUntilIdle();
+  }
+
+  it('name the item, and leave no chunk at work when it is recorded', async () => {
+    const runs = new ControlledRuns(KEPT, PIPELINE);
+    const runId = await runs.submit();
+    const view = await runs.registry.queries.inspection(runId);
+    await failItem277(runs, runId);
     const chunk = entriesOf(view.log).filter(({ actor }) => actor.endsWith('chunk-1'));
     expect(chunk.map(({ event, state }) => `${event} > ${state}`)).to.deep.equal([
       '@attached > invoking',
@@ -146,12 +134,7 @@ describe('The entries of a large fan-out with a failed item', () => {
     const runs = new ControlledRuns(KEPT, PIPELINE);
     const runId = await runs.submit();
     await leave(runs, await runs.registry.queries.inspection(runId));
-    const calls = await runs.controlled.started(300);
-    calls[277]?.reject(new Error('no luck'));
-    await runs.waitUntilIdle();
-    for (const call of calls) call.resolve(1);
-    await runs.registry.settled(runId);
-    await runs.waitUntilIdle();
+    await failItem277(runs, runId);
     const entries = entriesOf((await runs.registry.queries.inspection(runId)).log);
     const chunk = entries.findLast(({ actor }) => actor.endsWith('chunk-1'));
     expect(chunk?.snapshot).to.deep.equal({

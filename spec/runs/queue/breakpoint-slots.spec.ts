@@ -8,17 +8,6 @@ const SERVER: AdmissionLimits = { maxRunning: 64, maxQueued: 10_000, tenantShare
 
 /** Runs that pause before their only task, and runs that do not. */
 class PausingRuns extends ControlledRuns {
-  async submitPausing(tenantId: string): Promise<string> {
-    const { pipeline } = this;
-    const runId = await this.registry.submit({
-      pipeline,
-      tenant_id: tenantId,
-      breakpoints: { before: ['a'] },
-    });
-    await this.waitUntilIdle();
-    return runId;
-  }
-
   isPaused(runId: string): boolean {
     return this.registry.record(runId).paused;
   }

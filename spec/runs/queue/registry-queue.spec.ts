@@ -20,10 +20,7 @@ interface ModelRun {
 
 describe('RunRegistry: admission and queue (D25)', () => {
   it('keeps to maxRunning and maxQueued and starts the runs of each tenant in order, whatever happens', async () => {
-    const limits = fc.record({
-      maxRunning: fc.integer({ min: 1, max: 4 }),
-      maxQueued: fc.nat(6),
-    });
+    const limits = fc.record({ maxRunning: fc.integer({ min: 1, max: 4 }), maxQueued: fc.nat(6) });
     await fc.assert(
       fc.asyncProperty(limits, fc.array(ACT, { maxLength: 40 }), async (admission, acts) => {
         const fixture = new ControlledRuns({ admission });

@@ -228,9 +228,7 @@ describe('RunRegistry.rerun of the items of a fan-out (D60)', () => {
   it('compares only what is read of an item', async () => {
     const reruns = new Reruns();
     const { run_id } = await reruns.run(LIST, { inputs: { list: [{ name: 'a', seen: 1 }] } });
-    const { calls } = await reruns.fix(run_id, {
-      inputs: { list: [{ name: 'a', seen: 2 }, { name: 'b' }] },
-    });
+    const { calls } = await reruns.fix(run_id, { inputs: { list: [{ name: 'a', seen: 2 }, { name: 'b' }] } });
     expect(calls).to.deep.equal(['each[1]']);
   });
 

@@ -129,8 +129,7 @@ describe('RunRegistry.rerun: rejected reruns (D35)', () => {
 
   it('applies the admission limits to reruns', async () => {
     const fixture = new ControlledRuns({ admission: { maxRunning: 1, maxQueued: 0 } });
-    const first = await fixture.submit();
-    await fixture.complete(first);
+    const first = await fixture.submitAndComplete();
     const second = await fixture.registry.rerun(first);
     expect(await catchRejection(fixture.registry.rerun(first))).to.include({ code: 'queue_full' });
     await fixture.waitUntilIdle();

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
+import type { RunInputs } from '../../../lib/execution/prepare/run-inputs.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import { defineTool } from '../../../lib/tools/tool.js';
@@ -19,6 +20,12 @@ const much = (broken: ReadonlySet<number>): ReturnType<typeof defineTool> =>
     },
   });
 
+async function submitSettled(registry: RunRegistry, inputs: RunInputs): Promise<string> {
+  const runId = await registry.submit(inputs);
+  await registry.settled(runId);
+  return runId;
+}
+
 describe('The memory of reruns (D25, D60)', () => {
   const text =
     '{id: p, goal: g, inputs: {l: [0, 1, 2]}, tasks: [{id: each, tool: much, parallel_over: "{{pipeline.inputs.l}}", inputs: {v: "{{item}}"}}]}';
@@ -28,8 +35,7 @@ describe('The memory of reruns (D25, D60)', () => {
     const registry = new RunRegistry({ memory });
     const broken = new Set([2]);
     const pipeline = parsePipeline(text, { tools: [much(broken)] });
-    const first = await registry.submit({ pipeline });
-    await registry.settled(first);
+    const first = await submitSettled(registry, { pipeline });
     const second = await registry.rerun(first, { from: 'failed' });
     await registry.settled(second);
     registry.remove(first);
@@ -46,10 +52,8 @@ describe('The memory of reruns (D25, D60)', () => {
   it('counts what a rerun would take while it is previewed, and refuses to preview one that does not fit', async () => {
     const memory = new MemoryPool({ total: 4 * MIB });
     const registry = new RunRegistry({ memory });
-    const failing = await registry.submit({
-      pipeline: parsePipeline(text, { tools: [much(new Set([0, 1, 2]))] }),
-    });
-    await registry.settled(failing);
+    const pipeline = parsePipeline(text, { tools: [much(new Set([0, 1, 2]))] });
+    const failing = await submitSettled(registry, { pipeline });
     const others = memory.usedBytes;
     const fix = (size: number) => registry.previewRerun(failing, { session: { s: 'x'.repeat(size) } });
     expect((await fix(MIB)).runs).to.have.length(1);
@@ -62,8 +66,7 @@ describe('The memory of reruns (D25, D60)', () => {
     const registry = new RunRegistry({ memory });
     const task = '{id: a, tool: mock, inputs: {x: "{{pipeline.inputs.x.length}}"}}';
     const pipeline = parsePipeline(`{id: p, goal: g, inputs: {x: ""}, tasks: [${task}]}`);
-    let runId = await registry.submit({ pipeline, inputs: { x: 'x'.repeat(MIB) } });
-    await registry.settled(runId);
+    let runId = await submitSettled(registry, { pipeline, inputs: { x: 'x'.repeat(MIB) } });
     for (let rerun = 0; rerun < 3; rerun++) {
       const earlier = runId;
       runId = await registry.rerun(earlier, { inputs: { x: 'x'.repeat(MIB + rerun + 1) } });
@@ -79,8 +82,7 @@ describe('The memory of reruns (D25, D60)', () => {
     const memory = new MemoryPool({ total: 16 * MIB });
     const registry = new RunRegistry({ memory });
     const pipeline = parsePipeline('{id: p, goal: g, tasks: [{id: a, tool: mock}]}');
-    const first = await registry.submit({ pipeline });
-    await registry.settled(first);
+    const first = await submitSettled(registry, { pipeline });
     const { usedBytes } = memory;
     const rerun = registry.rerun(first, { inputs: { x: 'x'.repeat(MIB) } });
     expect(await catchRejection(rerun)).to.include({ code: 'nothing_to_rerun' });
@@ -91,8 +93,7 @@ describe('The memory of reruns (D25, D60)', () => {
     const memory = new MemoryPool({ total: 4 * MIB });
     const registry = new RunRegistry({ memory });
     const pipeline = parsePipeline(text, { tools: [much(new Set([2]))] });
-    const first = await registry.submit({ pipeline, inputs: { l: [0, 1, 2] } });
-    await registry.settled(first);
+    const first = await submitSettled(registry, { pipeline, inputs: { l: [0, 1, 2] } });
     const release = registry.queries.retain(first);
     expect(await catchRejection(registry.rerun(first, { from: 'failed' }))).to.include({
       code: 'queue_full',
@@ -106,24 +107,14 @@ describe('RunRegistry.rerun of large values (D35)', () => {
   it('reuses a task whose unchanged values have more parts than are compared', async () => {
     const registry = new RunRegistry();
     const list = Array.from({ length: 150_000 }, (_, index) => index);
-    const reads = [
-      '{{params.l.length}}',
-      '{{pipeline.inputs.l.length}}',
-      '{{session.l.length}}',
-      '{{params.l}}',
-    ];
-    const tasks = reads.map((text, index) => `{id: t${index}, tool: mock, inputs: {x: "${text}"}}`);
+    const reads = ['params.l.length', 'pipeline.inputs.l.length', 'session.l.length', 'params.l'];
+    const tasks = reads.map((text, index) => `{id: t${index}, tool: mock, inputs: {x: "{{${text}}}"}}`);
     const pipeline = parsePipeline(
       `{id: p, goal: g, params: {l: {type: list}}, tasks: [${tasks.join(', ')}, {id: bad, tool: fail, await: [t0]}]}`,
       { inputs: { l: [] }, session: { l: [] } },
     );
-    const first = await registry.submit({
-      pipeline,
-      params: { l: list },
-      inputs: { l: list },
-      session: { l: list },
-    });
-    await registry.settled(first);
+    const [params, inputs, session] = [{ l: list }, { l: list }, { l: list }];
+    const first = await submitSettled(registry, { pipeline, params, inputs, session });
     for (const request of [{ from: 'failed' }, { options: { per_task_timeout: 9 } }]) {
       const record = await registry.settled(await registry.rerun(first, request));
       expect(record.progress).to.include({ tasks_settled: 5, invocations: 1 });

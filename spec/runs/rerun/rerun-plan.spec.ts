@@ -71,10 +71,7 @@ class PlanReruns extends ControlledPlans {
   }
 }
 
-const WHOLE = {
-  blackboard: { ka: ['a/t'], kb: ['a/t'] },
-  seenByC: { ka: ['a/t'], kb: ['a/t'] },
-};
+const WHOLE = { blackboard: { ka: ['a/t'], kb: ['a/t'] }, seenByC: { ka: ['a/t'], kb: ['a/t'] } };
 
 describe('RunRegistry.rerun of a plan (D35)', () => {
   it('from "failed" calls only tasks that have not succeeded, on a rebuilt blackboard', async () => {

@@ -2,10 +2,7 @@ import { expect } from 'chai';
 import type { RetentionLimits } from '../../../lib/runs/retention.js';
 import { ControlledRuns } from '../controlled-runs.js';
 
-const UNLIMITED: RetentionLimits = {
-  maxRuns: Number.POSITIVE_INFINITY,
-  ttlMs: Number.POSITIVE_INFINITY,
-};
+const UNLIMITED: RetentionLimits = { maxRuns: Number.POSITIVE_INFINITY, ttlMs: Number.POSITIVE_INFINITY };
 
 describe('RunRegistry: retention (D26)', () => {
   it('evicts the oldest settled run, and no running one', async () => {
@@ -66,8 +63,7 @@ describe('RunRegistry: retention (D26)', () => {
 
   it('ignores a log line of a tool after the run has settled (D30)', async () => {
     const fixture = new ControlledRuns({ eventBuffer: 100, retention: UNLIMITED });
-    const runId = await fixture.submit();
-    await fixture.complete(runId);
+    const runId = await fixture.submitAndComplete();
     const { size } = fixture.registry.queries.events(runId);
     fixture.findCall(runId).context.log('too late');
     expect(fixture.registry.queries.events(runId).size).to.equal(size);

@@ -15,7 +15,7 @@ import type { Fact } from '../../../lib/execution/history/fact.js';
 import type { RunSummary } from '../../../lib/runs/record.js';
 import { FolderStore } from '../../../lib/runs/store/folder-store.js';
 import { type ProcessTable, RunFolders } from '../../../lib/runs/store/run-folders.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { useTemporaryFolder } from '../../support/temporary-folder.js';
 import { cancelFact, listRuns, storedRun } from './store-suite.js';
 
 const HERE = 100;
@@ -33,18 +33,15 @@ class NotedFolders extends RunFolders {
 const COMMAND = { cwd: '/work', output_folder: '/work/outputs' };
 
 describe('FolderStore (D68)', () => {
-  let folder: TemporaryFolder;
+  const folder = useTemporaryFolder();
   let path: string;
   /** Processes besides that of the spec. */
   let alive: Set<number>;
 
   beforeEach(() => {
-    folder = new TemporaryFolder();
     path = folder.at('.wavetrain');
     alive = new Set();
   });
-
-  afterEach(() => folder.remove());
 
   function foldersOf(pid = HERE, bootedAt = 0): NotedFolders {
     const processes: ProcessTable = { pid, bootedAt, isAlive: (other) => alive.has(other) };

@@ -101,11 +101,7 @@ export class KeptReruns {
   }
 
   parsePlan(text: string): PlanInputs['plan'] {
-    const check = checkPlan(text, {
-      catalog: builtinCatalog().with([this.work]),
-      inputs: {},
-      session: {},
-    });
+    const check = checkPlan(text, { catalog: builtinCatalog().with([this.work]), inputs: {}, session: {} });
     if (check.ok && check.plan !== undefined) return check.plan;
     throw new Error(check.problems.map(({ message }) => message).join('; '));
   }

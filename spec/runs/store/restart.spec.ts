@@ -9,6 +9,9 @@ import { createDisk, type Disk } from './memory-store.js';
 import { StoredRuns } from './stored-runs.js';
 
 const DAY_MS = 86_400_000;
+const KEY = { key: 'k', fingerprint: 'f' };
+const TWO_TASKS =
+  '{id: two, goal: g, tasks: [{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}]}';
 
 describe('A registry that is restored from a store (D68)', () => {
   let disk: Disk;
@@ -19,8 +22,7 @@ describe('A registry that is restored from a store (D68)', () => {
 
   it('shows a settled run as it was, with its events', async () => {
     const first = new StoredRuns(disk);
-    const runId = await first.submit();
-    await first.complete(runId);
+    const runId = await first.submitAndComplete();
     await first.store.idle();
     const second = await new StoredRuns(disk).restore();
     expect(second.registry.record(runId)).to.deep.equal(first.registry.record(runId));
@@ -57,7 +59,7 @@ describe('A registry that is restored from a store (D68)', () => {
     expect(second.registry.queries.load).to.deep.equal({ queued: 2, running: 1 });
     for (const runId of [a, b, c]) await second.complete(runId as string);
     expect(second.calledRunIds).to.deep.equal([a, b, c]);
-    expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([c, b, a]);
+    expect(second.listIds()).to.deep.equal([c, b, a]);
   });
 
   it('lets runs go on before it rebuilds those that have settled, and lists and forgets them in their order', async () => {
@@ -77,7 +79,7 @@ describe('A registry that is restored from a store (D68)', () => {
     await restored;
     expect(second.calledRunIds).to.deep.equal([b]);
     // The one that had settled first is forgotten first, and not the one that settles while others are rebuilt.
-    expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([c, b]);
+    expect(second.listIds()).to.deep.equal([c, b]);
   });
 
   it('remembers that a run was cancelled while it was at work', async () => {
@@ -106,8 +108,7 @@ describe('A registry that is restored from a store (D68)', () => {
   it('keeps a paused run paused, and cancels it when it has paused for too long since the restart', async () => {
     const options = { pauseTimeoutMs: 1000 };
     const first = new StoredRuns(disk, options);
-    const runId = await first.registry.submit({ pipeline: first.pipeline, breakpoints: { before: ['a'] } });
-    await first.waitUntilIdle();
+    const runId = await first.submitPausing();
     first.clock.advance(900);
     const second = await new StoredRuns(disk, options).restore();
     expect(second.registry.record(runId)).to.deep.include({ status: 'running', paused: true });
@@ -121,12 +122,9 @@ describe('A registry that is restored from a store (D68)', () => {
   });
 
   it('keeps the slots of paused runs that are more than half, and lets no further one with breakpoints begin (D42)', async () => {
-    const submit = (runs: StoredRuns): Promise<string> =>
-      runs.registry.submit({ pipeline: runs.pipeline, breakpoints: { before: ['a'] } });
     const first = new StoredRuns(disk, { maxRunning: 6 });
-    const paused = [await submit(first), await submit(first), await submit(first)];
-    const waiting = await submit(first);
-    await first.waitUntilIdle();
+    const paused = [await first.submitPausing(), await first.submitPausing(), await first.submitPausing()];
+    const waiting = await first.submitPausing();
     expect(first.getStatus(waiting)).to.equal('queued');
     const second = await new StoredRuns(disk, { maxRunning: 4 }).restore();
     const isPaused = (runId: string): boolean => second.registry.record(runId).paused;
@@ -142,36 +140,33 @@ describe('A registry that is restored from a store (D68)', () => {
   });
 
   it('answers a repeated submission with the run of the first process (D36)', async () => {
-    const key = { key: 'k', fingerprint: 'f' };
     const first = new StoredRuns(disk);
-    const runId = await first.submit('default', { idempotency: key });
+    const runId = await first.submit('default', { idempotency: KEY });
     const second = await new StoredRuns(disk).restore();
-    const again = await second.registry.submitOnce('default', key, () =>
+    const again = await second.registry.submitOnce('default', KEY, () =>
       Promise.reject(new Error('a second run')),
     );
     expect(again).to.deep.include({ run_id: runId, isReplayed: true });
-    const conflict = second.registry.submitOnce('default', { ...key, fingerprint: 'g' }, async () => '');
+    const conflict = second.registry.submitOnce('default', { ...KEY, fingerprint: 'g' }, async () => '');
     expect(await catchRejection(conflict)).to.have.property('code', 'idempotency_conflict');
   });
 
   it('answers a repeated submission with the run that the first process has forgotten, until the key expires', async () => {
-    const key = { key: 'k', fingerprint: 'f' };
     const first = new StoredRuns(disk);
-    const runId = await first.submit('default', { idempotency: key });
-    await first.complete(runId);
+    const runId = await first.submitAndComplete('default', { idempotency: KEY });
     first.registry.remove(runId);
     await first.store.idle();
     const second = await new StoredRuns(disk).restore();
     second.clock.advance(80_000_000);
     const refuse = (): Promise<never> => Promise.reject(new Error('a second run'));
-    expect(await second.registry.submitOnce('default', key, refuse)).to.deep.include({
+    expect(await second.registry.submitOnce('default', KEY, refuse)).to.deep.include({
       run_id: runId,
       status: 'succeeded',
       isReplayed: true,
       isKept: false,
     });
     second.clock.advance(7_000_000);
-    expect(await catchRejection(second.registry.submitOnce('default', key, refuse))).to.have.property(
+    expect(await catchRejection(second.registry.submitOnce('default', KEY, refuse))).to.have.property(
       'message',
       'a second run',
     );
@@ -179,17 +174,21 @@ describe('A registry that is restored from a store (D68)', () => {
     expect(disk.keys.size).to.equal(0);
   });
 
-  it('goes on with a rerun, and reuses what that reuses', async () => {
-    const pipeline =
-      '{id: two, goal: g, tasks: [{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}]}';
-    const first = new StoredRuns(disk, { pipeline });
+  /** Reruns a run whose second task has failed. */
+  async function rerunFailed(): Promise<{ first: StoredRuns; origin: string; rerun: string }> {
+    const first = new StoredRuns(disk, { pipeline: TWO_TASKS });
     const origin = await first.submit();
     await first.controlled.returns('from a');
     await first.controlled.rejects(new Error('broken'));
     await first.waitUntilIdle();
     const rerun = await first.registry.rerun(origin, { from: 'failed' });
     await first.waitUntilIdle();
-    const second = await new StoredRuns(disk, { pipeline }).restore();
+    return { first, origin, rerun };
+  }
+
+  it('goes on with a rerun, and reuses what that reuses', async () => {
+    const { origin, rerun } = await rerunFailed();
+    const second = await new StoredRuns(disk, { pipeline: TWO_TASKS }).restore();
     expect(second.controlled.order).to.deep.equal(['b']);
     await second.complete(rerun);
     expect(second.registry.record(rerun)).to.deep.include({ rerun_of: origin, status: 'succeeded' });
@@ -200,22 +199,14 @@ describe('A registry that is restored from a store (D68)', () => {
   });
 
   it('rebuilds a rerun whose earlier run was removed, and is not in the store any more', async () => {
-    const pipeline =
-      '{id: two, goal: g, tasks: [{id: a, tool: controlled}, {id: b, tool: controlled, await: [a]}]}';
-    const first = new StoredRuns(disk, { pipeline });
-    const origin = await first.submit();
-    await first.controlled.returns('from a');
-    await first.controlled.rejects(new Error('broken'));
-    await first.waitUntilIdle();
-    const rerun = await first.registry.rerun(origin, { from: 'failed' });
-    await first.waitUntilIdle();
+    const { first, origin, rerun } = await rerunFailed();
     await first.complete(rerun);
     first.registry.remove(origin);
     await first.store.idle();
     expect([...disk.runs.keys()]).to.deep.equal([rerun]);
-    const second = await new StoredRuns(disk, { pipeline }).restore();
+    const second = await new StoredRuns(disk, { pipeline: TWO_TASKS }).restore();
     expect(second.registry.record(rerun)).to.deep.equal(first.registry.record(rerun));
-    expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([rerun]);
+    expect(second.listIds()).to.deep.equal([rerun]);
     second.registry.remove(rerun);
     await second.store.idle();
     expect(disk.runs.size).to.equal(0);
@@ -223,15 +214,14 @@ describe('A registry that is restored from a store (D68)', () => {
 
   it('removes a rerun that was not accepted: its process ended before all that it may reuse was kept', async () => {
     const first = new StoredRuns(disk);
-    const origin = await first.submit();
-    await first.complete(origin);
+    const origin = await first.submitAndComplete();
     const rerun = await first.registry.rerun(origin);
     await first.store.idle();
     const documents = disk.documents.get(rerun) ?? [];
     expect(documents[1]).to.contain('"part":"complete"');
     disk.documents.set(rerun, documents.slice(0, 1));
     const second = await new StoredRuns(disk).restore();
-    expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([origin]);
+    expect(second.listIds()).to.deep.equal([origin]);
     await second.store.idle();
     expect([...disk.runs.keys()]).to.deep.equal([origin]);
   });
@@ -246,7 +236,7 @@ describe('A registry that is restored from a store (D68)', () => {
     expect(used.usedBytes).to.be.greaterThan(50_000);
     await second.complete(b as string, 'long '.repeat(30_000));
     expect(second.getStatus(b as string)).to.equal('succeeded');
-    expect(second.registry.list({ limit: 10 }).runs.map(({ run_id: id }) => id)).to.deep.equal([b]);
+    expect(second.listIds()).to.deep.equal([b]);
   });
 
   it('forgets in the store what it forgets', async () => {
@@ -296,17 +286,15 @@ describe('A registry that is restored from a store (D68)', () => {
     });
 
     it(`keeps the keys of forgotten runs no longer than their time when the clock was set ${title} by days (D36)`, async () => {
-      const key = { key: 'k', fingerprint: 'f' };
       const first = new StoredRuns(disk);
-      const runId = await first.submit('default', { idempotency: key });
-      await first.complete(runId);
+      const runId = await first.submitAndComplete('default', { idempotency: KEY });
       first.registry.remove(runId);
       await first.store.idle();
       const next = new StoredRuns(disk);
       next.clock.stepWall(days * DAY_MS);
       const second = await next.restore();
       const submit = (): Promise<{ readonly isReplayed: boolean }> =>
-        second.registry.submitOnce('default', key, () => second.submit());
+        second.registry.submitOnce('default', KEY, () => second.submit());
       if (days < 0) {
         second.clock.advance(DAY_MS - 1);
         expect((await submit()).isReplayed).to.equal(true);
@@ -317,8 +305,7 @@ describe('A registry that is restored from a store (D68)', () => {
 
     it(`keeps settled runs no longer than their time when the clock was set ${title} by days (D26)`, async () => {
       const first = new StoredRuns(disk, { ttlMs: DAY_MS });
-      const runId = await first.submit();
-      await first.complete(runId);
+      await first.submitAndComplete();
       const next = new StoredRuns(disk, { ttlMs: DAY_MS });
       next.clock.stepWall(days * DAY_MS);
       const second = await next.restore();
@@ -331,8 +318,7 @@ describe('A registry that is restored from a store (D68)', () => {
 
   it('keeps its store open until requests are answered: what they remove is gone for good', async () => {
     const first = new StoredRuns(disk);
-    const runId = await first.submit();
-    await first.complete(runId);
+    const runId = await first.submitAndComplete();
     await first.registry.close(0, async () => first.registry.remove(runId));
     expect([...disk.runs.keys()]).to.deep.equal([]);
   });
@@ -360,8 +346,7 @@ describe('A registry that is restored from a store (D68)', () => {
 
   it('does not wait for paused runs when it closes', async () => {
     const first = new StoredRuns(disk);
-    await first.registry.submit({ pipeline: first.pipeline, breakpoints: { before: ['a'] } });
-    await first.waitUntilIdle();
+    await first.submitPausing();
     await first.registry.close(1000);
   });
 
@@ -415,8 +400,7 @@ describe('A registry that is restored from a store (D68)', () => {
 
   it('calls nothing of a settled run that comes to another state than it had', async () => {
     const first = new StoredRuns(disk);
-    const runId = await first.submit();
-    await first.complete(runId);
+    const runId = await first.submitAndComplete();
     await first.store.idle();
     const pipeline = '{id: other, goal: g, tasks: [{id: other, tool: controlled}]}';
     const second = new StoredRuns(disk, { pipeline });

@@ -11,7 +11,7 @@ import { inspectStore } from '../../../lib/runs/store/inspect-store.js';
 import { findDriver, SqliteStore, StoreThread } from '../../../lib/runs/store/sqlite-store.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { catchRejection } from '../../support/rejection.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { useTemporaryFolder } from '../../support/temporary-folder.js';
 import { asUnprivilegedUser } from '../../support/unprivileged-user.js';
 import { cancelFact, listRuns, storedRun } from './store-suite.js';
 import { cases } from '../../support/measuring/cases.js';
@@ -20,20 +20,17 @@ const PROGRAM = join(ROOT, 'dist', 'store-thread.cjs');
 const Driver = createRequire(import.meta.url)('libsql') as typeof Database;
 
 describe('A file of runs in trouble (D68)', () => {
-  let folder: TemporaryFolder;
   let file: string;
   const opened: SqliteStore[] = [];
 
   before(() => requireBuild());
 
-  beforeEach(() => {
-    folder = new TemporaryFolder();
-    file = folder.at('runs.db');
-  });
-
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((store) => store.close()));
-    folder.remove();
+  });
+  const folder = useTemporaryFolder();
+  beforeEach(() => {
+    file = folder.at('runs.db');
   });
 
   async function open(path = file): Promise<SqliteStore> {

@@ -114,10 +114,7 @@ describe('The tasks of a run, as the registry shows them', () => {
     expect(runs.registry.queries.failure(runId)).to.include({ type: 'ToolError', message: 'no such city' });
     const [call, ...others] = await runs.registry.queries.failedCalls(runId, { most: 1 });
     expect(others).to.deep.equal([]);
-    expect(call).to.deep.include({
-      item: 1,
-      inputs: { city: 'Oslo', of: 3 },
-    });
+    expect(call).to.deep.include({ item: 1, inputs: { city: 'Oslo', of: 3 } });
   });
 
   it('lists what has failed once, first the item that failed the run, and no more than what is asked for', async () => {

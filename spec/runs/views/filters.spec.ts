@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import type { RunEntry } from '../../../lib/runs/run-entry.js';
-import { paginate, type RunPage, type RunQuery } from '../../../lib/runs/views/run-listing.js';
-import { ControlledRuns } from '../controlled-runs.js';
+import { paginate, type RunQuery } from '../../../lib/runs/views/run-listing.js';
+import { ControlledRuns, idsOf } from '../controlled-runs.js';
 
 const GOAL = `count the Größe of C:\\dir (a+b)* ${'x'.repeat(2000)} beyond`;
 const PIPELINE = JSON.stringify({
@@ -13,17 +13,13 @@ const PIPELINE = JSON.stringify({
 
 const NONE = { queued: 0, running: 0, paused: 0, succeeded: 0, failed: 0, cancelled: 0 };
 
-function listIds({ runs }: RunPage): string[] {
-  return runs.map(({ run_id }) => run_id);
-}
-
 describe('Filters of the list of runs (D35)', () => {
   it('finds a text in the id of a run, the id of its pipeline, its goal and its error, in any case', async () => {
     const fixture = new ControlledRuns({}, PIPELINE);
     const [held = '', failed = ''] = await fixture.submitAll(['a', 'a']);
     fixture.findCall(failed).reject(new Error(`No [Luck] ${'y'.repeat(2000)} at the end`));
     await fixture.registry.settled(failed);
-    const found = (text: string) => listIds(fixture.registry.list({ limit: 9, text }));
+    const found = (text: string) => idsOf(fixture.registry.list({ limit: 9, text }));
     expect(found(held.slice(-12).toUpperCase())).to.deep.equal([held]);
     for (const text of ['weekly-REPORT', 'GRÖSSE OF c:\\DIR (A+B)*'.replace('SS', 'ß'), '']) {
       expect(found(text), text).to.deep.equal([failed, held]);
@@ -42,7 +38,7 @@ describe('Filters of the list of runs (D35)', () => {
       fixture.clock.advance(1000);
     }
     const times = ids.map((id) => Date.parse(fixture.registry.record(id).created_at));
-    const found = (query: Partial<RunQuery>) => listIds(fixture.registry.list({ limit: 9, ...query }));
+    const found = (query: Partial<RunQuery>) => idsOf(fixture.registry.list({ limit: 9, ...query }));
     expect(found({ createdAfterMs: times[2] })).to.deep.equal([ids[3], ids[2]]);
     expect(found({ createdBeforeMs: times[2] })).to.deep.equal([ids[1], ids[0]]);
     expect(found({ createdAfterMs: times[1], createdBeforeMs: times[3] })).to.deep.equal([ids[2], ids[1]]);
@@ -52,9 +48,7 @@ describe('Filters of the list of runs (D35)', () => {
     const fixture = new ControlledRuns({ admission: { maxRunning: 2, maxQueued: 9 } });
     const [a = '', b = ''] = await fixture.submitAll(['a', 'b', 'a', 'a', 'b']);
     await fixture.complete(a);
-    fixture.findCall(b).reject(new Error('no luck'));
-    await fixture.registry.settled(b);
-    await fixture.waitUntilIdle();
+    await fixture.fail(b, 'no luck');
     const counts = (query: Partial<RunQuery>) =>
       fixture.registry.list({ limit: 1, counts: true, ...query }).counts;
     expect(counts({})).to.deep.equal({ ...NONE, queued: 1, running: 2, succeeded: 1, failed: 1 });
@@ -69,7 +63,7 @@ describe('Filters of the list of runs (D35)', () => {
       cursor: first.next_cursor ?? '',
     });
     expect([first.counts, next.counts]).to.deep.equal([onlyA, onlyA]);
-    expect([listIds(first).length, listIds(next)]).to.deep.equal([2, [a]]);
+    expect([idsOf(first).length, idsOf(next)]).to.deep.equal([2, [a]]);
     expect(fixture.registry.list({ limit: 1 })).to.not.have.any.keys('counts', 'queue');
   });
 });

@@ -1,14 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { paginate, type RunPage, type RunQuery } from '../../../lib/runs/views/run-listing.js';
+import { paginate, type RunQuery } from '../../../lib/runs/views/run-listing.js';
 import type { RunEntry } from '../../../lib/runs/run-entry.js';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
-import { ControlledRuns } from '../controlled-runs.js';
+import { ControlledRuns, idsOf } from '../controlled-runs.js';
 import { cases } from '../../support/measuring/cases.js';
-
-function listIds(page: RunPage): string[] {
-  return page.runs.map(({ run_id }) => run_id);
-}
 
 async function someRuns() {
   const fixture = new ControlledRuns({ admission: { maxRunning: 3, maxQueued: 100 } });
@@ -26,17 +22,10 @@ describe('RunRegistry.list (D35)', () => {
   it('lists the newest run first, as records without the fields that may be large', async () => {
     const { fixture, ids, list } = await someRuns();
     const page = list({});
-    expect(listIds(page)).to.deep.equal(ids.toReversed());
+    expect(idsOf(page)).to.deep.equal(ids.toReversed());
     expect(page.next_cursor).to.equal(null);
     const record = fixture.registry.record(ids[0] ?? '');
-    const {
-      result: _,
-      failures: __,
-      events: ___,
-      sub_pipelines: ____,
-      artifacts: _____,
-      ...counted
-    } = record;
+    const { result: _, failures: _1, events: _2, sub_pipelines: _3, artifacts: _4, ...counted } = record;
     const { artifact_count: ______, usage: _______, ...summary } = counted;
     expect(page.runs.at(-1)).to.deep.equal(summary);
   });
@@ -44,22 +33,22 @@ describe('RunRegistry.list (D35)', () => {
   it('filters by status, tenants, pipeline, and by all of these together', async () => {
     const { ids, list } = await someRuns();
     const [a0, b1, a2, c3, b4] = ids;
-    expect(listIds(list({ status: 'succeeded' }))).to.deep.equal([a0]);
-    expect(listIds(list({ status: 'running' }))).to.deep.equal([c3, a2, b1]);
-    expect(listIds(list({ status: 'failed' }))).to.deep.equal([]);
-    expect(listIds(list({ tenants: ['a', 'c'] }))).to.deep.equal([c3, a2, a0]);
-    expect(listIds(list({ tenants: [] }))).to.deep.equal([]);
-    expect(listIds(list({ pipeline_id: 'held' }))).to.deep.equal(ids.toReversed());
-    expect(listIds(list({ pipeline_id: 'other' }))).to.deep.equal([]);
-    expect(listIds(list({ tenants: ['b'], status: 'cancelled', pipeline_id: 'held' }))).to.deep.equal([b4]);
+    expect(idsOf(list({ status: 'succeeded' }))).to.deep.equal([a0]);
+    expect(idsOf(list({ status: 'running' }))).to.deep.equal([c3, a2, b1]);
+    expect(idsOf(list({ status: 'failed' }))).to.deep.equal([]);
+    expect(idsOf(list({ tenants: ['a', 'c'] }))).to.deep.equal([c3, a2, a0]);
+    expect(idsOf(list({ tenants: [] }))).to.deep.equal([]);
+    expect(idsOf(list({ pipeline_id: 'held' }))).to.deep.equal(ids.toReversed());
+    expect(idsOf(list({ pipeline_id: 'other' }))).to.deep.equal([]);
+    expect(idsOf(list({ tenants: ['b'], status: 'cancelled', pipeline_id: 'held' }))).to.deep.equal([b4]);
   });
 
   it('returns no next_cursor on the last page', async () => {
     const { ids, list } = await someRuns();
     const first = list({ limit: 3, tenants: ['a', 'b'] });
-    expect(listIds(first)).to.deep.equal([ids[4], ids[2], ids[1]]);
+    expect(idsOf(first)).to.deep.equal([ids[4], ids[2], ids[1]]);
     const second = list({ limit: 1, tenants: ['a', 'b'], cursor: first.next_cursor ?? '' });
-    expect([listIds(second), second.next_cursor]).to.deep.equal([[ids[0]], null]);
+    expect([idsOf(second), second.next_cursor]).to.deep.equal([[ids[0]], null]);
     expect(list({ limit: 5 }).next_cursor).to.equal(null);
   });
 
@@ -71,7 +60,7 @@ describe('RunRegistry.list (D35)', () => {
     for (let cursor: string | undefined, pages = 1; ; pages++) {
       const page = fixture.registry.list({ limit: 500, cursor });
       expect(Buffer.byteLength(JSON.stringify(page))).to.be.below(1.1 * 2 ** 20);
-      seen.push(...listIds(page));
+      seen.push(...idsOf(page));
       if (page.next_cursor === null) {
         expect(pages).to.equal(3);
         break;
@@ -90,7 +79,7 @@ describe('RunRegistry.list (D35)', () => {
         yield { run, sequence } as unknown as RunEntry;
       }
     }
-    expect(listIds(runToEnd(paginate(newestFirst(), { limit: 2 })))).to.deep.equal(['run-10000', 'run-9999']);
+    expect(idsOf(runToEnd(paginate(newestFirst(), { limit: 2 })))).to.deep.equal(['run-10000', 'run-9999']);
     expect(looks).to.equal(3);
   });
 
@@ -101,7 +90,7 @@ describe('RunRegistry.list (D35)', () => {
         .to.throw('cursor must be')
         .with.property('code', 'invalid_request');
     }
-    expect(listIds(list({ cursor: 'r0' }))).to.deep.equal([]);
+    expect(idsOf(list({ cursor: 'r0' }))).to.deep.equal([]);
   });
 
   it('lists every run exactly once over all pages although runs are added and forgotten between them', async () => {
@@ -129,7 +118,7 @@ describe('RunRegistry.list (D35)', () => {
         for (let pages = 0; ; pages++) {
           const page = registry.list({ ...query, cursor });
           expect(page.runs.length).to.be.at.most(limit);
-          seen.push(...listIds(page));
+          seen.push(...idsOf(page));
           if (page.next_cursor === null) break;
           expect(page.runs.length).to.equal(limit);
           cursor = page.next_cursor;
