@@ -4,6 +4,7 @@ import { IfNoneMatch, NOT_MODIFIED } from '../responses/conditional-get.js';
 import { assetType, PageFiles, pageRoute, revalidated } from '../routes/pages/page-files.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { RunIdParams } from '../schemas/request.js';
+import { closedObject } from '../schemas/fields.js';
 
 /** Only this page may show another host, and only that of the official viewer. */
 const PAGE_POLICY = [
@@ -31,7 +32,7 @@ export function statelyPageRoutes(files = new PageFiles('stately')): Route[] {
         id: 'statelyPage',
         summary: 'Show a run in the official Stately inspector',
         params: RunIdParams,
-        query: Type.Object({}, { additionalProperties: false }),
+        query: closedObject({}),
       },
       PAGE_POLICY,
     ),

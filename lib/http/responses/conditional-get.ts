@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import type { ResponseDocument, RouteResult } from '../routing/route.js';
+import { optionalText } from '../schemas/fields.js';
 
 /** Headers of a route that supports conditional requests. */
 export const IfNoneMatch = Type.Object({
-  'if-none-match': Type.Optional(
-    Type.String({
-      maxLength: 1000,
-      description: 'The `ETag` of the version that the client already has.',
-    }),
-  ),
+  'if-none-match': optionalText({
+    maxLength: 1000,
+    description: 'The `ETag` of the version that the client already has.',
+  }),
 });
 
 export const NOT_MODIFIED: ResponseDocument = {

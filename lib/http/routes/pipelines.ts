@@ -12,6 +12,7 @@ import type { HttpServices } from '../services.js';
 import { readPipelineSource } from './definition-body.js';
 import { EXAMPLE_PIPELINE, EXAMPLE_YAML } from './examples.js';
 import { createRunRoutes } from './start-run.js';
+import { closedObject } from '../schemas/fields.js';
 
 const SEND_TO_PLANS = 'send plans to /plans/run, /plans/run_async or /plans/validate';
 
@@ -79,17 +80,14 @@ export function pipelineRoutes(services: HttpServices): Route[] {
       tag: 'Pipelines',
       summary: 'Get the waves of a pipeline as data or as a diagram',
       access: 'any',
-      query: Type.Object(
-        {
-          format: Type.Optional(
-            Type.Enum(['json', 'mermaid', 'dot', 'svg'], {
-              default: 'json',
-              description: 'Format of the graph: data, Mermaid, Graphviz or SVG.',
-            }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
+      query: closedObject({
+        format: Type.Optional(
+          Type.Enum(['json', 'mermaid', 'dot', 'svg'], {
+            default: 'json',
+            description: 'Format of the graph: data, Mermaid, Graphviz or SVG.',
+          }),
+        ),
+      }),
       body: DEFINITION_BODY,
       responses: {
         200: {

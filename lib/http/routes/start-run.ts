@@ -16,6 +16,7 @@ import type { ErrorBody } from '../schemas/error.js';
 import { AcceptedSchema } from '../../common/wire/run.js';
 import type { HttpServices } from '../services.js';
 import { createFingerprint } from './fingerprint.js';
+import { optionalText } from '../schemas/fields.js';
 
 /** The differences between pipelines and plans, for the two routes that run either. */
 interface Runnable<R extends TSchema, A extends TSchema> {
@@ -61,14 +62,12 @@ export const SUBMISSION_ERRORS = [
 
 /** Headers of a route that starts a run (D36). */
 export const IdempotencyHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description:
-        'Makes it safe to repeat a submission: the same key with the same body never starts a second run, for a day after the run is no longer kept (unless configured). All routes that start runs share their keys. The order of keys in JSON objects does not matter. The same key with another body is refused.',
-    }),
-  ),
+  'idempotency-key': optionalText({
+    minLength: 1,
+    maxLength: 255,
+    description:
+      'Makes it safe to repeat a submission: the same key with the same body never starts a second run, for a day after the run is no longer kept (unless configured). All routes that start runs share their keys. The order of keys in JSON objects does not matter. The same key with another body is refused.',
+  }),
 });
 
 /** Declares the two routes that run a definition: `run` waits for the result, `run_async` returns the run id. */

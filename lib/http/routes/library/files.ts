@@ -7,6 +7,7 @@ import { defineRoute, type Route, type RouteResult } from '../../routing/route.j
 import { FileSchema, PauseRequestSchema, SaveRequestSchema } from '../../schemas/library.js';
 import type { HttpServices } from '../../services.js';
 import { findTenant, NAMED_PATH, requireLibrary, TenantQuery } from './named-path.js';
+import { optionalText } from '../../schemas/fields.js';
 
 const FILE_PATH = { ...NAMED_PATH, path: `${NAMED_PATH.path}/file` };
 
@@ -49,15 +50,14 @@ function readFile(services: HttpServices): Route {
 }
 
 const SaveHeaders = Type.Object({
-  'if-match': Type.Optional(
-    Type.String({
-      maxLength: 200,
-      description: 'The version that is replaced: the `ETag` of the file when it was opened.',
-    }),
-  ),
-  'if-none-match': Type.Optional(
-    Type.String({ maxLength: 10, description: '`*` creates a file, which must not be there yet.' }),
-  ),
+  'if-match': optionalText({
+    maxLength: 200,
+    description: 'The version that is replaced: the `ETag` of the file when it was opened.',
+  }),
+  'if-none-match': optionalText({
+    maxLength: 10,
+    description: '`*` creates a file, which must not be there yet.',
+  }),
 });
 
 /** Holds memory of a tenant while something is done, as much as that asks for. */

@@ -17,6 +17,7 @@ import { fileRoutes } from './files.js';
 import { findTenant, NAMED_PATH, requireLibrary, TenantQuery } from './named-path.js';
 import { namedRunRoutes } from './named-runs.js';
 import { webhookRoute } from './webhooks.js';
+import { closedObject, optionalText } from '../../schemas/fields.js';
 
 /** Routes about the folder of pipelines of the server (D69-D72). */
 export function libraryRoutes(services: HttpServices): Route[] {
@@ -33,16 +34,11 @@ function createShow({ scheduler, webhooks }: LibraryServices): ShowStart {
   return (entry) => ({ schedule: scheduler.show(entry), isWebhookReady: webhooks.isReady(entry) });
 }
 
-const ListQuery = Type.Object(
-  {
-    tenant_id: Type.Optional(TenantId),
-    ...pageFields('Largest number on the page, which has fewer when they would exceed 1 MiB.'),
-    cursor: Type.Optional(
-      Type.String({ maxLength: 8192, description: 'The `next_cursor` of the previous page.' }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const ListQuery = closedObject({
+  tenant_id: Type.Optional(TenantId),
+  ...pageFields('Largest number on the page, which has fewer when they would exceed 1 MiB.'),
+  cursor: optionalText({ maxLength: 8192, description: 'The `next_cursor` of the previous page.' }),
+});
 
 const ETAG = { ETag: 'Changes with the response. Send it as If-None-Match.' };
 

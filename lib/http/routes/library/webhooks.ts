@@ -12,44 +12,46 @@ import type { HttpServices } from '../../services.js';
 import { createFingerprint } from '../fingerprint.js';
 import { acceptedResult, REPLAYED, REPLAYED_HEADERS, SUBMISSION_ERRORS } from '../start-run.js';
 import { type NAMED_PATH, requireLibrary } from './named-path.js';
+import { closedObject, optionalText } from '../../schemas/fields.js';
 
-const WebhookQuery = Type.Object(
-  {
-    token: Type.Optional(
-      Type.String({ maxLength: 4096, description: 'The secret, for senders that can only be given a URL.' }),
-    ),
-    tenant_id: Type.Optional(TenantId),
-  },
-  { additionalProperties: false },
-);
+const WebhookQuery = closedObject({
+  token: optionalText({
+    maxLength: 4096,
+    description: 'The secret, for senders that can only be given a URL.',
+  }),
+  tenant_id: Type.Optional(TenantId),
+});
 
 const WebhookHeaders = Type.Object({
-  'x-webhook-token': Type.Optional(Type.String({ maxLength: 4096, description: 'The secret.' })),
-  'x-hub-signature-256': Type.Optional(
-    Type.String({
-      maxLength: 200,
-      description: '`sha256=` and the HMAC of the body with the secret, in hexadecimal, as GitHub sends it.',
-    }),
-  ),
-  'webhook-id': Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'The id of the delivery, which is signed.' }),
-  ),
-  'webhook-timestamp': Type.Optional(
-    Type.String({ maxLength: 20, description: 'When it was sent, in seconds since 1970, which is signed.' }),
-  ),
-  'webhook-signature': Type.Optional(
-    Type.String({
-      maxLength: 2000,
-      description:
-        '`v1,` and the HMAC of `ID.TIMESTAMP.BODY` with the secret, in Base64, as standardwebhooks.com says; several are separated by blanks.',
-    }),
-  ),
-  'idempotency-key': Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'The same key never starts a second run.' }),
-  ),
-  'x-github-delivery': Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'The same, as GitHub calls it.' }),
-  ),
+  'x-webhook-token': optionalText({ maxLength: 4096, description: 'The secret.' }),
+  'x-hub-signature-256': optionalText({
+    maxLength: 200,
+    description: '`sha256=` and the HMAC of the body with the secret, in hexadecimal, as GitHub sends it.',
+  }),
+  'webhook-id': optionalText({
+    minLength: 1,
+    maxLength: 255,
+    description: 'The id of the delivery, which is signed.',
+  }),
+  'webhook-timestamp': optionalText({
+    maxLength: 20,
+    description: 'When it was sent, in seconds since 1970, which is signed.',
+  }),
+  'webhook-signature': optionalText({
+    maxLength: 2000,
+    description:
+      '`v1,` and the HMAC of `ID.TIMESTAMP.BODY` with the secret, in Base64, as standardwebhooks.com says; several are separated by blanks.',
+  }),
+  'idempotency-key': optionalText({
+    minLength: 1,
+    maxLength: 255,
+    description: 'The same key never starts a second run.',
+  }),
+  'x-github-delivery': optionalText({
+    minLength: 1,
+    maxLength: 255,
+    description: 'The same, as GitHub calls it.',
+  }),
 });
 
 type Params = typeof NAMED_PATH.params;

@@ -5,23 +5,22 @@ import { defineRoute, type Route } from '../../routing/route.js';
 import { ArtifactPageSchema } from '../../../common/wire/run.js';
 import { RunIdParams } from '../../schemas/request.js';
 import type { HttpServices } from '../../services.js';
+import { closedObject, optionalInteger, optionalText } from '../../schemas/fields.js';
 
 /** Routes that list and send the files of a run (D63). */
 export function artifactRoutes(services: HttpServices): Route[] {
   return [listArtifactsRoute(services), getArtifactRoute(services)];
 }
 
-const PageQuery = Type.Object(
-  {
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Largest number on the page.' }),
-    ),
-    cursor: Type.Optional(
-      Type.String({ maxLength: 256, description: 'The `next_cursor` of the previous page.' }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const PageQuery = closedObject({
+  limit: optionalInteger({
+    minimum: 1,
+    maximum: 500,
+    default: 50,
+    description: 'Largest number on the page.',
+  }),
+  cursor: optionalText({ maxLength: 256, description: 'The `next_cursor` of the previous page.' }),
+});
 
 function listArtifactsRoute({ queries }: HttpServices): Route {
   return defineRoute({

@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { fairYield } from '../../../common/scheduling/run-in-slices.js';
 import { authorizeRun } from '../../auth/authenticate.js';
 import { RecordTexts } from '../../responses/record-texts.js';
@@ -11,25 +10,21 @@ import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../respon
 import { LongPolls } from './long-poll.js';
 import { listRunsRoute } from './list-runs.js';
 import { rerunPreviewRoute, rerunRoute } from './rerun.js';
+import { closedObject, optionalNumber } from '../../schemas/fields.js';
 
 /** Routes that read runs. */
 export function runRoutes(services: HttpServices): Route[] {
   return [listRunsRoute(services), record(services), snapshot(services)];
 }
 
-const WaitQuery = Type.Object(
-  {
-    wait: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        maximum: 60,
-        description:
-          'Seconds to wait for the run to settle or, with If-None-Match, for any change of the record. The response is sent then, or at the end of the time.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const WaitQuery = closedObject({
+  wait: optionalNumber({
+    minimum: 0,
+    maximum: 60,
+    description:
+      'Seconds to wait for the run to settle or, with If-None-Match, for any change of the record. The response is sent then, or at the end of the time.',
+  }),
+});
 
 function record(services: HttpServices): Route {
   const { queries } = services;

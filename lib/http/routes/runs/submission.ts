@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import { writeYamlInSteps } from '../../../definition/text/write-yaml.js';
 import { drawInSteps } from '../../../plans/graph.js';
 import { authorizeRun } from '../../auth/authenticate.js';
@@ -7,6 +6,7 @@ import { DefinitionGraphSchema } from '../../../common/wire/report.js';
 import { RunIdParams, WholeQuery } from '../../schemas/request.js';
 import { BlackboardSchema, EditableDefinitionSchema } from '../../../common/wire/submission.js';
 import type { HttpServices } from '../../services.js';
+import { closedObject } from '../../schemas/fields.js';
 
 const ERRORS = ['run_not_found', 'memory_full'] as const;
 
@@ -66,7 +66,7 @@ function blackboard({ queries }: HttpServices): Route {
       'Of a plan, those of all its sub-pipelines. More than about 64 KiB of values are cut; `cut` has JSON pointers to what was cut, and `whole=true` shows it.',
     access: 'read',
     params: RunIdParams,
-    query: Type.Object(WholeQuery, { additionalProperties: false }),
+    query: closedObject(WholeQuery),
     responses: { 200: { description: 'The values.', schema: BlackboardSchema } },
     errors: ERRORS,
     handle: async ({ params, query, caller }) => {

@@ -12,6 +12,7 @@ import {
   TaskStatusSchema,
 } from '../../../common/wire/task.js';
 import type { HttpServices } from '../../services.js';
+import { closedObject, optionalBoolean, optionalText } from '../../schemas/fields.js';
 
 const TaskParams = Type.Object({
   ...RunIdParams.properties,
@@ -24,33 +25,25 @@ const ItemParams = Type.Object({
 });
 
 const valueFields = {
-  sub_pipeline: Type.Optional(
-    Type.String({
-      maxLength: 128,
-      description:
-        'The sub-pipeline of the task. Required for a run of a plan, except in a list of its tasks.',
-    }),
-  ),
+  sub_pipeline: optionalText({
+    maxLength: 128,
+    description: 'The sub-pipeline of the task. Required for a run of a plan, except in a list of its tasks.',
+  }),
   ...WholeQuery,
 };
 
-const ValueQuery = Type.Object(valueFields, { additionalProperties: false });
+const ValueQuery = closedObject(valueFields);
 
-const PageQuery = Type.Object(
-  {
-    status: Type.Optional(TaskStatusSchema),
-    values: Type.Optional(
-      Type.Boolean({
-        default: true,
-        description:
-          'Whether records contain values. With `false`, `inputs` and `output` are null, and of an item only the beginning is shown: for a view of states and times.',
-      }),
-    ),
-    ...valueFields,
-    ...pageFields('Largest number on the page, which has fewer when they would exceed 1 MiB.'),
-  },
-  { additionalProperties: false },
-);
+const PageQuery = closedObject({
+  status: Type.Optional(TaskStatusSchema),
+  values: optionalBoolean({
+    default: true,
+    description:
+      'Whether records contain values. With `false`, `inputs` and `output` are null, and of an item only the beginning is shown: for a view of states and times.',
+  }),
+  ...valueFields,
+  ...pageFields('Largest number on the page, which has fewer when they would exceed 1 MiB.'),
+});
 
 const VALUES =
   'Inputs are rendered again from what the run keeps. Values of more than about 64 KiB are cut, on a page those of more than 2 KiB; the field `cut` has JSON pointers to what was cut, and `whole=true` shows it.';
