@@ -17,6 +17,7 @@ describe('RunningServer.close (shutdown)', () => {
     fixture = new ControlledServer();
     await fixture.open();
   });
+  afterEach(() => fixture.server.close(0));
 
   const run = <T>(): Promise<TestResponse<T>> =>
     fixture.request<T>('POST', '/pipelines/run', { pipeline: ONE_TASK });

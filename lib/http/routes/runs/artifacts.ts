@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { errorCode, WavetrainError } from '../../../common/errors.js';
-import { authorizeRun } from '../../auth/authenticate.js';
-import { defineRoute, type Route } from '../../routing/route.js';
+import type { Route } from '../../routing/route.js';
 import { ArtifactPageSchema } from '../../../common/wire/run.js';
 import { RunIdParams } from '../../schemas/request.js';
 import type { HttpServices } from '../../services.js';
 import { closedObject, optionalInteger, optionalText } from '../../schemas/fields.js';
+import { defineRunRoute } from './run-route.js';
 
 /** Routes that list and send the files of a run (D63). */
 export function artifactRoutes(services: HttpServices): Route[] {
@@ -23,21 +23,15 @@ const PageQuery = closedObject({
 });
 
 function listArtifactsRoute({ queries }: HttpServices): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/pipelines/runs/{run_id}/artifacts',
+  return defineRunRoute(queries, {
+    path: '/artifacts',
     id: 'listArtifacts',
-    tag: 'Runs',
     summary: 'List the files of a run, by name',
     description: 'What tools have written, and bytes that they have returned. They are deleted with the run.',
-    access: 'read',
-    params: RunIdParams,
     query: PageQuery,
     responses: { 200: { description: 'One page of files.', schema: ArtifactPageSchema } },
-    errors: ['run_not_found'],
-    handle: ({ params, query, caller }) => {
-      const runId = authorizeRun(queries, caller, params.run_id);
-      return { body: queries.artifacts(runId).page(query), runId };
+    handle: ({ query }, runId) => {
+      return { body: queries.artifacts(runId).page(query) };
     },
   });
 }
@@ -48,15 +42,12 @@ const ArtifactParams = Type.Object({
 });
 
 function getArtifactRoute({ queries }: HttpServices): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/pipelines/runs/{run_id}/artifacts/{name}',
+  return defineRunRoute(queries, {
+    path: '/artifacts/{name}',
     id: 'getArtifact',
-    tag: 'Runs',
     summary: 'Download a file of a run',
     description:
       'The media type is the one that the tool has given. The headers keep a browser from showing the file in place of a page of this server.',
-    access: 'read',
     params: ArtifactParams,
     responses: {
       200: {
@@ -65,9 +56,8 @@ function getArtifactRoute({ queries }: HttpServices): Route {
         headers: { 'Content-Disposition': '`attachment`, with the name of the file.' },
       },
     },
-    errors: ['run_not_found', 'artifact_not_found'],
-    handle: async ({ params, caller }) => {
-      const runId = authorizeRun(queries, caller, params.run_id);
+    errors: ['artifact_not_found'],
+    handle: async ({ params }, runId) => {
       const files = queries.artifacts(runId);
       const found = files.find(params.name);
       if (found === undefined) throw artifactNotFound(runId, params.name);
@@ -76,7 +66,7 @@ function getArtifactRoute({ queries }: HttpServices): Route {
         const reason = errorCode(error) ?? 'it was replaced';
         throw artifactNotFound(runId, params.name, ` any more: it cannot be read (${reason})`);
       });
-      return { file, type, headers: downloadHeaders(name), runId };
+      return { file, type, headers: downloadHeaders(name) };
     },
   });
 }

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { WavetrainError } from '../../../common/errors.js';
 import type { CallRecord } from '../../../runs/tasks/task-record.js';
-import { authorizeRun, type Caller } from '../../auth/authenticate.js';
-import { defineRoute, type Route } from '../../routing/route.js';
+import type { Caller } from '../../auth/authenticate.js';
+import type { Route } from '../../routing/route.js';
 import { pageFields, RunIdParams, WholeQuery } from '../../schemas/request.js';
 import {
   ItemPageSchema,
@@ -13,6 +13,7 @@ import {
 } from '../../../common/wire/task.js';
 import type { HttpServices } from '../../services.js';
 import { closedObject, optionalBoolean, optionalText } from '../../schemas/fields.js';
+import { defineRunRoute } from './run-route.js';
 
 const TaskParams = Type.Object({
   ...RunIdParams.properties,
@@ -48,7 +49,7 @@ const PageQuery = closedObject({
 const VALUES =
   'Inputs are rendered again from what the run keeps. Values of more than about 64 KiB are cut, on a page those of more than 2 KiB; the field `cut` has JSON pointers to what was cut, and `whole=true` shows it.';
 
-const ERRORS = ['run_not_found', 'task_not_found', 'memory_full'] as const;
+const ERRORS = ['task_not_found', 'memory_full'] as const;
 
 /** Routes that show the tasks of a run and the items of its fan-outs, with their values (D59). */
 export function taskRoutes(services: HttpServices): Route[] {
@@ -56,84 +57,67 @@ export function taskRoutes(services: HttpServices): Route[] {
 }
 
 function listTasksRoute({ queries }: HttpServices): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/pipelines/runs/{run_id}/tasks',
+  return defineRunRoute(queries, {
+    path: '/tasks',
     id: 'listTasks',
-    tag: 'Runs',
     summary: 'List the tasks of a run, with their inputs, outputs and errors',
     description: VALUES,
-    access: 'read',
-    params: RunIdParams,
     query: PageQuery,
     responses: { 200: { description: 'One page of tasks.', schema: TaskPageSchema } },
     errors: ERRORS,
-    handle: async ({ params, query, caller }) => {
-      const runId = authorizeRun(queries, caller, params.run_id);
+    handle: async ({ query, caller }, runId) => {
       const { tasks, next_cursor } = await queries.tasks(runId, query);
-      return { body: { tasks: tasks.map((task) => showTo(caller, task)), next_cursor }, runId };
+      return { body: { tasks: tasks.map((task) => showTo(caller, task)), next_cursor } };
     },
   });
 }
 
 function getTaskRoute({ queries }: HttpServices): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/pipelines/runs/{run_id}/tasks/{task_id}',
+  return defineRunRoute(queries, {
+    path: '/tasks/{task_id}',
     id: 'getTask',
-    tag: 'Runs',
     summary: 'Get one task of a run, with its inputs, its output and its error',
     description: VALUES,
-    access: 'read',
     params: TaskParams,
     query: ValueQuery,
     responses: { 200: { description: 'The task.', schema: TaskRecordSchema } },
     errors: ERRORS,
-    handle: async ({ params, query, caller }) => {
-      const runId = authorizeRun(queries, caller, params.run_id);
-      return { body: showTo(caller, await queries.task(runId, params.task_id, query)), runId };
+    handle: async ({ params, query, caller }, runId) => {
+      return { body: showTo(caller, await queries.task(runId, params.task_id, query)) };
     },
   });
 }
 
 function listItemsRoute({ queries }: HttpServices): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/pipelines/runs/{run_id}/tasks/{task_id}/items',
+  return defineRunRoute(queries, {
+    path: '/tasks/{task_id}/items',
     id: 'listItems',
-    tag: 'Runs',
     summary: 'List the items of a fan-out, with their inputs, outputs and errors',
     description: VALUES,
-    access: 'read',
     params: TaskParams,
     query: PageQuery,
     responses: { 200: { description: 'One page of items.', schema: ItemPageSchema } },
     errors: ERRORS,
-    handle: async ({ params, query, caller }) => {
-      const runId = authorizeRun(queries, caller, params.run_id);
+    handle: async ({ params, query, caller }, runId) => {
       const { items, next_cursor } = await queries.items(runId, params.task_id, query);
-      return { body: { items: items.map((item) => showTo(caller, item)), next_cursor }, runId };
+      return { body: { items: items.map((item) => showTo(caller, item)), next_cursor } };
     },
   });
 }
 
 function getItemRoute({ queries }: HttpServices): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/pipelines/runs/{run_id}/tasks/{task_id}/items/{item}',
+  return defineRunRoute(queries, {
+    path: '/tasks/{task_id}/items/{item}',
     id: 'getItem',
-    tag: 'Runs',
     summary: 'Get one item of a fan-out, with its inputs, its output and its error',
     description: VALUES,
-    access: 'read',
     params: ItemParams,
     query: ValueQuery,
     responses: { 200: { description: 'The item.', schema: ItemRecordSchema } },
     errors: ERRORS,
-    handle: async ({ params, query, caller }) => {
-      const runId = authorizeRun(queries, caller, params.run_id);
+    handle: async ({ params, query, caller }, runId) => {
       const item = await queries.item(runId, params.task_id, parseItem(params), query);
-      return { body: showTo(caller, item), runId };
+      return { body: showTo(caller, item) };
     },
   });
 }
