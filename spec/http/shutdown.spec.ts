@@ -17,7 +17,6 @@ describe('RunningServer.close (shutdown)', () => {
     fixture = new ControlledServer();
     await fixture.open();
   });
-  afterEach(() => fixture.server.close(0));
 
   const run = <T>(): Promise<TestResponse<T>> =>
     fixture.request<T>('POST', '/pipelines/run', { pipeline: ONE_TASK });
@@ -111,7 +110,7 @@ describe('RunningServer.close (shutdown)', () => {
         expect(description, path).to.include('`shutting_down`');
       }
     } finally {
-      await closing.close(0);
+      await Promise.all([closing.close(0), fixture.server.close(0)]);
     }
   });
 

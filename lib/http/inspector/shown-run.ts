@@ -10,7 +10,7 @@ import type { RunRecord } from '../../runs/record.js';
 import { recordingFormat } from '../../runs/inspection/recording.js';
 import type { FailedCall, FailedCallsQuery } from '../../runs/tasks/task-record.js';
 import { errorResponse } from '../errors/error-response.js';
-import { SECURITY_HEADERS } from '../security/browser-guard.js';
+import { pagePolicy, SECURITY_HEADERS } from '../security/browser-guard.js';
 import { formatEndFrame, type NumberedLog, OPENING_FRAME, readChunk, STREAM_HEADERS } from '../sse/frames.js';
 import { findValues, type LiveRun } from './shown-values.js';
 
@@ -180,9 +180,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 /** The actions of the page on a run. */
 const ACTION = /^\/(continue|step|cancel)$/;
 
@@ -250,7 +247,7 @@ class Pages {
     if (name === undefined || type === undefined) return undefined;
     try {
       const bytes = await readFile(join(this.#options.webFolder, name));
-      return { status: 200, type, body: [bytes], headers: { 'Content-Security-Policy': PAGE_POLICY } };
+      return { status: 200, type, body: [bytes], headers: { 'Content-Security-Policy': pagePolicy() } };
     } catch {
       // A file that is not there, whatever the reason, is not served.
       return undefined;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
+import { pagePolicy } from '../security/browser-guard.js';
 
 /** The page at `/docs`. */
 export interface DocsPage {
@@ -53,14 +54,8 @@ function createPolicy(html: string): string {
   const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
   );
-  return [
-    "default-src 'none'",
-    `script-src 'self' ${scripts.join(' ')}`,
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
+  return pagePolicy({
+    'script-src': `'self' ${scripts.join(' ')}`,
+    'style-src': "'self' 'unsafe-inline'",
+  });
 }

@@ -10,7 +10,7 @@ import { anyJsonObject } from '../../../common/wire/shape.js';
 import type { Submission } from '../../../submission/submitter.js';
 import type { HttpServices } from '../../services.js';
 import { createFingerprint } from '../fingerprint.js';
-import { acceptedResult, REPLAYED, REPLAYED_HEADERS, SUBMISSION_ERRORS } from '../start-run.js';
+import { acceptedResponse, acceptedResult, SUBMISSION_ERRORS } from '../start-run.js';
 import { type NAMED_PATH, requireLibrary } from './named-path.js';
 import { closedObject, optionalText } from '../../schemas/fields.js';
 
@@ -77,13 +77,7 @@ export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): R
       required: false,
       examples: { push: { name: 'Ada' } },
     },
-    responses: {
-      202: {
-        description: 'The run was accepted.',
-        schema: AcceptedSchema,
-        headers: { Location: 'The path of the run record.', 'Idempotent-Replayed': REPLAYED },
-      },
-    },
+    responses: acceptedResponse('run', AcceptedSchema),
     errors: [
       'pipeline_not_found',
       'too_many_failures',
@@ -122,7 +116,7 @@ export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): R
         { key, fingerprint },
         read,
       );
-      return acceptedResult({ run_id, status }, isReplayed ? REPLAYED_HEADERS : {});
+      return acceptedResult({ run_id, status }, isReplayed);
     },
   });
 }

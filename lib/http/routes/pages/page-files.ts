@@ -4,19 +4,8 @@ import Type from 'typebox';
 import { WavetrainError } from '../../../common/errors.js';
 import { distFile } from '../../../common/files.js';
 import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../../responses/conditional-get.js';
+import { pagePolicy } from '../../security/browser-guard.js';
 import { defineRoute, type Route, type RouteResult } from '../../routing/route.js';
-
-/** Everything comes from this server; nothing is inline. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
 
 /** The query of a page may say what the page shows; only its script reads that. */
 export const AnyQuery = Type.Object({});
@@ -25,7 +14,7 @@ export const AnyQuery = Type.Object({});
 export function pageRoute(
   files: PageFiles,
   named: Pick<Route, 'path' | 'id' | 'summary' | 'params' | 'query'>,
-  policy = PAGE_POLICY,
+  policy = pagePolicy(),
 ): Route {
   return defineRoute({
     query: AnyQuery,

@@ -9,13 +9,7 @@ import type { HttpServices } from '../../services.js';
 import { readPipelineSource, readPlanSource } from '../definition-body.js';
 import { EXAMPLE_PIPELINE, EXAMPLE_YAML } from '../examples.js';
 import { createFingerprint } from '../fingerprint.js';
-import {
-  acceptedResult,
-  IdempotencyHeaders,
-  REPLAYED,
-  REPLAYED_HEADERS,
-  SUBMISSION_ERRORS,
-} from '../start-run.js';
+import { acceptedResponse, acceptedResult, IdempotencyHeaders, SUBMISSION_ERRORS } from '../start-run.js';
 import { defineRunRoute } from './run-route.js';
 
 const RERUN_BODY = {
@@ -43,16 +37,7 @@ export function rerunRoute(services: HttpServices): Route {
     access: 'run',
     headers: IdempotencyHeaders,
     body: RERUN_BODY,
-    responses: {
-      202: {
-        description: 'The new run was accepted.',
-        schema: AcceptedRerunSchema,
-        headers: {
-          Location: 'The path of the record of the new run.',
-          'Idempotent-Replayed': REPLAYED,
-        },
-      },
-    },
+    responses: acceptedResponse('new run', AcceptedRerunSchema),
     errors: ['run_not_settled', 'nothing_to_rerun', ...SUBMISSION_ERRORS, 'idempotency_conflict'],
     handle: async ({ headers, yaml, body: json = {}, caller }, earlier) => {
       const body = yaml === undefined ? json : { yaml };
@@ -70,7 +55,7 @@ export function rerunRoute(services: HttpServices): Route {
           submitter.rerun(earlier, await readRerun(earlier, body, services), { reservation, startedBy }),
       );
       const acceptance = { run_id, status, rerun: await queries.rerunReport(run_id) };
-      return acceptedResult(acceptance, isReplayed ? REPLAYED_HEADERS : {});
+      return acceptedResult(acceptance, isReplayed);
     },
   });
 }

@@ -52,74 +52,63 @@ const VALUES =
 const ERRORS = ['task_not_found', 'memory_full'] as const;
 
 /** Routes that show the tasks of a run and the items of its fan-outs, with their values (D59). */
-export function taskRoutes(services: HttpServices): Route[] {
-  return [listTasksRoute(services), getTaskRoute(services), listItemsRoute(services), getItemRoute(services)];
-}
-
-function listTasksRoute({ queries }: HttpServices): Route {
-  return defineRunRoute(queries, {
-    path: '/tasks',
-    id: 'listTasks',
-    summary: 'List the tasks of a run, with their inputs, outputs and errors',
-    description: VALUES,
-    query: PageQuery,
-    responses: { 200: { description: 'One page of tasks.', schema: TaskPageSchema } },
-    errors: ERRORS,
-    handle: async ({ query, caller }, runId) => {
-      const { tasks, next_cursor } = await queries.tasks(runId, query);
-      return { body: { tasks: tasks.map((task) => showTo(caller, task)), next_cursor } };
-    },
-  });
-}
-
-function getTaskRoute({ queries }: HttpServices): Route {
-  return defineRunRoute(queries, {
-    path: '/tasks/{task_id}',
-    id: 'getTask',
-    summary: 'Get one task of a run, with its inputs, its output and its error',
-    description: VALUES,
-    params: TaskParams,
-    query: ValueQuery,
-    responses: { 200: { description: 'The task.', schema: TaskRecordSchema } },
-    errors: ERRORS,
-    handle: async ({ params, query, caller }, runId) => {
-      return { body: showTo(caller, await queries.task(runId, params.task_id, query)) };
-    },
-  });
-}
-
-function listItemsRoute({ queries }: HttpServices): Route {
-  return defineRunRoute(queries, {
-    path: '/tasks/{task_id}/items',
-    id: 'listItems',
-    summary: 'List the items of a fan-out, with their inputs, outputs and errors',
-    description: VALUES,
-    params: TaskParams,
-    query: PageQuery,
-    responses: { 200: { description: 'One page of items.', schema: ItemPageSchema } },
-    errors: ERRORS,
-    handle: async ({ params, query, caller }, runId) => {
-      const { items, next_cursor } = await queries.items(runId, params.task_id, query);
-      return { body: { items: items.map((item) => showTo(caller, item)), next_cursor } };
-    },
-  });
-}
-
-function getItemRoute({ queries }: HttpServices): Route {
-  return defineRunRoute(queries, {
-    path: '/tasks/{task_id}/items/{item}',
-    id: 'getItem',
-    summary: 'Get one item of a fan-out, with its inputs, its output and its error',
-    description: VALUES,
-    params: ItemParams,
-    query: ValueQuery,
-    responses: { 200: { description: 'The item.', schema: ItemRecordSchema } },
-    errors: ERRORS,
-    handle: async ({ params, query, caller }, runId) => {
-      const item = await queries.item(runId, params.task_id, parseItem(params), query);
-      return { body: showTo(caller, item) };
-    },
-  });
+export function taskRoutes({ queries }: HttpServices): Route[] {
+  return [
+    defineRunRoute(queries, {
+      path: '/tasks',
+      id: 'listTasks',
+      summary: 'List the tasks of a run, with their inputs, outputs and errors',
+      description: VALUES,
+      query: PageQuery,
+      responses: { 200: { description: 'One page of tasks.', schema: TaskPageSchema } },
+      errors: ERRORS,
+      handle: async ({ query, caller }, runId) => {
+        const { tasks, next_cursor } = await queries.tasks(runId, query);
+        return { body: { tasks: tasks.map((task) => showTo(caller, task)), next_cursor } };
+      },
+    }),
+    defineRunRoute(queries, {
+      path: '/tasks/{task_id}',
+      id: 'getTask',
+      summary: 'Get one task of a run, with its inputs, its output and its error',
+      description: VALUES,
+      params: TaskParams,
+      query: ValueQuery,
+      responses: { 200: { description: 'The task.', schema: TaskRecordSchema } },
+      errors: ERRORS,
+      handle: async ({ params, query, caller }, runId) => ({
+        body: showTo(caller, await queries.task(runId, params.task_id, query)),
+      }),
+    }),
+    defineRunRoute(queries, {
+      path: '/tasks/{task_id}/items',
+      id: 'listItems',
+      summary: 'List the items of a fan-out, with their inputs, outputs and errors',
+      description: VALUES,
+      params: TaskParams,
+      query: PageQuery,
+      responses: { 200: { description: 'One page of items.', schema: ItemPageSchema } },
+      errors: ERRORS,
+      handle: async ({ params, query, caller }, runId) => {
+        const { items, next_cursor } = await queries.items(runId, params.task_id, query);
+        return { body: { items: items.map((item) => showTo(caller, item)), next_cursor } };
+      },
+    }),
+    defineRunRoute(queries, {
+      path: '/tasks/{task_id}/items/{item}',
+      id: 'getItem',
+      summary: 'Get one item of a fan-out, with its inputs, its output and its error',
+      description: VALUES,
+      params: ItemParams,
+      query: ValueQuery,
+      responses: { 200: { description: 'The item.', schema: ItemRecordSchema } },
+      errors: ERRORS,
+      handle: async ({ params, query, caller }, runId) => {
+        const item = await queries.item(runId, params.task_id, parseItem(params), query);
+        return { body: showTo(caller, item) };
+      },
+    }),
+  ];
 }
 
 function parseItem({ task_id: taskId, item }: { readonly task_id: string; readonly item: string }): number {
