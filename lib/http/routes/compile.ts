@@ -9,7 +9,7 @@ import type { ModelAccess } from '../../models/models.js';
 import type { CompileOutcome } from '../../telemetry/compile-metrics.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import { resolveTenant } from '../auth/authenticate.js';
-import { type ErrorResponse, errorResponse, internalErrorResponse } from '../errors/error-response.js';
+import { loggedErrorResponse } from '../errors/error-response.js';
 import { defineRoute, type Route, type RouteResult } from '../routing/route.js';
 import { CompileRequestSchema, CompileResultSchema } from '../schemas/compile.js';
 import type { HttpServices } from '../services.js';
@@ -207,12 +207,6 @@ async function streamCompilation(
 
 /** Returns the response that there would have been, had the stream not begun. */
 function describeError(error: unknown, services: HttpServices): object {
-  const { status, body } = errorResponse(error) ?? reportBug(error, services);
+  const { status, body } = loggedErrorResponse(error, services, { path: '/pipelines/compile' });
   return { status, ...body };
-}
-
-function reportBug(error: unknown, { log, newId }: HttpServices): ErrorResponse {
-  const id = newId();
-  log.error({ err: error, id, path: '/pipelines/compile' }, 'internal error');
-  return internalErrorResponse(id);
 }

@@ -2,7 +2,7 @@ import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { WavetrainError } from '../../common/errors.js';
 import { statelyPageRoutes } from '../inspector/stately-page.js';
-import { errorResponse, internalErrorResponse } from '../errors/error-response.js';
+import { loggedErrorResponse } from '../errors/error-response.js';
 import { REQUEST_MESSAGE } from '../logging/log.js';
 import { ResponseSender } from '../responses/response-sender.js';
 import { artifactRoutes } from '../routes/runs/artifacts.js';
@@ -123,17 +123,13 @@ function recordRequest(ctx: Context, durationMs: number, { log, metrics }: HttpS
   log.info(facts, REQUEST_MESSAGE);
 }
 
-function errorHandler({ log, newId }: HttpServices, sender: ResponseSender): Middleware {
+function errorHandler(services: HttpServices, sender: ResponseSender): Middleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (thrown) {
-      let response = errorResponse(thrown);
-      if (response === undefined) {
-        const id = newId();
-        log.error({ err: thrown, id, method: ctx.method, path: ctx.path }, 'internal error');
-        response = internalErrorResponse(id);
-      }
+      const { method, path } = ctx;
+      const response = loggedErrorResponse(thrown, services, { method, path });
       ctx.state['code'] = response.body.detail.code;
       if (ctx.res.headersSent) ctx.res.destroy();
       else {

@@ -13,7 +13,12 @@ const FILE_PATH = { ...NAMED_PATH, path: `${NAMED_PATH.path}/file` };
 
 /** Routes that read and save the files of the folder (D72). */
 export function fileRoutes(services: HttpServices): Route[] {
-  return [readFile(services), saveFile(services), ...pauseRoutes(services)];
+  return [
+    readFile(services),
+    saveFile(services),
+    pauseRoute(services, 'pause'),
+    pauseRoute(services, 'resume'),
+  ];
 }
 
 function readFile(services: HttpServices): Route {
@@ -139,29 +144,13 @@ function readExpected(ifMatch: string | undefined, ifNoneMatch: string | undefin
 }
 
 /** `POST /pipelines/{id}/pause` and `POST /pipelines/{id}/resume`. */
-function pauseRoutes(services: HttpServices): Route[] {
-  return [
-    pause(services, true, {
-      path: `${NAMED_PATH.path}/pause`,
-      id: 'pauseSchedule',
-      summary: 'Pause the schedule of a pipeline or a plan',
-    }),
-    pause(services, false, {
-      path: `${NAMED_PATH.path}/resume`,
-      id: 'resumeSchedule',
-      summary: 'Resume the schedule of a pipeline or a plan',
-    }),
-  ];
-}
-
-function pause(
-  services: HttpServices,
-  isPaused: boolean,
-  named: Pick<Route, 'path' | 'id' | 'summary'>,
-): Route {
+function pauseRoute(services: HttpServices, verb: 'pause' | 'resume'): Route {
+  const isPaused = verb === 'pause';
   return defineRoute({
     ...NAMED_PATH,
-    ...named,
+    path: `${NAMED_PATH.path}/${verb}`,
+    id: `${verb}Schedule`,
+    summary: `${isPaused ? 'Pause' : 'Resume'} the schedule of a pipeline or a plan`,
     method: 'POST',
     tag: 'Library',
     description: `Only where \`SERVICE_PIPELINES_WRITABLE\` is true, for keys with the scopes \`edit\` and \`run\`. Writes \`paused: ${isPaused}\` into the file, and changes nothing else in it; a file that says so already stays as it is. One with errors, or without a schedule, is refused.`,

@@ -74,17 +74,6 @@ export function documentRoutes(
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The text of a document, which all responses share. */
-interface DocumentContent {
-  readonly bytes: Buffer;
-  readonly etag: string;
-}
-
-function createContent(document: Record<string, unknown>): DocumentContent {
-  const bytes = Buffer.from(JSON.stringify(document));
-  return { bytes, etag: hashEtag(bytes) };
-}
-
 interface DocumentDeclaration extends Pick<Route, 'path' | 'id' | 'summary' | 'access'> {
   readonly description: string;
   readonly create: () => Record<string, unknown>;
@@ -92,7 +81,10 @@ interface DocumentDeclaration extends Pick<Route, 'path' | 'id' | 'summary' | 'a
 
 /** A document that is created at the first request and never changes. */
 function document({ path, id, summary, description, access, create }: DocumentDeclaration): Route {
-  let content: DocumentContent | undefined;
+  /** Shared by all responses. */
+  let content:
+    | { readonly bytes: Buffer; readonly headers: Record<'ETag' | 'Cache-Control', string> }
+    | undefined;
   return defineRoute({
     method: 'GET',
     path,
@@ -113,9 +105,11 @@ function document({ path, id, summary, description, access, create }: DocumentDe
       304: NOT_MODIFIED,
     },
     handle: ({ headers: requestHeaders }) => {
-      content ??= createContent(create());
-      const { bytes, etag } = content;
-      const headers = { ETag: etag, 'Cache-Control': 'no-cache' };
+      if (content === undefined) {
+        const bytes = Buffer.from(JSON.stringify(create()));
+        content = { bytes, headers: { ETag: hashEtag(bytes), 'Cache-Control': 'no-cache' } };
+      }
+      const { bytes, headers } = content;
       return returnIfModified(requestHeaders, { headers }, () => ({ bytes, type: JSON_TYPE }));
     },
   });
