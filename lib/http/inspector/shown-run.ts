@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { WavetrainError } from '../../common/errors.js';
 import { isObject, type Json } from '../../common/json/json.js';
+import { runToEnd } from '../../common/scheduling/steps.js';
 import type { InspectionOrigin } from '../../runs/inspection/entry.js';
-import type { RecordingHead } from '../../runs/inspection/recording.js';
+import type { RecordedLog, RecordingHead } from '../../runs/inspection/recording.js';
 import type { RunRecord } from '../../runs/record.js';
 import { recordingFormat } from '../../runs/inspection/recording.js';
 import type { FailedCall, FailedCallsQuery } from '../../runs/tasks/task-record.js';
@@ -17,9 +18,7 @@ import { findValues, type LiveRun } from './shown-values.js';
 /** A run that is shown without the server that ran it: a recording, or the run of a command. */
 export interface ShownRun {
   readonly record: () => RunRecord;
-  readonly log: NumberedLog & {
-    readAfter(seq: number, limit: number): { readonly events: readonly { readonly json: string }[] };
-  };
+  readonly log: NumberedLog & RecordedLog;
   readonly origin: InspectionOrigin;
   /** The tasks and items that have failed, with their values. */
   readonly failedCalls: (query: FailedCallsQuery) => Promise<readonly FailedCall[]>;
@@ -287,26 +286,20 @@ function answerRecording(run: ShownRun, statecharts: readonly Json[]): Answer {
   return { status: 200, type: 'application/x-ndjson', headers, body: writeRecording(run, statecharts) };
 }
 
-/** Writes the entries that there are when the recording begins. */
 async function* writeRecording(
   { record, log, origin, describe, failedCalls }: ShownRun,
   statecharts: readonly Json[],
 ): AsyncGenerator<string> {
-  const last = log.lastSeq;
   const failed_calls = await failedCalls(recordingFormat.failedCalls);
-  yield recordingFormat.formatHead({ ...describe(), run: record(), failed_calls, statecharts, origin });
-  let entries = 0;
-  for (let seq = 0; seq < last; ) {
-    const { events } = log.readAfter(seq, ENTRIES_PER_PIECE);
-    const written = events.filter((event) => event.seq <= last);
-    yield written.map(({ json }) => `${json}\n`).join('');
-    entries += written.length;
-    seq = events.at(-1)?.seq ?? last;
-  }
-  yield recordingFormat.formatEnd({ entries, dropped: last - entries });
+  const head = recordingFormat.createHead({
+    ...describe(),
+    run: record(),
+    failed_calls,
+    statecharts,
+    origin,
+  });
+  yield* recordingFormat.writeChunks(runToEnd(head), log);
 }
-
-const ENTRIES_PER_PIECE = 1000;
 
 function answerStream(run: ShownRun, after: number): Answer {
   const { log } = run;

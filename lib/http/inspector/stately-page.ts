@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
 import { IfNoneMatch, NOT_MODIFIED } from '../responses/conditional-get.js';
-import { assetType, PageFiles, pageRoute, revalidated } from '../routes/pages/page-files.js';
+import { assetType, PAGE, PageFiles, pageRoute, revalidated } from '../routes/pages/page-files.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { pagePolicy } from '../security/browser-guard.js';
 import { RunIdParams } from '../schemas/request.js';
@@ -28,13 +28,10 @@ export function statelyPageRoutes(files = new PageFiles('stately')): Route[] {
       PAGE_POLICY,
     ),
     defineRoute({
-      method: 'GET',
+      ...PAGE,
       path: '/inspect/stately-assets/{file}',
       id: 'statelyPageFile',
-      tag: 'Documents',
       summary: 'Get a file of the page of the Stately inspector',
-      isPage: true,
-      access: 'open',
       params: Type.Object({ file: Type.String() }),
       headers: IfNoneMatch,
       responses: {

@@ -23,19 +23,12 @@ import {
 import { HEARTBEAT_MS } from '../sse/stream.js';
 
 const STREAM_EXAMPLE = [
-  'retry: 1000',
-  '',
-  'event: progress',
-  'data: {"state":"drafting","attempt":1}',
-  '',
-  'event: progress',
-  'data: {"state":"validating","attempt":1}',
-  '',
-  'event: result',
-  'data: {"kind":"pipeline","pipeline":{},"yaml_text":"…","attempts":1,"repair_history":[],"usage":{"input_tokens":7000,"output_tokens":200},"model":"openai/gpt-4o-mini","warnings":[]}',
-  '',
-  '',
-].join('\n');
+  OPENING_FRAME,
+  formatNamedFrame('progress', { state: 'drafting', attempt: 1 }),
+  formatNamedFrame('progress', { state: 'validating', attempt: 1 }),
+  'event: result\n',
+  'data: {"kind":"pipeline","pipeline":{},"yaml_text":"…","attempts":1,"repair_history":[],"usage":{"input_tokens":7000,"output_tokens":200},"model":"openai/gpt-4o-mini","warnings":[]}\n\n',
+].join('');
 
 /** One request to compile, once it may begin. */
 interface CompileJob {

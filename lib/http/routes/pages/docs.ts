@@ -4,7 +4,7 @@ import { DOCS_ASSETS_PATH, type DocsPage, renderDocsPage } from '../../openapi/s
 import { defineRoute, type Route } from '../../routing/route.js';
 import { anyJsonObject } from '../../../common/wire/shape.js';
 import type { HttpServices } from '../../services.js';
-import { assetRoute, PageFiles, revalidated } from './page-files.js';
+import { assetRoute, PAGE, PageFiles, revalidated } from './page-files.js';
 import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../../responses/conditional-get.js';
 
 /** The documentation for people, which loads nothing from other hosts (D39). @param folder of Swagger UI */
@@ -18,13 +18,10 @@ export function docsRoutes(folder?: string): Route[] {
 function page(files: PageFiles): Route {
   let rendered: Promise<DocsPage> | undefined;
   return defineRoute({
-    method: 'GET',
+    ...PAGE,
     path: '/docs',
     id: 'docs',
-    tag: 'Documents',
     summary: 'Read this document, and send requests from it',
-    isPage: true,
-    access: 'open',
     headers: IfNoneMatch,
     responses: {
       200: { description: 'Swagger UI.', media: { 'text/html': '<!DOCTYPE html>' } },

@@ -7,10 +7,13 @@ import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../../res
 import { pagePolicy } from '../../security/browser-guard.js';
 import { defineRoute, type Route, type RouteResult } from '../../routing/route.js';
 
+/** Everybody may load a page and its files. */
+export const PAGE = { method: 'GET', tag: 'Documents', isPage: true, access: 'open' } as const;
+
 /** The query of a page may say what the page shows; only its script reads that. */
 export const AnyQuery = Type.Object({});
 
-/** A page for browsers. Everybody may load it; what it shows comes from the other routes, with the key of its reader. */
+/** A page for browsers. What it shows comes from the other routes, with the key of its reader. */
 export function pageRoute(
   files: PageFiles,
   named: Pick<Route, 'path' | 'id' | 'summary' | 'params' | 'query'>,
@@ -19,10 +22,7 @@ export function pageRoute(
   return defineRoute({
     query: AnyQuery,
     ...named,
-    method: 'GET',
-    tag: 'Documents',
-    isPage: true,
-    access: 'open',
+    ...PAGE,
     headers: IfNoneMatch,
     responses: {
       200: { description: 'The page.', media: { 'text/html': '<!DOCTYPE html>' } },
@@ -57,11 +57,8 @@ export function assetRoute(
 ): Route {
   return defineRoute({
     ...named,
-    method: 'GET',
+    ...PAGE,
     path: `${named.path}/{version}/{file}`,
-    tag: 'Documents',
-    isPage: true,
-    access: 'open',
     params: Type.Object({ version: Type.String(), file: Type.String() }),
     responses: {
       200: {

@@ -1,6 +1,6 @@
 import { IfNoneMatch, NOT_MODIFIED } from '../../responses/conditional-get.js';
 import { defineRoute, type Route } from '../../routing/route.js';
-import { AnyQuery, assetRoute, PageFiles, pageRoute, revalidated } from './page-files.js';
+import { AnyQuery, assetRoute, PAGE, PageFiles, pageRoute, revalidated } from './page-files.js';
 
 /** The page that shows runs as state machines (D42). */
 export function inspectorRoutes(folder?: string): Route[] {
@@ -25,13 +25,10 @@ export function inspectorRoutes(folder?: string): Route[] {
 /** Leads from a path of runs without the id of one to the list of them, with its filters in the query. */
 function listInstead(path: string, id: string): Route {
   return defineRoute({
-    method: 'GET',
+    ...PAGE,
     path,
     id,
-    tag: 'Documents',
     summary: 'Lead to the list of runs',
-    isPage: true,
-    access: 'open',
     query: AnyQuery,
     responses: { 302: { description: 'The list of runs.', headers: { Location: 'The path of the list.' } } },
     handle: ({ query }) => ({ status: 302, headers: { Location: `/${writeQuery(query)}` } }),
@@ -49,13 +46,10 @@ function writeQuery(query: object): string {
 
 function statecharts(files: PageFiles): Route {
   return defineRoute({
-    method: 'GET',
+    ...PAGE,
     path: '/inspect/statecharts.json',
     id: 'inspectStatecharts',
-    tag: 'Documents',
     summary: 'Get the drawings of the state machines',
-    isPage: true,
-    access: 'open',
     headers: IfNoneMatch,
     responses: {
       200: { description: 'A list of statecharts.', media: { 'application/json': '[]' } },

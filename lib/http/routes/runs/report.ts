@@ -13,11 +13,8 @@ import { defineRunRoute } from './run-route.js';
 
 const REPORT_TYPE = 'text/html';
 
-const DESCRIPTION = [
-  'One HTML file that needs no network: why the run failed, its graph and its timeline, and its tasks with their values.',
-  'It has at most 500 tasks, 100 items of fan-outs and the last 2,000 events, and says what is left out. Secrets are masked.',
-  'The page runs no scripts: whatever tenants and tools have written in it is text.',
-].join(' ');
+const DESCRIPTION =
+  'One HTML file that needs no network: why the run failed, its graph and its timeline, and its tasks with their values. It has at most 500 tasks, 100 items of fan-outs and the last 2,000 events, and says what is left out. Secrets are masked. The page runs no scripts: whatever tenants and tools have written in it is text.';
 
 /** Sends a run as a page of its own (D59). It counts with the streams of events while it is sent. */
 export function reportRoute(services: HttpServices, streams: EventStreams): Route {
