@@ -132,11 +132,7 @@ export class TaskMetrics {
     if (count > 0) this.#getTool(tool).cacheHits += count;
   }
 
-  /**
-   * Returns a function to be called when the attempt ends.
-   *
-   * @param attempt from 1
-   */
+  /** Returns a function to be called when the attempt ends. @param attempt from 1 */
   startAttempt(tool: string, attempt: number): (error?: string) => void {
     const metrics = this.#getTool(tool);
     this.#inFlight++;

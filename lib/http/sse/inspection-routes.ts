@@ -26,48 +26,69 @@ const DESCRIPTION = [
 
 /** Routes of the inspector. Their streams count with those of events. */
 export function inspectionRoutes(services: HttpServices, streams: EventStreams): Route[] {
-  return [inspection(services, streams), recording(services, streams)];
-}
-
-function inspection({ queries }: HttpServices, streams: EventStreams): Route {
-  return defineRunRoute(queries, {
-    path: '/inspection',
-    id: 'inspectRun',
-    summary: 'Stream or list what the actors of a run do',
-    description: DESCRIPTION,
-    ...streamed(InspectionListSchema, 'entry', EXAMPLE),
-    errors: ['too_many_streams', 'memory_full'],
-    handle: async (request, runId) => {
-      const { query, headers, mediaType } = request;
-      const tenantId = queries.tenantId(runId);
-      const after = headers['last-event-id'] ?? query.after ?? 0;
-      if (mediaType !== JSON_MEDIA_TYPE) {
-        assertNoLimit(query.limit);
+  const { queries } = services;
+  return [
+    defineRunRoute(queries, {
+      path: '/inspection',
+      id: 'inspectRun',
+      summary: 'Stream or list what the actors of a run do',
+      description: DESCRIPTION,
+      ...streamed(InspectionListSchema, 'entry', EXAMPLE),
+      errors: ['too_many_streams', 'memory_full'],
+      handle: async (request, runId) => {
+        const { query, headers, mediaType } = request;
+        const tenantId = queries.tenantId(runId);
+        const after = headers['last-event-id'] ?? query.after ?? 0;
+        if (mediaType !== JSON_MEDIA_TYPE) {
+          assertNoLimit(query.limit);
+          streams.assertCapacity(tenantId);
+        }
+        const view = await queries.inspection(runId);
+        const { log } = view;
+        // Closes the view after a list or a stream, after a head alone, and when the client has left before.
+        const close = (): void => view.close();
+        request.disconnected().addEventListener('abort', close);
+        if (mediaType === JSON_MEDIA_TYPE) {
+          return { text: formatList(runId, view, after, query.limit), onSent: close };
+        }
+        if (log.isClosed && after >= log.lastSeq) return { status: 204, onSent: close };
+        // Other clients may have opened streams meanwhile.
         streams.assertCapacity(tenantId);
-      }
-      const view = await queries.inspection(runId);
-      const { log } = view;
-      // Closes the view after a list or a stream, after a head alone, and when the client has left before.
-      const close = (): void => view.close();
-      request.disconnected().addEventListener('abort', close);
-      if (mediaType === JSON_MEDIA_TYPE) {
-        return { text: formatList(runId, view, after, query.limit), onSent: close };
-      }
-      if (log.isClosed && after >= log.lastSeq) return { status: 204, onSent: close };
-      // Other clients may have opened streams meanwhile.
-      streams.assertCapacity(tenantId);
-      const source = toSource(queries, runId, log);
-      return {
-        headers: STREAM_HEADERS,
-        stream: (response) => {
-          response.once('close', close);
-          if (response.destroyed) return close();
-          streams.open(source, after, response);
+        const source = toSource(queries, runId, log);
+        return {
+          headers: STREAM_HEADERS,
+          stream: (response) => {
+            response.once('close', close);
+            if (response.destroyed) return close();
+            streams.open(source, after, response);
+          },
+          onSent: close,
+        };
+      },
+    }),
+    defineRunRoute(queries, {
+      path: '/recording',
+      id: 'getRecording',
+      summary: 'Download what the actors of a run have done so far',
+      description:
+        'JSON lines: a head with the record of the run and the statecharts, one line for each entry of its inspection, and the end. The head has the inputs and errors of the first tasks and items that have failed. `wavetrain inspect FILE` opens it. Secrets are masked.',
+      responses: {
+        200: {
+          description: 'The recording.',
+          media: { [RECORDING_TYPE]: '{"wavetrain_recording":1,"version":"0.1.0"}\n' },
+          headers: { 'Content-Disposition': 'Names the file after the run.' },
         },
-        onSent: close,
-      };
-    },
-  });
+      },
+      errors: ['too_many_streams', 'memory_full'],
+      handle: (_request, runId) => {
+        return {
+          headers: { 'Content-Disposition': `attachment; filename="${runId}.wtrec"` },
+          type: RECORDING_TYPE,
+          chunks: () => openRecording(runId, services, streams),
+        };
+      },
+    }),
+  ];
 }
 
 /** The characters of a page; an entry has some 6,000 at most. */
@@ -90,32 +111,6 @@ function formatList(
   }
   const end = { last_seq: log.lastSeq, gap, closed: log.isClosed, origin };
   return `{"run_id":${JSON.stringify(runId)},"entries":[${entries.join(',')}],${JSON.stringify(end).slice(1)}`;
-}
-
-function recording(services: HttpServices, streams: EventStreams): Route {
-  const { queries } = services;
-  return defineRunRoute(queries, {
-    path: '/recording',
-    id: 'getRecording',
-    summary: 'Download what the actors of a run have done so far',
-    description:
-      'JSON lines: a head with the record of the run and the statecharts, one line for each entry of its inspection, and the end. The head has the inputs and errors of the first tasks and items that have failed. `wavetrain inspect FILE` opens it. Secrets are masked.',
-    responses: {
-      200: {
-        description: 'The recording.',
-        media: { [RECORDING_TYPE]: '{"wavetrain_recording":1,"version":"0.1.0"}\n' },
-        headers: { 'Content-Disposition': 'Names the file after the run.' },
-      },
-    },
-    errors: ['too_many_streams', 'memory_full'],
-    handle: (_request, runId) => {
-      return {
-        headers: { 'Content-Disposition': `attachment; filename="${runId}.wtrec"` },
-        type: RECORDING_TYPE,
-        chunks: () => openRecording(runId, services, streams),
-      };
-    },
-  });
 }
 
 /** Counts as a stream while it is sent: it is one that ends with the entries that there are. */

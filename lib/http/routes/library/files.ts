@@ -14,44 +14,71 @@ const FILE_PATH = { ...NAMED_PATH, path: `${NAMED_PATH.path}/file` };
 /** Routes that read and save the files of the folder (D72). */
 export function fileRoutes(services: HttpServices): Route[] {
   return [
-    readFile(services),
-    saveFile(services),
+    defineRoute({
+      ...FILE_PATH,
+      method: 'GET',
+      id: 'getPipelineFile',
+      tag: 'Library',
+      summary: 'Get the file of a pipeline or a plan, as it is on the disk',
+      access: 'read',
+      query: TenantQuery,
+      headers: IfNoneMatch,
+      responses: {
+        200: {
+          description: 'The text.',
+          schema: FileSchema,
+          headers: { ETag: 'The version of the file. Send it as If-Match to replace it.' },
+        },
+        304: NOT_MODIFIED,
+      },
+      errors: ['pipeline_not_found'],
+      handle: async ({ params: { id }, query, headers, caller }) => {
+        const { library } = requireLibrary(services, id);
+        const tenantId = findTenant(caller, query.tenant_id, id);
+        const entry = await library.entry(tenantId, id);
+        return withMemory(services, tenantId, async (hold) => {
+          const body = await library.read(entry, hold);
+          const etag = formatEtag(body.version);
+          const isKnown = matchesEtag(etag, headers['if-none-match']);
+          return { headers: { ETag: etag }, ...(isKnown ? { status: 304 } : { body }) };
+        });
+      },
+    }),
+    defineRoute({
+      ...FILE_PATH,
+      method: 'PUT',
+      id: 'savePipelineFile',
+      tag: 'Library',
+      summary: 'Save the file of a pipeline or a plan',
+      description:
+        'Only where `SERVICE_PIPELINES_WRITABLE` is true. Replaces the version that `If-Match` names, and no other; or creates a file with `If-None-Match: *`. A text with errors is saved too: `problems` lists them, and the last version without any stays in use. Its id cannot change. A new or changed `schedule` or `webhook` needs the scope `run` too.',
+      access: 'edit',
+      headers: SaveHeaders,
+      body: {
+        schema: SaveRequestSchema,
+        examples: { hello: { text: 'pipeline: {id: hello, goal: greet, tasks: [{id: a, tool: mock}]}\n' } },
+      },
+      responses: SAVED,
+      errors: ['pipeline_not_found', 'file_changed', 'queue_full', 'shutting_down'],
+      handle: async (request) => {
+        const { params, headers, body, caller } = request;
+        const { id } = params;
+        const { saving } = requireLibrary(services, id).library;
+        saving.assertWritable();
+        const saved = await saving.save({
+          tenantId: findTenant(caller, body?.tenant_id, id),
+          id,
+          text: body?.text ?? '',
+          expected: readExpected(headers['if-match'], headers['if-none-match']),
+          mayRun: caller.scopes.includes('run'),
+          signal: request.disconnected(),
+        });
+        return toResult(saved);
+      },
+    }),
     pauseRoute(services, 'pause'),
     pauseRoute(services, 'resume'),
   ];
-}
-
-function readFile(services: HttpServices): Route {
-  return defineRoute({
-    ...FILE_PATH,
-    method: 'GET',
-    id: 'getPipelineFile',
-    tag: 'Library',
-    summary: 'Get the file of a pipeline or a plan, as it is on the disk',
-    access: 'read',
-    query: TenantQuery,
-    headers: IfNoneMatch,
-    responses: {
-      200: {
-        description: 'The text.',
-        schema: FileSchema,
-        headers: { ETag: 'The version of the file. Send it as If-Match to replace it.' },
-      },
-      304: NOT_MODIFIED,
-    },
-    errors: ['pipeline_not_found'],
-    handle: async ({ params: { id }, query, headers, caller }) => {
-      const { library } = requireLibrary(services, id);
-      const tenantId = findTenant(caller, query.tenant_id, id);
-      const entry = await library.entry(tenantId, id);
-      return withMemory(services, tenantId, async (hold) => {
-        const body = await library.read(entry, hold);
-        const etag = formatEtag(body.version);
-        const isKnown = matchesEtag(etag, headers['if-none-match']);
-        return { headers: { ETag: etag }, ...(isKnown ? { status: 304 } : { body }) };
-      });
-    },
-  });
 }
 
 const SaveHeaders = Type.Object({
@@ -95,41 +122,6 @@ function toResult(saved: SavedFile | undefined): RouteResult {
   // Nobody receives the response.
   if (saved === undefined) return {};
   return { headers: { ETag: formatEtag(saved.version) }, body: saved };
-}
-
-function saveFile(services: HttpServices): Route {
-  return defineRoute({
-    ...FILE_PATH,
-    method: 'PUT',
-    id: 'savePipelineFile',
-    tag: 'Library',
-    summary: 'Save the file of a pipeline or a plan',
-    description:
-      'Only where `SERVICE_PIPELINES_WRITABLE` is true. Replaces the version that `If-Match` names, and no other; or creates a file with `If-None-Match: *`. A text with errors is saved too: `problems` lists them, and the last version without any stays in use. Its id cannot change. A new or changed `schedule` or `webhook` needs the scope `run` too.',
-    access: 'edit',
-    headers: SaveHeaders,
-    body: {
-      schema: SaveRequestSchema,
-      examples: { hello: { text: 'pipeline: {id: hello, goal: greet, tasks: [{id: a, tool: mock}]}\n' } },
-    },
-    responses: SAVED,
-    errors: ['pipeline_not_found', 'file_changed', 'queue_full', 'shutting_down'],
-    handle: async (request) => {
-      const { params, headers, body, caller } = request;
-      const { id } = params;
-      const { saving } = requireLibrary(services, id).library;
-      saving.assertWritable();
-      const saved = await saving.save({
-        tenantId: findTenant(caller, body?.tenant_id, id),
-        id,
-        text: body?.text ?? '',
-        expected: readExpected(headers['if-match'], headers['if-none-match']),
-        mayRun: caller.scopes.includes('run'),
-        signal: request.disconnected(),
-      });
-      return toResult(saved);
-    },
-  });
 }
 
 /** The version that is replaced; null for a new file. */

@@ -7,7 +7,19 @@ export function inspectorRoutes(folder?: string): Route[] {
   const files = new PageFiles('web', folder);
   // The fixed paths stand before `/inspect/{run_id}`, which would match them.
   return [
-    statecharts(files),
+    defineRoute({
+      ...PAGE,
+      path: '/inspect/statecharts.json',
+      id: 'inspectStatecharts',
+      summary: 'Get the drawings of the state machines',
+      headers: IfNoneMatch,
+      responses: {
+        200: { description: 'A list of statecharts.', media: { 'application/json': '[]' } },
+        304: NOT_MODIFIED,
+      },
+      errors: ['not_found'],
+      handle: async ({ headers }) => revalidated(headers, await files.read('../statecharts.json')),
+    }),
     assetRoute(files, {
       path: '/inspect/assets',
       id: 'inspectAsset',
@@ -42,22 +54,6 @@ function writeQuery(query: object): string {
     for (const value of [values].flat()) written.append(name, value);
   }
   return written.size === 0 ? '' : `?${written.toString()}`;
-}
-
-function statecharts(files: PageFiles): Route {
-  return defineRoute({
-    ...PAGE,
-    path: '/inspect/statecharts.json',
-    id: 'inspectStatecharts',
-    summary: 'Get the drawings of the state machines',
-    headers: IfNoneMatch,
-    responses: {
-      200: { description: 'A list of statecharts.', media: { 'application/json': '[]' } },
-      304: NOT_MODIFIED,
-    },
-    errors: ['not_found'],
-    handle: async ({ headers }) => revalidated(headers, await files.read('../statecharts.json')),
-  });
 }
 
 /** The pages on which people look at runs, repeat them, and write pipelines. All of them are one web app. */

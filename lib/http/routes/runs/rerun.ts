@@ -86,9 +86,7 @@ export function rerunPreviewRoute(services: HttpServices): Route {
   });
 }
 
-/**
- * Reads a rerun. Rejects with `invalid_request` for a definition of the other kind, and for more than one.
- */
+/** Reads a rerun. Rejects with `invalid_request` for a definition of the other kind, and for more than one. */
 async function readRerun(runId: string, body: RerunBody, services: HttpServices): Promise<RerunSubmission> {
   const { queries } = services;
   const { yaml, pipelines, ...others } = body;

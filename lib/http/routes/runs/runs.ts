@@ -14,7 +14,26 @@ import { defineRunRoute } from './run-route.js';
 
 /** Routes that read runs. */
 export function runRoutes(services: HttpServices): Route[] {
-  return [listRunsRoute(services), record(services), snapshot(services)];
+  const { queries } = services;
+  return [
+    listRunsRoute(services),
+    record(services),
+    defineRunRoute(queries, {
+      path: '/snapshot',
+      id: 'getRunSnapshot',
+      summary: 'Get the actor tree of a run',
+      description:
+        'For debugging: the persisted snapshot of the XState actor that is the run, including its child actors.',
+      responses: {
+        200: { description: 'The snapshot.', schema: anyJsonObject('The format is that of XState.') },
+      },
+      handle: async (_request, runId) => {
+        // The tree of a plan may have thousands of actors: its time counts in the turn of its tenant.
+        await fairYield(queries.tenantId(runId));
+        return { body: queries.snapshot(runId) };
+      },
+    }),
+  ];
 }
 
 const WaitQuery = closedObject({
@@ -65,52 +84,40 @@ function record(services: HttpServices): Route {
   });
 }
 
-function snapshot({ queries }: HttpServices): Route {
-  return defineRunRoute(queries, {
-    path: '/snapshot',
-    id: 'getRunSnapshot',
-    summary: 'Get the actor tree of a run',
-    description:
-      'For debugging: the persisted snapshot of the XState actor that is the run, including its child actors.',
-    responses: {
-      200: { description: 'The snapshot.', schema: anyJsonObject('The format is that of XState.') },
-    },
-    handle: async (_request, runId) => {
-      // The tree of a plan may have thousands of actors: its time counts in the turn of its tenant.
-      await fairYield(queries.tenantId(runId));
-      return { body: queries.snapshot(runId) };
-    },
-  });
-}
-
 /** Routes that change runs. */
 export function runActionRoutes(services: HttpServices): Route[] {
+  const { registry, queries } = services;
   return [
-    cancel(services),
+    defineRunRoute(queries, {
+      method: 'POST',
+      path: '/cancel',
+      id: 'cancelRun',
+      summary: 'Cancel a queued or running run',
+      description:
+        'The current wave finishes and no further wave starts; until then `settled` is false. `force` also aborts the tools in flight, and is accepted until a cancelled run has settled.',
+      access: 'run',
+      body: { schema: CancelRequestSchema, required: false, examples: { force: { force: true } } },
+      responses: { 200: { description: 'The record of the cancelled run.', schema: RunRecordSchema } },
+      errors: ['run_already_terminal'],
+      handle: async ({ body = {} }, runId) => ({ body: await registry.cancel(runId, body), isRunData: true }),
+    }),
     resume(services, 'continue'),
     resume(services, 'step'),
     rerunRoute(services),
     rerunPreviewRoute(services),
-    remove(services),
+    defineRunRoute(queries, {
+      method: 'DELETE',
+      id: 'deleteRun',
+      summary: 'Delete a settled run',
+      access: 'run',
+      responses: { 204: { description: 'The run was deleted.' } },
+      errors: ['run_not_settled'],
+      handle: (_request, runId) => {
+        registry.remove(runId);
+        return {};
+      },
+    }),
   ];
-}
-
-function cancel({ registry, queries }: HttpServices): Route {
-  return defineRunRoute(queries, {
-    method: 'POST',
-    path: '/cancel',
-    id: 'cancelRun',
-    summary: 'Cancel a queued or running run',
-    description:
-      'The current wave finishes and no further wave starts; until then `settled` is false. `force` also aborts the tools in flight, and is accepted until a cancelled run has settled.',
-    access: 'run',
-    body: { schema: CancelRequestSchema, required: false, examples: { force: { force: true } } },
-    responses: { 200: { description: 'The record of the cancelled run.', schema: RunRecordSchema } },
-    errors: ['run_already_terminal'],
-    handle: async ({ body = {} }, runId) => {
-      return { body: await registry.cancel(runId, body), isRunData: true };
-    },
-  });
 }
 
 function resume({ registry, queries }: HttpServices, by: 'continue' | 'step'): Route {
@@ -130,21 +137,6 @@ function resume({ registry, queries }: HttpServices, by: 'continue' | 'step'): R
       const body = registry.resume(runId, by);
       await queries.committed(runId);
       return { body, isRunData: true };
-    },
-  });
-}
-
-function remove({ registry, queries }: HttpServices): Route {
-  return defineRunRoute(queries, {
-    method: 'DELETE',
-    id: 'deleteRun',
-    summary: 'Delete a settled run',
-    access: 'run',
-    responses: { 204: { description: 'The run was deleted.' } },
-    errors: ['run_not_settled'],
-    handle: (_request, runId) => {
-      registry.remove(runId);
-      return { runId };
     },
   });
 }
