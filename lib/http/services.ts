@@ -43,9 +43,7 @@ export interface HttpServices
   readonly unauthenticatedBodies: UnauthenticatedBodies;
   /** Divides what the server can do at once between the tenants, by `SERVICE_TENANT_SHARE` (D25). */
   readonly shareOf: (total: number) => Limit;
-  /** Size limit of one request body. */
   readonly bodyLimitBytes: number;
-  /** True when short responses are compared with their schemas. */
   readonly checkResponses: boolean;
   /** Compilations, which end with the server. */
   readonly work: InFlightRequests;

@@ -11,9 +11,9 @@ import { isLoopback } from '../security/browser-guard.js';
  * of the folder of pipelines, those with a new schedule or webhook only with `run` (D72); `metrics` reads the metrics
  * of the whole server.
  */
-export type KeyScope = 'read' | 'run' | 'edit' | 'metrics';
+export type KeyScope = (typeof KEY_SCOPES)[number];
 
-export const KEY_SCOPES: readonly KeyScope[] = ['read', 'run', 'edit', 'metrics'];
+export const KEY_SCOPES = ['read', 'run', 'edit', 'metrics'] as const;
 
 /** An entry of the keys file (D37). Only the owner knows the key itself. */
 export interface ApiKey {

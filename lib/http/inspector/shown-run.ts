@@ -221,8 +221,11 @@ class Pages {
         return query.wantsStream ? answerStream(run, query.after) : answerList(run, query.after);
       case `${base}/recording`:
         return answerRecording(run, statecharts);
-      default:
-        return path.startsWith(base) ? findCall(run, path.slice(base.length), query.searchParams) : undefined;
+      default: {
+        if (!path.startsWith(base)) return undefined;
+        const values = await findValues(run, path.slice(base.length), query.searchParams);
+        return values && toJson(values);
+      }
     }
   }
 
@@ -241,9 +244,9 @@ class Pages {
     return toJson(record());
   }
 
-  async #file(name: string | undefined): Promise<Answer | undefined> {
-    const type = TYPES[extname(name ?? '')];
-    if (name === undefined || type === undefined) return undefined;
+  async #file(name: string): Promise<Answer | undefined> {
+    const type = TYPES[extname(name)];
+    if (type === undefined) return undefined;
     try {
       const bytes = await readFile(join(this.#options.webFolder, name));
       return { status: 200, type, body: [bytes], headers: { 'Content-Security-Policy': pagePolicy() } };
@@ -269,15 +272,6 @@ async function answerList(run: ShownRun, after: number): Promise<Answer> {
 /** A recording has the values of what has failed, if it has any. */
 async function offerFailures({ failedCalls }: ShownRun): Promise<string[]> {
   return (await failedCalls(recordingFormat.failedCalls)).length > 0 ? ['failures'] : [];
-}
-
-async function findCall(
-  { live, failedCalls }: ShownRun,
-  path: string,
-  query: URLSearchParams,
-): Promise<Answer | undefined> {
-  const values = await findValues({ live, failedCalls }, path, query);
-  return values && toJson(values);
 }
 
 function answerRecording(run: ShownRun, statecharts: readonly Json[]): Answer {

@@ -2,13 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import { pagePolicy } from '../security/browser-guard.js';
 
-/** The page at `/docs`. */
-export interface DocsPage {
-  readonly html: Buffer;
-  /** The Content-Security-Policy of the page: everything comes from this server, and only known inline scripts run. */
-  readonly policy: string;
-}
-
 /** The path under which the files of Swagger UI are served. */
 export const DOCS_ASSETS_PATH = '/docs-assets';
 
@@ -20,8 +13,13 @@ const SWAGGER_OPTIONS = {
   displayRequestDuration: true,
 };
 
-/** Renders the page that shows the API and sends requests to it, with the assets of `version` (D39). */
-export async function renderDocsPage(version: string): Promise<DocsPage> {
+/**
+ * Renders the page that shows the API and sends requests to it, with the assets of `version` (D39). By its policy,
+ * everything comes from this server, and only known inline scripts run.
+ */
+export async function renderDocsPage(
+  version: string,
+): Promise<{ readonly html: Buffer; readonly policy: string }> {
   const html = removeForeignHosts(await renderSwaggerUi(version));
   return { html: Buffer.from(html), policy: createPolicy(html) };
 }

@@ -45,8 +45,9 @@ export function compileRoutes(services: HttpServices): Route[] {
   const run = (job: CompileJob, onProgress?: (progress: CompileProgress) => void) =>
     measure(job, services, () =>
       services.work.run(job.signal, (signal) => {
-        const ending = { ...job, signal };
-        return limiter.run(toAttempt(ending), () => compileRequest(ending, services, onProgress));
+        // A compilation waits for its turn without a time limit, as long as its client does.
+        const waiting = { tenant_id: job.tenantId, signal, pauseTimeout: () => () => {} };
+        return limiter.run(waiting, () => compileRequest({ ...job, signal }, services, onProgress));
       }),
     );
   return [
@@ -112,11 +113,6 @@ function openModels({ models }: HttpServices, named: string | undefined): ModelA
     throw new WavetrainError('provider_misconfigured', 'this server has no language models');
   models.assertConfigured('compile', named);
   return models;
-}
-
-/** A compilation waits for its turn without a time limit, as long as its client does. */
-function toAttempt({ tenantId, signal }: CompileJob) {
-  return { tenant_id: tenantId, signal, pauseTimeout: () => () => {} };
 }
 
 /** Counts a compilation in the metrics. Settles as its work does. */

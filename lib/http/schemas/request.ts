@@ -193,7 +193,7 @@ const PipelinesSchema = Type.Unsafe<Record<string, unknown>>({
     'The pipelines that are not part of the plan, by sub-pipeline id: each a definition, or its YAML or JSON text. The server does not read the files that a plan names.',
 });
 
-const planFields = {
+const planRunFields = {
   plan: Type.Optional(PlanSchema),
   yaml: nullableText({
     description:
@@ -208,10 +208,6 @@ const planFields = {
   inputs: optionalField(
     anyJsonObject('Values that override the inputs of the plan, which passes them to its sub-pipelines.'),
   ),
-} satisfies TProperties;
-
-const planRunFields = {
-  ...planFields,
   ...runFields,
   plan_concurrency: nullableInteger({
     minimum: 1,

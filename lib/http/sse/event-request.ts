@@ -7,7 +7,6 @@ import { type NumberedLog, OPENING_FRAME, STREAM_TYPE } from './frames.js';
 import type { EventSource } from './stream.js';
 import { closedObject, optionalInteger } from '../schemas/fields.js';
 
-/** The parts of requests that the routes that follow a run have in common. */
 export const JSON_MEDIA_TYPE = 'application/json';
 
 export const DEFAULT_EVENT_LIMIT = 1000;

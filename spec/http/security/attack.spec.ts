@@ -8,6 +8,14 @@ import { suiteServer } from '../support/suite-server.js';
 const { MAX_STRING_LENGTH } = constants;
 
 /** Attacks by one caller on all others, found by experiment. */
+/** All tasks output the same string, so that only the response is large. */
+const LARGE = defineTool({
+  name: 'large',
+  description: 'returns nine million characters',
+  inputs: {},
+  run: () => TEXT,
+});
+
 describe('A server under attack', () => {
   const server = suiteServer({ tools: [LARGE], env: { SERVICE_MEMORY: '4096' } });
 
@@ -83,14 +91,6 @@ describe('A server under attack', () => {
     expect(long.status).to.equal(400);
     expect(JSON.stringify(long.body)).to.contain('template_syntax').and.contain('64 KiB');
   });
-});
-
-/** All tasks output the same string, so that only the response is large. */
-const LARGE = defineTool({
-  name: 'large',
-  description: 'returns nine million characters',
-  inputs: {},
-  run: () => TEXT,
 });
 
 const TEXT = 'x'.repeat(9_000_000);

@@ -11,7 +11,7 @@ import type { Submission } from '../../../submission/submitter.js';
 import type { HttpServices } from '../../services.js';
 import { createFingerprint } from '../fingerprint.js';
 import { acceptedResponse, acceptedResult, SUBMISSION_ERRORS } from '../start-run.js';
-import { type NAMED_PATH, requireLibrary } from './named-path.js';
+import { NAMED_PATH, requireLibrary } from './named-path.js';
 import { closedObject, optionalText } from '../../schemas/fields.js';
 
 const WebhookQuery = closedObject({
@@ -58,11 +58,11 @@ type Params = typeof NAMED_PATH.params;
 type Start = RequestStart<Params, typeof WebhookQuery, typeof WebhookHeaders>;
 
 /** `POST /pipelines/{id}/webhook` (D71). */
-export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): Route {
+export function webhookRoute(services: HttpServices): Route {
   const { queries, submitter } = services;
   return defineRoute({
-    ...path,
-    path: `${path.path}/webhook`,
+    ...NAMED_PATH,
+    path: `${NAMED_PATH.path}/webhook`,
     method: 'POST',
     id: 'startByWebhook',
     tag: 'Library',

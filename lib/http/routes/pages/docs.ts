@@ -1,6 +1,6 @@
 import { pipelineJsonSchema, planJsonSchema } from '../../../definition/schema/json-schema.js';
 import { createOpenApiDocument } from '../../openapi/open-api.js';
-import { DOCS_ASSETS_PATH, type DocsPage, renderDocsPage } from '../../openapi/swagger-ui.js';
+import { DOCS_ASSETS_PATH, renderDocsPage } from '../../openapi/swagger-ui.js';
 import { defineRoute, type Route } from '../../routing/route.js';
 import { anyJsonObject } from '../../../common/wire/shape.js';
 import type { HttpServices } from '../../services.js';
@@ -12,12 +12,8 @@ export function docsRoutes(folder?: string): Route[] {
   // The build copies Swagger UI, with its version, into `dist`.
   const files = new PageFiles('swagger-ui', folder);
   const named = { path: DOCS_ASSETS_PATH, id: 'docsAsset', summary: 'Get a file of Swagger UI' };
-  return [page(files), assetRoute(files, named, 'image/png')];
-}
-
-function page(files: PageFiles): Route {
-  let rendered: Promise<DocsPage> | undefined;
-  return defineRoute({
+  let rendered: ReturnType<typeof renderDocsPage> | undefined;
+  const page = defineRoute({
     ...PAGE,
     path: '/docs',
     id: 'docs',
@@ -34,6 +30,7 @@ function page(files: PageFiles): Route {
       return revalidated(requestHeaders, html, { policy });
     },
   });
+  return [page, assetRoute(files, named, 'image/png')];
 }
 
 /** The documents for programs. `routes` returns every route of the server, including these. */
