@@ -11,9 +11,7 @@ export const IfNoneMatch = Type.Object({
   }),
 });
 
-export const NOT_MODIFIED: ResponseDocument = {
-  description: 'The client already has the current version.',
-};
+export const NOT_MODIFIED: ResponseDocument = { description: 'The client already has the current version.' };
 
 /** Returns status 304 when If-None-Match names the ETag of `head`; otherwise `head` with its content. */
 export function returnIfModified(

@@ -187,15 +187,12 @@ async function streamCompilation(
   try {
     send('result', await run(job, (progress) => send('progress', progress)));
   } catch (error) {
-    if (!job.signal.aborted) send('error', describeError(error, services));
+    if (job.signal.aborted) return;
+    // The response that there would have been, had the stream not begun.
+    const { status, body } = loggedErrorResponse(error, services, { path: '/pipelines/compile' });
+    send('error', { status, ...body });
   } finally {
     clock.clearTimeout(timer);
     response.end();
   }
-}
-
-/** Returns the response that there would have been, had the stream not begun. */
-function describeError(error: unknown, services: HttpServices): object {
-  const { status, body } = loggedErrorResponse(error, services, { path: '/pipelines/compile' });
-  return { status, ...body };
 }

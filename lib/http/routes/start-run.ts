@@ -243,7 +243,6 @@ function resultGone(runId: string, status: RunStatus): RouteResult {
   return toErrorResult(runId, new WavetrainError('result_gone', message));
 }
 
-/** @param more fields of the error */
 function toErrorResult(
   runId: string,
   error: WavetrainError,

@@ -23,10 +23,7 @@ import {
 export const PipelineSchema = Type.Unsafe<unknown>({ title: 'Pipeline' });
 
 /** Any object, because the run validates its options. */
-const ExecutionOptionsSchema = Type.Unsafe<ExecutionOptions>({
-  type: 'object',
-  title: 'ExecutionOptions',
-});
+const ExecutionOptionsSchema = Type.Unsafe<ExecutionOptions>({ type: 'object', title: 'ExecutionOptions' });
 
 /** The schema of ExecutionOptions in the OpenAPI document. */
 export const ExecutionOptionsDocument = closedObject(
