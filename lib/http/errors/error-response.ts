@@ -25,7 +25,7 @@ export function errorResponse(thrown: unknown): ErrorResponse | undefined {
 }
 
 /**
- * Converts anything thrown to a response. That to a bug names an id, under which the log has the details (D32).
+ * Converts anything thrown to a response. The response to a bug names an id, under which the log has the details (D32).
  *
  * @param facts of the request, for the log
  */

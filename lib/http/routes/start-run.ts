@@ -272,7 +272,7 @@ export function acceptedResult(
   return { body: acceptance, headers, runId };
 }
 
-/** Documents that response. */
+/** Documents the response to an accepted run. */
 export function acceptedResponse(noun: 'run' | 'new run', schema: TSchema): Route['responses'] {
   const path = noun === 'run' ? 'The path of the run record.' : `The path of the record of the ${noun}.`;
   return {

@@ -24,7 +24,7 @@ type Declaration<P extends TObject, Q extends TObject, H extends TObject, B exte
   readonly handle: (request: RouteRequest<P, Q, H, B>, runId: string) => RouteResult | Promise<RouteResult>;
 };
 
-/** Declares a route about one run, which its caller may see. Default of `params`, which it includes: RunIdParams. */
+/** Declares a route about one run, which its caller may see. `params` include RunIdParams, the default. */
 export function defineRunRoute<
   P extends TObject = typeof RunIdParams,
   Q extends TObject = TObject,
