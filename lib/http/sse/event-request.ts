@@ -62,7 +62,7 @@ export function assertNoLimit(limit: number | undefined): void {
 }
 
 /** The entries of a run that a stream sends. */
-export function toEventSource(queries: RunQueries, runId: string, log: NumberedLog): EventSource {
+export function runSource(queries: RunQueries, runId: string, log: NumberedLog): EventSource {
   return { runId, tenantId: queries.tenantId(runId), log, status: () => findStatus(queries, runId) };
 }
 

@@ -5,13 +5,7 @@ import type { Route } from '../routing/route.js';
 import { EventListSchema } from '../../common/wire/event.js';
 import type { EventList } from '../../execution/events/event.js';
 import type { HttpServices } from '../services.js';
-import {
-  assertNoLimit,
-  DEFAULT_EVENT_LIMIT,
-  JSON_MEDIA_TYPE,
-  streamed,
-  toEventSource,
-} from './event-request.js';
+import { assertNoLimit, DEFAULT_EVENT_LIMIT, JSON_MEDIA_TYPE, streamed, runSource } from './event-request.js';
 import { inspectionRoutes } from './inspection-routes.js';
 import { reportRoute } from '../routes/runs/report.js';
 import { defineRunRoute } from '../routes/runs/run-route.js';
@@ -55,7 +49,7 @@ export function eventRoutes(services: HttpServices, maxStreams = MAX_STREAMS): R
         if (log.isClosed && after >= log.lastSeq) return { status: 204 };
         const tenantId = queries.tenantId(runId);
         streams.assertCapacity(tenantId);
-        const source = toEventSource(queries, runId, log);
+        const source = runSource(queries, runId, log);
         return {
           headers: STREAM_HEADERS,
           stream: (response) => {

@@ -7,13 +7,7 @@ import { InspectionListSchema } from '../../common/wire/inspection.js';
 import type { HttpServices } from '../services.js';
 import { STREAM_HEADERS } from './frames.js';
 import type { EventStreams } from './streams.js';
-import {
-  assertNoLimit,
-  DEFAULT_EVENT_LIMIT,
-  JSON_MEDIA_TYPE,
-  streamed,
-  toEventSource,
-} from './event-request.js';
+import { assertNoLimit, DEFAULT_EVENT_LIMIT, JSON_MEDIA_TYPE, streamed, runSource } from './event-request.js';
 import { defineRunRoute } from '../routes/runs/run-route.js';
 
 const RECORDING_TYPE = 'application/x-ndjson';
@@ -60,7 +54,7 @@ export function inspectionRoutes(services: HttpServices, streams: EventStreams):
         if (log.isClosed && after >= log.lastSeq) return { status: 204, onSent: close };
         // Other clients may have opened streams meanwhile.
         streams.assertCapacity(tenantId);
-        const source = toEventSource(queries, runId, log);
+        const source = runSource(queries, runId, log);
         return {
           headers: STREAM_HEADERS,
           stream: (response) => {
