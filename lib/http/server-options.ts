@@ -1,4 +1,5 @@
 import type { Clock } from '../common/clock.js';
+import type { Json } from '../common/json/json.js';
 import type { ServerConfig } from '../common/config/server-config.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
@@ -12,7 +13,6 @@ import type { NetworkAccess } from '../tools/fetching/network.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { ApiKey } from './auth/authenticate.js';
 import type { Log } from './logging/log.js';
-import type { HttpServices, LibraryCounts } from './services.js';
 
 /** Observes every run, in addition to the server's own metrics and log: tracing, for example. */
 export interface RunObserver {
@@ -44,7 +44,7 @@ export interface ServerOptions {
   /** Version of this package. */
   readonly version: string;
   /** Reads the charts that recordings contain. Default: there are none. */
-  readonly statecharts?: HttpServices['statecharts'];
+  readonly statecharts?: (() => Promise<readonly Json[]>) | undefined;
   readonly observer?: RunObserver | undefined;
   /** Keeps runs for the next process (D68). Default: none, runs end with the server. */
   readonly store?: RunStore | undefined;
@@ -55,6 +55,14 @@ export interface ServerOptions {
    * tests: the comparison takes longer than creating the response. Default: false.
    */
   readonly checkResponses?: boolean | undefined;
+}
+
+/** The numbers of pipelines and of schedules in a folder. */
+export interface LibraryCounts {
+  readonly pipelines: number;
+  /** The number of pipelines whose files have errors. */
+  readonly broken: number;
+  readonly schedules: number;
 }
 
 export interface RunningServer {

@@ -33,25 +33,8 @@ const MAX_IDEMPOTENCY_KEYS = 100_000;
  * (D37).
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const {
-    config,
-    catalog,
-    files,
-    network,
-    models,
-    cacheFolder,
-    keys,
-    secrets,
-    parseText,
-    log,
-    clock,
-    newId,
-    version,
-    statecharts,
-    observer,
-    store,
-    checkResponses = false,
-  } = options;
+  const { config, catalog, network, models, cacheFolder, keys, log, clock, version, observer, store } =
+    options;
   assertAuthenticatedBinding(config, keys !== undefined);
   // V8 would come to create the actors of runs in the old generation, where each keeps its run until the next full
   // garbage collection, and so take twice the time for collecting garbage.
@@ -64,12 +47,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const memory = new MemoryPool(shareOf(config.memoryBytes));
   const registry = new RunRegistry({
     clock,
-    files,
-    secrets,
+    files: options.files,
+    secrets: options.secrets,
     ...(network && { network }),
     ...(models && { models }),
     ...(cacheFolder !== undefined && { cacheFolder }),
-    parseText,
+    parseText: options.parseText,
     memory,
     store,
     checkedBy: `${version} ${catalog.fingerprint()}`,
@@ -118,12 +101,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     shareOf,
     bodyLimitBytes: config.bodyLimitBytes,
     library: folder,
-    checkResponses,
+    checkResponses: options.checkResponses ?? false,
     work,
     readiness,
-    newId,
+    newId: options.newId,
     version,
-    statecharts,
+    statecharts: options.statecharts,
   };
   if (store !== undefined) readiness.begin('restoring');
   store?.onFailure((error) => {

@@ -1,5 +1,3 @@
-import type { Clock } from '../common/clock.js';
-import type { Json } from '../common/json/json.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
 import type { Limit } from '../common/memory/shared-limit.js';
 import type { InFlightRequests } from './routing/in-flight-requests.js';
@@ -10,14 +8,12 @@ import type { RunRegistry } from '../runs/registry.js';
 import type { RunQueries } from '../runs/views/run-queries.js';
 import type { DefinitionChecker } from '../submission/definition-checker.js';
 import type { Submitter } from '../submission/submitter.js';
-import type { Catalog } from '../tools/catalog.js';
-import type { ModelAccess } from '../models/models.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Authenticate } from './auth/authenticate.js';
-import type { Log } from './logging/log.js';
 import type { ServerReadiness } from './routing/server-readiness.js';
 import type { UnauthenticatedBodies } from './routing/unauthenticated-bodies.js';
 import type { BrowserGuard } from './security/browser-guard.js';
+import type { LibraryCounts, ServerOptions } from './server-options.js';
 
 /** The services of a server with a folder of pipelines. */
 export interface LibraryServices {
@@ -26,30 +22,18 @@ export interface LibraryServices {
   readonly webhooks: Webhooks;
 }
 
-/** The numbers of pipelines and of schedules in a folder. */
-export interface LibraryCounts {
-  readonly pipelines: number;
-  /** The number of pipelines whose files have errors. */
-  readonly broken: number;
-  readonly schedules: number;
-}
-
 export function countLibrary({ library, scheduler }: LibraryServices): LibraryCounts {
   return { ...library.counts, schedules: scheduler.count };
 }
 
 /** The services on which the middleware and the routes depend. */
-export interface HttpServices {
+export interface HttpServices
+  extends Pick<ServerOptions, 'catalog' | 'models' | 'clock' | 'log' | 'newId' | 'version' | 'statecharts'> {
   /** For the routes that command runs. */
   readonly registry: RunRegistry;
   readonly queries: RunQueries;
-  readonly catalog: Catalog;
   readonly checker: DefinitionChecker;
   readonly submitter: Submitter;
-  /** Language models, for compiling requests; undefined when there are none. */
-  readonly models?: ModelAccess | undefined;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly authenticate: Authenticate;
   readonly guard: BrowserGuard;
   readonly metrics: Metrics;
@@ -59,19 +43,11 @@ export interface HttpServices {
   readonly unauthenticatedBodies: UnauthenticatedBodies;
   /** Divides what the server can do at once between the tenants, by `SERVICE_TENANT_SHARE` (D25). */
   readonly shareOf: (total: number) => Limit;
-  /** Size limit of one request body. */
   readonly bodyLimitBytes: number;
-  /** True when short responses are compared with their schemas. */
   readonly checkResponses: boolean;
   /** Compilations, which end with the server. */
   readonly work: InFlightRequests;
   readonly readiness: ServerReadiness;
   /** The pipelines and plans of the folder of the server; undefined when it has none (D69). */
   readonly library?: LibraryServices | undefined;
-  /** Creates the id of an internal error. */
-  readonly newId: () => string;
-  /** Version of this package. */
-  readonly version: string;
-  /** Reads the charts that recordings contain. Default: there are none. */
-  readonly statecharts?: (() => Promise<readonly Json[]>) | undefined;
 }

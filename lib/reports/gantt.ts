@@ -40,11 +40,7 @@ export interface TimedCall {
   readonly attempts: readonly AttemptRecord[];
 }
 
-/**
- * Lays out the attempts of tasks and items in time.
- *
- * @param now ends what is under way, in ms since 1970
- */
+/** Lays out the attempts of tasks and items in time. @param now ends what is under way, in ms since 1970 */
 export function createGantt<C extends TimedCall>(calls: readonly C[], now: number): Gantt<C> {
   let start = Number.POSITIVE_INFINITY;
   let end = Number.NEGATIVE_INFINITY;

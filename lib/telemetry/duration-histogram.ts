@@ -71,12 +71,8 @@ export class DurationSeries {
     let value = 0;
     const buckets = this.#counts.map((count, bucket): Sample => {
       value += count;
-      return {
-        metricName: `${name}_bucket`,
-        labels: { le: this.#bounds[bucket] ?? '+Inf' },
-        sharedLabels,
-        value,
-      };
+      const le = this.#bounds[bucket] ?? '+Inf';
+      return { metricName: `${name}_bucket`, labels: { le }, sharedLabels, value };
     });
     return [
       ...buckets,

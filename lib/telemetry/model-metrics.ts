@@ -72,14 +72,8 @@ export class ModelMetrics {
     const isOther = named >= MAX_MODELS_IN_METRICS;
     if (isOther && !name.endsWith('/other')) return this.#getModel(`${provider}/other`);
     this.#named.set(provider, named + 1);
-    const created = {
-      provider,
-      model: name.slice(slash + 1),
-      requests: 0,
-      input: 0,
-      output: 0,
-      cost: undefined,
-    };
+    const model = name.slice(slash + 1);
+    const created = { provider, model, requests: 0, input: 0, output: 0, cost: undefined };
     this.#models.set(name, created);
     return created;
   }

@@ -88,6 +88,7 @@ export class TaskMetrics {
 
   constructor(registry: Registry) {
     const registers = [registry];
+    const counted = { registers, collect: () => this.#collect() };
     this.#durations = new DurationHistogram({
       name: 'wavetrain_task_duration_seconds',
       help: 'Time from the start of a task to its end, including all items, attempts and delays.',
@@ -99,22 +100,19 @@ export class TaskMetrics {
       name: 'wavetrain_attempts_total',
       help: 'Finished attempts of tools.',
       labelNames: ['tool', 'outcome'],
-      registers,
-      collect: () => this.#collect(),
+      ...counted,
     });
     this.#retries = new Counter({
       name: 'wavetrain_retries_total',
       help: 'Attempts of tools that followed a failed one.',
       labelNames: ['tool'],
-      registers,
-      collect: () => this.#collect(),
+      ...counted,
     });
     this.#cacheHits = new Counter({
       name: 'wavetrain_cache_hits_total',
       help: 'Invocations of tools that were not made, because the output of an equal one was in the cache.',
       labelNames: ['tool'],
-      registers,
-      collect: () => this.#collect(),
+      ...counted,
     });
     const inFlight = new Gauge({
       name: 'wavetrain_invocations_in_flight',
@@ -132,11 +130,7 @@ export class TaskMetrics {
     if (count > 0) this.#getTool(tool).cacheHits += count;
   }
 
-  /**
-   * Returns a function to be called when the attempt ends.
-   *
-   * @param attempt from 1
-   */
+  /** Returns a function to be called when the attempt ends. @param attempt from 1 */
   startAttempt(tool: string, attempt: number): (error?: string) => void {
     const metrics = this.#getTool(tool);
     this.#inFlight++;

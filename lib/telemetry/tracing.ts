@@ -59,11 +59,7 @@ export function readTraceSettings(env: Environment): TraceSettings | undefined {
   const name = get('OTEL_SERVICE_NAME');
   return {
     url,
-    resource: {
-      'service.name': 'wavetrain',
-      ...attributes,
-      ...(name !== '' && { 'service.name': name }),
-    },
+    resource: { 'service.name': 'wavetrain', ...attributes, ...(name !== '' && { 'service.name': name }) },
     warnings: [
       ...(attributes === undefined
         ? ['OTEL_RESOURCE_ATTRIBUTES is ignored: it must be a list of pairs such as a=1,b=2']

@@ -110,7 +110,7 @@ describe('RunningServer.close (shutdown)', () => {
         expect(description, path).to.include('`shutting_down`');
       }
     } finally {
-      await closing.close(0);
+      await Promise.all([closing.close(0), fixture.server.close(0)]);
     }
   });
 

@@ -23,7 +23,10 @@ export class BoundedSchema {
   /** Above 0 in the branches of `anyOf`, `oneOf` and `not`, whose violations are not reported. */
   #silent = 0;
 
-  /** @param schema without errors (`SchemaReview`) @param maxViolations the check ends when it has found more */
+  /**
+   * @param schema without errors (`SchemaReview`)
+   * @param maxViolations the check ends when it has found more
+   */
   constructor(schema: JsonObject, budget: CheckBudget, maxViolations: number) {
     this.#budget = budget;
     this.#maxViolations = maxViolations;
@@ -84,30 +87,44 @@ export class BoundedSchema {
   #items(schema: Schema, { prefixItems }: JsonObject): Check {
     const check = this.#compile(schema);
     const start = Array.isArray(prefixItems) ? prefixItems.length : 0;
-    return (value, depth) =>
-      !Array.isArray(value) ||
-      this.#every(start, value.length, (index) => this.#member(check, value, index, depth));
+    return (value, depth) => {
+      if (!Array.isArray(value)) return true;
+      let ok = true;
+      for (let i = start; i < value.length; i++) {
+        if (this.#member(check, value, i, depth)) continue;
+        ok = false;
+        if (this.#mustEnd()) return false;
+      }
+      return ok;
+    };
   }
 
   #prefixItems(schemas: readonly Schema[]): Check {
     const checks = schemas.map((schema) => this.#compile(schema));
-    return (value, depth) =>
-      !Array.isArray(value) ||
-      this.#every(0, Math.min(checks.length, value.length), (index) =>
-        this.#member(checks[index] as Check, value, index, depth),
-      );
+    return (value, depth) => {
+      if (!Array.isArray(value)) return true;
+      let ok = true;
+      for (let i = 0; i < Math.min(checks.length, value.length); i++) {
+        if (this.#member(checks[i] as Check, value, i, depth)) continue;
+        ok = false;
+        if (this.#mustEnd()) return false;
+      }
+      return ok;
+    };
   }
 
   #properties(schemas: Readonly<Record<string, Schema>>): Check {
-    const keys = Object.keys(schemas);
-    const checks = Object.values(schemas).map((schema) => this.#compile(schema));
+    const checks = Object.entries(schemas).map(([key, schema]) => ({ key, check: this.#compile(schema) }));
     return (value, depth) => {
       if (!isObject(value)) return true;
       if (!this.#budget.take(checks.length)) return false;
-      return this.#every(0, checks.length, (index) => {
-        const key = keys[index] as string;
-        return !has(value, key) || this.#member(checks[index] as Check, value, key, depth);
-      });
+      let ok = true;
+      for (const { key, check } of checks) {
+        if (!has(value, key) || this.#member(check, value, key, depth)) continue;
+        ok = false;
+        if (this.#mustEnd()) return false;
+      }
+      return ok;
     };
   }
 
@@ -118,13 +135,18 @@ export class BoundedSchema {
       if (!isObject(value)) return true;
       const keys = Object.keys(value);
       if (!this.#budget.take(STEPS_PER_ENTRY * keys.length)) return false;
-      return this.#every(0, keys.length, (index) => {
-        const key = keys[index] as string;
-        if (declared.has(key)) return true;
-        return check === undefined
-          ? this.#fail('additionalProperties', key, value, depth)
-          : this.#member(check, value, key, depth);
-      });
+      let ok = true;
+      for (const key of keys) {
+        if (declared.has(key)) continue;
+        const fits =
+          check === undefined
+            ? this.#fail('additionalProperties', key, value, depth)
+            : this.#member(check, value, key, depth);
+        if (fits) continue;
+        ok = false;
+        if (this.#mustEnd()) return false;
+      }
+      return ok;
     };
   }
 
@@ -132,10 +154,13 @@ export class BoundedSchema {
     return (value, depth) => {
       if (!isObject(value)) return true;
       if (!this.#budget.take(keys.length)) return false;
-      return this.#every(0, keys.length, (index) => {
-        const key = keys[index] as string;
-        return has(value, key) || this.#fail('required', key, value, depth);
-      });
+      let ok = true;
+      for (const key of keys) {
+        if (has(value, key)) continue;
+        ok = this.#fail('required', key, value, depth);
+        if (this.#mustEnd()) return false;
+      }
+      return ok;
     };
   }
 
@@ -161,14 +186,9 @@ export class BoundedSchema {
   }
 
   #all(checks: readonly Check[], value: unknown, depth: number): boolean {
-    return this.#every(0, checks.length, (index) => (checks[index] as Check)(value, depth));
-  }
-
-  /** Goes on after a part that does not fit, to find all violations, unless the check must end. */
-  #every(from: number, to: number, fits: (index: number) => boolean): boolean {
     let ok = true;
-    for (let index = from; index < to; index++) {
-      if (fits(index)) continue;
+    for (const check of checks) {
+      if (check(value, depth)) continue;
       ok = false;
       if (this.#mustEnd()) return false;
     }

@@ -1,4 +1,4 @@
-import { isListOrObject, isObject, type Json } from '../json/json.js';
+import { isObject, type Json } from '../json/json.js';
 import type { CheckBudget } from './check-budget.js';
 
 /** Returns true if a value satisfies one keyword. */
@@ -17,41 +17,43 @@ export const TYPE_TESTS: Readonly<Record<TypeName, ValueTest>> = {
   null: (value) => value === null,
 };
 
-type CreateTest = (operand: Json, budget: CheckBudget) => ValueTest;
-
-const VALUE_TESTS = new Map<string, CreateTest>([
-  ['type', (types) => createTypeTest(types as TypeName | TypeName[])],
-  ['enum', (values, budget) => createEqualityTest(values as Json[], budget)],
-  ['const', (value, budget) => createEqualityTest([value], budget)],
-  ['minimum', (bound) => (value) => typeof value !== 'number' || value >= Number(bound)],
-  ['maximum', (bound) => (value) => typeof value !== 'number' || value <= Number(bound)],
-  ['exclusiveMinimum', (bound) => (value) => typeof value !== 'number' || value > Number(bound)],
-  ['exclusiveMaximum', (bound) => (value) => typeof value !== 'number' || value < Number(bound)],
-  ['multipleOf', (step) => (value) => typeof value !== 'number' || Number.isInteger(value / Number(step))],
-  [
-    'minLength',
-    (least, budget) => (value) => typeof value !== 'string' || hasLength(value, Number(least), budget),
-  ],
-  [
-    'maxLength',
-    (most, budget) => (value) => typeof value !== 'string' || !hasLength(value, Number(most) + 1, budget),
-  ],
-  ['pattern', (pattern, budget) => createPatternTest(pattern as string, budget)],
-  ['minItems', (least) => (value) => !Array.isArray(value) || value.length >= Number(least)],
-  ['maxItems', (most) => (value) => !Array.isArray(value) || value.length <= Number(most)],
-  [
-    'minProperties',
-    (least, budget) => (value) => !isObject(value) || countKeys(value, budget) >= Number(least),
-  ],
-  [
-    'maxProperties',
-    (most, budget) => (value) => !isObject(value) || countKeys(value, budget) <= Number(most),
-  ],
-]);
-
 /** Makes the test of a keyword that contains no schemas; undefined for other keywords, and for annotations. */
 export function createValueTest(keyword: string, operand: Json, budget: CheckBudget): ValueTest | undefined {
-  return VALUE_TESTS.get(keyword)?.(operand, budget);
+  const bound = typeof operand === 'number' ? operand : 0;
+  switch (keyword) {
+    case 'type':
+      return createTypeTest(operand as TypeName | TypeName[]);
+    case 'enum':
+      return createEqualityTest(operand as Json[], budget);
+    case 'const':
+      return createEqualityTest([operand], budget);
+    case 'minimum':
+      return (value) => typeof value !== 'number' || value >= bound;
+    case 'maximum':
+      return (value) => typeof value !== 'number' || value <= bound;
+    case 'exclusiveMinimum':
+      return (value) => typeof value !== 'number' || value > bound;
+    case 'exclusiveMaximum':
+      return (value) => typeof value !== 'number' || value < bound;
+    case 'multipleOf':
+      return (value) => typeof value !== 'number' || Number.isInteger(value / bound);
+    case 'minLength':
+      return (value) => typeof value !== 'string' || hasLength(value, bound, budget);
+    case 'maxLength':
+      return (value) => typeof value !== 'string' || !hasLength(value, bound + 1, budget);
+    case 'pattern':
+      return createPatternTest(operand as string, budget);
+    case 'minItems':
+      return (value) => !Array.isArray(value) || value.length >= bound;
+    case 'maxItems':
+      return (value) => !Array.isArray(value) || value.length <= bound;
+    case 'minProperties':
+      return (value) => !isObject(value) || countKeys(value, budget) >= bound;
+    case 'maxProperties':
+      return (value) => !isObject(value) || countKeys(value, budget) <= bound;
+    default:
+      return undefined;
+  }
 }
 
 function createTypeTest(operand: TypeName | readonly TypeName[]): ValueTest {
@@ -63,12 +65,16 @@ function createTypeTest(operand: TypeName | readonly TypeName[]): ValueTest {
 /** Compares with many values as fast as with one. */
 function createEqualityTest(values: readonly Json[], budget: CheckBudget): ValueTest {
   budget.take(values.length);
-  const scalars = new Set<unknown>(values.filter((value) => !isListOrObject(value)));
-  const composites = new Set(values.filter(isListOrObject).map((value) => toCanonicalText(value, budget)));
+  const scalars = new Set<unknown>(values.filter((value) => !isComposite(value)));
+  const composites = new Set(values.filter(isComposite).map((value) => toCanonicalText(value, budget)));
   return (value) => {
-    if (!isListOrObject(value)) return scalars.has(value);
+    if (!isComposite(value)) return scalars.has(value);
     return composites.size > 0 && composites.has(toCanonicalText(value, budget));
   };
+}
+
+function isComposite(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /** How many characters are compared or counted in one step. */
@@ -79,7 +85,7 @@ export const STEPS_PER_ENTRY = 4;
 
 /** Returns the same text for equal values, whatever the order of their keys. */
 function toCanonicalText(value: unknown, budget: CheckBudget): string {
-  if (!isListOrObject(value)) {
+  if (!isComposite(value)) {
     const length = typeof value === 'string' ? value.length : 1;
     return budget.take(STEPS_PER_ENTRY + length / CHARACTERS_PER_STEP) ? JSON.stringify(value) : '';
   }

@@ -11,9 +11,9 @@ import { isLoopback } from '../security/browser-guard.js';
  * of the folder of pipelines, those with a new schedule or webhook only with `run` (D72); `metrics` reads the metrics
  * of the whole server.
  */
-export type KeyScope = 'read' | 'run' | 'edit' | 'metrics';
+export type KeyScope = (typeof KEY_SCOPES)[number];
 
-export const KEY_SCOPES: readonly KeyScope[] = ['read', 'run', 'edit', 'metrics'];
+export const KEY_SCOPES = ['read', 'run', 'edit', 'metrics'] as const;
 
 /** An entry of the keys file (D37). Only the owner knows the key itself. */
 export interface ApiKey {
@@ -56,7 +56,10 @@ export type Authenticate = (request: Pick<IncomingMessage, 'headersDistinct'>) =
 /** @param keys without keys every caller is {@link ANONYMOUS} */
 export function createAuthenticator(keys: readonly ApiKey[] | undefined): Authenticate {
   if (keys === undefined) return () => ANONYMOUS;
-  const entries = keys.map((key) => ({ digest: Buffer.from(key.sha256, 'hex'), caller: toCaller(key) }));
+  const entries = keys.map(({ name, sha256, tenants, scopes }) => ({
+    digest: Buffer.from(sha256, 'hex'),
+    caller: { name, tenants: tenants.includes(ALL_TENANTS) ? null : tenants, scopes },
+  }));
   return (request) => {
     const key = readKey(request.headersDistinct);
     if (key === undefined) return undefined;
@@ -73,10 +76,6 @@ export function createAuthenticator(keys: readonly ApiKey[] | undefined): Authen
 export function countTenants(keys: readonly ApiKey[]): number {
   const tenants = new Set(keys.flatMap((key) => key.tenants));
   return tenants.has(ALL_TENANTS) ? 0 : tenants.size;
-}
-
-function toCaller({ name, tenants, scopes }: ApiKey): Caller {
-  return { name, tenants: tenants.includes(ALL_TENANTS) ? null : tenants, scopes };
 }
 
 /** Returns the one key of a request; undefined when there is none, or when two differ, even if both are valid. */

@@ -5,6 +5,7 @@ import { FileChangedError } from '../../library/write-file.js';
 import { InvalidDefinitionError } from '../../pipelines/load.js';
 import { formatErrors } from '../../pipelines/report.js';
 import type { ErrorBody } from '../schemas/error.js';
+import type { HttpServices } from '../services.js';
 import { errorStatus, type HttpErrorCode } from './error-statuses.js';
 
 export interface ErrorResponse {
@@ -23,13 +24,22 @@ export function errorResponse(thrown: unknown): ErrorResponse | undefined {
   return error === undefined ? undefined : toResponse(toDetail(error));
 }
 
-/** The response to a bug: an id under which the log has the details (D32). */
-export function internalErrorResponse(id: string): ErrorResponse {
-  return toResponse({
-    code: 'internal',
-    message: `internal error: the server's log has the details under ${id}`,
-    id,
-  });
+/**
+ * Converts anything thrown to a response. The response to a bug names an id, under which the log has the details (D32).
+ *
+ * @param facts of the request, for the log
+ */
+export function loggedErrorResponse(
+  thrown: unknown,
+  { log, newId }: Pick<HttpServices, 'log' | 'newId'>,
+  facts: object,
+): ErrorResponse {
+  const response = errorResponse(thrown);
+  if (response !== undefined) return response;
+  const id = newId();
+  log.error({ err: thrown, id, ...facts }, 'internal error');
+  const message = `internal error: the server's log has the details under ${id}`;
+  return toResponse({ code: 'internal', message, id });
 }
 
 /** Accepts this project's errors, and those of Koa and its body parser, which have a status. */
@@ -63,17 +73,8 @@ function toDetail(error: WavetrainError): Detail {
     return { code, message, ...task, error: reason, failures: [...failures], run_id };
   }
   if (error instanceof CompileFailedError) {
-    const { attempts, repair_history, usage, model, last_yaml, last_error } = error;
-    return {
-      code,
-      message,
-      attempts,
-      repair_history: [...repair_history],
-      last_yaml,
-      last_error,
-      usage,
-      model,
-    };
+    const { attempts, repair_history: history, usage, model, last_yaml, last_error } = error;
+    return { code, message, attempts, repair_history: [...history], last_yaml, last_error, usage, model };
   }
   return { code, message };
 }

@@ -4,22 +4,21 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { WavetrainError } from '../../common/errors.js';
 import { isObject, type Json } from '../../common/json/json.js';
+import { runToEnd } from '../../common/scheduling/steps.js';
 import type { InspectionOrigin } from '../../runs/inspection/entry.js';
-import type { RecordingHead } from '../../runs/inspection/recording.js';
+import type { RecordedLog, RecordingHead } from '../../runs/inspection/recording.js';
 import type { RunRecord } from '../../runs/record.js';
 import { recordingFormat } from '../../runs/inspection/recording.js';
 import type { FailedCall, FailedCallsQuery } from '../../runs/tasks/task-record.js';
 import { errorResponse } from '../errors/error-response.js';
-import { SECURITY_HEADERS } from '../security/browser-guard.js';
+import { pagePolicy, SECURITY_HEADERS } from '../security/browser-guard.js';
 import { formatEndFrame, type NumberedLog, OPENING_FRAME, readChunk, STREAM_HEADERS } from '../sse/frames.js';
 import { findValues, type LiveRun } from './shown-values.js';
 
 /** A run that is shown without the server that ran it: a recording, or the run of a command. */
 export interface ShownRun {
   readonly record: () => RunRecord;
-  readonly log: NumberedLog & {
-    readAfter(seq: number, limit: number): { readonly events: readonly { readonly json: string }[] };
-  };
+  readonly log: NumberedLog & RecordedLog;
   readonly origin: InspectionOrigin;
   /** The tasks and items that have failed, with their values. */
   readonly failedCalls: (query: FailedCallsQuery) => Promise<readonly FailedCall[]>;
@@ -180,9 +179,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 /** The actions of the page on a run. */
 const ACTION = /^\/(continue|step|cancel)$/;
 
@@ -225,8 +221,11 @@ class Pages {
         return query.wantsStream ? answerStream(run, query.after) : answerList(run, query.after);
       case `${base}/recording`:
         return answerRecording(run, statecharts);
-      default:
-        return path.startsWith(base) ? findCall(run, path.slice(base.length), query.searchParams) : undefined;
+      default: {
+        if (!path.startsWith(base)) return undefined;
+        const values = await findValues(run, path.slice(base.length), query.searchParams);
+        return values && toJson(values);
+      }
     }
   }
 
@@ -245,12 +244,12 @@ class Pages {
     return toJson(record());
   }
 
-  async #file(name: string | undefined): Promise<Answer | undefined> {
-    const type = TYPES[extname(name ?? '')];
-    if (name === undefined || type === undefined) return undefined;
+  async #file(name: string): Promise<Answer | undefined> {
+    const type = TYPES[extname(name)];
+    if (type === undefined) return undefined;
     try {
       const bytes = await readFile(join(this.#options.webFolder, name));
-      return { status: 200, type, body: [bytes], headers: { 'Content-Security-Policy': PAGE_POLICY } };
+      return { status: 200, type, body: [bytes], headers: { 'Content-Security-Policy': pagePolicy() } };
     } catch {
       // A file that is not there, whatever the reason, is not served.
       return undefined;
@@ -275,41 +274,26 @@ async function offerFailures({ failedCalls }: ShownRun): Promise<string[]> {
   return (await failedCalls(recordingFormat.failedCalls)).length > 0 ? ['failures'] : [];
 }
 
-async function findCall(
-  { live, failedCalls }: ShownRun,
-  path: string,
-  query: URLSearchParams,
-): Promise<Answer | undefined> {
-  const values = await findValues({ live, failedCalls }, path, query);
-  return values && toJson(values);
-}
-
 function answerRecording(run: ShownRun, statecharts: readonly Json[]): Answer {
   const { run_id: runId } = run.record();
   const headers = { 'Content-Disposition': `attachment; filename="${runId}.wtrec"` };
   return { status: 200, type: 'application/x-ndjson', headers, body: writeRecording(run, statecharts) };
 }
 
-/** Writes the entries that there are when the recording begins. */
 async function* writeRecording(
   { record, log, origin, describe, failedCalls }: ShownRun,
   statecharts: readonly Json[],
 ): AsyncGenerator<string> {
-  const last = log.lastSeq;
   const failed_calls = await failedCalls(recordingFormat.failedCalls);
-  yield recordingFormat.formatHead({ ...describe(), run: record(), failed_calls, statecharts, origin });
-  let entries = 0;
-  for (let seq = 0; seq < last; ) {
-    const { events } = log.readAfter(seq, ENTRIES_PER_PIECE);
-    const written = events.filter((event) => event.seq <= last);
-    yield written.map(({ json }) => `${json}\n`).join('');
-    entries += written.length;
-    seq = events.at(-1)?.seq ?? last;
-  }
-  yield recordingFormat.formatEnd({ entries, dropped: last - entries });
+  const head = recordingFormat.createHead({
+    ...describe(),
+    run: record(),
+    failed_calls,
+    statecharts,
+    origin,
+  });
+  yield* recordingFormat.writeChunks(runToEnd(head), log);
 }
-
-const ENTRIES_PER_PIECE = 1000;
 
 function answerStream(run: ShownRun, after: number): Answer {
   const { log } = run;

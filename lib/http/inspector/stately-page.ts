@@ -1,22 +1,14 @@
 import Type from 'typebox';
 import { WavetrainError } from '../../common/errors.js';
 import { IfNoneMatch, NOT_MODIFIED } from '../responses/conditional-get.js';
-import { assetType, PageFiles, pageRoute, revalidated } from '../routes/pages/page-files.js';
+import { assetType, PAGE, PageFiles, pageRoute, revalidated } from '../routes/pages/page-files.js';
 import { defineRoute, type Route } from '../routing/route.js';
+import { pagePolicy } from '../security/browser-guard.js';
 import { RunIdParams } from '../schemas/request.js';
+import { closedObject } from '../schemas/fields.js';
 
 /** Only this page may show another host, and only that of the official viewer. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  'img-src data:',
-  "connect-src 'self'",
-  'frame-src https://stately.ai',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const PAGE_POLICY = pagePolicy({ 'img-src': 'data:', 'frame-src': 'https://stately.ai' });
 
 /**
  * The page that bridges to the official Stately inspector, and its files. It is open as all pages are: it asks for a key
@@ -31,18 +23,15 @@ export function statelyPageRoutes(files = new PageFiles('stately')): Route[] {
         id: 'statelyPage',
         summary: 'Show a run in the official Stately inspector',
         params: RunIdParams,
-        query: Type.Object({}, { additionalProperties: false }),
+        query: closedObject({}),
       },
       PAGE_POLICY,
     ),
     defineRoute({
-      method: 'GET',
+      ...PAGE,
       path: '/inspect/stately-assets/{file}',
       id: 'statelyPageFile',
-      tag: 'Documents',
       summary: 'Get a file of the page of the Stately inspector',
-      isPage: true,
-      access: 'open',
       params: Type.Object({ file: Type.String() }),
       headers: IfNoneMatch,
       responses: {

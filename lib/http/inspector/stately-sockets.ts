@@ -6,10 +6,8 @@ import { isObject } from '../../common/json/json.js';
 import { INSPECTOR_LIMITS } from '../../common/limits.js';
 import { SharedLimit } from '../../common/memory/shared-limit.js';
 import { authorizeRun } from '../auth/authenticate.js';
-import { MAX_HEADERS } from '../security/connection-limits.js';
 import { writeError } from '../errors/malformed-requests.js';
 import { REQUEST_MESSAGE } from '../logging/log.js';
-import { countHeaders } from '../routing/endpoint.js';
 import type { HttpServices } from '../services.js';
 import { closeSocket, ReceivedLimit } from './socket-limits.js';
 import { StatelyViewer } from './stately-viewer.js';
@@ -75,15 +73,9 @@ export class StatelySockets {
    * A page of another origin may open a WebSocket to any server and read what it sends, so the Origin is checked as for
    * requests that change something (D38).
    */
-  #check({ method, url = '', headers, rawHeaders }: IncomingMessage): void {
-    if (rawHeaders.length > 2 * MAX_HEADERS) {
-      throw new WavetrainError('header_too_large', `the request has more than ${MAX_HEADERS} headers`);
-    }
-    if (countHeaders(rawHeaders, 'host') > 1) {
-      throw new WavetrainError('invalid_request', 'the request has more than one Host header');
-    }
-    const { host = '', origin = '', 'sec-fetch-site': fetchSite = '' } = headers;
-    this.#services.guard.check({ method: 'POST', host, origin, fetchSite });
+  #check(request: IncomingMessage): void {
+    this.#services.guard.checkHeaders(request, 'POST');
+    const { method, url = '' } = request;
     if (url.split('?')[0] !== SOCKET_PATH) {
       throw new WavetrainError('not_found', `there is no WebSocket here, only at ${SOCKET_PATH}`);
     }

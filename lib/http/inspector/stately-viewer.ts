@@ -81,12 +81,8 @@ export class StatelyViewer {
     if (socket.readyState !== socket.OPEN) return;
     if (socket.bufferedAmount + text.length <= INSPECTOR_LIMITS.bufferBytes) return socket.send(text);
     feed.close();
-    closeSocket(
-      socket,
-      TRY_AGAIN_LATER,
-      'the page does not read as fast as the run goes',
-      this.#services.clock,
-    );
+    const reason = 'the page does not read as fast as the run goes';
+    closeSocket(socket, TRY_AGAIN_LATER, reason, this.#services.clock);
   }
 
   /** Finds out whether the page is still there. */

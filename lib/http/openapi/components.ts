@@ -13,6 +13,10 @@ const DOCUMENTED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   ExecutionOptions: ExecutionOptionsDocument,
 };
 
+export function mapValues<T>(values: Readonly<Record<string, T>>, convert: (value: T) => unknown): Schema {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, convert(value)]));
+}
+
 /** The components of an OpenAPI document: schemas with a title, and named examples, to which operations refer. */
 export class Components {
   readonly schemas: Record<string, unknown> = {};

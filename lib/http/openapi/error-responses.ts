@@ -24,13 +24,10 @@ export function listErrorCodes({ access, body, errors = [], isProbe = false }: R
 export function documentErrors(codes: readonly HttpErrorCode[], components: Components): Schema {
   const statuses = [...new Set(codes.map((code) => ERROR_STATUSES[code].status))];
   return Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      createResponse(
-        codes.filter((code) => ERROR_STATUSES[code].status === status),
-        components,
-      ),
-    ]),
+    statuses.map((status) => {
+      const own = codes.filter((code) => ERROR_STATUSES[code].status === status);
+      return [status, createResponse(own, components)];
+    }),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { Components } from './components.js';
+import { Components, mapValues } from './components.js';
 import { documentErrors, listErrorCodes } from './error-responses.js';
 import type { ResponseDocument, Route } from '../routing/route.js';
 
@@ -80,12 +80,7 @@ function createOperation(route: Route, components: Components): Schema {
     parameters: createParameters(route, components),
     ...(body !== undefined && { requestBody: createRequestBody(body, components) }),
     responses: {
-      ...Object.fromEntries(
-        Object.entries(route.responses).map(([status, response]) => [
-          status,
-          createResponse(response, components),
-        ]),
-      ),
+      ...mapValues(route.responses, (response) => createResponse(response, components)),
       ...documentErrors(listErrorCodes(route), components),
     },
     security: createSecurity(route),
@@ -137,9 +132,7 @@ function createRequestBody(body: NonNullable<Route['body']>, components: Compone
   const { schema, yaml, required = true, examples } = body;
   const asJson = {
     schema: components.addSchema(schema),
-    ...(examples && {
-      examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
-    }),
+    ...(examples && { examples: mapValues(examples, (value) => ({ value })) }),
   };
   const asYaml = {
     schema: { type: 'string', description: 'The definition alone, like a YAML file.' },
@@ -157,17 +150,12 @@ function createResponse(
 ): Schema {
   const content = {
     ...(schema !== undefined && { 'application/json': { schema: components.addSchema(schema) } }),
-    ...Object.fromEntries(
-      Object.entries(media).map(([type, example]) => [type, { schema: { type: 'string' }, example }]),
-    ),
+    ...mapValues(media, (example) => ({ schema: { type: 'string' }, example })),
   };
-  const headerObjects = Object.entries(headers).map(([name, text]) => [
-    name,
-    { description: text, schema: { type: 'string' } },
-  ]);
+  const described = mapValues(headers, (text) => ({ description: text, schema: { type: 'string' } }));
   return {
     description,
-    ...(headerObjects.length > 0 && { headers: Object.fromEntries(headerObjects) }),
+    ...(Object.keys(described).length > 0 && { headers: described }),
     ...(Object.keys(content).length > 0 && { content }),
   };
 }

@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
-
-/** The page at `/docs`. */
-export interface DocsPage {
-  readonly html: Buffer;
-  /** The Content-Security-Policy of the page: everything comes from this server, and only known inline scripts run. */
-  readonly policy: string;
-}
+import { pagePolicy } from '../security/browser-guard.js';
 
 /** The path under which the files of Swagger UI are served. */
 export const DOCS_ASSETS_PATH = '/docs-assets';
@@ -19,8 +13,13 @@ const SWAGGER_OPTIONS = {
   displayRequestDuration: true,
 };
 
-/** Renders the page that shows the API and sends requests to it, with the assets of `version` (D39). */
-export async function renderDocsPage(version: string): Promise<DocsPage> {
+/**
+ * Renders the page that shows the API and sends requests to it, with the assets of `version` (D39). By its policy,
+ * everything comes from this server, and only known inline scripts run.
+ */
+export async function renderDocsPage(
+  version: string,
+): Promise<{ readonly html: Buffer; readonly policy: string }> {
   const html = removeForeignHosts(await renderSwaggerUi(version));
   return { html: Buffer.from(html), policy: createPolicy(html) };
 }
@@ -53,14 +52,8 @@ function createPolicy(html: string): string {
   const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
   );
-  return [
-    "default-src 'none'",
-    `script-src 'self' ${scripts.join(' ')}`,
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
+  return pagePolicy({
+    'script-src': `'self' ${scripts.join(' ')}`,
+    'style-src': "'self' 'unsafe-inline'",
+  });
 }

@@ -1,20 +1,17 @@
 import { createHash } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import type { ResponseDocument, RouteResult } from '../routing/route.js';
+import { optionalText } from '../schemas/fields.js';
 
 /** Headers of a route that supports conditional requests. */
 export const IfNoneMatch = Type.Object({
-  'if-none-match': Type.Optional(
-    Type.String({
-      maxLength: 1000,
-      description: 'The `ETag` of the version that the client already has.',
-    }),
-  ),
+  'if-none-match': optionalText({
+    maxLength: 1000,
+    description: 'The `ETag` of the version that the client already has.',
+  }),
 });
 
-export const NOT_MODIFIED: ResponseDocument = {
-  description: 'The client already has the current version.',
-};
+export const NOT_MODIFIED: ResponseDocument = { description: 'The client already has the current version.' };
 
 /** Returns status 304 when If-None-Match names the ETag of `head`; otherwise `head` with its content. */
 export function returnIfModified(

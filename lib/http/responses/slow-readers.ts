@@ -6,12 +6,10 @@ export const READER_TIMEOUT_MS = 30_000;
 
 /** Disconnects clients that do not read their responses, because what they do not read stays in memory. */
 export class SlowReaders {
-  readonly #clock: HttpServices['clock'];
-  readonly #log: HttpServices['log'];
+  readonly #services: Pick<HttpServices, 'clock' | 'log'>;
 
-  constructor({ clock, log }: Pick<HttpServices, 'clock' | 'log'>) {
-    this.#clock = clock;
-    this.#log = log;
+  constructor(services: Pick<HttpServices, 'clock' | 'log'>) {
+    this.#services = services;
   }
 
   /**
@@ -21,9 +19,10 @@ export class SlowReaders {
    */
   watch(response: ServerResponse, event: 'drain' | 'finish', onAccepted: () => void): void {
     if (response.destroyed) return onAccepted();
+    const { clock } = this.#services;
     let timer: unknown;
     const setTimer = (): void => {
-      timer = this.#clock.setTimeout(() => {
+      timer = clock.setTimeout(() => {
         // Node.js emits nothing on a response that waits for those before it, not even when the connection is closed.
         if (response.req.socket.destroyed) end();
         else if (response.socket === null) setTimer();
@@ -31,7 +30,7 @@ export class SlowReaders {
       }, READER_TIMEOUT_MS);
     };
     const end = (): void => {
-      this.#clock.clearTimeout(timer);
+      clock.clearTimeout(timer);
       response.off(event, end);
       response.off('close', end);
       onAccepted();
@@ -43,7 +42,10 @@ export class SlowReaders {
 
   #disconnect(response: ServerResponse): void {
     const { method, url } = response.req;
-    this.#log.warn({ method, url }, `client disconnected: it has not read for ${READER_TIMEOUT_MS / 1000} s`);
+    this.#services.log.warn(
+      { method, url },
+      `client disconnected: it has not read for ${READER_TIMEOUT_MS / 1000} s`,
+    );
     response.destroy();
   }
 }

@@ -9,7 +9,7 @@ import type { ModelAccess } from '../../models/models.js';
 import type { CompileOutcome } from '../../telemetry/compile-metrics.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import { resolveTenant } from '../auth/authenticate.js';
-import { type ErrorResponse, errorResponse, internalErrorResponse } from '../errors/error-response.js';
+import { loggedErrorResponse } from '../errors/error-response.js';
 import { defineRoute, type Route, type RouteResult } from '../routing/route.js';
 import { CompileRequestSchema, CompileResultSchema } from '../schemas/compile.js';
 import type { HttpServices } from '../services.js';
@@ -23,19 +23,12 @@ import {
 import { HEARTBEAT_MS } from '../sse/stream.js';
 
 const STREAM_EXAMPLE = [
-  'retry: 1000',
-  '',
-  'event: progress',
-  'data: {"state":"drafting","attempt":1}',
-  '',
-  'event: progress',
-  'data: {"state":"validating","attempt":1}',
-  '',
-  'event: result',
-  'data: {"kind":"pipeline","pipeline":{},"yaml_text":"…","attempts":1,"repair_history":[],"usage":{"input_tokens":7000,"output_tokens":200},"model":"openai/gpt-4o-mini","warnings":[]}',
-  '',
-  '',
-].join('\n');
+  OPENING_FRAME,
+  formatNamedFrame('progress', { state: 'drafting', attempt: 1 }),
+  formatNamedFrame('progress', { state: 'validating', attempt: 1 }),
+  'event: result\n',
+  'data: {"kind":"pipeline","pipeline":{},"yaml_text":"…","attempts":1,"repair_history":[],"usage":{"input_tokens":7000,"output_tokens":200},"model":"openai/gpt-4o-mini","warnings":[]}\n\n',
+].join('');
 
 /** One request to compile, once it may begin. */
 interface CompileJob {
@@ -52,8 +45,9 @@ export function compileRoutes(services: HttpServices): Route[] {
   const run = (job: CompileJob, onProgress?: (progress: CompileProgress) => void) =>
     measure(job, services, () =>
       services.work.run(job.signal, (signal) => {
-        const ending = { ...job, signal };
-        return limiter.run(toAttempt(ending), () => compileRequest(ending, services, onProgress));
+        // A compilation waits for its turn without a time limit, as long as its client does.
+        const waiting = { tenant_id: job.tenantId, signal, pauseTimeout: () => () => {} };
+        return limiter.run(waiting, () => compileRequest({ ...job, signal }, services, onProgress));
       }),
     );
   return [
@@ -119,11 +113,6 @@ function openModels({ models }: HttpServices, named: string | undefined): ModelA
     throw new WavetrainError('provider_misconfigured', 'this server has no language models');
   models.assertConfigured('compile', named);
   return models;
-}
-
-/** A compilation waits for its turn without a time limit, as long as its client does. */
-function toAttempt({ tenantId, signal }: CompileJob) {
-  return { tenant_id: tenantId, signal, pauseTimeout: () => () => {} };
 }
 
 /** Counts a compilation in the metrics. Settles as its work does. */
@@ -198,21 +187,12 @@ async function streamCompilation(
   try {
     send('result', await run(job, (progress) => send('progress', progress)));
   } catch (error) {
-    if (!job.signal.aborted) send('error', describeError(error, services));
+    if (job.signal.aborted) return;
+    // The response that there would have been, had the stream not begun.
+    const { status, body } = loggedErrorResponse(error, services, { path: '/pipelines/compile' });
+    send('error', { status, ...body });
   } finally {
     clock.clearTimeout(timer);
     response.end();
   }
-}
-
-/** Returns the response that there would have been, had the stream not begun. */
-function describeError(error: unknown, services: HttpServices): object {
-  const { status, body } = errorResponse(error) ?? reportBug(error, services);
-  return { status, ...body };
-}
-
-function reportBug(error: unknown, { log, newId }: HttpServices): ErrorResponse {
-  const id = newId();
-  log.error({ err: error, id, path: '/pipelines/compile' }, 'internal error');
-  return internalErrorResponse(id);
 }

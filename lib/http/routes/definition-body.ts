@@ -54,7 +54,9 @@ export async function readPlanSource(
     ...('text' in definition ? [definition.text] : []),
     ...sent.flatMap(([, pipeline]) => (typeof pipeline === 'string' ? [pipeline] : [])),
   ]);
-  const pipelines = new Map(sent.map(([id, pipeline]) => [id, toPipelineInput(pipeline)]));
+  const pipelines = new Map<string, PipelineInput>(
+    sent.map(([id, value]) => [id, typeof value === 'string' ? { text: value } : { value }]),
+  );
   if (beside !== undefined) {
     return {
       kind: 'plan',
@@ -66,10 +68,6 @@ export async function readPlanSource(
   const addHints = (problems: readonly Problem[]): readonly Problem[] =>
     addRootHints(problems.map(hintMissingPipeline), 'plan', definition);
   return { kind: 'plan', definition, pipelines, addHints };
-}
-
-function toPipelineInput(pipeline: unknown): PipelineInput {
-  return typeof pipeline === 'string' ? { text: pipeline } : { value: pipeline };
 }
 
 /** Finds the pipelines of a plan among the files of the folder, as those of the plan with this id. */

@@ -12,11 +12,7 @@ export const EXAMPLE_PLAN = {
         id: 'greet',
         goal: 'find the first words',
         tasks: [
-          {
-            id: 'keep',
-            tool: 'store',
-            inputs: { key: 'greeting', value: 'Dear {{pipeline.inputs.name}}' },
-          },
+          { id: 'keep', tool: 'store', inputs: { key: 'greeting', value: 'Dear {{pipeline.inputs.name}}' } },
         ],
       },
     },

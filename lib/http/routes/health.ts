@@ -5,17 +5,16 @@ import { type Route, defineRoute } from '../routing/route.js';
 import { UNREADY_REASONS } from '../routing/server-readiness.js';
 import { countLibrary, type HttpServices } from '../services.js';
 
+const PROBE = { method: 'GET', tag: 'Server', access: 'open', isProbe: true } as const;
+
 /** Routes for the probes of a load balancer or an orchestrator. */
 export function healthRoutes({ readiness, queries, version, library }: HttpServices): Route[] {
   return [
     defineRoute({
-      method: 'GET',
+      ...PROBE,
       path: '/health',
       id: 'health',
-      tag: 'Server',
       summary: 'Check that the server is alive',
-      access: 'open',
-      isProbe: true,
       responses: {
         200: {
           description: 'The server is alive.',
@@ -25,13 +24,10 @@ export function healthRoutes({ readiness, queries, version, library }: HttpServi
       handle: () => ({ body: { status: 'ok' } }),
     }),
     defineRoute({
-      method: 'GET',
+      ...PROBE,
       path: '/ready',
       id: 'ready',
-      tag: 'Server',
       summary: 'Check that the server accepts new runs',
-      access: 'open',
-      isProbe: true,
       responses: {
         200: { description: 'The server accepts new runs.', schema: ReadinessSchema },
         503: { description: 'The server accepts no runs: `reason` says why.', schema: ReadinessSchema },
@@ -96,11 +92,8 @@ export function metricsRoutes({ metrics }: HttpServices): Route[] {
       id: 'getMetrics',
       tag: 'Server',
       summary: 'Get the metrics of the server, for Prometheus',
-      description: [
-        'Runs by status, task durations by tool, attempts and retries, tools in flight, requests by route, errors by',
-        'code, the memory that `SERVICE_MEMORY` limits, and the memory, CPU time and event-loop lag of the process. The',
-        'metrics cover all tenants, so a key needs the scope `metrics`.',
-      ].join(' '),
+      description:
+        'Runs by status, task durations by tool, attempts and retries, tools in flight, requests by route, errors by code, the memory that `SERVICE_MEMORY` limits, and the memory, CPU time and event-loop lag of the process. The metrics cover all tenants, so a key needs the scope `metrics`.',
       access: 'metrics',
       responses: {
         200: {

@@ -12,6 +12,7 @@ import type { HttpServices } from '../services.js';
 import { readPipelineSource } from './definition-body.js';
 import { EXAMPLE_PIPELINE, EXAMPLE_YAML } from './examples.js';
 import { createRunRoutes } from './start-run.js';
+import { closedObject } from '../schemas/fields.js';
 
 const SEND_TO_PLANS = 'send plans to /plans/run, /plans/run_async or /plans/validate';
 
@@ -52,15 +53,12 @@ export function pipelineRoutes(services: HttpServices): Route[] {
       body: DEFINITION_BODY,
       responses: { 200: { description: 'The report.', schema: ValidationReportSchema } },
       errors: ['shutting_down'],
-      handle: async (request) => ({
-        body: createReport(
-          await checker.checkPipeline(
-            readPipelineSource(request),
-            request.body ?? {},
-            resolveTenant(request.caller, request.body?.tenant_id),
-          ),
-        ),
-      }),
+      handle: async (request) => {
+        const { body = {}, caller } = request;
+        const source = readPipelineSource(request);
+        const check = await checker.checkPipeline(source, body, resolveTenant(caller, body.tenant_id));
+        return { body: createReport(check) };
+      },
     }),
     defineRoute({
       method: 'GET',
@@ -79,17 +77,14 @@ export function pipelineRoutes(services: HttpServices): Route[] {
       tag: 'Pipelines',
       summary: 'Get the waves of a pipeline as data or as a diagram',
       access: 'any',
-      query: Type.Object(
-        {
-          format: Type.Optional(
-            Type.Enum(['json', 'mermaid', 'dot', 'svg'], {
-              default: 'json',
-              description: 'Format of the graph: data, Mermaid, Graphviz or SVG.',
-            }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
+      query: closedObject({
+        format: Type.Optional(
+          Type.Enum(['json', 'mermaid', 'dot', 'svg'], {
+            default: 'json',
+            description: 'Format of the graph: data, Mermaid, Graphviz or SVG.',
+          }),
+        ),
+      }),
       body: DEFINITION_BODY,
       responses: {
         200: {
@@ -105,11 +100,8 @@ export function pipelineRoutes(services: HttpServices): Route[] {
       errors: ['invalid_definition', 'shutting_down'],
       handle: async (request) => {
         const tenantId = resolveTenant(request.caller);
-        const { pipeline } = await checker.loadPipeline(
-          readPipelineSource(request),
-          request.body ?? {},
-          tenantId,
-        );
+        const source = readPipelineSource(request);
+        const { pipeline } = await checker.loadPipeline(source, request.body ?? {}, tenantId);
         const graph = createGraph(pipeline);
         if (request.query.format === 'mermaid') return { text: renderMermaid(graph), type: 'text/plain' };
         if (request.query.format === 'dot') return { text: renderDot(graph), type: 'text/vnd.graphviz' };

@@ -16,6 +16,7 @@ import type { ErrorBody } from '../schemas/error.js';
 import { AcceptedSchema } from '../../common/wire/run.js';
 import type { HttpServices } from '../services.js';
 import { createFingerprint } from './fingerprint.js';
+import { optionalText } from '../schemas/fields.js';
 
 /** The differences between pipelines and plans, for the two routes that run either. */
 interface Runnable<R extends TSchema, A extends TSchema> {
@@ -61,14 +62,12 @@ export const SUBMISSION_ERRORS = [
 
 /** Headers of a route that starts a run (D36). */
 export const IdempotencyHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description:
-        'Makes it safe to repeat a submission: the same key with the same body never starts a second run, for a day after the run is no longer kept (unless configured). All routes that start runs share their keys. The order of keys in JSON objects does not matter. The same key with another body is refused.',
-    }),
-  ),
+  'idempotency-key': optionalText({
+    minLength: 1,
+    maxLength: 255,
+    description:
+      'Makes it safe to repeat a submission: the same key with the same body never starts a second run, for a day after the run is no longer kept (unless configured). All routes that start runs share their keys. The order of keys in JSON objects does not matter. The same key with another body is refused.',
+  }),
 });
 
 /** Declares the two routes that run a definition: `run` waits for the result, `run_async` returns the run id. */
@@ -92,17 +91,14 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
   const name = NAMES[kind];
   const what = kind === 'named' ? 'pipeline or plan of the server' : kind;
   const { path, ...parameters } = runnable.path ?? { path: `/${kind}s` };
+  const common = { ...parameters, method: 'POST', tag, access: 'run', headers: IdempotencyHeaders } as const;
   return [
     defineRoute({
-      method: 'POST',
+      ...common,
       path: `${path}/run`,
-      ...parameters,
       id: `run${name}`,
-      tag,
       summary: `Run a ${what} and wait for its result`,
       description: `${descriptions ? `${descriptions.run} ` : ''}${WAITING}`,
-      access: 'run',
-      headers: IdempotencyHeaders,
       body: { ...body, schema: runnable.runSchema },
       responses: {
         200: {
@@ -136,26 +132,13 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
       },
     }),
     defineRoute({
-      method: 'POST',
+      ...common,
       path: `${path}/run_async`,
-      ...parameters,
       id: `submit${name}`,
-      tag,
       summary: `Submit a ${what} and get its run id at once`,
       ...(descriptions && { description: descriptions.runAsync }),
-      access: 'run',
-      headers: IdempotencyHeaders,
       body: { ...body, schema: runnable.runAsyncSchema },
-      responses: {
-        202: {
-          description: 'The run was accepted.',
-          schema: AcceptedSchema,
-          headers: {
-            Location: 'The path of the run record.',
-            'Idempotent-Replayed': REPLAYED,
-          },
-        },
-      },
+      responses: acceptedResponse('run', AcceptedSchema),
       errors: [...errors, ...SUBMISSION_ERRORS, 'idempotency_conflict'],
       handle: async (request) => {
         const key = request.headers['idempotency-key'];
@@ -164,7 +147,7 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
           return acceptedResult(queries.accepted(runId));
         }
         const { run_id, status, isReplayed } = await submitOnce(request, key);
-        return acceptedResult({ run_id, status }, isReplayed ? REPLAYED_HEADERS : {});
+        return acceptedResult({ run_id, status }, isReplayed);
       },
     }),
   ];
@@ -181,8 +164,8 @@ const NAMES = { pipeline: 'Pipeline', plan: 'Plan', named: 'NamedPipeline' } as 
 const WAITING =
   'The connection stays open until the run has settled. If the client disconnects, the run continues: `GET /pipelines/runs` lists it, and its record has the result. A run is deleted once its result was delivered; a failed or cancelled run is kept, to be inspected and rerun, and so is a run with an `Idempotency-Key`, with files in its result, or with collected errors.';
 
-export const REPLAYED = '`true` when an earlier request with the same key has submitted the run.';
-export const REPLAYED_HEADERS = { 'Idempotent-Replayed': 'true' };
+const REPLAYED = '`true` when an earlier request with the same key has submitted the run.';
+const REPLAYED_HEADERS = { 'Idempotent-Replayed': 'true' };
 
 /** Holds what a synchronous request waits for: a run that ends quickly may be evicted before its id is known. */
 class AwaitedRun {
@@ -260,7 +243,6 @@ function resultGone(runId: string, status: RunStatus): RouteResult {
   return toErrorResult(runId, new WavetrainError('result_gone', message));
 }
 
-/** @param more fields of the error */
 function toErrorResult(
   runId: string,
   error: WavetrainError,
@@ -283,8 +265,21 @@ function toRunError(record: RunRecord, isShuttingDown: boolean): WavetrainError 
 /** The response to an accepted run, with the path of its record (D31). */
 export function acceptedResult(
   acceptance: AcceptedRun & Partial<AcceptedRerun>,
-  headers: Record<string, string> = {},
+  isReplayed = false,
 ): RouteResult {
-  const { run_id } = acceptance;
-  return { body: acceptance, headers: { Location: `/pipelines/runs/${run_id}`, ...headers }, runId: run_id };
+  const { run_id: runId } = acceptance;
+  const headers = { Location: `/pipelines/runs/${runId}`, ...(isReplayed && REPLAYED_HEADERS) };
+  return { body: acceptance, headers, runId };
+}
+
+/** Documents the response to an accepted run. */
+export function acceptedResponse(noun: 'run' | 'new run', schema: TSchema): Route['responses'] {
+  const path = noun === 'run' ? 'The path of the run record.' : `The path of the record of the ${noun}.`;
+  return {
+    202: {
+      description: `The ${noun} was accepted.`,
+      schema,
+      headers: { Location: path, 'Idempotent-Replayed': REPLAYED },
+    },
+  };
 }

@@ -1,9 +1,8 @@
 import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { WavetrainError } from '../../common/errors.js';
-import { MAX_HEADERS } from '../security/connection-limits.js';
 import { statelyPageRoutes } from '../inspector/stately-page.js';
-import { errorResponse, internalErrorResponse } from '../errors/error-response.js';
+import { loggedErrorResponse } from '../errors/error-response.js';
 import { REQUEST_MESSAGE } from '../logging/log.js';
 import { ResponseSender } from '../responses/response-sender.js';
 import { artifactRoutes } from '../routes/runs/artifacts.js';
@@ -19,7 +18,7 @@ import { runActionRoutes, runRoutes } from '../routes/runs/runs.js';
 import { submissionRoutes } from '../routes/runs/submission.js';
 import { taskRoutes } from '../routes/runs/tasks.js';
 import { createBodyReader } from './body.js';
-import { countHeaders, Endpoint } from './endpoint.js';
+import { Endpoint } from './endpoint.js';
 import type { Route } from './route.js';
 import { UNKNOWN_TENANT } from '../../common/scheduling/event-loop-scheduler.js';
 import type { HttpServices } from '../services.js';
@@ -124,17 +123,13 @@ function recordRequest(ctx: Context, durationMs: number, { log, metrics }: HttpS
   log.info(facts, REQUEST_MESSAGE);
 }
 
-function errorHandler({ log, newId }: HttpServices, sender: ResponseSender): Middleware {
+function errorHandler(services: HttpServices, sender: ResponseSender): Middleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (thrown) {
-      let response = errorResponse(thrown);
-      if (response === undefined) {
-        const id = newId();
-        log.error({ err: thrown, id, method: ctx.method, path: ctx.path }, 'internal error');
-        response = internalErrorResponse(id);
-      }
+      const { method, path } = ctx;
+      const response = loggedErrorResponse(thrown, services, { method, path });
       ctx.state['code'] = response.body.detail.code;
       if (ctx.res.headersSent) ctx.res.destroy();
       else {
@@ -147,19 +142,7 @@ function errorHandler({ log, newId }: HttpServices, sender: ResponseSender): Mid
 
 function browserGuard({ guard }: HttpServices): Middleware {
   return async (ctx, next) => {
-    if (ctx.req.rawHeaders.length > 2 * MAX_HEADERS) {
-      throw new WavetrainError('header_too_large', `the request has more than ${MAX_HEADERS} headers`);
-    }
-    // A proxy in front of the server may have checked another Host header than is read here.
-    if (countHeaders(ctx.req.rawHeaders, 'host') > 1) {
-      throw new WavetrainError('invalid_request', 'the request has more than one Host header');
-    }
-    guard.check({
-      method: ctx.method,
-      host: ctx.req.headers.host ?? '',
-      origin: ctx.req.headers.origin ?? '',
-      fetchSite: ctx.req.headers['sec-fetch-site'] ?? '',
-    });
+    guard.checkHeaders(ctx.req, ctx.method);
     await next();
   };
 }

@@ -110,11 +110,7 @@ export class BodyMemory {
     );
   }
 
-  /**
-   * Lets another one pay from now on.
-   *
-   * @throws WavetrainError `memory_full`
-   */
+  /** Lets another one pay from now on. @throws WavetrainError `memory_full` */
   moveTo(payer: BodyPayer): void {
     payer.reserve(this.#reserved);
     this.#payer.release(this.#reserved);

@@ -10,6 +10,7 @@ import {
 } from '../../common/json-schema/ajv.js';
 import { describeErrors, type Nouns } from '../../common/json-schema/violation.js';
 import { isObject } from '../../common/json/json.js';
+import { countHeaders } from '../security/browser-guard.js';
 import { ANONYMOUS, type Caller, resolveTenant, unauthorizedMessage } from '../auth/authenticate.js';
 import { isShortJson } from '../../common/json/json-writer.js';
 import type { ResponseSender } from '../responses/response-sender.js';
@@ -243,15 +244,6 @@ function addressOf({ req }: Context): string {
 
 /** Headers that may be sent several times. */
 const LIST_HEADERS = new Set(['if-none-match']);
-
-/** Node.js joins headers that are sent twice, or drops the second one. */
-export function countHeaders(rawHeaders: readonly string[], name: string): number {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === name) count++;
-  }
-  return count;
-}
 
 /** Query parameters and headers arrive as text. */
 const TEXT_VALUES = { coerceText: true, useDefaults: true };

@@ -104,7 +104,12 @@ export interface BodyDocument<B extends TSchema> {
   readonly examples?: Readonly<Record<string, unknown>>;
 }
 
-interface RouteDeclaration<P extends TObject, Q extends TObject, H extends TObject, B extends TSchema> {
+export interface RouteDeclaration<
+  P extends TObject,
+  Q extends TObject,
+  H extends TObject,
+  B extends TSchema,
+> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With parameters written as `{name}`. */
   readonly path: string;

@@ -4,32 +4,26 @@ import { RepairStepSchema, TokenCountsSchema } from '../../common/wire/model.js'
 import { count } from '../../common/wire/shape.js';
 import { optionalField } from '../../definition/schema/schema.js';
 import { PipelineSchema, PlanSchema, TenantId } from './request.js';
+import { bodySchema, nullableInteger, nullableText } from './fields.js';
 
-export const CompileRequestSchema = Type.Object(
-  {
-    prompt: Type.String({
-      minLength: 1,
-      maxLength: COMPILE_LIMITS.promptLength,
-      description: 'What the pipeline shall do, in plain words.',
-    }),
-    max_repairs: optionalField(
-      Type.Integer({
-        minimum: 0,
-        maximum: COMPILE_LIMITS.mostRepairs,
-        default: COMPILE_LIMITS.repairs,
-        description: 'How often the model is asked to repair its answer.',
-      }),
-    ),
-    model: optionalField(
-      Type.String({
-        maxLength: 200,
-        description: '`provider/model`. Default: the model that the server has for this.',
-      }),
-    ),
-    tenant_id: optionalField(TenantId),
-  },
-  { title: 'CompileRequest', additionalProperties: false },
-);
+export const CompileRequestSchema = bodySchema('CompileRequest', {
+  prompt: Type.String({
+    minLength: 1,
+    maxLength: COMPILE_LIMITS.promptLength,
+    description: 'What the pipeline shall do, in plain words.',
+  }),
+  max_repairs: nullableInteger({
+    minimum: 0,
+    maximum: COMPILE_LIMITS.mostRepairs,
+    default: COMPILE_LIMITS.repairs,
+    description: 'How often the model is asked to repair its answer.',
+  }),
+  model: nullableText({
+    maxLength: 200,
+    description: '`provider/model`. Default: the model that the server has for this.',
+  }),
+  tenant_id: optionalField(TenantId),
+});
 
 export const CompileResultSchema = Type.Object(
   {

@@ -18,9 +18,7 @@ function describeErrors(): string {
 
 /** The body of every error response (D32). */
 export const ErrorBodySchema = Type.Object(
-  {
-    detail: ErrorDetailSchema,
-  },
+  { detail: ErrorDetailSchema },
   { title: 'ErrorBody', description: describeErrors() },
 );
 

@@ -4,6 +4,7 @@ import { GraphSchema, PlanGraphSchema } from '../../common/wire/report.js';
 import { nullable } from '../../common/wire/shape.js';
 import { optionalField } from '../../definition/schema/schema.js';
 import { NamedRunFields, TenantId } from './request.js';
+import { bodySchema } from './fields.js';
 
 export const NamedPageSchema = Type.Object(
   {
@@ -31,10 +32,10 @@ export const NamedDetailsSchema = Type.Object(
   { title: 'NamedPipelineDetails' },
 );
 
-export const NamedRunSchema = Type.Object(
-  { ...NamedRunFields, tenant_id: optionalField(TenantId) },
-  { title: 'NamedRunRequest', additionalProperties: false },
-);
+export const NamedRunSchema = bodySchema('NamedRunRequest', {
+  ...NamedRunFields,
+  tenant_id: optionalField(TenantId),
+});
 
 export const FileSchema = Type.Object(
   {
@@ -45,15 +46,9 @@ export const FileSchema = Type.Object(
   { title: 'DefinitionFile' },
 );
 
-export const SaveRequestSchema = Type.Object(
-  {
-    text: Type.String({ description: 'The definition, as YAML or JSON.' }),
-    tenant_id: optionalField(TenantId),
-  },
-  { title: 'SaveRequest', additionalProperties: false },
-);
+export const SaveRequestSchema = bodySchema('SaveRequest', {
+  text: Type.String({ description: 'The definition, as YAML or JSON.' }),
+  tenant_id: optionalField(TenantId),
+});
 
-export const PauseRequestSchema = Type.Object(
-  { tenant_id: optionalField(TenantId) },
-  { title: 'PauseRequest', additionalProperties: false },
-);
+export const PauseRequestSchema = bodySchema('PauseRequest', { tenant_id: optionalField(TenantId) });

@@ -4,6 +4,17 @@ import { optionalField } from '../../definition/schema/schema.js';
 import type { ExecutionOptions } from '../../execution/prepare/run-inputs.js';
 import { TENANT_ID_PATTERN } from '../auth/authenticate.js';
 import { anyJsonObject } from '../../common/wire/shape.js';
+import {
+  bodySchema,
+  closedObject,
+  nullableBoolean,
+  nullableInteger,
+  nullableText,
+  optionalBoolean,
+  optionalInteger,
+  optionalNumber,
+  optionalText,
+} from './fields.js';
 
 /**
  * Any value: definitions are validated by `lib/pipelines`, whose problems are more precise than a schema's (D56). The
@@ -12,13 +23,10 @@ import { anyJsonObject } from '../../common/wire/shape.js';
 export const PipelineSchema = Type.Unsafe<unknown>({ title: 'Pipeline' });
 
 /** Any object, because the run validates its options. */
-const ExecutionOptionsSchema = Type.Unsafe<ExecutionOptions>({
-  type: 'object',
-  title: 'ExecutionOptions',
-});
+const ExecutionOptionsSchema = Type.Unsafe<ExecutionOptions>({ type: 'object', title: 'ExecutionOptions' });
 
 /** The schema of ExecutionOptions in the OpenAPI document. */
-export const ExecutionOptionsDocument = Type.Object(
+export const ExecutionOptionsDocument = closedObject(
   {
     per_task_timeout: Type.Optional(
       Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.Null()], {
@@ -26,39 +34,34 @@ export const ExecutionOptionsDocument = Type.Object(
         description: 'Time limit of one attempt, in seconds; null for no limit.',
       }),
     ),
-    retry_base_delay: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        default: 0.5,
-        description: 'Seconds before the first retry, doubled for each further retry.',
-      }),
-    ),
-    max_retry_delay: Type.Optional(
-      Type.Number({ minimum: 0, default: 4, description: 'Maximum delay before a retry, in seconds.' }),
-    ),
-    backoff_jitter: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        maximum: 1,
-        default: 0,
-        description: 'Random variation of the delay, as a fraction of it.',
-      }),
-    ),
+    retry_base_delay: optionalNumber({
+      minimum: 0,
+      default: 0.5,
+      description: 'Seconds before the first retry, doubled for each further retry.',
+    }),
+    max_retry_delay: optionalNumber({
+      minimum: 0,
+      default: 4,
+      description: 'Maximum delay before a retry, in seconds.',
+    }),
+    backoff_jitter: optionalNumber({
+      minimum: 0,
+      maximum: 1,
+      default: 0,
+      description: 'Random variation of the delay, as a fraction of it.',
+    }),
     fan_out_concurrency: Type.Optional(
       Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
         default: null,
         description: 'Maximum number of items of one fan-out in flight; null for no limit.',
       }),
     ),
-    cache: Type.Optional(
-      Type.Boolean({
-        default: true,
-        description: 'False calls every tool, also of tasks with `cache`.',
-      }),
-    ),
+    cache: optionalBoolean({
+      default: true,
+      description: 'False calls every tool, also of tasks with `cache`.',
+    }),
   },
   {
-    additionalProperties: false,
     description:
       'Options of the run. Those of a task come first: `timeout`, `retry_delay`, `max_retry_delay`, `fan_out_concurrency`.',
   },
@@ -74,7 +77,7 @@ const YAML_TEXT = Type.String({
     'The definition as YAML or JSON text of at most 256 KiB, instead of `pipeline`. Problems then have line numbers.',
 });
 
-const BreakpointsSchema = Type.Object(
+const BreakpointsSchema = closedObject(
   {
     before: optionalField(
       Type.Array(Type.String({ maxLength: 257 }), {
@@ -82,16 +85,13 @@ const BreakpointsSchema = Type.Object(
         description: 'Ids of tasks before whose wave the run pauses; of a plan, `sub_pipeline/task`.',
       }),
     ),
-    on_failure: optionalField(
-      Type.Boolean({
-        default: false,
-        description: 'Pause when a task has failed and its wave has settled, before the run fails.',
-      }),
-    ),
+    on_failure: nullableBoolean({
+      default: false,
+      description: 'Pause when a task has failed and its wave has settled, before the run fails.',
+    }),
   },
   {
     title: 'Breakpoints',
-    additionalProperties: false,
     description:
       'Where the run pauses, to be looked at, until `continue` or `step`. A paused run holds its place among the running ones.',
   },
@@ -102,12 +102,10 @@ const runFields = {
   session: optionalField(anyJsonObject('Initial values of the session, read as `{{session.KEY}}`.')),
   options: optionalField(ExecutionOptionsSchema),
   breakpoints: optionalField(BreakpointsSchema),
-  collect_events: optionalField(
-    Type.Boolean({
-      default: false,
-      description: 'Return the start, finish and fail events of every task with the result.',
-    }),
-  ),
+  collect_events: nullableBoolean({
+    default: false,
+    description: 'Return the start, finish and fail events of every task with the result.',
+  }),
 } satisfies TProperties;
 
 const pipelineRunFields = {
@@ -118,54 +116,41 @@ const pipelineRunFields = {
   ...runFields,
 } satisfies TProperties;
 
-export const RunRequestSchema = Type.Object(pipelineRunFields, {
-  title: 'RunRequest',
-  additionalProperties: false,
+export const RunRequestSchema = bodySchema('RunRequest', pipelineRunFields);
+
+export const RunAsyncRequestSchema = bodySchema('RunAsyncRequest', {
+  ...pipelineRunFields,
+  tenant_id: optionalField(TenantId),
 });
 
-export const RunAsyncRequestSchema = Type.Object(
-  { ...pipelineRunFields, tenant_id: optionalField(TenantId) },
-  { title: 'RunAsyncRequest', additionalProperties: false },
-);
-
 /** A pipeline as an object or as YAML text (D33), with the other fields of a run: the same body fits both (D56). */
-export const DefinitionRequestSchema = Type.Object(
+export const DefinitionRequestSchema = closedObject(
   { ...pipelineRunFields, tenant_id: optionalField(TenantId) },
   {
     title: 'DefinitionRequest',
     description:
       'Either `pipeline` or `yaml` is required. `inputs` and `session` are considered; the fields that only a run uses are accepted.',
-    additionalProperties: false,
   },
 );
 
-export const CancelRequestSchema = Type.Object(
-  {
-    force: optionalField(Type.Boolean({ default: false, description: 'Also abort the tools in flight.' })),
-  },
-  { title: 'CancelRequest', additionalProperties: false },
-);
+export const CancelRequestSchema = bodySchema('CancelRequest', {
+  force: nullableBoolean({ default: false, description: 'Also abort the tools in flight.' }),
+});
 
 /** The query parameters of every list that comes in pages. @param limitDescription what `limit` counts */
 export function pageFields(limitDescription: string) {
   return {
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 500, default: 50, description: limitDescription }),
-    ),
-    cursor: Type.Optional(
-      Type.String({ maxLength: 32, description: 'The `next_cursor` of the previous page.' }),
-    ),
+    limit: optionalInteger({ minimum: 1, maximum: 500, default: 50, description: limitDescription }),
+    cursor: optionalText({ maxLength: 32, description: 'The `next_cursor` of the previous page.' }),
   };
 }
 
 /** The query parameter of routes that cut large values. */
 export const WholeQuery = {
-  whole: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: 'Show values whole, however large they are. Otherwise `cut` lists what was cut.',
-    }),
-  ),
+  whole: optionalBoolean({
+    default: false,
+    description: 'Show values whole, however large they are. Otherwise `cut` lists what was cut.',
+  }),
 };
 
 /** Any text: the response to a malformed id is `run_not_found`, not `invalid_request` (Errors). */
@@ -177,27 +162,25 @@ export const RunIdParams = Type.Object({
 export const PlanSchema = Type.Unsafe<unknown>({ title: 'Plan' });
 
 /** The schema of Plan in the OpenAPI document, in which its pipelines refer to the schema of Pipeline. */
-export const PlanDocument = Type.Object(
+export const PlanDocument = closedObject(
   {
     ...PlanDefinition.properties,
     sub_pipelines: Type.Array(
-      Type.Object(
+      closedObject(
         {
           ...SubPipelineDefinition.properties,
-          file: Type.Optional(
-            Type.String({
-              minLength: 1,
-              description: 'The pipeline file. The server does not read it; send the pipeline instead.',
-            }),
-          ),
+          file: optionalText({
+            minLength: 1,
+            description: 'The pipeline file. The server does not read it; send the pipeline instead.',
+          }),
           pipeline: Type.Optional(PipelineSchema),
         },
-        { additionalProperties: false, description: 'A pipeline within a plan.' },
+        { description: 'A pipeline within a plan.' },
       ),
       { minItems: 1, description: 'The pipelines. The keys that they read and store determine their order.' },
     ),
   },
-  { additionalProperties: false, description: 'Pipelines that pass values through the blackboard.' },
+  { description: 'Pipelines that pass values through the blackboard.' },
 );
 
 /** The pipelines that are not part of the plan. */
@@ -207,47 +190,34 @@ const PipelinesSchema = Type.Unsafe<Record<string, unknown>>({
     'The pipelines that are not part of the plan, by sub-pipeline id: each a definition, or its YAML or JSON text. The server does not read the files that a plan names.',
 });
 
-const planFields = {
+const planRunFields = {
   plan: Type.Optional(PlanSchema),
-  yaml: optionalField(
-    Type.String({
-      description:
-        'The plan as YAML or JSON text, instead of `plan`. Problems then have line numbers. All texts of a request together are limited to 256 KiB.',
-    }),
-  ),
+  yaml: nullableText({
+    description:
+      'The plan as YAML or JSON text, instead of `plan`. Problems then have line numbers. All texts of a request together are limited to 256 KiB.',
+  }),
   pipelines: optionalField(PipelinesSchema),
-  beside: optionalField(
-    Type.String({
-      maxLength: 128,
-      description:
-        'The id of a plan of the folder of the server: the pipelines that neither the plan nor `pipelines` has are those that its file would name, as the server has them in use.',
-    }),
-  ),
+  beside: nullableText({
+    maxLength: 128,
+    description:
+      'The id of a plan of the folder of the server: the pipelines that neither the plan nor `pipelines` has are those that its file would name, as the server has them in use.',
+  }),
   inputs: optionalField(
     anyJsonObject('Values that override the inputs of the plan, which passes them to its sub-pipelines.'),
   ),
-} satisfies TProperties;
-
-const planRunFields = {
-  ...planFields,
   ...runFields,
-  plan_concurrency: optionalField(
-    Type.Integer({
-      minimum: 1,
-      description: 'Maximum number of sub-pipelines that run at once; overrides the plan.',
-    }),
-  ),
+  plan_concurrency: nullableInteger({
+    minimum: 1,
+    description: 'Maximum number of sub-pipelines that run at once; overrides the plan.',
+  }),
 } satisfies TProperties;
 
-export const PlanRunRequestSchema = Type.Object(planRunFields, {
-  title: 'PlanRunRequest',
-  additionalProperties: false,
-});
+export const PlanRunRequestSchema = bodySchema('PlanRunRequest', planRunFields);
 
-export const PlanRunAsyncRequestSchema = Type.Object(
-  { ...planRunFields, tenant_id: optionalField(TenantId) },
-  { title: 'PlanRunAsyncRequest', additionalProperties: false },
-);
+export const PlanRunAsyncRequestSchema = bodySchema('PlanRunAsyncRequest', {
+  ...planRunFields,
+  tenant_id: optionalField(TenantId),
+});
 
 /** A run of a pipeline or a plan that the server has in its folder (D69). */
 export const NamedRunFields = {
@@ -258,37 +228,31 @@ export const NamedRunFields = {
 } satisfies TProperties;
 
 /** A plan as an object or as YAML text (D33), with the other fields of a run (D56). */
-export const PlanRequestSchema = Type.Object(
+export const PlanRequestSchema = closedObject(
   { ...planRunFields, tenant_id: optionalField(TenantId) },
   {
     title: 'PlanRequest',
     description:
       'Either `plan` or `yaml` is required. `pipelines`, `inputs` and `session` are considered; the fields that only a run uses are accepted.',
-    additionalProperties: false,
   },
 );
 
 /** A rerun, with whatever is to be different (D60). */
-export const RerunRequestSchema = Type.Object(
-  {
-    from: optionalField(
-      Type.String({
-        maxLength: 128,
-        description:
-          '`failed` reuses every task that has succeeded, and every item of a fan-out. The id of a task or, for a plan, of a sub-pipeline runs it and everything that depends on it again. By default everything runs again; with other fields `failed` is the default. What has changed runs in any case.',
-      }),
-    ),
-    pipeline: Type.Optional(PipelineSchema),
-    yaml: optionalField(
-      Type.String({ description: 'The changed pipeline or plan as YAML or JSON text of at most 256 KiB.' }),
-    ),
-    plan: Type.Optional(PlanSchema),
-    pipelines: optionalField(PipelinesSchema),
-    params: optionalField(anyJsonObject('Params that change. The others keep the values that were sent.')),
-    inputs: optionalField(anyJsonObject('Inputs that change. The others keep the values that were sent.')),
-    session: optionalField(anyJsonObject('Session values that change.')),
-    options: optionalField(ExecutionOptionsSchema),
-    plan_concurrency: planRunFields.plan_concurrency,
-  },
-  { title: 'RerunRequest', additionalProperties: false },
-);
+export const RerunRequestSchema = bodySchema('RerunRequest', {
+  from: nullableText({
+    maxLength: 128,
+    description:
+      '`failed` reuses every task that has succeeded, and every item of a fan-out. The id of a task or, for a plan, of a sub-pipeline runs it and everything that depends on it again. By default everything runs again; with other fields `failed` is the default. What has changed runs in any case.',
+  }),
+  pipeline: Type.Optional(PipelineSchema),
+  yaml: nullableText({
+    description: 'The changed pipeline or plan as YAML or JSON text of at most 256 KiB.',
+  }),
+  plan: Type.Optional(PlanSchema),
+  pipelines: optionalField(PipelinesSchema),
+  params: optionalField(anyJsonObject('Params that change. The others keep the values that were sent.')),
+  inputs: optionalField(anyJsonObject('Inputs that change. The others keep the values that were sent.')),
+  session: optionalField(anyJsonObject('Session values that change.')),
+  options: optionalField(ExecutionOptionsSchema),
+  plan_concurrency: planRunFields.plan_concurrency,
+});

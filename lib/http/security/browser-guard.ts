@@ -1,7 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import type { ServerConfig } from '../../common/config/server-config.js';
 import { WavetrainError } from '../../common/errors.js';
 import { ellipsize } from '../../common/text.js';
+import { MAX_HEADERS } from './connection-limits.js';
 
 /** Sent with every response: browsers must not guess its type, frame it, cache it or embed it elsewhere (D38). */
 export const SECURITY_HEADERS = {
@@ -11,6 +13,29 @@ export const SECURITY_HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 };
+
+/** The policy of a page: all of it comes from this server, and nothing is inline, unless `sources` say otherwise. */
+export function pagePolicy(sources: Readonly<Record<string, string>> = {}): string {
+  const directives = {
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'style-src': "'self'",
+    'img-src': "'self' data:",
+    'connect-src': "'self'",
+    ...sources,
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
+  };
+  return Object.entries(directives)
+    .map((directive) => directive.join(' '))
+    .join('; ');
+}
+
+/** Node.js joins headers that are sent twice, or drops the second one. */
+export function countHeaders(rawHeaders: readonly string[], name: string): number {
+  return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length;
+}
 
 /** The parts of a request that the guard checks. An absent header is empty. */
 export interface GuardedRequest {
@@ -37,6 +62,24 @@ export class BrowserGuard {
 
   constructor(config: ServerConfig) {
     this.#isAllowedHost = createHostFilter(config);
+  }
+
+  /**
+   * Checks the headers of a request, as `check` does.
+   *
+   * @param method as which the request counts
+   * @throws WavetrainError `header_too_large` or `invalid_request`, too
+   */
+  checkHeaders({ headers, rawHeaders }: IncomingMessage, method: string): void {
+    if (rawHeaders.length > 2 * MAX_HEADERS) {
+      throw new WavetrainError('header_too_large', `the request has more than ${MAX_HEADERS} headers`);
+    }
+    // A proxy in front of the server may have checked another Host header than is read here.
+    if (countHeaders(rawHeaders, 'host') > 1) {
+      throw new WavetrainError('invalid_request', 'the request has more than one Host header');
+    }
+    const { host = '', origin = '', 'sec-fetch-site': fetchSite = '' } = headers;
+    this.check({ method, host, origin, fetchSite });
   }
 
   /**

@@ -1,34 +1,20 @@
 import type { EventLog } from '../../runs/event-log.js';
-import { STREAM_HEADERS, STREAM_TYPE } from './frames.js';
+import { STREAM_HEADERS } from './frames.js';
 import { EventStreams } from './streams.js';
-import { type Route, defineRoute } from '../routing/route.js';
+import type { Route } from '../routing/route.js';
 import { EventListSchema } from '../../common/wire/event.js';
 import type { EventList } from '../../execution/events/event.js';
-import { RunIdParams } from '../schemas/request.js';
 import type { HttpServices } from '../services.js';
-import {
-  assertNoLimit,
-  DEFAULT_EVENT_LIMIT,
-  EventsQuery,
-  findStatus,
-  JSON_MEDIA_TYPE,
-  LastEventId,
-} from './event-request.js';
+import { assertNoLimit, DEFAULT_EVENT_LIMIT, JSON_MEDIA_TYPE, streamed, runSource } from './event-request.js';
 import { inspectionRoutes } from './inspection-routes.js';
 import { reportRoute } from '../routes/runs/report.js';
-import { authorizeRun } from '../auth/authenticate.js';
+import { defineRunRoute } from '../routes/runs/run-route.js';
 
 /** Event streams that may be open at once. */
 const MAX_STREAMS = 5000;
 
-const STREAM_EXAMPLE = [
-  'retry: 1000',
-  '',
-  'id: 1',
-  'data: {"seq":1,"time":"2026-01-01T00:00:00.000Z","run_id":"019b7600-0000-7000-8000-000000000000","kind":"run","status":"queued"}',
-  '',
-  '',
-].join('\n');
+const EXAMPLE =
+  '{"seq":1,"time":"2026-01-01T00:00:00.000Z","run_id":"019b7600-0000-7000-8000-000000000000","kind":"run","status":"queued"}';
 
 const DESCRIPTION = [
   'Returns a stream of Server-Sent Events, or with `Accept: application/json` a list of at most `limit` events so far.',
@@ -48,37 +34,22 @@ export function eventRoutes(services: HttpServices, maxStreams = MAX_STREAMS): R
   const { queries, shareOf } = services;
   const streams = new EventStreams(services, shareOf(maxStreams));
   return [
-    defineRoute({
-      method: 'GET',
-      path: '/pipelines/runs/{run_id}/events',
+    defineRunRoute(queries, {
+      path: '/events',
       id: 'readEvents',
-      tag: 'Runs',
       summary: 'Stream or list the events of a run',
       description: DESCRIPTION,
-      access: 'read',
-      params: RunIdParams,
-      query: EventsQuery,
-      headers: LastEventId,
-      defaultMediaType: STREAM_TYPE,
-      responses: {
-        200: {
-          description: 'The stream, or the list so far.',
-          schema: EventListSchema,
-          media: { [STREAM_TYPE]: STREAM_EXAMPLE },
-        },
-        204: { description: 'The run has settled and the client has every event: there will be no more.' },
-      },
-      errors: ['run_not_found', 'too_many_streams'],
-      handle: ({ params, query, headers, caller, mediaType }) => {
-        const runId = authorizeRun(queries, caller, params.run_id);
+      ...streamed(EventListSchema, 'event', EXAMPLE),
+      errors: ['too_many_streams'],
+      handle: ({ query, headers, mediaType }, runId) => {
         const log = queries.events(runId);
         const after = headers['last-event-id'] ?? query.after ?? 0;
-        if (mediaType === JSON_MEDIA_TYPE) return { body: listEvents(runId, log, after, query.limit), runId };
+        if (mediaType === JSON_MEDIA_TYPE) return { body: listEvents(runId, log, after, query.limit) };
         assertNoLimit(query.limit);
-        if (log.isClosed && after >= log.lastSeq) return { status: 204, runId };
+        if (log.isClosed && after >= log.lastSeq) return { status: 204 };
         const tenantId = queries.tenantId(runId);
         streams.assertCapacity(tenantId);
-        const source = { runId, tenantId, log, status: () => findStatus(queries, runId) };
+        const source = runSource(queries, runId, log);
         return {
           headers: STREAM_HEADERS,
           stream: (response) => {
@@ -87,7 +58,6 @@ export function eventRoutes(services: HttpServices, maxStreams = MAX_STREAMS): R
             if (release) response.once('close', release);
             streams.open(source, after, response);
           },
-          runId,
         };
       },
     }),

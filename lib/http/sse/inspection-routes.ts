@@ -2,32 +2,18 @@ import { toIsoTime } from '../../common/clock.js';
 import type { OpenInspection } from '../../runs/inspection/inspection.js';
 import { recordingFormat } from '../../runs/inspection/recording.js';
 import { runInSlices } from '../../common/scheduling/run-in-slices.js';
-import { authorizeRun } from '../auth/authenticate.js';
-import { defineRoute, type Route, type TextChunks } from '../routing/route.js';
+import type { Route, TextChunks } from '../routing/route.js';
 import { InspectionListSchema } from '../../common/wire/inspection.js';
-import { RunIdParams } from '../schemas/request.js';
 import type { HttpServices } from '../services.js';
-import { STREAM_HEADERS, STREAM_TYPE } from './frames.js';
+import { STREAM_HEADERS } from './frames.js';
 import type { EventStreams } from './streams.js';
-import {
-  assertNoLimit,
-  DEFAULT_EVENT_LIMIT,
-  EventsQuery,
-  findStatus,
-  JSON_MEDIA_TYPE,
-  LastEventId,
-} from './event-request.js';
+import { assertNoLimit, DEFAULT_EVENT_LIMIT, JSON_MEDIA_TYPE, streamed, runSource } from './event-request.js';
+import { defineRunRoute } from '../routes/runs/run-route.js';
 
 const RECORDING_TYPE = 'application/x-ndjson';
 
-const STREAM_EXAMPLE = [
-  'retry: 1000',
-  '',
-  'id: 1',
-  'data: {"seq":1,"time":"2026-01-01T00:00:00.000Z","actor":"run","src":"run","event":"@attached","data":{},"source":null,"from":null,"state":"running","transition":null,"status":"active","snapshot":{}}',
-  '',
-  '',
-].join('\n');
+const EXAMPLE =
+  '{"seq":1,"time":"2026-01-01T00:00:00.000Z","actor":"run","src":"run","event":"@attached","data":{},"source":null,"from":null,"state":"running","transition":null,"status":"active","snapshot":{}}';
 
 const DESCRIPTION = [
   'For debugging: what each actor of the run receives, and its state before and after. Returns a stream of Server-Sent Events,',
@@ -40,64 +26,69 @@ const DESCRIPTION = [
 
 /** Routes of the inspector. Their streams count with those of events. */
 export function inspectionRoutes(services: HttpServices, streams: EventStreams): Route[] {
-  return [inspection(services, streams), recording(services, streams)];
-}
-
-function inspection({ queries }: HttpServices, streams: EventStreams): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/pipelines/runs/{run_id}/inspection',
-    id: 'inspectRun',
-    tag: 'Runs',
-    summary: 'Stream or list what the actors of a run do',
-    description: DESCRIPTION,
-    access: 'read',
-    params: RunIdParams,
-    query: EventsQuery,
-    headers: LastEventId,
-    defaultMediaType: STREAM_TYPE,
-    responses: {
-      200: {
-        description: 'The stream, or the list so far.',
-        schema: InspectionListSchema,
-        media: { [STREAM_TYPE]: STREAM_EXAMPLE },
-      },
-      204: { description: 'The run has settled and the client has every entry: there will be no more.' },
-    },
-    errors: ['run_not_found', 'too_many_streams', 'memory_full'],
-    handle: async (request) => {
-      const { params, query, headers, caller, mediaType } = request;
-      const runId = authorizeRun(queries, caller, params.run_id);
-      const tenantId = queries.tenantId(runId);
-      const after = headers['last-event-id'] ?? query.after ?? 0;
-      if (mediaType !== JSON_MEDIA_TYPE) {
-        assertNoLimit(query.limit);
+  const { queries } = services;
+  return [
+    defineRunRoute(queries, {
+      path: '/inspection',
+      id: 'inspectRun',
+      summary: 'Stream or list what the actors of a run do',
+      description: DESCRIPTION,
+      ...streamed(InspectionListSchema, 'entry', EXAMPLE),
+      errors: ['too_many_streams', 'memory_full'],
+      handle: async (request, runId) => {
+        const { query, headers, mediaType } = request;
+        const tenantId = queries.tenantId(runId);
+        const after = headers['last-event-id'] ?? query.after ?? 0;
+        if (mediaType !== JSON_MEDIA_TYPE) {
+          assertNoLimit(query.limit);
+          streams.assertCapacity(tenantId);
+        }
+        const view = await queries.inspection(runId);
+        const { log } = view;
+        // Closes the view after a list or a stream, after a head alone, and when the client has left before.
+        const close = (): void => view.close();
+        request.disconnected().addEventListener('abort', close);
+        if (mediaType === JSON_MEDIA_TYPE) {
+          return { text: formatList(runId, view, after, query.limit), onSent: close };
+        }
+        if (log.isClosed && after >= log.lastSeq) return { status: 204, onSent: close };
+        // Other clients may have opened streams meanwhile.
         streams.assertCapacity(tenantId);
-      }
-      const view = await queries.inspection(runId);
-      const { log } = view;
-      // Closes the view after a list or a stream, after a head alone, and when the client has left before.
-      const close = (): void => view.close();
-      request.disconnected().addEventListener('abort', close);
-      if (mediaType === JSON_MEDIA_TYPE) {
-        return { text: formatList(runId, view, after, query.limit), onSent: close, runId };
-      }
-      if (log.isClosed && after >= log.lastSeq) return { status: 204, onSent: close, runId };
-      // Other clients may have opened streams meanwhile.
-      streams.assertCapacity(tenantId);
-      const source = { runId, tenantId, log, status: () => findStatus(queries, runId) };
-      return {
-        headers: STREAM_HEADERS,
-        stream: (response) => {
-          response.once('close', close);
-          if (response.destroyed) return close();
-          streams.open(source, after, response);
+        const source = runSource(queries, runId, log);
+        return {
+          headers: STREAM_HEADERS,
+          stream: (response) => {
+            response.once('close', close);
+            if (response.destroyed) return close();
+            streams.open(source, after, response);
+          },
+          onSent: close,
+        };
+      },
+    }),
+    defineRunRoute(queries, {
+      path: '/recording',
+      id: 'getRecording',
+      summary: 'Download what the actors of a run have done so far',
+      description:
+        'JSON lines: a head with the record of the run and the statecharts, one line for each entry of its inspection, and the end. The head has the inputs and errors of the first tasks and items that have failed. `wavetrain inspect FILE` opens it. Secrets are masked.',
+      responses: {
+        200: {
+          description: 'The recording.',
+          media: { [RECORDING_TYPE]: '{"wavetrain_recording":1,"version":"0.1.0"}\n' },
+          headers: { 'Content-Disposition': 'Names the file after the run.' },
         },
-        onSent: close,
-        runId,
-      };
-    },
-  });
+      },
+      errors: ['too_many_streams', 'memory_full'],
+      handle: (_request, runId) => {
+        return {
+          headers: { 'Content-Disposition': `attachment; filename="${runId}.wtrec"` },
+          type: RECORDING_TYPE,
+          chunks: () => openRecording(runId, services, streams),
+        };
+      },
+    }),
+  ];
 }
 
 /** The characters of a page; an entry has some 6,000 at most. */
@@ -120,38 +111,6 @@ function formatList(
   }
   const end = { last_seq: log.lastSeq, gap, closed: log.isClosed, origin };
   return `{"run_id":${JSON.stringify(runId)},"entries":[${entries.join(',')}],${JSON.stringify(end).slice(1)}`;
-}
-
-function recording(services: HttpServices, streams: EventStreams): Route {
-  const { queries } = services;
-  return defineRoute({
-    method: 'GET',
-    path: '/pipelines/runs/{run_id}/recording',
-    id: 'getRecording',
-    tag: 'Runs',
-    summary: 'Download what the actors of a run have done so far',
-    description:
-      'JSON lines: a head with the record of the run and the statecharts, one line for each entry of its inspection, and the end. The head has the inputs and errors of the first tasks and items that have failed. `wavetrain inspect FILE` opens it. Secrets are masked.',
-    access: 'read',
-    params: RunIdParams,
-    responses: {
-      200: {
-        description: 'The recording.',
-        media: { [RECORDING_TYPE]: '{"wavetrain_recording":1,"version":"0.1.0"}\n' },
-        headers: { 'Content-Disposition': 'Names the file after the run.' },
-      },
-    },
-    errors: ['run_not_found', 'too_many_streams', 'memory_full'],
-    handle: ({ params, caller }) => {
-      const runId = authorizeRun(queries, caller, params.run_id);
-      return {
-        headers: { 'Content-Disposition': `attachment; filename="${runId}.wtrec"` },
-        type: RECORDING_TYPE,
-        chunks: () => openRecording(runId, services, streams),
-        runId,
-      };
-    },
-  });
 }
 
 /** Counts as a stream while it is sent: it is one that ends with the entries that there are. */

@@ -44,11 +44,7 @@ export class EventStreams {
     return this.#limit.used;
   }
 
-  /**
-   * To be called before {@link open}.
-   *
-   * @throws WavetrainError `too_many_streams`
-   */
+  /** To be called before {@link open}. @throws WavetrainError `too_many_streams` */
   assertCapacity(tenantId: string): void {
     if (this.#limit.hasRoom(tenantId)) return;
     const own = this.#limit.usedBy(tenantId);
@@ -58,11 +54,7 @@ export class EventStreams {
     throw new WavetrainError('too_many_streams', message, { fault: 'service' });
   }
 
-  /**
-   * Counts a download as a stream until the returned function is called.
-   *
-   * @throws WavetrainError `too_many_streams`
-   */
+  /** Counts a download as a stream until the returned function is called. @throws WavetrainError `too_many_streams` */
   acquire(tenantId: string): () => void {
     this.assertCapacity(tenantId);
     this.#limit.tryAcquire(tenantId);

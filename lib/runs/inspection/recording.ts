@@ -6,7 +6,6 @@ import { cutValue } from '../tasks/cut-value.js';
 import type { FailedCall } from '../tasks/task-record.js';
 import type { RunRecord } from '../record.js';
 import type { InspectionOrigin } from './entry.js';
-import type { InspectionLog } from './inspection-log.js';
 
 const VERSION = 1;
 
@@ -40,6 +39,15 @@ export interface RecordingEnd {
   readonly failed_calls?: readonly FailedCall[];
 }
 
+/** The entries of a run, by number. */
+export interface RecordedLog {
+  readonly lastSeq: number;
+  readAfter(
+    seq: number,
+    limit: number,
+  ): { readonly events: readonly { readonly seq: number; readonly json: string }[] };
+}
+
 /** How many failed tasks and items are part of a recording, and how much of their values. */
 const FAILED_CALLS = {
   most: INSPECTION_LIMITS.failedCalls,
@@ -67,7 +75,7 @@ function formatEnd({ run, failed_calls: calls, ...end }: Omit<RecordingEnd, 'end
 }
 
 /** Writes a recording of the entries that there are now, in chunks: what is added meanwhile is left out. */
-function* writeChunks(head: object, log: InspectionLog): Generator<string, void, undefined> {
+function* writeChunks(head: object, log: RecordedLog): Generator<string, void, undefined> {
   const last = log.lastSeq;
   const writer = new JsonWriter(head);
   for (let chunk = writer.next(); chunk !== ''; chunk = writer.next()) yield chunk;

@@ -6,8 +6,8 @@ import {
   type Caller,
   createAuthenticator,
 } from '../../../lib/http/auth/authenticate.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { sha256 } from '../../support/http/api-key.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const READER = 'wt_reader-key';
 const ADMIN = 'wt_admin-key';
@@ -71,11 +71,7 @@ describe('API key authentication (D37)', () => {
   });
 
   describe('over HTTP', () => {
-    let server: TestServer;
-    before(async () => {
-      server = await startTestServer({ keys: KEYS });
-    });
-    after(() => server.close(0));
+    const server = suiteServer({ keys: KEYS });
 
     it('responds to a request without a key with 401, WWW-Authenticate and an error body (D32)', async () => {
       const { status, headers, body } = await server.request('GET', '/pipelines/runs');

@@ -6,7 +6,7 @@ import { SECURITY_HEADERS } from '../../../lib/http/security/browser-guard.js';
 import { settle } from '../../support/deferred.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { type RawResponse, RawSocket, parseRawResponse } from '../../support/http/raw-socket.js';
-import { type TestServer, startTestServer } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const HEALTH = 'GET /health HTTP/1.1\r\nHost: localhost\r\n';
 
@@ -26,11 +26,7 @@ function expectError(response: RawResponse, status: number, code: string): void 
 
 describe('A malformed request (D32)', () => {
   const controlled = new ControlledTool();
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer({ tools: [controlled.tool] });
-  });
-  after(() => server.close(0));
+  const server = suiteServer({ tools: [controlled.tool] });
 
   const sendText = (text: string): Promise<RawResponse> =>
     new RawSocket(server.url).send(text).readResponse();

@@ -42,15 +42,21 @@ class FakeSocket extends EventEmitter {
   }
 }
 
+/** Starts a run and watches it. */
+async function watch(runs: ControlledRuns) {
+  const runId = await runs.submit();
+  const socket = new FakeSocket();
+  const services = { clock: runs.clock, queries: runs.registry.queries };
+  const received = { renew: () => {} };
+  const watched = new StatelyViewer(socket as unknown as WebSocket, services, received).watch(runId);
+  await runs.waitUntilIdle();
+  return { runId, socket, watched };
+}
+
 describe('A page that the Stately inspector informs', () => {
   it('is closed with 1013 when it reads more slowly than the run goes, and is sent nothing more', async () => {
     const runs = new ControlledRuns({}, TWO_WAVES);
-    const runId = await runs.submit();
-    const socket = new FakeSocket();
-    const services = { clock: runs.clock, queries: runs.registry.queries };
-    const received = { renew: () => {} };
-    const watched = new StatelyViewer(socket as unknown as WebSocket, services, received).watch(runId);
-    await runs.waitUntilIdle();
+    const { runId, socket, watched } = await watch(runs);
     expect(socket.sent, 'actors that exist').to.equal(3);
     socket.bufferedAmount = INSPECTOR_LIMITS.bufferBytes - 10;
     runs.findCall(runId).resolve(1);
@@ -68,12 +74,7 @@ describe('A page that the Stately inspector informs', () => {
 
   it('may read what it was sent once the run has settled, for as long as it goes on reading', async () => {
     const runs = new ControlledRuns();
-    const runId = await runs.submit();
-    const socket = new FakeSocket();
-    const services = { clock: runs.clock, queries: runs.registry.queries };
-    const received = { renew: () => {} };
-    const watched = new StatelyViewer(socket as unknown as WebSocket, services, received).watch(runId);
-    await runs.waitUntilIdle();
+    const { runId, socket, watched } = await watch(runs);
     socket.bufferedAmount = 1000;
     await runs.complete(runId);
     expect(socket.end).to.equal('1000 the run has settled');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type TestServer, startTestServer } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const boom = (id: string): object => ({ id, tool: 'fail', inputs: { message: `boom ${id}` } });
 const part = (id: string, tasks: object[], reads: string[] = []): object => ({
@@ -9,11 +9,7 @@ const part = (id: string, tasks: object[], reads: string[] = []): object => ({
 });
 
 describe('logFailedRun', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   async function findLogLine(path: string, body: object): Promise<unknown> {
     const { run_id } = (await server.request<{ run_id: string }>('POST', path, body)).body;

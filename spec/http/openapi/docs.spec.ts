@@ -2,22 +2,19 @@ import { expect } from 'chai';
 import { PageFiles } from '../../../lib/http/routes/pages/page-files.js';
 import { docsRoutes } from '../../../lib/http/routes/pages/docs.js';
 import { catchRejection } from '../../support/rejection.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { suiteServer } from '../support/suite-server.js';
 
 describe('The documentation page (D39)', () => {
-  let server: TestServer;
+  const server = suiteServer();
   let html: string;
   let headers: Headers;
 
   before(async () => {
-    server = await startTestServer();
     ({ body: html, headers } = await server.request<string>('GET', '/docs', undefined, {
       accept: 'text/html',
     }));
   });
-
-  after(() => server.close(0));
 
   it('loads nothing from other hosts', () => {
     expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');

@@ -7,11 +7,11 @@ import {
   listOperations,
 } from '../../support/http/open-api-document.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { DocumentedApi, type ReceivedResponse } from '../support/documented.js';
 import { type FuzzRequest, createRequestArbitrary } from '../support/fuzz-request.js';
 import { SchemaArbitrary } from '../support/schema-arbitrary.js';
 import { cases } from '../../support/measuring/cases.js';
+import { suiteServer } from '../support/suite-server.js';
 
 /** For each operation. */
 const REQUESTS = 100;
@@ -69,7 +69,11 @@ const SOUND_PLANS = ['mock', 'fail', 'controlled'].map((tool) => ({
 }));
 
 describe('Every operation of the OpenAPI document, fuzzed by its schemas (D32)', () => {
-  let server: TestServer;
+  const server = suiteServer({
+    tools: [new ControlledTool().tool],
+    clock: HASTE,
+    env: { SERVICE_MAX_QUEUED: '20' },
+  });
   let documented: DocumentedApi;
   let schemas: SchemaArbitrary;
   let operations: { name: string; operation: Operation }[];
@@ -78,11 +82,6 @@ describe('Every operation of the OpenAPI document, fuzzed by its schemas (D32)',
   let read = 0;
 
   before(async () => {
-    server = await startTestServer({
-      tools: [new ControlledTool().tool],
-      clock: HASTE,
-      env: { SERVICE_MAX_QUEUED: '20' },
-    });
     const { body: document } = await server.request<OpenApiDocument>('GET', '/openapi.json');
     documented = new DocumentedApi(document);
     operations = listOperations(document);
@@ -114,9 +113,7 @@ describe('Every operation of the OpenAPI document, fuzzed by its schemas (D32)',
     });
   });
 
-  after(async () => {
-    await server.close(0);
-  });
+  after(async () => {});
 
   /** Creates runs in every state, so that requests find some. */
   async function findRuns(): Promise<void> {

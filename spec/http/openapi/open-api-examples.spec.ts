@@ -10,22 +10,19 @@ import {
   listOperations,
 } from '../../support/http/open-api-document.js';
 import { createRouteTable } from '../../support/http/route-table.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 describe('The OpenAPI document', () => {
-  let server: TestServer;
+  const server = suiteServer();
   let document: OpenApiDocument;
   let routes: Route[];
   let operations: { name: string; operation: Operation }[];
 
   before(async () => {
-    server = await startTestServer();
     document = (await server.request<OpenApiDocument>('GET', '/openapi.json')).body;
     routes = createRouteTable();
     operations = listOperations(document);
   });
-
-  after(() => server.close(0));
 
   it('has a valid example of every request body', () => {
     for (const { name, operation } of operations) {

@@ -3,9 +3,9 @@ import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WavetrainClient } from '../../../lib/client/index.js';
 import { defineTool } from '../../../lib/tools/tool.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { createApiKey } from '../../support/http/api-key.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const SIZE = 300_000;
 
@@ -32,22 +32,20 @@ const PIPELINE = {
 
 describe('GET /pipelines/runs/{run_id}/artifacts (D63)', () => {
   const temporary = new TemporaryFolder();
-  let server: TestServer;
+  const server = suiteServer({
+    env: { SERVICE_ARTIFACTS: temporary.path },
+    tools: [write],
+    keys: [createApiKey('runner'), createApiKey('other', ['other'])],
+  });
   let client: WavetrainClient;
   let runId: string;
 
   before(async () => {
-    server = await startTestServer({
-      env: { SERVICE_ARTIFACTS: temporary.path },
-      tools: [write],
-      keys: [createApiKey('runner'), createApiKey('other', ['other'])],
-    });
     client = new WavetrainClient({ url: server.url, key: 'runner', retries: 0 });
     runId = (await client.submit({ pipeline: PIPELINE })).run_id;
     await client.settled(runId);
   });
   after(async () => {
-    await server.close(0);
     expect(readdirSync(temporary.path)).to.deep.equal([]);
     temporary.remove();
   });

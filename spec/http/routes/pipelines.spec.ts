@@ -3,7 +3,7 @@ import { pipelineJsonSchema } from '../../../lib/definition/schema/json-schema.j
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { ValidationReport } from '../../../lib/pipelines/report.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const PIPELINE = {
   id: 'p',
@@ -23,11 +23,7 @@ const PIPELINE = {
 };
 
 describe('The /pipelines routes that run nothing', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   const validate = (body: unknown, headers?: Record<string, string>) =>
     server.request<ValidationReport & ErrorBody>('POST', '/pipelines/validate', body, headers);

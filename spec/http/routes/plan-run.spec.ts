@@ -2,15 +2,12 @@ import { expect } from 'chai';
 import type { PlanResult } from '../../../lib/execution/results.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunPage } from '../../../lib/runs/views/run-listing.js';
-import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
+import type { TestResponse } from '../../support/http/test-server.js';
 import { DOOMED, LETTER, LETTER_PIPELINES, LETTER_YAML } from '../support/plans.js';
+import { suiteServer } from '../support/suite-server.js';
 
 describe('POST /plans/run', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   const run = <T = PlanResult>(body: unknown, headers?: Record<string, string>): Promise<TestResponse<T>> =>
     server.request<T>('POST', '/plans/run', body, headers);

@@ -4,6 +4,7 @@ import type { RunRecord } from '../../../lib/runs/record.js';
 import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { LETTER, LETTER_PIPELINES } from '../support/plans.js';
 import { createApiKey } from '../../support/http/api-key.js';
+import { suiteServer } from '../support/suite-server.js';
 
 interface Accepted {
   readonly run_id: string;
@@ -13,11 +14,7 @@ interface Accepted {
 const WHOLE = { plan: LETTER, pipelines: LETTER_PIPELINES };
 
 describe('POST /plans/run_async', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   const submit = <T = Accepted>(body: unknown, headers?: Record<string, string>): Promise<TestResponse<T>> =>
     server.request<T>('POST', '/plans/run_async', body, headers);

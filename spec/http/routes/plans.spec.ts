@@ -3,17 +3,13 @@ import { planJsonSchema } from '../../../lib/definition/schema/json-schema.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { PlanReport } from '../../../lib/plans/report.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { LETTER, LETTER_PIPELINES, LETTER_YAML, createPipeline } from '../support/plans.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const YAML = { 'content-type': 'application/yaml' };
 
 describe('POST /plans/validate', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   const validate = (body: unknown, headers?: Record<string, string>) =>
     server.request<PlanReport & ErrorBody>('POST', '/plans/validate', body, headers);

@@ -2,16 +2,13 @@ import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunResult } from '../../../lib/execution/results.js';
 import type { RunPage } from '../../../lib/runs/views/run-listing.js';
-import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
+import type { TestResponse } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const ONE_MOCK = { id: 'p', goal: 'g', tasks: [{ id: 'a', tool: 'mock', inputs: { x: 1 } }] };
 
 describe('POST /pipelines/run', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   const run = <T = RunResult>(body: unknown, headers?: Record<string, string>): Promise<TestResponse<T>> =>
     server.request<T>('POST', '/pipelines/run', body, headers);

@@ -1,15 +1,11 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const NOBODY = '019a7c3e-5b1d-7c44-9e0f-3d2a1b4c5d6e';
 
 describe('HTTP paths and methods (D32)', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   const code = async (method: string, path: string): Promise<string> => {
     const { status, body } = await server.request<ErrorBody>(method, path);

@@ -3,7 +3,7 @@ import { ReceivedBytes } from '../../../lib/http/routing/received-bytes.js';
 import { measureCpuMs } from '../../support/measuring/cpu-time.js';
 import { RawSocket } from '../../support/http/raw-socket.js';
 import { formatRequestHead } from '../support/body-server.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 /** The text as chunks of so many bytes. */
 function splitIntoChunks(text: string, length: number): string {
@@ -18,16 +18,10 @@ function splitIntoChunks(text: string, length: number): string {
 const HEAD = formatRequestHead('Transfer-Encoding: chunked\r\nConnection: close');
 
 describe('A request body in many chunks (Limits)', () => {
-  let server: TestServer;
+  const server = suiteServer();
   let socket: RawSocket | undefined;
 
-  before(async () => {
-    server = await startTestServer();
-  });
-
   afterEach(() => socket?.disconnect());
-
-  after(() => server.close(0));
 
   function begin(): RawSocket {
     return (socket = new RawSocket(server.url).send(HEAD));

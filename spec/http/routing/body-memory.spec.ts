@@ -3,21 +3,17 @@ import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { type Deferred, deferred, settle } from '../../support/deferred.js';
 import { parseRawResponse, RawSocket } from '../../support/http/raw-socket.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
 import { createApiKey } from '../../support/http/api-key.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const MIB = 2 ** 20;
 
 describe('The memory of request bodies that are under way (D25)', () => {
-  let server: TestServer;
-  let sockets: RawSocket[];
-
-  before(async () => {
-    server = await startTestServer({
-      env: { SERVICE_MEMORY: '16' },
-      keys: [createApiKey('alice', ['alice']), createApiKey('bob', ['bob'])],
-    });
+  const server = suiteServer({
+    env: { SERVICE_MEMORY: '16' },
+    keys: [createApiKey('alice', ['alice']), createApiKey('bob', ['bob'])],
   });
+  let sockets: RawSocket[];
 
   beforeEach(() => {
     sockets = [];
@@ -28,8 +24,6 @@ describe('The memory of request bodies that are under way (D25)', () => {
     await Promise.all(sockets.map(({ closed }) => closed));
     await settle(20);
   });
-
-  after(() => server.close(0));
 
   function connect(head: readonly string[], key = 'alice'): RawSocket {
     const socket = new RawSocket(server.url);
@@ -112,13 +106,7 @@ describe('The memory of request bodies that are under way (D25)', () => {
 });
 
 describe('A body that takes more memory than SERVICE_MEMORY allows for everything', () => {
-  let server: TestServer;
-
-  before(async () => {
-    server = await startTestServer({ env: { SERVICE_MEMORY: '16', SERVICE_BODY_LIMIT: '20000000' } });
-  });
-
-  after(() => server.close(0));
+  const server = suiteServer({ env: { SERVICE_MEMORY: '16', SERVICE_BODY_LIMIT: '20000000' } });
 
   it('is refused as too large, not as something to try again', async () => {
     const send = async (head: string, body: string): Promise<unknown[]> => {
@@ -161,16 +149,10 @@ describe('A body that takes more memory than SERVICE_MEMORY allows for everythin
 
 describe('Large bodies (D25)', () => {
   const waiting = new ControlledTool();
-  let server: TestServer;
-
-  before(async () => {
-    server = await startTestServer({
-      keys: [createApiKey('alice', ['alice']), createApiKey('bob', ['bob'])],
-      tools: [waiting.tool],
-    });
+  const server = suiteServer({
+    keys: [createApiKey('alice', ['alice']), createApiKey('bob', ['bob'])],
+    tools: [waiting.tool],
   });
-
-  after(() => server.close(0));
 
   function send(path: string, key: string, length: number, tool = 'mock'): Promise<{ status: number }> {
     const tasks = [{ id: 'a', tool, inputs: { text: 'x'.repeat(length) } }];

@@ -1,16 +1,12 @@
 import { expect } from 'chai';
 import { RawSocket, parseRawResponse } from '../../support/http/raw-socket.js';
-import { type TestServer, startTestServer } from '../../support/http/test-server.js';
 import { formatRequestHead } from '../support/body-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const LIMIT = 4096;
 
 describe('A request body over the size limit (D38)', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer({ env: { SERVICE_BODY_LIMIT: String(LIMIT) } });
-  });
-  after(() => server.close(0));
+  const server = suiteServer({ env: { SERVICE_BODY_LIMIT: String(LIMIT) } });
 
   const sized = (bytes: number): string => `{"yaml": "${'x'.repeat(bytes - 12)}"}`;
 

@@ -2,19 +2,15 @@ import { expect } from 'chai';
 import { mock } from 'node:test';
 import { eventLoopScheduler } from '../../../lib/common/scheduling/event-loop-scheduler.js';
 import { deferred, settle } from '../../support/deferred.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+import { startTestServer } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 describe('A request with long headers (D25)', () => {
-  let server: TestServer;
+  const server = suiteServer();
   let wait: ReturnType<typeof mock.method>;
-
-  before(async () => {
-    server = await startTestServer();
-  });
 
   after(async () => {
     wait.mock.restore();
-    await server.close(0);
   });
 
   it('waits for the turn of its tenant before its Accept header is read', async () => {

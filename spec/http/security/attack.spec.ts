@@ -3,19 +3,21 @@ import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { RawSocket } from '../../support/http/raw-socket.js';
-import { type TestServer, startTestServer } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const { MAX_STRING_LENGTH } = constants;
 
 /** Attacks by one caller on all others, found by experiment. */
+/** All tasks output the same string, so that only the response is large. */
+const LARGE = defineTool({
+  name: 'large',
+  description: 'returns nine million characters',
+  inputs: {},
+  run: () => TEXT,
+});
+
 describe('A server under attack', () => {
-  let server: TestServer;
-
-  before(async () => {
-    server = await startTestServer({ tools: [LARGE], env: { SERVICE_MEMORY: '4096' } });
-  });
-
-  after(() => server.close(0));
+  const server = suiteServer({ tools: [LARGE], env: { SERVICE_MEMORY: '4096' } });
 
   it('sends a result too large for one string, in chunks, and then deletes the run (D26)', async () => {
     const response = await fetch(`${server.url}/pipelines/run`, {
@@ -89,14 +91,6 @@ describe('A server under attack', () => {
     expect(long.status).to.equal(400);
     expect(JSON.stringify(long.body)).to.contain('template_syntax').and.contain('64 KiB');
   });
-});
-
-/** All tasks output the same string, so that only the response is large. */
-const LARGE = defineTool({
-  name: 'large',
-  description: 'returns nine million characters',
-  inputs: {},
-  run: () => TEXT,
 });
 
 const TEXT = 'x'.repeat(9_000_000);

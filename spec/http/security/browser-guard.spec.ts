@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readServerConfig } from '../../../lib/common/config/server-config.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import { type GuardedRequest, BrowserGuard } from '../../../lib/http/security/browser-guard.js';
-import { type TestServer, startTestServer } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 interface Listening {
   readonly host?: string;
@@ -149,11 +149,7 @@ describe('BrowserGuard and other origins (D38)', () => {
 });
 
 describe('A server with its BrowserGuard (D38)', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   function sendRequest(
     method: string,

@@ -1,9 +1,9 @@
 import { symlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { serverFileAccess } from '../../../lib/tools/files/file-access.js';
-import { type TestServer, startTestServer } from '../../support/http/test-server.js';
 import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const PATHS = [
   'missing.yaml',
@@ -20,11 +20,7 @@ const PATHS = [
 ];
 
 describe('Errors about files over HTTP (D51)', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   for (const [tool, input] of [
     ['ingest_document', 'path'],

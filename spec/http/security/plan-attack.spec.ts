@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import type { PlanResult } from '../../../lib/execution/results.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { PlanReport } from '../../../lib/plans/report.js';
-import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
+import type { TestResponse } from '../../support/http/test-server.js';
 import { LETTER, LETTER_PIPELINES, createPipeline, createStoreTask } from '../support/plans.js';
+import { suiteServer } from '../support/suite-server.js';
 
 /** Each sub-pipeline reads what the previous one stores. */
 function createChain(length: number): object {
@@ -17,11 +18,7 @@ function createChain(length: number): object {
 }
 
 describe('Unusual plans over HTTP', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer({ env: { SERVICE_BODY_LIMIT: '2000000' } });
-  });
-  after(() => server.close(0));
+  const server = suiteServer({ env: { SERVICE_BODY_LIMIT: '2000000' } });
   afterEach(() => {
     expect(server.log.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });

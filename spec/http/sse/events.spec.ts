@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { catchRejection } from '../../support/rejection.js';
+import { ANONYMOUS } from '../../../lib/http/auth/authenticate.js';
 import { request } from 'node:http';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { errorResponse } from '../../../lib/http/errors/error-response.js';
@@ -241,33 +243,22 @@ describe('GET /pipelines/runs/{run_id}/events (D30)', () => {
       shareOf: (total: number) => ({ total }),
     };
     const [route] = eventRoutes(services as unknown as Parameters<typeof eventRoutes>[0], 0);
-    const callHandler = (mediaType: string): unknown =>
+    const call = async (mediaType: string): Promise<unknown> =>
       route?.handle({
         params: { run_id: runId },
         query: {},
         headers: {},
-        body: undefined,
-        yaml: undefined,
-        caller: { name: null, tenants: null, scopes: ['read'] },
+        caller: ANONYMOUS,
         mediaType,
-        address: '',
-        releaseBody: () => {},
-        endTurn: () => {},
-        disconnected: () => new AbortController().signal,
-      });
-    let error: unknown;
-    try {
-      callHandler('text/event-stream');
-    } catch (thrown) {
-      error = thrown;
-    }
+      } as never);
+    const error = await catchRejection(call('text/event-stream'));
     const { status, headers, body } = errorResponse(error) ?? {};
     expect([status, body?.detail.code, headers?.['Retry-After']]).to.deep.equal([
       429,
       'too_many_streams',
       '5',
     ]);
-    expect(callHandler('application/json')).to.have.property('body');
+    expect(await call('application/json')).to.have.property('body');
   });
 
   it('frees a stream whose client disconnects', async () => {

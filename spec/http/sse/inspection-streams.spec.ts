@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { INSPECTION_LIMITS } from '../../../lib/common/limits.js';
 import type { InspectionEntry } from '../../../lib/runs/inspection/entry.js';
+import { ANONYMOUS } from '../../../lib/http/auth/authenticate.js';
 import { errorResponse } from '../../../lib/http/errors/error-response.js';
 import { inspectionRoutes } from '../../../lib/http/sse/inspection-routes.js';
 import { EventStreams } from '../../../lib/http/sse/streams.js';
@@ -36,12 +37,8 @@ describe('The number of streams of GET /pipelines/runs/{run_id}/inspection', () 
           params: { run_id: runId },
           query: {},
           headers: {},
-          body: undefined,
-          yaml: undefined,
-          caller: { name: null, tenants: null, scopes: ['read'] },
+          caller: ANONYMOUS,
           mediaType: 'text/event-stream',
-          releaseBody: () => {},
-          endTurn: () => {},
           disconnected: () => new AbortController().signal,
         } as never)) as { readonly stream: (to: typeof response) => void };
         response.writeHead(200);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 /** Items of which those above 0 fail. */
 function createPipeline(items: readonly number[], ...more: readonly object[]): object {
@@ -20,11 +20,7 @@ function createPipeline(items: readonly number[], ...more: readonly object[]): o
 const FAILURE = { task_id: 'each', error: 'no luck', attempts: 1, item: 1, collected: true };
 
 describe('Collected errors over HTTP (D67)', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   it('are not what a failed run is said to have failed from', async () => {
     const fatal = { id: 'fatal', tool: 'fail', await: ['each'], inputs: { message: 'fatal' } };

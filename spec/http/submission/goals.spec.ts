@@ -1,15 +1,11 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import { type TestServer, startTestServer } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const TASKS = [{ id: 'a', tool: 'mock' }];
 
 describe('The length of goals (Limits)', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   const send = (path: string, body: unknown) => server.request<ErrorBody>('POST', path, body);
 

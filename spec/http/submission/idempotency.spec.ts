@@ -4,7 +4,7 @@ import type { AcceptedRun } from '../../../lib/runs/record.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { settle } from '../../support/deferred.js';
 import { RawSocket } from '../../support/http/raw-socket.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const ONE_MOCK = {
   id: 'p',
@@ -14,11 +14,7 @@ const ONE_MOCK = {
 };
 
 describe('Idempotency-Key (D36)', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   const submit = (key: string, body: unknown, headers: Record<string, string> = {}) =>
     server.request<AcceptedRun & ErrorBody>('POST', '/pipelines/run_async', body, {
@@ -80,11 +76,7 @@ const HELD_PLAN = { id: 'p', sub_pipelines: [{ id: 'b', pipeline: { ...HELD, id:
 
 describe('Idempotency-Key of a synchronous run (D36)', () => {
   const controlled = new ControlledTool();
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer({ tools: [controlled.tool], env: { SERVICE_RUN_KEEP: '2' } });
-  });
-  after(() => server.close(0));
+  const server = suiteServer({ tools: [controlled.tool], env: { SERVICE_RUN_KEEP: '2' } });
   beforeEach(() => {
     controlled.calls.length = 0;
   });
@@ -156,11 +148,7 @@ describe('Idempotency-Key of a synchronous run (D36)', () => {
 });
 
 describe('A synchronous run on a server that keeps no settled runs (D26, D36)', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer({ env: { SERVICE_RUN_KEEP: '0' } });
-  });
-  after(() => server.close(0));
+  const server = suiteServer({ env: { SERVICE_RUN_KEEP: '0' } });
 
   it('gets its result or its error, with and without a key, however quickly the run ends', async () => {
     const failing = {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RunResult } from '../../../lib/execution/results.js';
 import type { ValidationReport } from '../../../lib/pipelines/report.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const YAML = `
 pipeline:
@@ -23,11 +23,7 @@ pipeline:
 `;
 
 describe('Fields with nothing behind them count as left out (D53)', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   const NULLS = {
     inputs: null,

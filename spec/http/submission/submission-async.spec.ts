@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { AcceptedRun, RunRecord } from '../../../lib/runs/record.js';
-import { type TestResponse, startTestServer, type TestServer } from '../../support/http/test-server.js';
+import type { TestResponse } from '../../support/http/test-server.js';
+import { suiteServer } from '../support/suite-server.js';
 
 const ONE_MOCK = {
   id: 'p',
@@ -11,11 +12,7 @@ const ONE_MOCK = {
 };
 
 describe('POST /pipelines/run_async', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   const submit = <T = AcceptedRun>(
     body: unknown,

@@ -7,57 +7,89 @@ import { defineRoute, type Route, type RouteResult } from '../../routing/route.j
 import { FileSchema, PauseRequestSchema, SaveRequestSchema } from '../../schemas/library.js';
 import type { HttpServices } from '../../services.js';
 import { findTenant, NAMED_PATH, requireLibrary, TenantQuery } from './named-path.js';
+import { optionalText } from '../../schemas/fields.js';
 
 const FILE_PATH = { ...NAMED_PATH, path: `${NAMED_PATH.path}/file` };
 
 /** Routes that read and save the files of the folder (D72). */
 export function fileRoutes(services: HttpServices): Route[] {
-  return [readFile(services), saveFile(services), ...pauseRoutes(services)];
-}
-
-function readFile(services: HttpServices): Route {
-  return defineRoute({
-    ...FILE_PATH,
-    method: 'GET',
-    id: 'getPipelineFile',
-    tag: 'Library',
-    summary: 'Get the file of a pipeline or a plan, as it is on the disk',
-    access: 'read',
-    query: TenantQuery,
-    headers: IfNoneMatch,
-    responses: {
-      200: {
-        description: 'The text.',
-        schema: FileSchema,
-        headers: { ETag: 'The version of the file. Send it as If-Match to replace it.' },
+  return [
+    defineRoute({
+      ...FILE_PATH,
+      method: 'GET',
+      id: 'getPipelineFile',
+      tag: 'Library',
+      summary: 'Get the file of a pipeline or a plan, as it is on the disk',
+      access: 'read',
+      query: TenantQuery,
+      headers: IfNoneMatch,
+      responses: {
+        200: {
+          description: 'The text.',
+          schema: FileSchema,
+          headers: { ETag: 'The version of the file. Send it as If-Match to replace it.' },
+        },
+        304: NOT_MODIFIED,
       },
-      304: NOT_MODIFIED,
-    },
-    errors: ['pipeline_not_found'],
-    handle: async ({ params: { id }, query, headers, caller }) => {
-      const { library } = requireLibrary(services, id);
-      const tenantId = findTenant(caller, query.tenant_id, id);
-      const entry = await library.entry(tenantId, id);
-      return withMemory(services, tenantId, async (hold) => {
-        const body = await library.read(entry, hold);
-        const etag = formatEtag(body.version);
-        const isKnown = matchesEtag(etag, headers['if-none-match']);
-        return { headers: { ETag: etag }, ...(isKnown ? { status: 304 } : { body }) };
-      });
-    },
-  });
+      errors: ['pipeline_not_found'],
+      handle: async ({ params: { id }, query, headers, caller }) => {
+        const { library } = requireLibrary(services, id);
+        const tenantId = findTenant(caller, query.tenant_id, id);
+        const entry = await library.entry(tenantId, id);
+        return withMemory(services, tenantId, async (hold) => {
+          const body = await library.read(entry, hold);
+          const etag = formatEtag(body.version);
+          const isKnown = matchesEtag(etag, headers['if-none-match']);
+          return { headers: { ETag: etag }, ...(isKnown ? { status: 304 } : { body }) };
+        });
+      },
+    }),
+    defineRoute({
+      ...FILE_PATH,
+      method: 'PUT',
+      id: 'savePipelineFile',
+      tag: 'Library',
+      summary: 'Save the file of a pipeline or a plan',
+      description:
+        'Only where `SERVICE_PIPELINES_WRITABLE` is true. Replaces the version that `If-Match` names, and no other; or creates a file with `If-None-Match: *`. A text with errors is saved too: `problems` lists them, and the last version without any stays in use. Its id cannot change. A new or changed `schedule` or `webhook` needs the scope `run` too.',
+      access: 'edit',
+      headers: SaveHeaders,
+      body: {
+        schema: SaveRequestSchema,
+        examples: { hello: { text: 'pipeline: {id: hello, goal: greet, tasks: [{id: a, tool: mock}]}\n' } },
+      },
+      responses: SAVED,
+      errors: ['pipeline_not_found', 'file_changed', 'queue_full', 'shutting_down'],
+      handle: async (request) => {
+        const { params, headers, body, caller } = request;
+        const { id } = params;
+        const { saving } = requireLibrary(services, id).library;
+        saving.assertWritable();
+        const saved = await saving.save({
+          tenantId: findTenant(caller, body?.tenant_id, id),
+          id,
+          text: body?.text ?? '',
+          expected: readExpected(headers['if-match'], headers['if-none-match']),
+          mayRun: caller.scopes.includes('run'),
+          signal: request.disconnected(),
+        });
+        return toResult(saved);
+      },
+    }),
+    pauseRoute(services, 'pause'),
+    pauseRoute(services, 'resume'),
+  ];
 }
 
 const SaveHeaders = Type.Object({
-  'if-match': Type.Optional(
-    Type.String({
-      maxLength: 200,
-      description: 'The version that is replaced: the `ETag` of the file when it was opened.',
-    }),
-  ),
-  'if-none-match': Type.Optional(
-    Type.String({ maxLength: 10, description: '`*` creates a file, which must not be there yet.' }),
-  ),
+  'if-match': optionalText({
+    maxLength: 200,
+    description: 'The version that is replaced: the `ETag` of the file when it was opened.',
+  }),
+  'if-none-match': optionalText({
+    maxLength: 10,
+    description: '`*` creates a file, which must not be there yet.',
+  }),
 });
 
 /** Holds memory of a tenant while something is done, as much as that asks for. */
@@ -92,41 +124,6 @@ function toResult(saved: SavedFile | undefined): RouteResult {
   return { headers: { ETag: formatEtag(saved.version) }, body: saved };
 }
 
-function saveFile(services: HttpServices): Route {
-  return defineRoute({
-    ...FILE_PATH,
-    method: 'PUT',
-    id: 'savePipelineFile',
-    tag: 'Library',
-    summary: 'Save the file of a pipeline or a plan',
-    description:
-      'Only where `SERVICE_PIPELINES_WRITABLE` is true. Replaces the version that `If-Match` names, and no other; or creates a file with `If-None-Match: *`. A text with errors is saved too: `problems` lists them, and the last version without any stays in use. Its id cannot change. A new or changed `schedule` or `webhook` needs the scope `run` too.',
-    access: 'edit',
-    headers: SaveHeaders,
-    body: {
-      schema: SaveRequestSchema,
-      examples: { hello: { text: 'pipeline: {id: hello, goal: greet, tasks: [{id: a, tool: mock}]}\n' } },
-    },
-    responses: SAVED,
-    errors: ['pipeline_not_found', 'file_changed', 'queue_full', 'shutting_down'],
-    handle: async (request) => {
-      const { params, headers, body, caller } = request;
-      const { id } = params;
-      const { saving } = requireLibrary(services, id).library;
-      saving.assertWritable();
-      const saved = await saving.save({
-        tenantId: findTenant(caller, body?.tenant_id, id),
-        id,
-        text: body?.text ?? '',
-        expected: readExpected(headers['if-match'], headers['if-none-match']),
-        mayRun: caller.scopes.includes('run'),
-        signal: request.disconnected(),
-      });
-      return toResult(saved);
-    },
-  });
-}
-
 /** The version that is replaced; null for a new file. */
 function readExpected(ifMatch: string | undefined, ifNoneMatch: string | undefined): string | null {
   if (ifMatch === undefined && ifNoneMatch?.trim() === '*') return null;
@@ -139,29 +136,13 @@ function readExpected(ifMatch: string | undefined, ifNoneMatch: string | undefin
 }
 
 /** `POST /pipelines/{id}/pause` and `POST /pipelines/{id}/resume`. */
-function pauseRoutes(services: HttpServices): Route[] {
-  return [
-    pause(services, true, {
-      path: `${NAMED_PATH.path}/pause`,
-      id: 'pauseSchedule',
-      summary: 'Pause the schedule of a pipeline or a plan',
-    }),
-    pause(services, false, {
-      path: `${NAMED_PATH.path}/resume`,
-      id: 'resumeSchedule',
-      summary: 'Resume the schedule of a pipeline or a plan',
-    }),
-  ];
-}
-
-function pause(
-  services: HttpServices,
-  isPaused: boolean,
-  named: Pick<Route, 'path' | 'id' | 'summary'>,
-): Route {
+function pauseRoute(services: HttpServices, verb: 'pause' | 'resume'): Route {
+  const isPaused = verb === 'pause';
   return defineRoute({
     ...NAMED_PATH,
-    ...named,
+    path: `${NAMED_PATH.path}/${verb}`,
+    id: `${verb}Schedule`,
+    summary: `${isPaused ? 'Pause' : 'Resume'} the schedule of a pipeline or a plan`,
     method: 'POST',
     tag: 'Library',
     description: `Only where \`SERVICE_PIPELINES_WRITABLE\` is true, for keys with the scopes \`edit\` and \`run\`. Writes \`paused: ${isPaused}\` into the file, and changes nothing else in it; a file that says so already stays as it is. One with errors, or without a schedule, is refused.`,

@@ -3,6 +3,7 @@ import { pipelineNotFound, RESERVED_IDS } from '../../../library/read-definition
 import { canUseTenant, type Caller, resolveTenant } from '../../auth/authenticate.js';
 import { TenantId } from '../../schemas/request.js';
 import type { HttpServices, LibraryServices } from '../../services.js';
+import { closedObject } from '../../schemas/fields.js';
 
 /** The path of one pipeline or plan of the folder; runs and tools are found beside them. */
 export const NAMED_PATH = {
@@ -20,10 +21,7 @@ export function requireLibrary({ library }: HttpServices, id: string): LibrarySe
 }
 
 /** The query of requests that have no body for the tenant. */
-export const TenantQuery = Type.Object(
-  { tenant_id: Type.Optional(TenantId) },
-  { additionalProperties: false },
-);
+export const TenantQuery = closedObject({ tenant_id: Type.Optional(TenantId) });
 
 /** The tenant of a request; pipelines of other tenants are reported as not found (D37). */
 export function findTenant(caller: Caller, requested: string | undefined, id: string): string {

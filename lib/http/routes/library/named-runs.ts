@@ -4,7 +4,7 @@ import { NamedRunSchema } from '../../schemas/library.js';
 import { PlanResultSchema, RunResultSchema } from '../../../common/wire/run.js';
 import type { HttpServices } from '../../services.js';
 import { createRunRoutes, type StartRequest } from '../start-run.js';
-import { requireLibrary } from './named-path.js';
+import { NAMED_PATH, requireLibrary } from './named-path.js';
 
 const FROM_FOLDER =
   'the server runs the definition that it has in its folder: send another one to /pipelines/run or /plans/run';
@@ -17,13 +17,10 @@ const MISPLACED_FIELDS = {
 };
 
 /** `POST /pipelines/{id}/run` and `POST /pipelines/{id}/run_async` (D69). */
-export function namedRunRoutes(
-  services: HttpServices,
-  path: Pick<Route, 'path' | 'reserved' | 'params'>,
-): Route[] {
+export function namedRunRoutes(services: HttpServices): Route[] {
   return createRunRoutes(services, {
     kind: 'named',
-    path,
+    path: NAMED_PATH,
     tag: 'Library',
     descriptions: {
       run: 'The definition is the last version of its file without errors; a run that has begun keeps it.',

@@ -10,57 +10,59 @@ import { anyJsonObject } from '../../../common/wire/shape.js';
 import type { Submission } from '../../../submission/submitter.js';
 import type { HttpServices } from '../../services.js';
 import { createFingerprint } from '../fingerprint.js';
-import { acceptedResult, REPLAYED, REPLAYED_HEADERS, SUBMISSION_ERRORS } from '../start-run.js';
-import { type NAMED_PATH, requireLibrary } from './named-path.js';
+import { acceptedResponse, acceptedResult, SUBMISSION_ERRORS } from '../start-run.js';
+import { NAMED_PATH, requireLibrary } from './named-path.js';
+import { closedObject, optionalText } from '../../schemas/fields.js';
 
-const WebhookQuery = Type.Object(
-  {
-    token: Type.Optional(
-      Type.String({ maxLength: 4096, description: 'The secret, for senders that can only be given a URL.' }),
-    ),
-    tenant_id: Type.Optional(TenantId),
-  },
-  { additionalProperties: false },
-);
+const WebhookQuery = closedObject({
+  token: optionalText({
+    maxLength: 4096,
+    description: 'The secret, for senders that can only be given a URL.',
+  }),
+  tenant_id: Type.Optional(TenantId),
+});
 
 const WebhookHeaders = Type.Object({
-  'x-webhook-token': Type.Optional(Type.String({ maxLength: 4096, description: 'The secret.' })),
-  'x-hub-signature-256': Type.Optional(
-    Type.String({
-      maxLength: 200,
-      description: '`sha256=` and the HMAC of the body with the secret, in hexadecimal, as GitHub sends it.',
-    }),
-  ),
-  'webhook-id': Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'The id of the delivery, which is signed.' }),
-  ),
-  'webhook-timestamp': Type.Optional(
-    Type.String({ maxLength: 20, description: 'When it was sent, in seconds since 1970, which is signed.' }),
-  ),
-  'webhook-signature': Type.Optional(
-    Type.String({
-      maxLength: 2000,
-      description:
-        '`v1,` and the HMAC of `ID.TIMESTAMP.BODY` with the secret, in Base64, as standardwebhooks.com says; several are separated by blanks.',
-    }),
-  ),
-  'idempotency-key': Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'The same key never starts a second run.' }),
-  ),
-  'x-github-delivery': Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'The same, as GitHub calls it.' }),
-  ),
+  'x-webhook-token': optionalText({ maxLength: 4096, description: 'The secret.' }),
+  'x-hub-signature-256': optionalText({
+    maxLength: 200,
+    description: '`sha256=` and the HMAC of the body with the secret, in hexadecimal, as GitHub sends it.',
+  }),
+  'webhook-id': optionalText({
+    minLength: 1,
+    maxLength: 255,
+    description: 'The id of the delivery, which is signed.',
+  }),
+  'webhook-timestamp': optionalText({
+    maxLength: 20,
+    description: 'When it was sent, in seconds since 1970, which is signed.',
+  }),
+  'webhook-signature': optionalText({
+    maxLength: 2000,
+    description:
+      '`v1,` and the HMAC of `ID.TIMESTAMP.BODY` with the secret, in Base64, as standardwebhooks.com says; several are separated by blanks.',
+  }),
+  'idempotency-key': optionalText({
+    minLength: 1,
+    maxLength: 255,
+    description: 'The same key never starts a second run.',
+  }),
+  'x-github-delivery': optionalText({
+    minLength: 1,
+    maxLength: 255,
+    description: 'The same, as GitHub calls it.',
+  }),
 });
 
 type Params = typeof NAMED_PATH.params;
 type Start = RequestStart<Params, typeof WebhookQuery, typeof WebhookHeaders>;
 
 /** `POST /pipelines/{id}/webhook` (D71). */
-export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): Route {
+export function webhookRoute(services: HttpServices): Route {
   const { queries, submitter } = services;
   return defineRoute({
-    ...path,
-    path: `${path.path}/webhook`,
+    ...NAMED_PATH,
+    path: `${NAMED_PATH.path}/webhook`,
     method: 'POST',
     id: 'startByWebhook',
     tag: 'Library',
@@ -75,13 +77,7 @@ export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): R
       required: false,
       examples: { push: { name: 'Ada' } },
     },
-    responses: {
-      202: {
-        description: 'The run was accepted.',
-        schema: AcceptedSchema,
-        headers: { Location: 'The path of the run record.', 'Idempotent-Replayed': REPLAYED },
-      },
-    },
+    responses: acceptedResponse('run', AcceptedSchema),
     errors: [
       'pipeline_not_found',
       'too_many_failures',
@@ -120,7 +116,7 @@ export function webhookRoute(services: HttpServices, path: typeof NAMED_PATH): R
         { key, fingerprint },
         read,
       );
-      return acceptedResult({ run_id, status }, isReplayed ? REPLAYED_HEADERS : {});
+      return acceptedResult({ run_id, status }, isReplayed);
     },
   });
 }

@@ -1,10 +1,10 @@
 import { pipelineJsonSchema, planJsonSchema } from '../../../definition/schema/json-schema.js';
 import { createOpenApiDocument } from '../../openapi/open-api.js';
-import { DOCS_ASSETS_PATH, type DocsPage, renderDocsPage } from '../../openapi/swagger-ui.js';
+import { DOCS_ASSETS_PATH, renderDocsPage } from '../../openapi/swagger-ui.js';
 import { defineRoute, type Route } from '../../routing/route.js';
 import { anyJsonObject } from '../../../common/wire/shape.js';
 import type { HttpServices } from '../../services.js';
-import { assetRoute, PageFiles, revalidated } from './page-files.js';
+import { assetRoute, PAGE, PageFiles, revalidated } from './page-files.js';
 import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../../responses/conditional-get.js';
 
 /** The documentation for people, which loads nothing from other hosts (D39). @param folder of Swagger UI */
@@ -12,19 +12,12 @@ export function docsRoutes(folder?: string): Route[] {
   // The build copies Swagger UI, with its version, into `dist`.
   const files = new PageFiles('swagger-ui', folder);
   const named = { path: DOCS_ASSETS_PATH, id: 'docsAsset', summary: 'Get a file of Swagger UI' };
-  return [page(files), assetRoute(files, named, 'image/png')];
-}
-
-function page(files: PageFiles): Route {
-  let rendered: Promise<DocsPage> | undefined;
-  return defineRoute({
-    method: 'GET',
+  let rendered: ReturnType<typeof renderDocsPage> | undefined;
+  const page = defineRoute({
+    ...PAGE,
     path: '/docs',
     id: 'docs',
-    tag: 'Documents',
     summary: 'Read this document, and send requests from it',
-    isPage: true,
-    access: 'open',
     headers: IfNoneMatch,
     responses: {
       200: { description: 'Swagger UI.', media: { 'text/html': '<!DOCTYPE html>' } },
@@ -37,6 +30,7 @@ function page(files: PageFiles): Route {
       return revalidated(requestHeaders, html, { policy });
     },
   });
+  return [page, assetRoute(files, named, 'image/png')];
 }
 
 /** The documents for programs. `routes` returns every route of the server, including these. */
@@ -74,17 +68,6 @@ export function documentRoutes(
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The text of a document, which all responses share. */
-interface DocumentContent {
-  readonly bytes: Buffer;
-  readonly etag: string;
-}
-
-function createContent(document: Record<string, unknown>): DocumentContent {
-  const bytes = Buffer.from(JSON.stringify(document));
-  return { bytes, etag: hashEtag(bytes) };
-}
-
 interface DocumentDeclaration extends Pick<Route, 'path' | 'id' | 'summary' | 'access'> {
   readonly description: string;
   readonly create: () => Record<string, unknown>;
@@ -92,7 +75,10 @@ interface DocumentDeclaration extends Pick<Route, 'path' | 'id' | 'summary' | 'a
 
 /** A document that is created at the first request and never changes. */
 function document({ path, id, summary, description, access, create }: DocumentDeclaration): Route {
-  let content: DocumentContent | undefined;
+  /** Shared by all responses. */
+  let content:
+    | { readonly bytes: Buffer; readonly headers: Record<'ETag' | 'Cache-Control', string> }
+    | undefined;
   return defineRoute({
     method: 'GET',
     path,
@@ -113,9 +99,11 @@ function document({ path, id, summary, description, access, create }: DocumentDe
       304: NOT_MODIFIED,
     },
     handle: ({ headers: requestHeaders }) => {
-      content ??= createContent(create());
-      const { bytes, etag } = content;
-      const headers = { ETag: etag, 'Cache-Control': 'no-cache' };
+      if (content === undefined) {
+        const bytes = Buffer.from(JSON.stringify(create()));
+        content = { bytes, headers: { ETag: hashEtag(bytes), 'Cache-Control': 'no-cache' } };
+      }
+      const { bytes, headers } = content;
       return returnIfModified(requestHeaders, { headers }, () => ({ bytes, type: JSON_TYPE }));
     },
   });

@@ -4,36 +4,25 @@ import Type from 'typebox';
 import { WavetrainError } from '../../../common/errors.js';
 import { distFile } from '../../../common/files.js';
 import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../../responses/conditional-get.js';
+import { pagePolicy } from '../../security/browser-guard.js';
 import { defineRoute, type Route, type RouteResult } from '../../routing/route.js';
 
-/** Everything comes from this server; nothing is inline. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Everybody may load a page and its files. */
+export const PAGE = { method: 'GET', tag: 'Documents', isPage: true, access: 'open' } as const;
 
 /** The query of a page may say what the page shows; only its script reads that. */
 export const AnyQuery = Type.Object({});
 
-/** A page for browsers. Everybody may load it; what it shows comes from the other routes, with the key of its reader. */
+/** A page for browsers. What it shows comes from the other routes, with the key of its reader. */
 export function pageRoute(
   files: PageFiles,
   named: Pick<Route, 'path' | 'id' | 'summary' | 'params' | 'query'>,
-  policy = PAGE_POLICY,
+  policy = pagePolicy(),
 ): Route {
   return defineRoute({
     query: AnyQuery,
     ...named,
-    method: 'GET',
-    tag: 'Documents',
-    isPage: true,
-    access: 'open',
+    ...PAGE,
     headers: IfNoneMatch,
     responses: {
       200: { description: 'The page.', media: { 'text/html': '<!DOCTYPE html>' } },
@@ -68,11 +57,8 @@ export function assetRoute(
 ): Route {
   return defineRoute({
     ...named,
-    method: 'GET',
+    ...PAGE,
     path: `${named.path}/{version}/{file}`,
-    tag: 'Documents',
-    isPage: true,
-    access: 'open',
     params: Type.Object({ version: Type.String(), file: Type.String() }),
     responses: {
       200: {

@@ -1,13 +1,25 @@
 import { IfNoneMatch, NOT_MODIFIED } from '../../responses/conditional-get.js';
 import { defineRoute, type Route } from '../../routing/route.js';
-import { AnyQuery, assetRoute, PageFiles, pageRoute, revalidated } from './page-files.js';
+import { AnyQuery, assetRoute, PAGE, PageFiles, pageRoute, revalidated } from './page-files.js';
 
 /** The page that shows runs as state machines (D42). */
 export function inspectorRoutes(folder?: string): Route[] {
   const files = new PageFiles('web', folder);
   // The fixed paths stand before `/inspect/{run_id}`, which would match them.
   return [
-    statecharts(files),
+    defineRoute({
+      ...PAGE,
+      path: '/inspect/statecharts.json',
+      id: 'inspectStatecharts',
+      summary: 'Get the drawings of the state machines',
+      headers: IfNoneMatch,
+      responses: {
+        200: { description: 'A list of statecharts.', media: { 'application/json': '[]' } },
+        304: NOT_MODIFIED,
+      },
+      errors: ['not_found'],
+      handle: async ({ headers }) => revalidated(headers, await files.read('../statecharts.json')),
+    }),
     assetRoute(files, {
       path: '/inspect/assets',
       id: 'inspectAsset',
@@ -25,13 +37,10 @@ export function inspectorRoutes(folder?: string): Route[] {
 /** Leads from a path of runs without the id of one to the list of them, with its filters in the query. */
 function listInstead(path: string, id: string): Route {
   return defineRoute({
-    method: 'GET',
+    ...PAGE,
     path,
     id,
-    tag: 'Documents',
     summary: 'Lead to the list of runs',
-    isPage: true,
-    access: 'open',
     query: AnyQuery,
     responses: { 302: { description: 'The list of runs.', headers: { Location: 'The path of the list.' } } },
     handle: ({ query }) => ({ status: 302, headers: { Location: `/${writeQuery(query)}` } }),
@@ -45,25 +54,6 @@ function writeQuery(query: object): string {
     for (const value of [values].flat()) written.append(name, value);
   }
   return written.size === 0 ? '' : `?${written.toString()}`;
-}
-
-function statecharts(files: PageFiles): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/inspect/statecharts.json',
-    id: 'inspectStatecharts',
-    tag: 'Documents',
-    summary: 'Get the drawings of the state machines',
-    isPage: true,
-    access: 'open',
-    headers: IfNoneMatch,
-    responses: {
-      200: { description: 'A list of statecharts.', media: { 'application/json': '[]' } },
-      304: NOT_MODIFIED,
-    },
-    errors: ['not_found'],
-    handle: async ({ headers }) => revalidated(headers, await files.read('../statecharts.json')),
-  });
 }
 
 /** The pages on which people look at runs, repeat them, and write pipelines. All of them are one web app. */

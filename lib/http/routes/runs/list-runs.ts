@@ -10,57 +10,43 @@ import { defineRoute, type Route } from '../../routing/route.js';
 import { pageFields, TenantId } from '../../schemas/request.js';
 import { RunPageSchema, RunStatusFilterSchema, RunTriggerSchema } from '../../../common/wire/run.js';
 import type { HttpServices } from '../../services.js';
+import { closedObject, optionalBoolean, optionalText } from '../../schemas/fields.js';
 
 const CREATED = {
   maxLength: 40,
   examples: ['2026-01-31T08:00:00Z'],
 };
 
-const ListQuery = Type.Object(
-  {
-    status: Type.Optional(RunStatusFilterSchema),
-    tenant_id: Type.Optional(TenantId),
-    pipeline_id: Type.Optional(
-      Type.String({ maxLength: 128, description: 'Only runs of this pipeline or plan.' }),
-    ),
-    trigger: Type.Optional(RunTriggerSchema),
-    started_by: Type.Optional(
-      Type.String({
-        maxLength: 300,
-        description: `Only runs that were started so: ${STARTED_BY_KINDS.join(', ')}; with a name, as in \`key:ci\`.`,
-        examples: ['key:ci'],
-      }),
-    ),
-    text: Type.Optional(
-      Type.String({
-        maxLength: LISTING_LIMITS.textLength,
-        description:
-          'Only runs with this text in their id, the id of their pipeline, their goal or their error, in capital or small letters. Of a goal or an error, the first 2,000 characters count.',
-      }),
-    ),
-    created_after: Type.Optional(
-      Type.String({
-        ...CREATED,
-        description: 'Only runs that were submitted at this time or later: ISO 8601 with its zone.',
-      }),
-    ),
-    created_before: Type.Optional(
-      Type.String({
-        ...CREATED,
-        description: 'Only runs that were submitted earlier: ISO 8601 with its zone.',
-      }),
-    ),
-    counts: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description:
-          'Also return `counts`, the runs by status on all pages together, and `queue`, what queued runs wait for.',
-      }),
-    ),
-    ...pageFields('Largest number of runs on the page, which has fewer when they would exceed 1 MiB.'),
-  },
-  { additionalProperties: false },
-);
+const ListQuery = closedObject({
+  status: Type.Optional(RunStatusFilterSchema),
+  tenant_id: Type.Optional(TenantId),
+  pipeline_id: optionalText({ maxLength: 128, description: 'Only runs of this pipeline or plan.' }),
+  trigger: Type.Optional(RunTriggerSchema),
+  started_by: optionalText({
+    maxLength: 300,
+    description: `Only runs that were started so: ${STARTED_BY_KINDS.join(', ')}; with a name, as in \`key:ci\`.`,
+    examples: ['key:ci'],
+  }),
+  text: optionalText({
+    maxLength: LISTING_LIMITS.textLength,
+    description:
+      'Only runs with this text in their id, the id of their pipeline, their goal or their error, in capital or small letters. Of a goal or an error, the first 2,000 characters count.',
+  }),
+  created_after: optionalText({
+    ...CREATED,
+    description: 'Only runs that were submitted at this time or later: ISO 8601 with its zone.',
+  }),
+  created_before: optionalText({
+    ...CREATED,
+    description: 'Only runs that were submitted earlier: ISO 8601 with its zone.',
+  }),
+  counts: optionalBoolean({
+    default: false,
+    description:
+      'Also return `counts`, the runs by status on all pages together, and `queue`, what queued runs wait for.',
+  }),
+  ...pageFields('Largest number of runs on the page, which has fewer when they would exceed 1 MiB.'),
+});
 
 /** `GET /pipelines/runs` (D35) */
 export function listRunsRoute({ queries }: HttpServices): Route {

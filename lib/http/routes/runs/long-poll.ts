@@ -56,7 +56,6 @@ export class LongPolls {
       throw new WavetrainError('too_many_streams', message, { fault: 'service' });
     }
     await new Promise<void>((resolve) => {
-      const poll = new Poll(isKnown);
       const run = this.#getRun(runId, log);
       const end = (): void => {
         clock.clearTimeout(timeout);
@@ -65,7 +64,7 @@ export class LongPolls {
         // The requests go on in slices: each of them makes a whole response.
         void fairYield(tenantId).then(resolve);
       };
-      poll.end = end;
+      const poll: Poll = { isKnown, end };
       const timeout = clock.setTimeout(end, timeoutMs);
       disconnected.addEventListener('abort', end);
       run.add(poll);
@@ -84,14 +83,10 @@ export class LongPolls {
 }
 
 /** One waiting request. */
-class Poll {
+interface Poll {
   readonly isKnown: IsKnown | undefined;
   /** To be called when the request need not wait any more. */
-  end: () => void = () => undefined;
-
-  constructor(isKnown: IsKnown | undefined) {
-    this.isKnown = isKnown;
-  }
+  end(): void;
 }
 
 /** The requests that wait for one run. They share a subscription to its events, and a timer. */

@@ -4,33 +4,26 @@ import { drawInSteps } from '../../../plans/graph.js';
 import { REPORT_POLICY, writeHtmlReport } from '../../../reports/html-report.js';
 import { readReportData, type ReportSource } from '../../../reports/report-data.js';
 import { runInSlices } from '../../../common/scheduling/run-in-slices.js';
-import { authorizeRun, type Caller } from '../../auth/authenticate.js';
-import { defineRoute, type Route, type TextChunks } from '../../routing/route.js';
-import { RunIdParams } from '../../schemas/request.js';
+import type { Caller } from '../../auth/authenticate.js';
+import type { Route, TextChunks } from '../../routing/route.js';
 import type { HttpServices } from '../../services.js';
 import type { EventStreams } from '../../sse/streams.js';
 import { showTo } from './tasks.js';
+import { defineRunRoute } from './run-route.js';
 
 const REPORT_TYPE = 'text/html';
 
-const DESCRIPTION = [
-  'One HTML file that needs no network: why the run failed, its graph and its timeline, and its tasks with their values.',
-  'It has at most 500 tasks, 100 items of fan-outs and the last 2,000 events, and says what is left out. Secrets are masked.',
-  'The page runs no scripts: whatever tenants and tools have written in it is text.',
-].join(' ');
+const DESCRIPTION =
+  'One HTML file that needs no network: why the run failed, its graph and its timeline, and its tasks with their values. It has at most 500 tasks, 100 items of fan-outs and the last 2,000 events, and says what is left out. Secrets are masked. The page runs no scripts: whatever tenants and tools have written in it is text.';
 
 /** Sends a run as a page of its own (D59). It counts with the streams of events while it is sent. */
 export function reportRoute(services: HttpServices, streams: EventStreams): Route {
   const { queries } = services;
-  return defineRoute({
-    method: 'GET',
-    path: '/pipelines/runs/{run_id}/report',
+  return defineRunRoute(queries, {
+    path: '/report',
     id: 'getReport',
-    tag: 'Runs',
     summary: 'Download a report of a run',
     description: DESCRIPTION,
-    access: 'read',
-    params: RunIdParams,
     responses: {
       200: {
         description: 'The report.',
@@ -41,9 +34,8 @@ export function reportRoute(services: HttpServices, streams: EventStreams): Rout
         },
       },
     },
-    errors: ['run_not_found', 'too_many_streams', 'memory_full'],
-    handle: ({ params, caller }) => {
-      const runId = authorizeRun(queries, caller, params.run_id);
+    errors: ['too_many_streams', 'memory_full'],
+    handle: ({ caller }, runId) => {
       return {
         headers: {
           'Content-Disposition': `attachment; filename="${runId}.html"`,
@@ -51,7 +43,6 @@ export function reportRoute(services: HttpServices, streams: EventStreams): Rout
         },
         type: REPORT_TYPE,
         chunks: () => openReport(runId, caller, services, streams),
-        runId,
       };
     },
   });

@@ -1,21 +1,16 @@
 import type { Static } from 'typebox';
 import { WavetrainError } from '../../../common/errors.js';
 import type { RerunSubmission } from '../../../submission/submitter.js';
-import { authorizeRun, toStartedBy } from '../../auth/authenticate.js';
-import { defineRoute, type Route } from '../../routing/route.js';
-import { RerunRequestSchema, RunIdParams } from '../../schemas/request.js';
+import { toStartedBy } from '../../auth/authenticate.js';
+import type { Route } from '../../routing/route.js';
+import { RerunRequestSchema } from '../../schemas/request.js';
 import { AcceptedRerunSchema, RerunReportSchema } from '../../../common/wire/run.js';
 import type { HttpServices } from '../../services.js';
 import { readPipelineSource, readPlanSource } from '../definition-body.js';
 import { EXAMPLE_PIPELINE, EXAMPLE_YAML } from '../examples.js';
 import { createFingerprint } from '../fingerprint.js';
-import {
-  acceptedResult,
-  IdempotencyHeaders,
-  REPLAYED,
-  REPLAYED_HEADERS,
-  SUBMISSION_ERRORS,
-} from '../start-run.js';
+import { acceptedResponse, acceptedResult, IdempotencyHeaders, SUBMISSION_ERRORS } from '../start-run.js';
+import { defineRunRoute } from './run-route.js';
 
 const RERUN_BODY = {
   schema: RerunRequestSchema,
@@ -32,38 +27,20 @@ type RerunBody = Static<typeof RerunRequestSchema>;
 /** `POST /pipelines/runs/{run_id}/rerun` (D35, D60) */
 export function rerunRoute(services: HttpServices): Route {
   const { registry, queries, submitter } = services;
-  return defineRoute({
+  return defineRunRoute(queries, {
     method: 'POST',
-    path: '/pipelines/runs/{run_id}/rerun',
+    path: '/rerun',
     id: 'rerunRun',
-    tag: 'Runs',
     summary: 'Run a settled run again: completely, from where it failed, or with changes',
     description:
       'Submits a new run with the definition and the values of the earlier one, and with those of the request in their place. A changed definition, which may also be sent as YAML, is validated first; with errors, nothing runs. What is reused is not called again: tasks, and with `from` "failed" or with changes also items of a fan-out, whose definition, tool and everything that they read are as they were.',
     access: 'run',
-    params: RunIdParams,
     headers: IdempotencyHeaders,
     body: RERUN_BODY,
-    responses: {
-      202: {
-        description: 'The new run was accepted.',
-        schema: AcceptedRerunSchema,
-        headers: {
-          Location: 'The path of the record of the new run.',
-          'Idempotent-Replayed': REPLAYED,
-        },
-      },
-    },
-    errors: [
-      'run_not_found',
-      'run_not_settled',
-      'nothing_to_rerun',
-      ...SUBMISSION_ERRORS,
-      'idempotency_conflict',
-    ],
-    handle: async ({ params, headers, yaml, body: json = {}, caller }) => {
+    responses: acceptedResponse('new run', AcceptedRerunSchema),
+    errors: ['run_not_settled', 'nothing_to_rerun', ...SUBMISSION_ERRORS, 'idempotency_conflict'],
+    handle: async ({ headers, yaml, body: json = {}, caller }, earlier) => {
       const body = yaml === undefined ? json : { yaml };
-      const earlier = authorizeRun(queries, caller, params.run_id);
       const startedBy = toStartedBy(caller);
       const key = headers['idempotency-key'];
       if (key === undefined) {
@@ -78,7 +55,7 @@ export function rerunRoute(services: HttpServices): Route {
           submitter.rerun(earlier, await readRerun(earlier, body, services), { reservation, startedBy }),
       );
       const acceptance = { run_id, status, rerun: await queries.rerunReport(run_id) };
-      return acceptedResult(acceptance, isReplayed ? REPLAYED_HEADERS : {});
+      return acceptedResult(acceptance, isReplayed);
     },
   });
 }
@@ -86,36 +63,30 @@ export function rerunRoute(services: HttpServices): Route {
 /** `POST /pipelines/runs/{run_id}/rerun/preview` (D60) */
 export function rerunPreviewRoute(services: HttpServices): Route {
   const { queries, submitter } = services;
-  return defineRoute({
+  return defineRunRoute(queries, {
     method: 'POST',
-    path: '/pipelines/runs/{run_id}/rerun/preview',
+    path: '/rerun/preview',
     id: 'previewRerun',
-    tag: 'Runs',
     summary: 'Say what a rerun would reuse and what it would run',
     description:
       'Takes the body of a rerun and checks it in the same way. Runs nothing. A task that only depends on another one is reused after all if that gives what it gave before.',
     access: 'run',
-    params: RunIdParams,
     body: RERUN_BODY,
     responses: { 200: { description: 'What the rerun would do.', schema: RerunReportSchema } },
     errors: [
-      'run_not_found',
       'run_not_settled',
       'nothing_to_rerun',
       ...SUBMISSION_ERRORS.filter((code) => code !== 'queue_full'),
     ],
-    handle: async ({ params, yaml, body: json = {}, caller }) => {
+    handle: async ({ yaml, body: json = {} }, runId) => {
       const body = yaml === undefined ? json : { yaml };
-      const runId = authorizeRun(queries, caller, params.run_id);
       const rerun = await readRerun(runId, body, services);
-      return { body: await submitter.previewRerun(runId, rerun), runId };
+      return { body: await submitter.previewRerun(runId, rerun) };
     },
   });
 }
 
-/**
- * Reads a rerun. Rejects with `invalid_request` for a definition of the other kind, and for more than one.
- */
+/** Reads a rerun. Rejects with `invalid_request` for a definition of the other kind, and for more than one. */
 async function readRerun(runId: string, body: RerunBody, services: HttpServices): Promise<RerunSubmission> {
   const { queries } = services;
   const { yaml, pipelines, ...others } = body;

@@ -1,9 +1,7 @@
-import Type from 'typebox';
 import { fairYield } from '../../../common/scheduling/run-in-slices.js';
-import { authorizeRun } from '../../auth/authenticate.js';
 import { RecordTexts } from '../../responses/record-texts.js';
-import { defineRoute, type Route } from '../../routing/route.js';
-import { CancelRequestSchema, RunIdParams } from '../../schemas/request.js';
+import type { Route } from '../../routing/route.js';
+import { CancelRequestSchema } from '../../schemas/request.js';
 import { RunRecordSchema } from '../../../common/wire/run.js';
 import { anyJsonObject } from '../../../common/wire/shape.js';
 import type { HttpServices } from '../../services.js';
@@ -11,40 +9,51 @@ import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../respon
 import { LongPolls } from './long-poll.js';
 import { listRunsRoute } from './list-runs.js';
 import { rerunPreviewRoute, rerunRoute } from './rerun.js';
+import { closedObject, optionalNumber } from '../../schemas/fields.js';
+import { defineRunRoute } from './run-route.js';
 
 /** Routes that read runs. */
 export function runRoutes(services: HttpServices): Route[] {
-  return [listRunsRoute(services), record(services), snapshot(services)];
+  const { queries } = services;
+  return [
+    listRunsRoute(services),
+    record(services),
+    defineRunRoute(queries, {
+      path: '/snapshot',
+      id: 'getRunSnapshot',
+      summary: 'Get the actor tree of a run',
+      description:
+        'For debugging: the persisted snapshot of the XState actor that is the run, including its child actors.',
+      responses: {
+        200: { description: 'The snapshot.', schema: anyJsonObject('The format is that of XState.') },
+      },
+      handle: async (_request, runId) => {
+        // The tree of a plan may have thousands of actors: its time counts in the turn of its tenant.
+        await fairYield(queries.tenantId(runId));
+        return { body: queries.snapshot(runId) };
+      },
+    }),
+  ];
 }
 
-const WaitQuery = Type.Object(
-  {
-    wait: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        maximum: 60,
-        description:
-          'Seconds to wait for the run to settle or, with If-None-Match, for any change of the record. The response is sent then, or at the end of the time.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const WaitQuery = closedObject({
+  wait: optionalNumber({
+    minimum: 0,
+    maximum: 60,
+    description:
+      'Seconds to wait for the run to settle or, with If-None-Match, for any change of the record. The response is sent then, or at the end of the time.',
+  }),
+});
 
 function record(services: HttpServices): Route {
   const { queries } = services;
   const polls = new LongPolls(services);
   const texts = new RecordTexts();
-  return defineRoute({
-    method: 'GET',
-    path: '/pipelines/runs/{run_id}',
+  return defineRunRoute(queries, {
     id: 'getRun',
-    tag: 'Runs',
     summary: 'Get the current record of a run',
     description:
       'To wait for a run, repeat this with `wait=30` until `settled` is true. Then read `result` of a run that has succeeded, `error` and `failures` of one that has failed. Plain polling is cheap with the `ETag` of the last response as `If-None-Match`: the response to an unchanged record is 304 without a body.',
-    access: 'read',
-    params: RunIdParams,
     query: WaitQuery,
     headers: IfNoneMatch,
     responses: {
@@ -55,10 +64,9 @@ function record(services: HttpServices): Route {
       },
       304: NOT_MODIFIED,
     },
-    errors: ['run_not_found', 'too_many_streams'],
-    handle: async (request) => {
-      const { params, query, headers, caller } = request;
-      const runId = authorizeRun(queries, caller, params.run_id);
+    errors: ['too_many_streams'],
+    handle: async (request, runId) => {
+      const { query, headers } = request;
       const ifNoneMatch = headers['if-none-match'];
       if (query.wait) {
         const isKnown = (version: string): boolean => matchesEtag(formatEtag(version), ifNoneMatch);
@@ -66,7 +74,7 @@ function record(services: HttpServices): Route {
         await polls.wait(runId, knows, query.wait * 1000, request.disconnected());
       }
       const version = queries.version(runId);
-      const head = { headers: { ETag: formatEtag(version) }, runId };
+      const head = { headers: { ETag: formatEtag(version) } };
       if (matchesEtag(head.headers.ETag, ifNoneMatch)) return { ...head, status: 304 };
       const body = texts.toBody(runId, version, () => queries.record(runId));
       // A crash must not take back what somebody was answered (D68).
@@ -76,102 +84,59 @@ function record(services: HttpServices): Route {
   });
 }
 
-function snapshot({ queries }: HttpServices): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/pipelines/runs/{run_id}/snapshot',
-    id: 'getRunSnapshot',
-    tag: 'Runs',
-    summary: 'Get the actor tree of a run',
-    description:
-      'For debugging: the persisted snapshot of the XState actor that is the run, including its child actors.',
-    access: 'read',
-    params: RunIdParams,
-    responses: {
-      200: { description: 'The snapshot.', schema: anyJsonObject('The format is that of XState.') },
-    },
-    errors: ['run_not_found'],
-    handle: async ({ params, caller }) => {
-      const runId = authorizeRun(queries, caller, params.run_id);
-      // The tree of a plan may have thousands of actors: its time counts in the turn of its tenant.
-      await fairYield(queries.tenantId(runId));
-      return { body: queries.snapshot(runId), runId };
-    },
-  });
-}
-
 /** Routes that change runs. */
 export function runActionRoutes(services: HttpServices): Route[] {
+  const { registry, queries } = services;
   return [
-    cancel(services),
+    defineRunRoute(queries, {
+      method: 'POST',
+      path: '/cancel',
+      id: 'cancelRun',
+      summary: 'Cancel a queued or running run',
+      description:
+        'The current wave finishes and no further wave starts; until then `settled` is false. `force` also aborts the tools in flight, and is accepted until a cancelled run has settled.',
+      access: 'run',
+      body: { schema: CancelRequestSchema, required: false, examples: { force: { force: true } } },
+      responses: { 200: { description: 'The record of the cancelled run.', schema: RunRecordSchema } },
+      errors: ['run_already_terminal'],
+      handle: async ({ body = {} }, runId) => ({ body: await registry.cancel(runId, body), isRunData: true }),
+    }),
     resume(services, 'continue'),
     resume(services, 'step'),
     rerunRoute(services),
     rerunPreviewRoute(services),
-    remove(services),
+    defineRunRoute(queries, {
+      method: 'DELETE',
+      id: 'deleteRun',
+      summary: 'Delete a settled run',
+      access: 'run',
+      responses: { 204: { description: 'The run was deleted.' } },
+      errors: ['run_not_settled'],
+      handle: (_request, runId) => {
+        registry.remove(runId);
+        return {};
+      },
+    }),
   ];
-}
-
-function cancel({ registry, queries }: HttpServices): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/pipelines/runs/{run_id}/cancel',
-    id: 'cancelRun',
-    tag: 'Runs',
-    summary: 'Cancel a queued or running run',
-    description:
-      'The current wave finishes and no further wave starts; until then `settled` is false. `force` also aborts the tools in flight, and is accepted until a cancelled run has settled.',
-    access: 'run',
-    params: RunIdParams,
-    body: { schema: CancelRequestSchema, required: false, examples: { force: { force: true } } },
-    responses: { 200: { description: 'The record of the cancelled run.', schema: RunRecordSchema } },
-    errors: ['run_not_found', 'run_already_terminal'],
-    handle: async ({ params, body = {}, caller }) => {
-      const runId = authorizeRun(queries, caller, params.run_id);
-      return { body: await registry.cancel(runId, body), isRunData: true, runId };
-    },
-  });
 }
 
 function resume({ registry, queries }: HttpServices, by: 'continue' | 'step'): Route {
   const isStep = by === 'step';
-  return defineRoute({
+  return defineRunRoute(queries, {
     method: 'POST',
-    path: `/pipelines/runs/{run_id}/${by}`,
+    path: `/${by}`,
     id: `${by}Run`,
-    tag: 'Runs',
     summary: isStep ? 'Let a paused run execute one wave' : 'Let a paused run go on',
     description: isStep
       ? 'It pauses again before the wave after it. Of a plan, each paused sub-pipeline executes one wave.'
       : 'It pauses again at its next breakpoint. Of a plan, all paused sub-pipelines go on.',
     access: 'run',
-    params: RunIdParams,
     responses: { 200: { description: 'The record of the run.', schema: RunRecordSchema } },
-    errors: ['run_not_found', 'run_not_paused'],
-    handle: async ({ params, caller }) => {
-      const runId = authorizeRun(queries, caller, params.run_id);
+    errors: ['run_not_paused'],
+    handle: async (_request, runId) => {
       const body = registry.resume(runId, by);
       await queries.committed(runId);
-      return { body, isRunData: true, runId };
-    },
-  });
-}
-
-function remove({ registry, queries }: HttpServices): Route {
-  return defineRoute({
-    method: 'DELETE',
-    path: '/pipelines/runs/{run_id}',
-    id: 'deleteRun',
-    tag: 'Runs',
-    summary: 'Delete a settled run',
-    access: 'run',
-    params: RunIdParams,
-    responses: { 204: { description: 'The run was deleted.' } },
-    errors: ['run_not_found', 'run_not_settled'],
-    handle: ({ params, caller }) => {
-      const runId = authorizeRun(queries, caller, params.run_id);
-      registry.remove(runId);
-      return { runId };
+      return { body, isRunData: true };
     },
   });
 }

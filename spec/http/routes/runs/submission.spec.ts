@@ -9,6 +9,7 @@ import { startTestServer, type TestServer } from '../../../support/http/test-ser
 import { ControlledServer, TWO_WAVES } from '../../support/controlled-server.js';
 import { LETTER, LETTER_PIPELINES } from '../../support/plans.js';
 import { createApiKey } from '../../../support/http/api-key.js';
+import { suiteServer } from '../../support/suite-server.js';
 
 const HELD_GRAPH = {
   id: 'held',
@@ -193,11 +194,7 @@ describe('What a run was submitted with (D59, D60)', () => {
 });
 
 describe('What a run with secrets was submitted with (D61)', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer({ secrets: environmentSecrets({ TOKEN: 'hunter22' }) });
-  });
-  after(() => server.close(0));
+  const server = suiteServer({ secrets: environmentSecrets({ TOKEN: 'hunter22' }) });
 
   it('has references to secrets, and never a value, wherever it was sent', async () => {
     const pipeline = {

@@ -7,6 +7,7 @@ import { createDisk, MemoryStore } from '../../../runs/store/memory-store.js';
 import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { LETTER, LETTER_PIPELINES, LETTER_YAML } from '../../support/plans.js';
+import { suiteServer } from '../../support/suite-server.js';
 
 const YAML = `# Why this is done
 pipeline:
@@ -37,11 +38,7 @@ async function shownText(server: TestServer, runId: string): Promise<ShownText> 
 const submitted = (yaml: string): ShownText => ({ yaml, yaml_source: 'submitted' });
 
 describe('The text that a run was submitted with (D59)', () => {
-  let server: TestServer;
-  before(async () => {
-    server = await startTestServer();
-  });
-  after(() => server.close(0));
+  const server = suiteServer();
 
   it('is shown with its comments, YAML or JSON, and makes the same run again', async () => {
     const json = '{"tasks": [{"tool": "mock", "id": "a"}], "id": "j", "goal": "g"}';
