@@ -42,15 +42,17 @@ class Collector {
   /** The last part with each anchor so far: an alias comes after its anchor. */
   readonly #anchored = new Map<string, number>();
 
-  add(node: unknown, key?: string, keyOffset = offsetOf(node)): void {
+  add(node: unknown, key?: string, keyOffset = rangeOf(node)[0]): void {
     const part = this.keys.length;
     const owner = isAlias(node) ? (this.#anchored.get(node.source) ?? part) : part;
+    const [start, close] = rangeOf(node);
     this.keys.push(key);
-    this.parts.push(offsetOf(node), keyOffset, part, owner, closeOf(node));
+    this.parts.push(start, keyOffset, part, owner, close);
     if (isSeq(node)) for (const item of node.items) this.add(item);
     else if (isMap(node)) {
       for (const pair of node.items) {
-        if (isScalar(pair.key)) this.add(pair.value ?? pair.key, String(pair.key.value), offsetOf(pair.key));
+        if (isScalar(pair.key))
+          this.add(pair.value ?? pair.key, String(pair.key.value), rangeOf(pair.key)[0]);
       }
     }
     this.parts[part * WIDTH + FIELDS.end] = this.keys.length;
@@ -59,12 +61,10 @@ class Collector {
   }
 }
 
-function offsetOf(node: unknown): number {
-  return (isNode(node) ? node.range?.[0] : undefined) ?? 0;
-}
+const NO_RANGE = [0, 0] as const;
 
-function closeOf(node: unknown): number {
-  return (isNode(node) ? node.range?.[1] : undefined) ?? 0;
+function rangeOf(node: unknown): readonly [start: number, close: number, ...rest: number[]] {
+  return (isNode(node) ? node.range : undefined) ?? NO_RANGE;
 }
 
 /** Where a part stands in the text, as offsets. */
@@ -140,14 +140,10 @@ export class Locator {
   }
 
   /**
-   * Returns the position of the template that opens at `offset` of `value`, the text at the path. Quotes, indentation and
-   * escapes may separate a text from its source, but both have the same pairs of braces in the same order.
+   * Returns the offset of the template that opens at `offset` of `value`, the text at the path; that of the whole value
+   * when it is not found. Quotes, indentation and escapes may separate a text from its source, but both have the same
+   * pairs of braces in the same order.
    */
-  findTemplate(path: Path, value: string, offset: number): Position {
-    return this.toPosition(this.templateOffset(path, value, offset));
-  }
-
-  /** Returns the offset of that template in the text; that of the whole value when it is not found. */
   templateOffset(path: Path, value: string, offset: number): number {
     const part = this.#read(this.#findPart(path).part, 'owner');
     const start = this.#read(part, 'offset');
@@ -181,16 +177,10 @@ export class Locator {
   }
 
   #membersOf(owner: number): Members {
-    let members = this.#members.get(owner);
-    if (members === undefined) {
-      members = this.#listMembers(owner);
-      this.#members.set(owner, members);
-    }
-    return members;
-  }
-
-  #listMembers(owner: number): Members {
+    const known = this.#members.get(owner);
+    if (known !== undefined) return known;
     const members = new Map<string | number, number>();
+    this.#members.set(owner, members);
     const end = this.#read(owner, 'end');
     for (let part = owner + 1; part < end; part = this.#read(part, 'end')) {
       const key = this.#positions.keys[part] ?? members.size;
