@@ -153,8 +153,9 @@ class Scanner implements Scan {
     if (this.#isFull) return;
     const { hint, canQuote = false } = remedy;
     const range = (node as { readonly range?: readonly number[] | null } | null)?.range;
+    const problem = { code, message, path: toJsonPointer(path), severity: 'error' } as const;
     this.problems.push({
-      ...{ code, message, path: toJsonPointer(path), severity: 'error' },
+      ...problem,
       ...(range && this.#positionAt(range[0] ?? 0)),
       ...(hint && { hint }),
       ...(range && canQuote && this.#quote(range)),
