@@ -55,7 +55,8 @@ function describeFields({ properties, required = [] }: ObjectSchema): string[] {
 
 /** Null stands for a field that is left out (D53), which a model need not know. */
 function describeType({ type, enum: allowed }: FieldSchema): string {
-  if (allowed !== undefined) return `one of ${allowed.filter((value) => value !== null).join(', ')}`;
+  const values = allowed?.filter((value) => value !== null).map(String);
+  if (values !== undefined) return `one of ${values.join(', ')}`;
   const names = typeof type === 'string' ? [type] : (type ?? []);
   return names
     .filter((name) => name !== 'null')

@@ -3,7 +3,7 @@ import { runToEnd, type Steps } from '../common/scheduling/steps.js';
 import { groupBy } from '../definition/group-by.js';
 import { abbreviate } from '../definition/problems/problem.js';
 import { getOrThrow } from '../definition/assert.js';
-import { formatCount, joinFirst } from '../common/text.js';
+import { joinFirst } from '../common/text.js';
 import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from '../pipelines/drawing/chart.js';
 import { type SvgBox, type SvgEdge, writeGraphSvg } from '../pipelines/drawing/graph-svg.js';
 import { createGraphInSteps, type Graph } from '../pipelines/drawing/graph.js';

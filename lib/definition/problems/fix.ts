@@ -220,7 +220,7 @@ function writeBlock(value: Json, newLine: string): string {
   if (!isObject(value) && !isListOfMaps) return ` ${writeFlow(value, false)}`;
   const [before, between] = isListOfMaps ? ['- ', '    '] : ['', '  '];
   const blocks = (isListOfMaps ? value : [value]).map((map) => {
-    const fields = Object.entries(map as JsonObject).map(
+    const fields = Object.entries(map).map(
       ([key, field]) => `${key}: ${writeFlow(field, false)}`,
     );
     return `${newLine}  ${before}${fields.join(`${newLine}${between}`)}`;

@@ -1,5 +1,5 @@
 import { isObject } from '../../common/json/json.js';
-import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
+import type { Findings } from '../../definition/problems/diagnostic.js';
 import type { Path } from '../../definition/problems/problem.js';
 import type { Catalog } from '../../tools/catalog.js';
 import { verbatimInputs } from '../../tools/inputs/literal-inputs.js';
