@@ -66,8 +66,9 @@ export function deriveContract(
   { tasks, usedInputs }: PipelineDraft,
   nested: Nested,
 ): Contract {
+  const contracts = Array.from(nested.values(), ({ contract }) => contract);
   const isSomeNested = (flag: 'storesUnknownKey' | 'readsUnknownKey' | 'mayStoreMore'): boolean =>
-    [...nested.values()].some(({ contract }) => contract[flag]);
+    contracts.some((contract) => contract[flag]);
   const templatedStores = collectTemplatedStores(tasks, nested);
   // The inputs of `store` and `run_pipeline` show what they store; the other built-in tools neither read nor store.
   const usesCustomTool = tasks.some(({ builtin }) => builtin === undefined);
@@ -164,9 +165,11 @@ const NO_SECRETS: ReadonlyMap<string, SecretUse> = new Map();
 function collectStores(tasks: readonly DraftTask[], nested: Nested): ReadonlyMap<string, string> {
   const stores = new Map<string, string>();
   for (const task of tasks) {
-    const own = readStore(task)?.key ?? [];
-    const keys = [own, ...(nested.get(task.id)?.contract.stores.keys() ?? [])].flat();
-    for (const key of keys) if (!stores.has(key)) stores.set(key, task.id);
+    const own = readStore(task)?.key;
+    if (own !== undefined && !stores.has(own)) stores.set(own, task.id);
+    for (const key of nested.get(task.id)?.contract.stores.keys() ?? []) {
+      if (!stores.has(key)) stores.set(key, task.id);
+    }
   }
   return stores;
 }

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
+import { isObject, type Json } from '../../common/json/json.js';
 import type { Change, FieldPlace } from './hint.js';
 import type { Fix, Path } from './problem.js';
 import type { Locator } from '../text/positions.js';
@@ -220,9 +220,7 @@ function writeBlock(value: Json, newLine: string): string {
   if (!isObject(value) && !isListOfMaps) return ` ${writeFlow(value, false)}`;
   const [before, between] = isListOfMaps ? ['- ', '    '] : ['', '  '];
   const blocks = (isListOfMaps ? value : [value]).map((map) => {
-    const fields = Object.entries(map).map(
-      ([key, field]) => `${key}: ${writeFlow(field, false)}`,
-    );
+    const fields = Object.entries(map).map(([key, field]) => `${key}: ${writeFlow(field, false)}`);
     return `${newLine}  ${before}${fields.join(`${newLine}${between}`)}`;
   });
   return blocks.join('');

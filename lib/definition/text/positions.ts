@@ -42,17 +42,15 @@ class Collector {
   /** The last part with each anchor so far: an alias comes after its anchor. */
   readonly #anchored = new Map<string, number>();
 
-  add(node: unknown, key?: string, keyOffset = rangeOf(node)[0]): void {
+  add(node: unknown, key?: string, keyOffset = offsetOf(node)): void {
     const part = this.keys.length;
     const owner = isAlias(node) ? (this.#anchored.get(node.source) ?? part) : part;
-    const [start, close] = rangeOf(node);
     this.keys.push(key);
-    this.parts.push(start, keyOffset, part, owner, close);
+    this.parts.push(offsetOf(node), keyOffset, part, owner, closeOf(node));
     if (isSeq(node)) for (const item of node.items) this.add(item);
     else if (isMap(node)) {
       for (const pair of node.items) {
-        if (isScalar(pair.key))
-          this.add(pair.value ?? pair.key, String(pair.key.value), rangeOf(pair.key)[0]);
+        if (isScalar(pair.key)) this.add(pair.value ?? pair.key, String(pair.key.value), offsetOf(pair.key));
       }
     }
     this.parts[part * WIDTH + FIELDS.end] = this.keys.length;
@@ -61,10 +59,12 @@ class Collector {
   }
 }
 
-const NO_RANGE = [0, 0] as const;
+function offsetOf(node: unknown): number {
+  return (isNode(node) ? node.range?.[0] : undefined) ?? 0;
+}
 
-function rangeOf(node: unknown): readonly [start: number, close: number, ...rest: number[]] {
-  return (isNode(node) ? node.range : undefined) ?? NO_RANGE;
+function closeOf(node: unknown): number {
+  return (isNode(node) ? node.range?.[1] : undefined) ?? 0;
 }
 
 /** Where a part stands in the text, as offsets. */

@@ -73,7 +73,7 @@ class ValueScanner implements ValueScan {
 
   *#visitMembers(value: object): Steps<number> {
     const isList = Array.isArray(value);
-    if (!isPlainOfAnyRealm(value))
+    if (!isList && !isPlainOfAnyRealm(value))
       return this.#report('invalid_value', 'only plain objects and lists are allowed');
     let size = 2;
     for (const key of isList ? value.keys() : Object.keys(value)) {

@@ -22,20 +22,20 @@ export function* checkTasks(draft: PipelineDraft, catalog: Catalog, suggestions:
 
 type PathById = ReadonlyMap<string, Path>;
 
-function* checkId(task: DraftTask, seen: PathById, taskIds: ReadonlySet<string>): Findings {
+function checkId(task: DraftTask, seen: PathById, taskIds: ReadonlySet<string>): Diagnostic[] {
   const { id } = task;
   const path = [...task.path, 'id'];
   if (RESERVED_TASK_IDS.includes(id)) {
     const message = `"${id}" is a template namespace and cannot be a task id`;
     const text = `rename the task, for example to "${id}_task"`;
-    return yield { code: 'reserved_id', message, path, hint: hintFreeId(text, id, `${id}_task`, taskIds) };
+    return [{ code: 'reserved_id', message, path, hint: hintFreeId(text, id, `${id}_task`, taskIds) }];
   }
   const first = seen.get(id);
-  if (first === undefined) return;
+  if (first === undefined) return [];
   const message = `duplicate task id "${id}"; the first is task ${Number(first[1]) + 1}`;
   const other = `${id}_${Number(path[1]) + 1}`;
   const hint = hintFreeId('rename one of them, and what refers to it', id, other, taskIds);
-  yield { code: 'duplicate_task', message, path, hint };
+  return [{ code: 'duplicate_task', message, path, hint }];
 }
 
 /** Suggests another id, unless there is such a task. */

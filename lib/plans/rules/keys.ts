@@ -38,14 +38,13 @@ function checkId({ id, path }: DraftSubPipeline, seen: ReadonlyMap<string, Draft
   return [{ code: 'duplicate_sub_pipeline', message, path: [...path, 'id'], hint }];
 }
 
-function* checkRepeats(list: readonly LocatedKey[]): Findings {
+function checkRepeats(list: readonly LocatedKey[]): Diagnostic[] {
   const kept = new Set(withoutRepeats(list));
-  for (const entry of list) {
-    if (kept.has(entry)) continue;
-    const { key, path } = entry;
+  const repeats = list.filter((entry) => !kept.has(entry));
+  return repeats.map(({ key, path }) => {
     const message = `"${key}" is listed twice in "${String(path.at(-2))}"`;
-    yield { code: 'repeated_key', severity: 'warning', message, path, hint: 'keep one of them' };
-  }
+    return { code: 'repeated_key', severity: 'warning', message, path, hint: 'keep one of them' };
+  });
 }
 
 function checkRead(
