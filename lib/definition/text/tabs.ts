@@ -1,6 +1,7 @@
 import type { TextEdit } from '../problems/problem.js';
 import { MAX_FIXED_LINES } from './limits.js';
 
+/** A text whose indentation has spaces in place of tabs. */
 interface Reindented {
   readonly text: string;
   /** An edit for each line that changes. */
@@ -29,8 +30,11 @@ export function indentWithSpaces(text: string, reported: ReadonlySet<number>): R
     const mayChange = isReported || written.startsWith('\t');
     if (!mayChange || !indentation.includes('\t') || rest.trim() === '') return written;
     const spaces = indentation.replaceAll('-\t', '- ').replaceAll('\t', '  ');
-    const to = { line, column: indentation.length + 1 };
-    edits.push({ from: { line, column: 1 }, to, text: spaces });
+    edits.push({
+      from: { line, column: 1 },
+      to: { line, column: indentation.length + 1 },
+      text: spaces,
+    });
     return `${spaces}${rest}`;
   });
   if (edits.length === 0 || edits.length > MAX_FIXED_LINES) return undefined;
