@@ -8,7 +8,7 @@ import type { TemplateScope } from '../scope.js';
 /** A template of the definition could not be rendered with the data of this run (D13). */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
-  /** Of the missing value: `a.output.rows[0]`. */
+  /** The path without a value: `a.output.rows[0]`. */
   readonly path: string;
 
   constructor(path: string, reason: string) {
