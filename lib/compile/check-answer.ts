@@ -43,7 +43,6 @@ const PROBABLE_MISTAKES: ReadonlySet<ProblemCode> = new Set([
   'session_race',
 ]);
 
-/** Finds the warnings of a valid answer that usually mean a mistake. */
 export function findMistakes(problems: readonly Problem[]): Problem[] {
   return problems.filter(({ code }) => PROBABLE_MISTAKES.has(code));
 }

@@ -116,11 +116,7 @@ export class Compilation implements CompilePorts {
     };
   }
 
-  /**
-   * Asks the model. Never rejects, whatever fails.
-   *
-   * @param createMessages creates the messages that follow the request
-   */
+  /** Asks the model, with messages after the request. Never rejects, whatever fails. */
   async #ask(state: CompileProgress['state'], createMessages: () => readonly ModelMessage[]): Promise<void> {
     try {
       this.#attempts++;
@@ -136,22 +132,20 @@ export class Compilation implements CompilePorts {
   async #generate(messages: readonly ModelMessage[]): Promise<Answer> {
     const { models, model, system, signal } = this.#options;
     const tooLong = new AbortController();
-    const texts: string[] = [];
+    let texts: string[] = [];
     let length = 0;
     const onText = (text: string): void => {
       texts.push(text);
       length += text.length;
       if (length > COMPILE_LIMITS.answerLength) tooLong.abort();
     };
+    // An answer that was cut begins again.
+    const onRequest = (): void => {
+      texts = [];
+      length = 0;
+    };
     try {
-      const caller = {
-        ...this.#caller(AbortSignal.any([signal, tooLong.signal])),
-        // An answer that was cut begins again.
-        onRequest: () => {
-          texts.length = 0;
-          length = 0;
-        },
-      };
+      const caller = { ...this.#caller(AbortSignal.any([signal, tooLong.signal])), onRequest };
       const answer = await models.generate({ model, purpose: 'compile', system, messages, onText }, caller);
       return tooLong.signal.aborted ? { ...answer, finish: 'length' } : answer;
     } catch (error) {
@@ -224,9 +218,8 @@ export class Compilation implements CompilePorts {
       return describeProviderError(failure.error);
     }
     if (failure?.type === 'declined') {
-      const { reason } = failure;
-      const message = `the model says that it cannot write this pipeline: ${reason}`;
-      return new CompileFailedError(message, this.#effort(), { yaml: '', error: reason });
+      const message = `the model says that it cannot write this pipeline: ${failure.reason}`;
+      return new CompileFailedError(message, this.#effort(), { yaml: '', error: failure.reason });
     }
     const last = this.#history.at(-1) ?? { yaml: '', error: '' };
     const times = this.#attempts === 1 ? 'in one attempt' : `in ${this.#attempts} attempts`;
@@ -244,11 +237,8 @@ function describeIncomplete(finish: FinishReason): Problem | undefined {
     return { ...problem, message: 'the answer was cut, because it is too long', hint };
   }
   if (finish !== 'filter') return undefined;
-  return {
-    ...problem,
-    message: 'the provider withheld a part of the answer',
-    hint: 'write it in other words',
-  };
+  const message = 'the provider withheld a part of the answer';
+  return { ...problem, message, hint: 'write it in other words' };
 }
 
 /** The causes that a change of the configuration cures: a key, an address, the name of a model. */

@@ -40,12 +40,8 @@ export interface CompilePromptOptions {
  * @param prompt what the pipeline shall do, in plain words; at most 20,000 characters
  */
 export async function compile(prompt: string, options: CompilePromptOptions): Promise<CompileResult> {
-  const {
-    models,
-    model,
-    maxRepairs = COMPILE_LIMITS.repairs,
-    signal = new AbortController().signal,
-  } = options;
+  const { models, model, maxRepairs = COMPILE_LIMITS.repairs } = options;
+  const { signal = new AbortController().signal } = options;
   const request = checkPrompt(prompt);
   checkRepairs(maxRepairs);
   signal.throwIfAborted();

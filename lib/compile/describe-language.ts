@@ -9,7 +9,6 @@ interface FieldSchema {
   readonly description?: string;
 }
 
-/** The schema of one object of a definition. */
 interface ObjectSchema {
   readonly properties: Readonly<Record<string, unknown>>;
   readonly required?: readonly string[] | undefined;
@@ -56,10 +55,8 @@ function describeFields({ properties, required = [] }: ObjectSchema): string[] {
 
 /** Null stands for a field that is left out (D53), which a model need not know. */
 function describeType({ type, enum: allowed }: FieldSchema): string {
-  if (allowed !== undefined) {
-    const values = allowed.filter((value) => value !== null);
-    return `one of ${values.map(String).join(', ')}`;
-  }
+  const values = allowed?.filter((value) => value !== null).map(String);
+  if (values !== undefined) return `one of ${values.join(', ')}`;
   const names = typeof type === 'string' ? [type] : (type ?? []);
   return names
     .filter((name) => name !== 'null')

@@ -17,10 +17,10 @@ export function describeTools(catalog: Catalog, request: string): string {
   const whole = tools.map((tool) => describeTool(tool, catalog.get(tool.name)?.openInputs === true));
   if (sumOf(whole) <= COMPILE_LIMITS.catalogLength) return whole.join('\n');
   const ranking = rankTools(tools, request);
-  const described = fill(COMPILE_LIMITS.catalogLength, ranking, whole);
+  const described = fill(ranking, whole);
   const lines = tools.map(nameTool);
   const others = ranking.filter((index) => !described.has(index));
-  const named = fill(COMPILE_LIMITS.catalogLength, others, lines);
+  const named = fill(others, lines);
   const shown = tools.flatMap((_, index) => described.get(index) ?? named.get(index) ?? []);
   const hidden = tools.length - shown.length;
   return [
@@ -37,20 +37,14 @@ function isOffered({ name }: ToolMetadata, catalog: Catalog): boolean {
 /** Ranks the tools, as indexes: those that have most words in common with the request first. */
 function rankTools(tools: readonly ToolMetadata[], request: string): number[] {
   const wanted = wordsOf(request);
-  return tools
-    .map((tool, index) => ({ index, score: countCommon(wanted, tool) }))
-    .sort((a, b) => b.score - a.score)
-    .map(({ index }) => index);
+  const scored = tools.map((tool, index) => ({ index, score: countCommon(wanted, tool) }));
+  return scored.sort((a, b) => b.score - a.score).map(({ index }) => index);
 }
 
 /** Chooses as many of the first texts as there is room for. A text that is too long alone hides none of the next. */
-function fill(
-  room: number,
-  ranking: readonly number[],
-  texts: readonly string[],
-): ReadonlyMap<number, string> {
+function fill(ranking: readonly number[], texts: readonly string[]): ReadonlyMap<number, string> {
   const chosen = new Map<number, string>();
-  let left = room;
+  let left = COMPILE_LIMITS.catalogLength;
   for (const index of ranking) {
     const text = texts[index] ?? '';
     if (text.length > left) continue;
@@ -70,12 +64,11 @@ function wordsOf(text: string): ReadonlySet<string> {
 
 function describeTool(tool: ToolMetadata, isOpen: boolean): string {
   const { functions = [], sources = [], schemas = [] } = tool;
+  const passesInputs = isOpen && functions.length + sources.length === 0;
   return [
     nameTool(tool),
     ...describeInputs(tool),
-    ...(isOpen && functions.length + sources.length === 0
-      ? ['    any other input: passed on under its name']
-      : []),
+    ...(passesInputs ? ['    any other input: passed on under its name'] : []),
     `    output: ${describeType(tool.output.type)}, ${shorten(tool.output.description)}`,
     ...functions.flatMap((one) => describeVariant('function', one)),
     ...sources.flatMap((one) => describeVariant('source', one)),
@@ -102,13 +95,12 @@ function describeInputs({ inputs }: FunctionMetadata): string[] {
 }
 
 function describeInput(input: InputMetadata): string {
+  const allowed = input.enum?.map((one) => JSON.stringify(one)).join(', ');
   const facts = [
     describeType(input.type),
     input.required ? 'required' : 'optional',
     ...(input.default === null ? [] : [`default ${JSON.stringify(input.default)}`]),
-    ...(input.enum === undefined
-      ? []
-      : [`one of ${input.enum.map((one) => JSON.stringify(one)).join(', ')}`]),
+    ...(allowed === undefined ? [] : [`one of ${allowed}`]),
     ...(input.verbatim === true ? ['templates inside it stay text'] : []),
   ];
   return `    ${input.name} (${facts.join('; ')}): ${shorten(input.description)}`;

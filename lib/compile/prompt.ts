@@ -34,7 +34,6 @@ function formatExample({ request, yaml }: WorkedExample): string {
   return `${wrapRequest(request)}\n${yaml}`;
 }
 
-/** The first message of the user. */
 export function createRequestMessage(prompt: string): ModelMessage {
   return { role: 'user', content: wrapRequest(prompt) };
 }

@@ -9,11 +9,7 @@ export function joinErrors(problems: readonly Problem[]): string {
   return (errors.length > 0 ? errors : problems.map(formatProblem)).join('\n');
 }
 
-/**
- * Asks a model to repair an answer: every problem with its line, its path and its cure.
- *
- * @param toolNames listed when the answer names another tool
- */
+/** Asks a model to repair an answer: every problem with its line, its path and its cure; after a wrong tool, all names. */
 export function createRepairRequest(
   yaml: string,
   problems: readonly Problem[],

@@ -1,9 +1,4 @@
-/**
- * Returns a value that earlier checks have proved to exist.
- *
- * @param what names the value in the error
- * @throws Error when it is missing: a bug in the checks
- */
+/** Returns a value that earlier checks have proved to exist; throws when a bug in the checks lets it be missing. */
 export function assertDefined<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(`${what} is missing after the check`);
   return value;

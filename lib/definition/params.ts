@@ -19,23 +19,22 @@ type ParamType = (typeof PARAM_TYPES)[number];
 
 const PARAM_TYPES = ['string', 'integer', 'number', 'boolean', 'list', 'object'] as const;
 
+type Declaring = Pick<PipelineDefinition, 'params'>;
+
 /**
  * Resolves the typed parameters of a pipeline (rule 10, D4): coerces and checks the supplied values and adds the
  * defaults. Reports every parameter that is missing, unknown or invalid, before anything runs.
  */
-export function resolveParams(
-  definition: Pick<PipelineDefinition, 'params'>,
-  supplied: JsonObject,
-): ResolvedParams {
+export function resolveParams(definition: Declaring, supplied: JsonObject): ResolvedParams {
   return runToEnd(resolveParamsInSteps(definition, supplied));
 }
 
 /** Resolves like `resolveParams`, in steps. Looks once at a list or an object that is the value of many params. */
 export function* resolveParamsInSteps(
-  definition: Pick<PipelineDefinition, 'params'>,
+  { params = {} }: Declaring,
   supplied: JsonObject,
 ): Steps<ResolvedParams> {
-  const declared = new Map(Object.entries(definition.params ?? {}));
+  const declared = new Map(Object.entries(params));
   const budget = new CheckBudget();
   const usable = new WeakSet<object>();
   const values: JsonObject = {};
@@ -53,7 +52,8 @@ export function* resolveParamsInSteps(
       else problems.push(resolved.problem);
     }
   }
-  const all = [...describeUnknownParams(supplied, declared), ...limitProblems(problems)];
+  if (problems.length > MAX_PROBLEMS) problems.splice(MAX_PROBLEMS, problems.length, 'and more');
+  const all = [...describeUnknownParams(supplied, declared), ...problems];
   return all.length === 0 ? { ok: true, values } : { ok: false, problems: all };
 }
 
@@ -62,10 +62,6 @@ const PARAMS_PER_STEP = 50;
 
 /** How many params with an invalid value or without one are described. */
 const MAX_PROBLEMS = 20;
-
-function limitProblems(problems: string[]): string[] {
-  return problems.length > MAX_PROBLEMS ? [...problems.slice(0, MAX_PROBLEMS), 'and more'] : problems;
-}
 
 /** How many names a message lists; each unknown name is compared with declared ones. */
 const MAX_NAMES = 20;
@@ -95,10 +91,8 @@ type ResolvedParam =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Coerces one value to the declared type, then validates it against the JSON Schema keywords of the declaration.
- *
- * @param budget of this value and of all that are checked with it
- * @param usable the lists and objects that were found to be values of JSON: they are not looked at again
+ * Coerces one value to the declared type, then validates it against the JSON Schema keywords of the declaration. All
+ * values that are checked together share `budget`, and `usable`: the lists and objects that were found to be JSON.
  */
 export function* resolveParamInSteps(
   name: string,
@@ -117,10 +111,8 @@ export function* resolveParamInSteps(
   if (value === null && param.default === null) return { ok: true, value };
   const coerced = coerce(value, param.type ?? 'string');
   if (!coerced.ok) {
-    return {
-      ok: false,
-      problem: `param "${name}" must be ${coerced.expected}, not ${writeStart(value, MAX_PREVIEW)}`,
-    };
+    const problem = `param "${name}" must be ${coerced.expected}, not ${writeStart(value, MAX_PREVIEW)}`;
+    return { ok: false, problem };
   }
   const problems = describeViolated(name, param, coerced.value, budget);
   return problems.length === 0 ? coerced : { ok: false, problem: problems.join('; ') };
@@ -159,21 +151,17 @@ type Coerced =
 
 /** Coerces a value to a type, if nothing is lost; lists and objects are never coerced (D4). */
 export function coerce(value: Json, type: ParamType): Coerced {
-  switch (type) {
-    case 'string':
-      return isScalar(value) ? { ok: true, value: String(value) } : { ok: false, expected: 'text' };
-    case 'integer':
-      return toInteger(value);
-    case 'number':
-      return toNumber(value);
-    case 'boolean':
-      return toBoolean(value);
-    case 'list':
-      return Array.isArray(value) ? { ok: true, value } : { ok: false, expected: 'a list' };
-    case 'object':
-      return isObject(value) ? { ok: true, value } : { ok: false, expected: 'an object' };
-  }
+  return COERCIONS[type](value);
 }
+
+const COERCIONS: Readonly<Record<ParamType, (value: Json) => Coerced>> = {
+  string: (value) => (isScalar(value) ? { ok: true, value: String(value) } : { ok: false, expected: 'text' }),
+  integer: toInteger,
+  number: (value) => toNumber(value),
+  boolean: toBoolean,
+  list: (value) => (Array.isArray(value) ? { ok: true, value } : { ok: false, expected: 'a list' }),
+  object: (value) => (isObject(value) ? { ok: true, value } : { ok: false, expected: 'an object' }),
+};
 
 function isScalar(value: Json): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
@@ -203,17 +191,11 @@ function toInteger(value: Json): Coerced {
   return number.ok && !Number.isSafeInteger(number.value) ? { ok: false, expected: noun } : number;
 }
 
-const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['1', true],
-  ['yes', true],
-  ['false', false],
-  ['0', false],
-  ['no', false],
-]);
+const TRUE = ['true', '1', 'yes'];
+const FALSE = ['false', '0', 'no'];
 
 function toBoolean(value: Json): Coerced {
-  if (typeof value === 'boolean') return { ok: true, value };
-  const boolean = isScalar(value) ? BOOLEANS.get(String(value).trim().toLowerCase()) : undefined;
-  return boolean === undefined ? { ok: false, expected: 'true or false' } : { ok: true, value: boolean };
+  const word = isScalar(value) ? String(value).trim().toLowerCase() : '';
+  if (TRUE.includes(word)) return { ok: true, value: true };
+  return FALSE.includes(word) ? { ok: true, value: false } : { ok: false, expected: 'true or false' };
 }

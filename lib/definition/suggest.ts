@@ -17,9 +17,7 @@ const COMPARISON_COST = 20;
  * Finds the known name that `word` was probably meant to be; undefined when none is close enough.
  *
  * A name is close when at most a third of the word's letters differ, rounded up, but never all of them. Case breaks
- * ties only; then the first known name wins.
- *
- * @param budget ends the search early when it is used up
+ * ties only; then the first known name wins. The search ends early when the budget is used up.
  */
 export function nearest(
   word: string,

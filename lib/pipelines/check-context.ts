@@ -15,7 +15,7 @@ export interface KeyLookup {
   has(key: string): boolean;
 }
 
-/** The tools, keys and limits that the check of a definition depends on, besides the definition. */
+/** The check of a definition depends on these besides the definition. */
 export interface CheckContext {
   readonly catalog: Catalog;
   /** Keys of the run's inputs (D5); undefined when they are unknown before the run. */

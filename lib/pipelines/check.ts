@@ -2,6 +2,7 @@ import {
   collectFindings,
   compareProblems,
   type Diagnostic,
+  type Findings,
   limitProblems,
   toProblem,
   toProblems,
@@ -81,17 +82,12 @@ export function* checkSourceInSteps(source: Source, context: CheckContext): Chec
   const suggestions = new Suggestions();
   const draft = yield* readDraft(root.definition, catalog, suggestions);
   const layering = yield* computeWaves(draft.upstream);
-  const diagnostics = context.isChecked
-    ? []
-    : yield* collectFindings(applyRules(root.definition, draft, layering, { ...context, suggestions }));
+  const rules = applyRules(root.definition, draft, layering, { ...context, suggestions });
+  const diagnostics = context.isChecked ? [] : yield* collectFindings(rules);
   const nested = yield* checkNestedPipelines(draft, source, root.path, context, checkSourceInSteps);
-  const unusedInputs = yield* collectFindings(
-    checkUnusedInputs(suppliedInputs, {
-      inputs: draft.usedInputs,
-      params: draft.paramNames,
-      reason: 'the pipeline neither declares nor reads it',
-    }),
-  );
+  const reason = 'the pipeline neither declares nor reads it';
+  const used = { inputs: draft.usedInputs, params: draft.paramNames, reason };
+  const unusedInputs = yield* collectFindings(checkUnusedInputs(suppliedInputs, used));
   const all = [
     ...source.problems,
     ...root.diagnostics.map((diagnostic) => toProblem(diagnostic, source)),
@@ -113,16 +109,13 @@ export function* checkSourceInSteps(source: Source, context: CheckContext): Chec
   return { ok: true, pipeline, problems };
 }
 
-interface RuleContext extends CheckContext {
-  readonly suggestions: Suggestions;
-}
-
 function* applyRules(
   definition: unknown,
   draft: PipelineDraft,
   layering: Layering,
-  { catalog, inputKeys, inputHint, session, secrets, depth, paramBudget, suggestions }: RuleContext,
-): Generator<Diagnostic | undefined> {
+  context: CheckContext & { readonly suggestions: Suggestions },
+): Findings {
+  const { catalog, inputKeys, inputHint, session, secrets, depth, paramBudget, suggestions } = context;
   const inputs = inputKeys === undefined ? draft.usedInputs : new Set([...draft.inputKeys, ...inputKeys]);
   yield* checkStructure(definition, PIPELINE_SHAPE);
   yield* checkParamDefinitions(definition, paramBudget);

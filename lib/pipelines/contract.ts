@@ -33,7 +33,7 @@ export interface Contract {
 }
 
 /** A language model that a task needs. */
-export interface ModelNeed {
+interface ModelNeed {
   readonly purpose: ModelPurpose;
   /** The model that the task names; undefined for the one of the purpose. */
   readonly model: string | undefined;
@@ -58,46 +58,38 @@ interface SessionRead {
   readonly isNested: boolean;
 }
 
-/** Contracts of inline pipelines, by task id. */
-type NestedContracts = ReadonlyMap<
-  string,
-  { readonly contract: Contract; readonly definition: Pick<PipelineDefinition, 'reads'> }
->;
+/** Inline pipelines, by task id. */
+type Nested = ReadonlyMap<string, { readonly contract: Contract; readonly definition: PipelineDefinition }>;
 
 export function deriveContract(
   { params = {} }: PipelineDefinition,
-  draft: PipelineDraft,
-  nested: NestedContracts,
+  { tasks, usedInputs }: PipelineDraft,
+  nested: Nested,
 ): Contract {
-  const { tasks } = draft;
-  const contracts = [...nested.values()].map(({ contract }) => contract);
+  const contracts = Array.from(nested.values(), ({ contract }) => contract);
+  const isSomeNested = (flag: 'storesUnknownKey' | 'readsUnknownKey' | 'mayStoreMore'): boolean =>
+    contracts.some((contract) => contract[flag]);
   const templatedStores = collectTemplatedStores(tasks, nested);
   // The inputs of `store` and `run_pipeline` show what they store; the other built-in tools neither read nor store.
   const usesCustomTool = tasks.some(({ builtin }) => builtin === undefined);
   const runsUnknownPipeline = tasks.some((task) => isPipelineCall(task) && !nested.has(task.id));
   const storesUnknownKey =
-    runsUnknownPipeline ||
-    templatedStores.size > 0 ||
-    contracts.some((contract) => contract.storesUnknownKey);
+    runsUnknownPipeline || templatedStores.size > 0 || isSomeNested('storesUnknownKey');
   return {
-    inputs: draft.usedInputs,
+    inputs: usedInputs,
     requiredParams: Object.keys(params).filter((name) => params[name]?.default === undefined),
     reads: collectReads(tasks, nested),
-    readsUnknownKey:
-      usesCustomTool || runsUnknownPipeline || contracts.some((contract) => contract.readsUnknownKey),
+    readsUnknownKey: usesCustomTool || runsUnknownPipeline || isSomeNested('readsUnknownKey'),
     secrets: collectSecrets(tasks, nested),
     models: collectModels(tasks, nested),
     stores: collectStores(tasks, nested),
     templatedStores,
     storesUnknownKey,
-    mayStoreMore: storesUnknownKey || usesCustomTool || contracts.some(({ mayStoreMore }) => mayStoreMore),
+    mayStoreMore: storesUnknownKey || usesCustomTool || isSomeNested('mayStoreMore'),
   };
 }
 
-function collectReads(
-  tasks: readonly DraftTask[],
-  nested: NestedContracts,
-): ReadonlyMap<string, SessionRead> {
+function collectReads(tasks: readonly DraftTask[], nested: Nested): ReadonlyMap<string, SessionRead> {
   const reads = new Map<string, SessionRead>();
   for (const [key, read] of tasks.flatMap((task) => [...readsOfTask(task), ...nestedReads(task, nested)])) {
     const known = reads.get(key);
@@ -113,7 +105,7 @@ function readsOfTask(task: DraftTask): [string, SessionRead][] {
 }
 
 /** Lists the keys in the `reads` of the nested pipeline (D3), or else those it reads, without those that the call passes. */
-function nestedReads({ id, literalInputs }: DraftTask, nested: NestedContracts): [string, SessionRead][] {
+function nestedReads({ id, literalInputs }: DraftTask, nested: Nested): [string, SessionRead][] {
   const pipeline = nested.get(id);
   if (pipeline === undefined) return [];
   const { reads } = pipeline.contract;
@@ -127,10 +119,7 @@ function nestedReads({ id, literalInputs }: DraftTask, nested: NestedContracts):
     });
 }
 
-function collectSecrets(
-  tasks: readonly DraftTask[],
-  nested: NestedContracts,
-): ReadonlyMap<string, SecretUse> {
+function collectSecrets(tasks: readonly DraftTask[], nested: Nested): ReadonlyMap<string, SecretUse> {
   let secrets: Map<string, SecretUse> | undefined;
   const add = (name: string, task: string, isOptional: boolean): void => {
     secrets ??= new Map();
@@ -150,7 +139,7 @@ function collectSecrets(
   return secrets ?? NO_SECRETS;
 }
 
-function collectModels(tasks: readonly DraftTask[], nested: NestedContracts): readonly ModelNeed[] {
+function collectModels(tasks: readonly DraftTask[], nested: Nested): readonly ModelNeed[] {
   const needs = new Map<string, ModelNeed>();
   const add = (need: ModelNeed): void =>
     void needs.set(`${need.purpose} ${need.model ?? ''} ${need.param ?? ''}`, need);
@@ -173,20 +162,19 @@ const ONLY_A_PARAM = /^\s*\{\{\s*params\.(\w+)\s*\}\}\s*$/;
 
 const NO_SECRETS: ReadonlyMap<string, SecretUse> = new Map();
 
-function collectStores(tasks: readonly DraftTask[], nested: NestedContracts): ReadonlyMap<string, string> {
+function collectStores(tasks: readonly DraftTask[], nested: Nested): ReadonlyMap<string, string> {
   const stores = new Map<string, string>();
   for (const task of tasks) {
     const own = readStore(task)?.key;
-    const keys = [
-      ...(own === undefined ? [] : [own]),
-      ...(nested.get(task.id)?.contract.stores.keys() ?? []),
-    ];
-    for (const key of keys) if (!stores.has(key)) stores.set(key, task.id);
+    if (own !== undefined && !stores.has(own)) stores.set(own, task.id);
+    for (const key of nested.get(task.id)?.contract.stores.keys() ?? []) {
+      if (!stores.has(key)) stores.set(key, task.id);
+    }
   }
   return stores;
 }
 
-function collectTemplatedStores(tasks: readonly DraftTask[], nested: NestedContracts): ReadonlySet<string> {
+function collectTemplatedStores(tasks: readonly DraftTask[], nested: Nested): ReadonlySet<string> {
   const storing = tasks.filter(
     (task) => hasUnknownStoreKey(task) || (nested.get(task.id)?.contract.templatedStores.size ?? 0) > 0,
   );

@@ -78,11 +78,7 @@ export interface PipelineDraft {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/**
- * Reads what can be read of a definition; the schema reports wrong types.
- *
- * @param catalog determines which inputs contain no templates
- */
+/** Reads what can be read of a definition; the schema reports wrong types. Some tools have inputs without templates. */
 export function readDraft(
   definition: unknown,
   catalog: Catalog,
@@ -102,6 +98,11 @@ const TOO_MANY_EXPRESSIONS: Diagnostic = {
   path: ['tasks'],
   hint: 'read whole lists and maps instead of each of their members, or divide the pipeline',
 };
+
+interface Compiled {
+  readonly template: Template;
+  readonly texts: readonly LocatedText[];
+}
 
 class DraftReader {
   readonly #root: Record<string, unknown>;
@@ -134,7 +135,9 @@ class DraftReader {
       if (task === undefined) continue;
       tasks.push(task);
       upstream.set(task.id, findUpstream(task, this.#taskIds));
-      for (const key of listReadInputs(task)) usedInputs.add(key);
+      for (const { reference } of listReferences(task)) {
+        if (reference.kind === 'input') usedInputs.add(reference.key);
+      }
     }
     if (this.#table.isOverfull) this.#diagnostics.push(TOO_MANY_EXPRESSIONS);
     return {
@@ -181,11 +184,7 @@ class DraftReader {
     };
   }
 
-  *#compile(
-    value: unknown,
-    path: Path,
-    verbatim?: ReadonlySet<string>,
-  ): Steps<{ readonly template: Template; readonly texts: readonly LocatedText[] }> {
+  *#compile(value: unknown, path: Path, verbatim?: ReadonlySet<string>): Steps<Compiled> {
     const maxProblems = MAX_PROBLEMS + 1 - this.#diagnostics.length;
     const options = { table: this.#table, verbatim, maxProblems };
     const compilation = yield* compileInSteps((value ?? null) as Json, options);
@@ -202,10 +201,8 @@ class DraftReader {
     const goal = compileGoal(text.length > MAX_GOAL_LENGTH ? '' : text);
     for (const problem of goal.problems) {
       const message = `${problem.message}: the template stays text in the goal`;
-      this.#diagnostics.push({
-        ...describeSyntaxError({ ...problem, message, hint: GOAL_HINT }, ['goal']),
-        severity: 'warning',
-      });
+      const diagnostic = describeSyntaxError({ ...problem, message, hint: GOAL_HINT }, ['goal']);
+      this.#diagnostics.push({ ...diagnostic, severity: 'warning' });
     }
     return goal;
   }
@@ -240,13 +237,9 @@ class DraftReader {
 /** Finds the tasks that must run before a task: those whose outputs it reads, and those in `await` (rules 5 and 6). */
 function findUpstream(task: DraftTask, taskIds: ReadonlySet<string>): ReadonlySet<string> {
   const read = listReferences(task).flatMap(({ reference }) =>
-    reference.kind === 'task' ? [reference.taskId] : [],
+    reference.kind === 'task' ? reference.taskId : [],
   );
   return new Set([...read, ...task.awaits].filter((id) => id !== task.id && taskIds.has(id)));
-}
-
-function listReadInputs(task: DraftTask): string[] {
-  return listReferences(task).flatMap(({ reference }) => (reference.kind === 'input' ? [reference.key] : []));
 }
 
 /** A reference of a text. Its path is made when it is read: most are not, and may be long. */

@@ -52,13 +52,7 @@ export async function readDefinitionText(file: string): Promise<string> {
   }
 }
 
-/**
- * Reads a regular file in UTF-8 that is no longer than a definition may be.
- *
- * @param real the path with all links resolved
- * @param shown the path that messages show
- * @throws ToolError
- */
+/** Reads a regular file in UTF-8, by its real path, that is no longer than a definition may be. @throws ToolError */
 export async function readDefinitionFile(real: string, shown: string): Promise<string> {
   return decodeText(await readRegularFile(real, shown, MAX_DEFINITION_BYTES), shown);
 }

@@ -14,7 +14,6 @@ import type { DraftTask, PipelineDraft } from './draft.js';
 import type { CheckResult, Pipeline } from './pipeline.js';
 import { isPipelineCall, isStaticDefinition } from './rules/pipeline-calls.js';
 
-/** The result of checking the inline pipelines of a definition. */
 interface NestedCheck {
   /** The valid pipelines, by the id of the task that runs them. */
   readonly pipelines: ReadonlyMap<string, Pipeline>;

@@ -81,10 +81,8 @@ export interface RunValues {
 
 export type CheckNestedPipeline = (input: DefinitionInput, values: RunValues) => CheckSteps<CheckResult>;
 
-/** Measured memory of an empty pipeline, in bytes. */
+/** Measured memory of an empty pipeline, of a checked task, and of each task that it depends on, in bytes. */
 const PIPELINE_BYTES = 4096;
-
-/** Measured memory of a checked task, and of each task that it depends on, in bytes. */
 const TASK_BYTES = 150;
 const DEPENDENCY_BYTES = 8;
 

@@ -7,11 +7,6 @@ import type { CheckResult } from './pipeline.js';
 
 type ValidResult = CheckResult & { readonly ok: true };
 
-interface CacheEntry {
-  readonly result: ValidResult;
-  readonly bytes: number;
-}
-
 /** Limit of all cached results together. */
 const MAX_BYTES = 8 * 2 ** 20;
 
@@ -23,7 +18,7 @@ const MAX_BYTES = 8 * 2 ** 20;
 export class ValidationCache {
   readonly #maxBytes: number;
   /** In insertion order: the oldest entry is evicted first. */
-  readonly #entries = new Map<string, CacheEntry>();
+  readonly #entries = new Map<string, { readonly result: ValidResult; readonly bytes: number }>();
   #bytes = 0;
 
   /** @param maxBytes estimated memory that the cached results may take */
@@ -31,12 +26,7 @@ export class ValidationCache {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * Returns the result for a definition, in steps.
-   *
-   * @param options of the check
-   * @param check is called when there is no result yet
-   */
+  /** Returns the result for a definition, in steps; without one yet, calls `check`. */
   *get(
     input: DefinitionInput,
     { inputs, session, isChecked = false }: Omit<CheckOptions, 'catalog'>,

@@ -1,4 +1,5 @@
 import type { Steps } from '../common/scheduling/steps.js';
+import { groupBy } from '../definition/group-by.js';
 
 /** Maps each task id to the ids of the tasks that must run before it. Iterates in declared order. */
 export type Upstream = ReadonlyMap<string, ReadonlySet<string>>;
@@ -30,7 +31,8 @@ export function* computeWaves(upstream: Upstream): Steps<Layering> {
     ready = ready.flatMap((id) => release(downstream.get(id) ?? [], missing));
   }
   if (waveOf.size < upstream.size) return { ok: false, cycle: findCycle(upstream, waveOf) };
-  return { ok: true, waves: groupByWave(upstream, waveOf) };
+  const waves = groupBy(upstream.keys(), (id) => waveOf.get(id) ?? 0);
+  return { ok: true, waves: Array.from(waves, (_, wave) => waves.get(wave) ?? []) };
 }
 
 function* invert(upstream: Upstream): Steps<Map<string, string[]>> {
@@ -53,16 +55,6 @@ function release(followers: readonly string[], missing: Map<string, number>): st
     missing.set(id, left);
     return left === 0;
   });
-}
-
-function groupByWave(upstream: Upstream, waveOf: ReadonlyMap<string, number>): string[][] {
-  const waves: string[][] = [];
-  for (const id of upstream.keys()) {
-    const wave = waveOf.get(id) ?? 0;
-    waves[wave] ??= [];
-    waves[wave].push(id);
-  }
-  return waves;
 }
 
 /** Every task without a wave needs another one without a wave, so following the needs leads into a cycle. */

@@ -1,6 +1,11 @@
 import type { CheckBudget } from '../common/json-schema/check-budget.js';
 import { isObject, toJsonPointer } from '../common/json/json.js';
-import { type Diagnostic, ProblemList, withPositionInMessage } from '../definition/problems/diagnostic.js';
+import {
+  type Diagnostic,
+  type Findings,
+  ProblemList,
+  withPositionInMessage,
+} from '../definition/problems/diagnostic.js';
 import type { Path, Problem } from '../definition/problems/problem.js';
 import { detectKind } from '../definition/schema/root.js';
 import { Suggestions } from '../definition/suggest.js';
@@ -32,7 +37,6 @@ export interface PlanCheckContext extends KeyContext {
   readonly paramBudget: CheckBudget;
 }
 
-/** The result of checking the pipeline of one sub-pipeline. */
 export interface SubPipelineCheck {
   readonly subPipeline: DraftSubPipeline;
   /** Undefined when the pipeline is missing or not valid. */
@@ -44,11 +48,7 @@ export interface SubPipelineCheck {
   readonly problems: readonly Problem[];
 }
 
-/**
- * Checks the pipeline of each sub-pipeline, inline or not, as `checkPipeline` does (D8, D46).
- *
- * @param base leads to the plan
- */
+/** Checks the pipeline of each sub-pipeline, inline or not, as `checkPipeline` does (D8, D46). `base` leads to the plan. */
 export function* checkSubPipelines(
   { subPipelines }: PlanDraft,
   source: Source,
@@ -91,11 +91,14 @@ function* checkInline(
   pointer: string,
   context: PlanCheckContext,
 ): CheckSteps<SubPipelineCheck> {
-  const { file, path } = subPipeline;
+  const { id, file, path } = subPipeline;
   const locate = (problem: Problem): Problem => ({ ...problem, path: `${pointer}${problem.path}` });
   const check = yield* checkSubPipeline(subPipeline, source, [...path, 'pipeline'], context, locate);
   if (file === undefined) return check;
-  return { ...check, diagnostics: [fileAndPipeline(subPipeline), ...check.diagnostics] };
+  const message = `sub-pipeline "${id}" has both "file" and "pipeline"`;
+  const hint = 'keep one of them';
+  const diagnostic = { code: 'invalid_value', message, path: [...path, 'file'], hint } as const;
+  return { ...check, diagnostics: [diagnostic, ...check.diagnostics] };
 }
 
 function* checkExternal(
@@ -131,7 +134,9 @@ function* checkSubPipeline(
 ): CheckSteps<SubPipelineCheck> {
   const empty = unchecked(subPipeline);
   if (detectKind(source.value) === 'plan') {
-    return { ...empty, diagnostics: [nestedPlan(subPipeline, planPath)] };
+    const message = `sub-pipeline "${subPipeline.id}" is a plan, but a plan can only contain pipelines`;
+    const hint = 'move its sub-pipelines into this plan';
+    return { ...empty, diagnostics: [{ code: 'nested_plan', message, path: planPath, hint }] };
   }
   const reads = new Set(subPipeline.reads.map(({ key }) => key));
   const check = yield* checkSourceInSteps(source, {
@@ -146,23 +151,17 @@ function* checkSubPipeline(
     paramBudget: context.paramBudget,
   });
   // When the pipeline is valid, comparing it with the plan reports the keys that nothing stores.
-  const problems = check.problems
-    .filter(({ code }) => !check.ok || code !== 'session_never_stored')
-    .map(locate);
-  return { ...empty, pipeline: check.ok ? check.pipeline : undefined, problems };
+  const kept = check.problems.filter(({ code }) => !check.ok || code !== 'session_never_stored');
+  return { ...empty, pipeline: check.ok ? check.pipeline : undefined, problems: kept.map(locate) };
 }
 
 /**
  * Lists the inputs that the pipeline may read. The plan reports the unknown ones; here they count as available, and so
  * do the inputs that were probably meant.
  */
-function listAvailableInputs(
-  { inputs }: DraftSubPipeline,
-  { inputs: known, suggestions }: KeyContext,
-): string[] {
-  return inputs.flatMap(({ key }) =>
-    known.has(key) ? [key] : [key, suggestions.nearest(key, known) ?? key],
-  );
+function listAvailableInputs({ inputs }: DraftSubPipeline, context: KeyContext): string[] {
+  const { inputs: known, suggestions } = context;
+  return inputs.flatMap(({ key }) => (known.has(key) ? key : [key, suggestions.nearest(key, known) ?? key]));
 }
 
 function missingPipeline(
@@ -176,48 +175,24 @@ function missingPipeline(
     hint: 'write it in the plan under "pipeline", or submit it with the plan',
   };
   if (complete) return { code: 'missing_pipeline', message, path, hint };
-  return {
-    code: 'missing_pipeline',
-    severity: 'warning',
-    message: `${message}, so only the declaration of "${id}" in the plan was checked`,
-    path,
-    hint,
-  };
-}
-
-function nestedPlan({ id }: DraftSubPipeline, path: Path): Diagnostic {
-  return {
-    code: 'nested_plan',
-    message: `sub-pipeline "${id}" is a plan, but a plan can only contain pipelines`,
-    path,
-    hint: 'move its sub-pipelines into this plan',
-  };
-}
-
-function fileAndPipeline({ id, path }: DraftSubPipeline): Diagnostic {
-  return {
-    code: 'invalid_value',
-    message: `sub-pipeline "${id}" has both "file" and "pipeline"`,
-    path: [...path, 'file'],
-    hint: 'keep one of them',
-  };
+  const warning = `${message}, so only the declaration of "${id}" in the plan was checked`;
+  return { code: 'missing_pipeline', severity: 'warning', message: warning, path, hint };
 }
 
 /** Warns of pipelines submitted with the plan that no sub-pipeline uses. Their paths are not in the plan. */
 export function* checkUnusedPipelines(
   draft: PlanDraft,
   pipelines: ReadonlyMap<string, PipelineInput>,
-): Generator<Diagnostic | undefined> {
+): Findings {
   const byId = new Map(uniqueSubPipelines(draft).map((subPipeline) => [subPipeline.id, subPipeline]));
   const suggestions = new Suggestions();
   for (const id of pipelines.keys()) {
     const subPipeline = byId.get(id);
     if (subPipeline !== undefined && subPipeline.inline === undefined) continue;
-    const message =
-      subPipeline === undefined
-        ? `the submitted pipeline "${id}" is not used: the plan has no sub-pipeline of that id`
-        : `the submitted pipeline "${id}" is not used: the plan contains that pipeline`;
-    const hint = subPipeline === undefined ? suggestions.hint(id, byId.keys()) : undefined;
+    const isUnknown = subPipeline === undefined;
+    const reason = isUnknown ? 'has no sub-pipeline of that id' : 'contains that pipeline';
+    const message = `the submitted pipeline "${id}" is not used: the plan ${reason}`;
+    const hint = isUnknown ? suggestions.hint(id, byId.keys()) : undefined;
     yield { code: 'unknown_reference', message, path: ['pipelines', id], severity: 'warning', hint };
   }
 }

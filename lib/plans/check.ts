@@ -5,6 +5,7 @@ import {
   collectFindings,
   compareProblems,
   type Diagnostic,
+  type Findings,
   limitProblems,
   toProblem,
   toProblems,
@@ -62,6 +63,8 @@ export type PlanCheckResult =
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
+type PlanCheckSteps = CheckSteps<PlanCheckResult>;
+
 /** The structure of a plan (Plan, D44). */
 const PLAN_SHAPE: DefinitionShape = {
   validate,
@@ -93,18 +96,12 @@ export function checkPlanSource(source: Source, options: PlanCheckOptions): Plan
 }
 
 /** Checks a plan as `checkPlan` and `checkPlanDefinition` do, in steps. */
-export function* checkPlanInSteps(
-  input: DefinitionInput,
-  options: PlanCheckOptions,
-): CheckSteps<PlanCheckResult> {
+export function* checkPlanInSteps(input: DefinitionInput, options: PlanCheckOptions): PlanCheckSteps {
   return yield* checkPlanSourceInSteps(yield* readInput(input), options);
 }
 
 /** Checks a parsed plan in steps. */
-export function* checkPlanSourceInSteps(
-  source: Source,
-  options: PlanCheckOptions,
-): CheckSteps<PlanCheckResult> {
+export function* checkPlanSourceInSteps(source: Source, options: PlanCheckOptions): PlanCheckSteps {
   if (source.value === undefined) return { ok: false, problems: limitProblems([...source.problems]) };
   const root = findRoot(source.value, 'plan');
   if (!root.ok) return { ok: false, problems: [...source.problems, toProblem(root.diagnostic, source)] };
@@ -115,9 +112,8 @@ export function* checkPlanSourceInSteps(
   const context = createContext(draft, writers, options);
   const checks = yield* checkSubPipelines(draft, source, root.path, context);
   const cycle = layering.ok ? [] : [describeCycle(layering, draft, writers)];
-  const diagnostics = context.isChecked
-    ? []
-    : yield* collectFindings(applyRules(root.definition, draft, checks, context));
+  const rules = applyRules(root.definition, draft, checks, context);
+  const diagnostics = context.isChecked ? [] : yield* collectFindings(rules);
   const unused = yield* collectFindings(findUnused(draft, context, options));
   const ofPlan = [
     ...source.problems,
@@ -152,7 +148,7 @@ function* applyRules(
   draft: PlanDraft,
   checks: readonly SubPipelineCheck[],
   context: PlanCheckContext,
-): Generator<Diagnostic | undefined> {
+): Findings {
   const structure = checkStructure(definition, PLAN_SHAPE);
   yield* structure;
   yield* checkStart(definition, 'plan');
@@ -166,7 +162,7 @@ function* checkContracts(
   checks: readonly SubPipelineCheck[],
   structure: readonly Diagnostic[],
   context: PlanCheckContext,
-): Generator<Diagnostic | undefined> {
+): Findings {
   const invalid = new Set(structure.map(({ path }) => path[1]));
   for (const { subPipeline, pipeline, file } of checks) {
     yield;
@@ -180,7 +176,7 @@ function* findUnused(
   { inputKeys, subPipelines }: PlanDraft,
   { pipelines }: PlanCheckContext,
   { inputs = {} }: PlanCheckOptions,
-): Generator<Diagnostic | undefined> {
+): Findings {
   const passedInputs = subPipelines.flatMap((subPipeline) => subPipeline.inputs.map(({ key }) => key));
   yield* checkUnusedPipelines({ inputKeys, subPipelines }, pipelines);
   yield* checkUnusedInputs(Object.keys(inputs), {
@@ -208,11 +204,10 @@ function* toValidResult(
   checks: readonly SubPipelineCheck[],
   problems: readonly Problem[],
 ): Steps<PlanCheckResult> {
-  const pipelines = new Map(
-    checks.flatMap(({ subPipeline: { id }, pipeline }) =>
-      pipeline === undefined ? [] : [[id, pipeline] as const],
-    ),
-  );
+  const pipelines = new Map<string, Pipeline>();
+  for (const { subPipeline, pipeline } of checks) {
+    if (pipeline !== undefined) pipelines.set(subPipeline.id, pipeline);
+  }
   const statistics = computePlanStatistics(definition, computeOrder(needs), waves, pipelines.values());
   const plan = yield* assemblePlan(definition, pipelines, needs, statistics, problems);
   return { ok: true, plan, statistics, problems };

@@ -56,10 +56,8 @@ export function* readPlanDraft(definition: unknown): Steps<PlanDraft> {
       inline: Object.hasOwn(value, 'pipeline') ? { value: value['pipeline'] } : undefined,
     });
   }
-  return {
-    subPipelines,
-    inputKeys: new Set(isObject(root['inputs']) ? Object.keys(root['inputs']) : []),
-  };
+  const inputs = isObject(root['inputs']) ? root['inputs'] : {};
+  return { subPipelines, inputKeys: new Set(Object.keys(inputs)) };
 }
 
 /** Returns the first sub-pipeline of each id. */

@@ -1,12 +1,11 @@
 import { setOwn } from '../common/json/json.js';
-import type { Steps } from '../common/scheduling/steps.js';
+import { runToEnd, type Steps } from '../common/scheduling/steps.js';
 import { groupBy } from '../definition/group-by.js';
 import { abbreviate } from '../definition/problems/problem.js';
 import { getOrThrow } from '../definition/assert.js';
-import { runToEnd } from '../common/scheduling/steps.js';
 import { joinFirst } from '../common/text.js';
 import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from '../pipelines/drawing/chart.js';
-import { writeGraphSvg } from '../pipelines/drawing/graph-svg.js';
+import { type SvgBox, type SvgEdge, writeGraphSvg } from '../pipelines/drawing/graph-svg.js';
 import { createGraphInSteps, type Graph } from '../pipelines/drawing/graph.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Plan } from './plan.js';
@@ -64,14 +63,12 @@ export function* drawInSteps(
   return { kind: 'plan', plan: yield* createPlanGraphInSteps(definition.plan), pipelines };
 }
 
-function listEdgesTo(
-  to: string,
-  reads: readonly string[],
-  writers: ReadonlyMap<string, string | null>,
-): PlanGraphEdge[] {
+type Writers = ReadonlyMap<string, string | null>;
+
+function listEdgesTo(to: string, reads: readonly string[], writers: Writers): PlanGraphEdge[] {
   const keysByWriter = groupBy(reads, (key) => getOrThrow(writers, key));
   return [...keysByWriter].flatMap(([from, keys]) =>
-    from === null || from === to ? [] : [{ from, to, keys }],
+    from === null || from === to ? [] : { from, to, keys },
   );
 }
 
@@ -103,32 +100,21 @@ export function renderPlanDot({ id, waves, edges }: PlanGraph): string {
 
 /** Renders the sub-pipelines as SVG; the label of an edge names its keys. */
 export function renderPlanSvg({ id, goal, waves, edges }: PlanGraph): string {
-  return runToEnd(
-    writeGraphSvg({
-      id,
-      goal,
-      waves: waves.map((wave) =>
-        wave.map((part) => ({ id: part.id, detail: formatTaskCount(part), isStack: false })),
-      ),
-      edges: edges.map(({ from, to, keys }) => ({
-        from,
-        to,
-        isDashed: false,
-        label: joinFirst(keys, 1),
-        title: `${to} reads from ${from}: ${abbreviate(keys).join(', ')}`,
-      })),
-    }),
-  );
+  const toBox = (part: PlanGraphPart): SvgBox => {
+    return { id: part.id, detail: formatTaskCount(part), isStack: false };
+  };
+  const toEdge = ({ from, to, keys }: PlanGraphEdge): SvgEdge => {
+    const title = `${to} reads from ${from}: ${abbreviate(keys).join(', ')}`;
+    return { from, to, isDashed: false, label: joinFirst(keys, 1), title };
+  };
+  const boxes = waves.map((wave) => wave.map(toBox));
+  return runToEnd(writeGraphSvg({ id, goal, waves: boxes, edges: edges.map(toEdge) }));
 }
 
 /** Renders the waves side by side as text, as many in a row as fit into `columns`. */
 export function renderPlanText(graph: PlanGraph, columns: number): string {
-  return textChart(
-    graph,
-    formatTaskCount,
-    ({ from, keys }) => `${from}: ${abbreviate(keys).join(', ')}`,
-    columns,
-  );
+  const formatEdge = ({ from, keys }: PlanGraphEdge): string => `${from}: ${abbreviate(keys).join(', ')}`;
+  return textChart(graph, formatTaskCount, formatEdge, columns);
 }
 
 function formatTaskCount({ tasks }: PlanGraphPart): string {

@@ -51,9 +51,8 @@ export async function readPipelines(
 export function* listExternal({ value }: Pick<Source, 'value'>): Steps<DraftSubPipeline[]> {
   const root = findRoot(value, 'plan');
   if (!root.ok) return [];
-  return uniqueSubPipelines(yield* readPlanDraft(root.definition)).filter(
-    ({ inline }) => inline === undefined,
-  );
+  const draft = yield* readPlanDraft(root.definition);
+  return uniqueSubPipelines(draft).filter(({ inline }) => inline === undefined);
 }
 
 /** Every open file takes a descriptor, and a process has few. */
@@ -67,13 +66,12 @@ async function readNamed(id: string, file: string, folder: PlanFolder): Promise<
     case 'absent': {
       const meant = await folder.nearest(file);
       const message = `sub-pipeline "${id}": there is no file "${file}" in ${folder.path}`;
-      return missing(message, meant === undefined ? undefined : didYouMean(meant));
+      return { missing: { message, ...(meant !== undefined && { hint: didYouMean(meant) }) } };
     }
-    case 'plan':
-      return unreadable(
-        `sub-pipeline "${id}" names the plan itself: ${file}`,
-        'name the file of its own pipeline',
-      );
+    case 'plan': {
+      const hint = 'name the file of its own pipeline';
+      return { unreadable: { message: `sub-pipeline "${id}" names the plan itself: ${file}`, hint } };
+    }
     default:
       return toInput(id, file, result);
   }
@@ -87,28 +85,19 @@ async function readSibling(id: string, folder: PlanFolder): Promise<PipelineInpu
     const file = `${id}.${extension}`;
     const result = await folder.read(file);
     if (result.kind === 'plan') {
-      return unreadable(`sub-pipeline "${id}" has no "file", and ${file} is the plan itself`, NAME_IT);
+      const message = `sub-pipeline "${id}" has no "file", and ${file} is the plan itself`;
+      return { unreadable: { message, hint: NAME_IT } };
     }
     if (result.kind !== 'absent') return toInput(id, file, result);
   }
   const names = `${id}.yaml, ${id}.yml or ${id}.json`;
-  return missing(`sub-pipeline "${id}" has no "file", and there is no ${names} in ${folder.path}`, NAME_IT);
+  const message = `sub-pipeline "${id}" has no "file", and there is no ${names} in ${folder.path}`;
+  return { missing: { message, hint: NAME_IT } };
 }
 
-function toInput(
-  id: string,
-  file: string,
-  result: Extract<PlanFileResult, { kind: 'text' | 'unreadable' }>,
-): PipelineInput {
-  return result.kind === 'text'
-    ? { text: result.text, file }
-    : unreadable(`sub-pipeline "${id}": ${result.message}`);
-}
+type FileContent = Extract<PlanFileResult, { kind: 'text' | 'unreadable' }>;
 
-function missing(message: string, hint?: string): PipelineInput {
-  return { missing: { message, ...(hint === undefined ? {} : { hint }) } };
-}
-
-function unreadable(message: string, hint?: string): PipelineInput {
-  return { unreadable: { message, ...(hint === undefined ? {} : { hint }) } };
+function toInput(id: string, file: string, result: FileContent): PipelineInput {
+  if (result.kind === 'text') return { text: result.text, file };
+  return { unreadable: { message: `sub-pipeline "${id}": ${result.message}` } };
 }

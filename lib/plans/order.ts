@@ -7,12 +7,9 @@ import type { DraftSubPipeline, PlanDraft } from './draft.js';
 
 /** Finds which sub-pipelines run before each one, by name: those that store what it reads (Plan, rule 1). */
 export function computeNeeds({ subPipelines }: PlanDraft, writers: KeyWriters): Upstream {
-  return new Map(
-    subPipelines.map((reader) => [
-      reader.name,
-      new Set(reader.reads.flatMap(({ key }) => writers.other(key, reader)?.name ?? [])),
-    ]),
-  );
+  const needsOf = (reader: DraftSubPipeline): ReadonlySet<string> =>
+    new Set(reader.reads.flatMap(({ key }) => writers.other(key, reader)?.name ?? []));
+  return new Map(subPipelines.map((reader) => [reader.name, needsOf(reader)]));
 }
 
 /**

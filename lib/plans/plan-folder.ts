@@ -5,7 +5,6 @@ import { isPathInside } from '../common/files.js';
 import { nearest } from '../definition/suggest.js';
 import { describeReadError, readDefinitionFile } from '../pipelines/load.js';
 
-/** The result of reading a path in the folder. */
 export type PlanFileResult =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'absent' }
@@ -38,11 +37,8 @@ export class PlanFolder {
 
   static async open(folder: string, planFile: string | undefined): Promise<PlanFolder> {
     const path = resolve(folder);
-    return new PlanFolder(
-      path,
-      await resolveLinks(path),
-      planFile && (await resolveLinks(resolve(planFile))),
-    );
+    const realPlan = planFile && (await resolveLinks(resolve(planFile)));
+    return new PlanFolder(path, await resolveLinks(path), realPlan);
   }
 
   /** Reads the text of a file. Touches nothing outside the folder, except to resolve a link that leads there. */
@@ -92,10 +88,9 @@ export class PlanFolder {
     let left = MAX_ENTRIES;
     for await (const entry of await opendir(folder)) {
       if (left-- <= 0) break;
-      const isFile = entry.isFile() || entry.isSymbolicLink();
-      if (!isFile || !EXTENSIONS.has(extname(entry.name)) || join(folder, entry.name) === this.#planFile)
-        continue;
-      files.push(entry.name);
+      const { name } = entry;
+      const isFile = (entry.isFile() || entry.isSymbolicLink()) && EXTENSIONS.has(extname(name));
+      if (isFile && join(folder, name) !== this.#planFile) files.push(name);
     }
     return files.sort();
   }

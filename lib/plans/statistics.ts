@@ -31,11 +31,13 @@ export function computePlanStatistics(
   };
 }
 
+type KeyUseDraft = { stored_by: string | null; read_by: string[] };
+
 /** In a valid plan the writer of a key comes before its readers; a key that is read first comes from the session. */
 function collectKeyUses({ sub_pipelines }: PlanDefinition, order: readonly string[]): KeyUse[] {
   const byId = new Map(sub_pipelines.map((declared) => [declared.id, declared]));
-  const uses = new Map<string, { stored_by: string | null; read_by: string[] }>();
-  const getUse = (key: string): { stored_by: string | null; read_by: string[] } => {
+  const uses = new Map<string, KeyUseDraft>();
+  const getUse = (key: string): KeyUseDraft => {
     const use = uses.get(key) ?? { stored_by: null, read_by: [] };
     uses.set(key, use);
     return use;

@@ -7,6 +7,7 @@ import {
   formatProblems,
   onlyProblem,
   wrapTasks,
+  checkTaskList,
 } from '../support/definitions/check-pipeline.js';
 import { measureCpuMsSync } from '../support/measuring/cpu-time.js';
 
@@ -93,7 +94,7 @@ pipeline:
   });
 
   it('locates each problem by line and JSON pointer', () => {
-    const problem = onlyProblem(checkPipelineText(wrapTasks('- id: a\n  tool: mock\n  retries: 3')));
+    const problem = onlyProblem(checkTaskList('- id: a\n  tool: mock\n  retries: 3'));
     expect(problem).to.deep.equal({
       code: 'unknown_field',
       severity: 'error',
@@ -153,116 +154,6 @@ pipeline:
       'pipeline: {id: "1 p", goal: g, tasks: [{id: a, tool: mock}]}',
       ['invalid_value at /pipeline/id'],
     ],
-    ['a task id with a dot', wrapTasks('- {id: a.b, tool: mock}'), ['invalid_value at /pipeline/tasks/0/id']],
-    [
-      'a reserved task id (D1)',
-      wrapTasks('- {id: session, tool: mock}'),
-      ['reserved_id at /pipeline/tasks/0/id'],
-    ],
-    [
-      'two tasks of one id',
-      wrapTasks('- {id: a, tool: mock}\n- {id: a, tool: mock}'),
-      ['duplicate_task at /pipeline/tasks/1/id'],
-    ],
-    ['a task that is text', wrapTasks('- mock'), ['wrong_type at /pipeline/tasks/0']],
-    [
-      'a negative retry',
-      wrapTasks('- {id: a, tool: mock, retry: -1}'),
-      ['invalid_value at /pipeline/tasks/0/retry'],
-    ],
-    [
-      'a retry of one and a half',
-      wrapTasks('- {id: a, tool: mock, retry: 1.5}'),
-      ['wrong_type at /pipeline/tasks/0/retry'],
-    ],
-    [
-      'a timeout of nothing',
-      wrapTasks('- {id: a, tool: mock, timeout: 0}'),
-      ['invalid_value at /pipeline/tasks/0/timeout'],
-    ],
-    ['an unknown tool', wrapTasks('- {id: a, tool: stor}'), ['unknown_tool at /pipeline/tasks/0/tool']],
-    [
-      'an input that the tool has not',
-      wrapTasks('- {id: a, tool: store, inputs: {key: k, value: 1, appnd: true}}'),
-      ['unknown_input at /pipeline/tasks/0/inputs/appnd'],
-    ],
-    [
-      'an input that is missing',
-      wrapTasks('- {id: a, tool: store, inputs: {key: k}}'),
-      ['missing_input at /pipeline/tasks/0/inputs'],
-    ],
-    [
-      'a literal of the wrong type',
-      wrapTasks('- {id: a, tool: store, inputs: {key: 5, value: 1}}'),
-      ['invalid_input at /pipeline/tasks/0/inputs/key'],
-    ],
-    [
-      'a template that is never closed',
-      wrapTasks('- {id: a, tool: mock, inputs: {x: "{{a.output"}}'),
-      ['template_syntax at /pipeline/tasks/0/inputs/x'],
-    ],
-    [
-      'an unknown name',
-      wrapTasks('- {id: a, tool: mock, inputs: {x: "{{b.output}}"}}'),
-      ['unknown_reference at /pipeline/tasks/0/inputs/x'],
-    ],
-    [
-      'an unknown param',
-      wrapTasks('- {id: a, tool: mock, inputs: {x: "{{params.p}}"}}'),
-      ['unknown_reference at /pipeline/tasks/0/inputs/x'],
-    ],
-    [
-      'an unknown input key (D5)',
-      wrapTasks('- {id: a, tool: mock, inputs: {x: "{{pipeline.inputs.k}}"}}'),
-      ['unknown_reference at /pipeline/tasks/0/inputs/x'],
-    ],
-    [
-      'its own output',
-      wrapTasks('- {id: a, tool: mock, inputs: {x: "{{a.output}}"}}'),
-      ['self_reference at /pipeline/tasks/0/inputs/x'],
-    ],
-    [
-      'awaiting itself',
-      wrapTasks('- {id: a, tool: mock, await: [a]}'),
-      ['self_reference at /pipeline/tasks/0/await/0'],
-    ],
-    [
-      'awaiting a stranger',
-      wrapTasks('- {id: a, tool: mock, await: [b]}'),
-      ['unknown_reference at /pipeline/tasks/0/await/0'],
-    ],
-    [
-      'an item outside a fan-out (D6)',
-      wrapTasks('- {id: a, tool: mock, inputs: {x: "{{item}}"}}'),
-      ['item_outside_fan_out at /pipeline/tasks/0/inputs/x'],
-    ],
-    [
-      'a fan-out that never reads the item (D6)',
-      wrapTasks('- {id: a, tool: mock, parallel_over: "{{session.l ?? []}}"}'),
-      ['item_unused at /pipeline/tasks/0/parallel_over'],
-    ],
-    [
-      'a fan-out over text around a template (D6)',
-      wrapTasks('- {id: a, tool: mock, parallel_over: "x {{session.l ?? []}}", inputs: {x: "{{item}}"}}'),
-      ['invalid_value at /pipeline/tasks/0/parallel_over'],
-    ],
-    [
-      'a fan-out over plain text (D6)',
-      wrapTasks('- {id: a, tool: mock, parallel_over: "list", inputs: {x: "{{item}}"}}'),
-      ['invalid_value at /pipeline/tasks/0/parallel_over'],
-    ],
-    [
-      'a fan-out over two templates (D6)',
-      wrapTasks(
-        '- {id: a, tool: mock, parallel_over: "{{session.l ?? []}}{{session.l ?? []}}", inputs: {x: "{{item}}"}}',
-      ),
-      ['invalid_value at /pipeline/tasks/0/parallel_over'],
-    ],
-    [
-      'a fan-out over its item',
-      wrapTasks('- {id: a, tool: mock, parallel_over: "{{item.list}}", inputs: {x: "{{item}}"}}'),
-      ['item_outside_fan_out at /pipeline/tasks/0/parallel_over'],
-    ],
     [
       'an unknown param in the goal',
       'pipeline: {id: p, goal: "{{params.p}}", tasks: [{id: a, tool: mock}]}',
@@ -284,6 +175,84 @@ pipeline:
       ['invalid_value at /pipeline/params/n/type'],
     ],
   ];
+  /** The same, of tasks: paths begin at the list of tasks. */
+  const wrongTasks: [title: string, tasks: string, problem: string][] = [
+    ['a task id with a dot', '- {id: a.b, tool: mock}', 'invalid_value at 0/id'],
+    ['a reserved task id (D1)', '- {id: session, tool: mock}', 'reserved_id at 0/id'],
+    ['two tasks of one id', '- {id: a, tool: mock}\n- {id: a, tool: mock}', 'duplicate_task at 1/id'],
+    ['a task that is text', '- mock', 'wrong_type at 0'],
+    ['a negative retry', '- {id: a, tool: mock, retry: -1}', 'invalid_value at 0/retry'],
+    ['a retry of one and a half', '- {id: a, tool: mock, retry: 1.5}', 'wrong_type at 0/retry'],
+    ['a timeout of nothing', '- {id: a, tool: mock, timeout: 0}', 'invalid_value at 0/timeout'],
+    ['an unknown tool', '- {id: a, tool: stor}', 'unknown_tool at 0/tool'],
+    [
+      'an input that the tool has not',
+      '- {id: a, tool: store, inputs: {key: k, value: 1, appnd: true}}',
+      'unknown_input at 0/inputs/appnd',
+    ],
+    ['an input that is missing', '- {id: a, tool: store, inputs: {key: k}}', 'missing_input at 0/inputs'],
+    [
+      'a literal of the wrong type',
+      '- {id: a, tool: store, inputs: {key: 5, value: 1}}',
+      'invalid_input at 0/inputs/key',
+    ],
+    [
+      'a template that is never closed',
+      '- {id: a, tool: mock, inputs: {x: "{{a.output"}}',
+      'template_syntax at 0/inputs/x',
+    ],
+    [
+      'an unknown name',
+      '- {id: a, tool: mock, inputs: {x: "{{b.output}}"}}',
+      'unknown_reference at 0/inputs/x',
+    ],
+    [
+      'an unknown param',
+      '- {id: a, tool: mock, inputs: {x: "{{params.p}}"}}',
+      'unknown_reference at 0/inputs/x',
+    ],
+    [
+      'an unknown input key (D5)',
+      '- {id: a, tool: mock, inputs: {x: "{{pipeline.inputs.k}}"}}',
+      'unknown_reference at 0/inputs/x',
+    ],
+    ['its own output', '- {id: a, tool: mock, inputs: {x: "{{a.output}}"}}', 'self_reference at 0/inputs/x'],
+    ['awaiting itself', '- {id: a, tool: mock, await: [a]}', 'self_reference at 0/await/0'],
+    ['awaiting a stranger', '- {id: a, tool: mock, await: [b]}', 'unknown_reference at 0/await/0'],
+    [
+      'an item outside a fan-out (D6)',
+      '- {id: a, tool: mock, inputs: {x: "{{item}}"}}',
+      'item_outside_fan_out at 0/inputs/x',
+    ],
+    [
+      'a fan-out that never reads the item (D6)',
+      '- {id: a, tool: mock, parallel_over: "{{session.l ?? []}}"}',
+      'item_unused at 0/parallel_over',
+    ],
+    [
+      'a fan-out over text around a template (D6)',
+      '- {id: a, tool: mock, parallel_over: "x {{session.l ?? []}}", inputs: {x: "{{item}}"}}',
+      'invalid_value at 0/parallel_over',
+    ],
+    [
+      'a fan-out over plain text (D6)',
+      '- {id: a, tool: mock, parallel_over: "list", inputs: {x: "{{item}}"}}',
+      'invalid_value at 0/parallel_over',
+    ],
+    [
+      'a fan-out over two templates (D6)',
+      '- {id: a, tool: mock, parallel_over: "{{session.l ?? []}}{{session.l ?? []}}", inputs: {x: "{{item}}"}}',
+      'invalid_value at 0/parallel_over',
+    ],
+    [
+      'a fan-out over its item',
+      '- {id: a, tool: mock, parallel_over: "{{item.list}}", inputs: {x: "{{item}}"}}',
+      'item_outside_fan_out at 0/parallel_over',
+    ],
+  ];
+  for (const [title, tasks, problem] of wrongTasks) {
+    wrong.push([title, wrapTasks(tasks), [problem.replace(' at ', ' at /pipeline/tasks/')]]);
+  }
   for (const [title, text, expected] of wrong) {
     it(`rejects ${title}`, () => {
       const check = checkPipelineText(text);
@@ -294,10 +263,8 @@ pipeline:
 
   it('reports the path of a cycle (D8)', () => {
     const problem = onlyProblem(
-      checkPipelineText(
-        wrapTasks(
-          '- {id: a, tool: mock, await: [c]}\n- {id: b, tool: mock, inputs: {x: "{{a.output}}"}}\n- {id: c, tool: mock, await: [b]}',
-        ),
+      checkTaskList(
+        '- {id: a, tool: mock, await: [c]}\n- {id: b, tool: mock, inputs: {x: "{{a.output}}"}}\n- {id: c, tool: mock, await: [b]}',
       ),
     );
     expect(problem).to.deep.include({
@@ -336,18 +303,14 @@ pipeline:
   });
 
   it('reports an unquoted template as one problem, whatever else it breaks', () => {
-    const check = checkPipelineText(
-      wrapTasks(
-        '- {id: a, tool: mock}\n- {id: b, tool: mock, parallel_over: {{a.output}}, inputs: {x: "{{item}}"}}',
-      ),
+    const check = checkTaskList(
+      '- {id: a, tool: mock}\n- {id: b, tool: mock, parallel_over: {{a.output}}, inputs: {x: "{{item}}"}}',
     );
     expect(formatProblems(check)).to.deep.equal(['unquoted_template at /pipeline/tasks/1/parallel_over']);
   });
 
   it('accepts an output without "output", with a warning (D11)', () => {
-    const check = checkPipelineText(
-      wrapTasks('- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {x: "{{a.status}}"}}'),
-    );
+    const check = checkTaskList('- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {x: "{{a.status}}"}}');
     expect(check.ok).to.equal(true);
     expect(onlyProblem(check)).to.deep.include({
       code: 'output_omitted',
@@ -359,9 +322,9 @@ pipeline:
   it('accepts references to the inputs of the run (D5)', () => {
     const text = wrapTasks('- {id: a, tool: mock, inputs: {x: "{{pipeline.inputs.k}}"}}');
     expect(checkPipelineText(text, { inputs: { k: 1 } }).ok).to.equal(true);
-    expect(
-      checkPipelineText(wrapTasks('- {id: a, tool: mock, inputs: {x: "{{pipeline.inputs.k ?? 1}}"}}')).ok,
-    ).to.equal(true);
+    expect(checkTaskList('- {id: a, tool: mock, inputs: {x: "{{pipeline.inputs.k ?? 1}}"}}').ok).to.equal(
+      true,
+    );
   });
 
   it('accepts dots in the id of a pipeline, because recorded pipelines are named after files (D1)', () => {
@@ -371,7 +334,7 @@ pipeline:
   });
 
   it('produces the report of the validation endpoint (D33)', () => {
-    const good = createReport(checkPipelineText(wrapTasks(TASKS)));
+    const good = createReport(checkTaskList(TASKS));
     expect(good).to.deep.include({
       ok: true,
       errors: null,

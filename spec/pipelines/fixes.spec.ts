@@ -17,6 +17,11 @@ function withTasks(tasks: string, before = ''): string {
   return `${START}${before}  tasks:\n${LIST}${tasks}`;
 }
 
+/** A pipeline with a task that reads a template. */
+function reading(template: string, before = ''): string {
+  return withTasks(`    - id: a\n      tool: mock\n      inputs: {x: "${template}"}\n`, before);
+}
+
 /** The mistake, the code of the problem, and the text that the fix must lead to. */
 const CASES: readonly (readonly [name: string, code: string, text: string, part: string])[] = [
   [
@@ -45,52 +50,38 @@ const CASES: readonly (readonly [name: string, code: string, text: string, part:
   [
     'a misspelt task in a template',
     'unknown_reference',
-    withTasks('    - id: a\n      tool: mock\n      inputs: {x: "see {{lits.output[0]}}"}\n'),
+    reading('see {{lits.output[0]}}'),
     '{{list.output[0]}}',
   ],
   [
     'a template that leaves out .output',
     'output_omitted',
-    withTasks('    - id: a\n      tool: mock\n      inputs: {x: "{{ list.rows ?? null }}"}\n'),
+    reading('{{ list.rows ?? null }}'),
     '{{ list.output.rows ?? null }}',
   ],
-  [
-    'a misspelt .output',
-    'output_omitted',
-    withTasks('    - id: a\n      tool: mock\n      inputs: {x: "{{list.outptu}}"}\n'),
-    '{{list.output}}',
-  ],
+  ['a misspelt .output', 'output_omitted', reading('{{list.outptu}}'), '{{list.output}}'],
   [
     'a misspelt param',
     'unknown_reference',
-    withTasks(
-      '    - id: a\n      tool: mock\n      inputs: {x: "{{params.nmae}}"}\n',
-      '  params:\n    name: {type: string}\n',
-    ),
+    reading('{{params.nmae}}', '  params:\n    name: {type: string}\n'),
     '{{params.name}}',
   ],
   [
     'a param without its namespace',
     'unknown_reference',
-    withTasks(
-      '    - id: a\n      tool: mock\n      inputs: {x: "{{name}}"}\n',
-      '  params:\n    name: {type: string}\n',
-    ),
+    reading('{{name}}', '  params:\n    name: {type: string}\n'),
     '{{params.name}}',
   ],
   [
     'a param of a pipeline without params',
     'unknown_reference',
-    withTasks('    - id: a\n      tool: mock\n      inputs: {x: "{{params.who}}"}\n'),
+    reading('{{params.who}}'),
     '  params:\n    who: {type: string}\n',
   ],
   [
     'another param',
     'unknown_reference',
-    withTasks(
-      '    - id: a\n      tool: mock\n      inputs: {x: "{{params.who}}"}\n',
-      '  params:\n    quantity: {type: integer}\n',
-    ),
+    reading('{{params.who}}', '  params:\n    quantity: {type: integer}\n'),
     '    quantity: {type: integer}\n    who:\n      type: string\n',
   ],
   [
@@ -102,10 +93,7 @@ const CASES: readonly (readonly [name: string, code: string, text: string, part:
   [
     'a misspelt input of the pipeline',
     'unknown_reference',
-    withTasks(
-      '    - id: a\n      tool: mock\n      inputs: {x: "{{pipeline.inputs.adress}}"}\n',
-      '  inputs: {address: x}\n',
-    ),
+    reading('{{pipeline.inputs.adress}}', '  inputs: {address: x}\n'),
     '{{pipeline.inputs.address}}',
   ],
   [
@@ -189,115 +177,83 @@ const CASES: readonly (readonly [name: string, code: string, text: string, part:
 ];
 
 /** The same, of fields that are missing: what is added, and what of the text stays beside it. */
-const MISSING: typeof CASES = [
+const MISSING: readonly (readonly [name: string, text: string, part: string])[] = [
   [
     'no goal',
-    'missing_field',
     `pipeline:\n  id: p # the name\n  # what it does\n  tasks:\n${LIST}`,
     `  id: p # the name\n  goal: "${GOAL}"\n  # what it does\n  tasks:\n`,
   ],
   [
     'a goal without a value',
-    'missing_field',
     `pipeline:\n  id: p\n  goal: # later\n  tasks:\n${LIST}`,
     `  goal: "${GOAL}" # later\n`,
   ],
   [
     'no goal in JSON',
-    'missing_field',
     '{\n  "id": "p",\n  "tasks": [{"id": "a", "tool": "mock"}]\n}',
     `"id": "p", "goal": "${GOAL}",\n`,
   ],
-  [
-    'no goal in braces',
-    'missing_field',
-    '{id: p, tasks: [{id: a, tool: mock}]}',
-    `{id: p, goal: "${GOAL}", tasks`,
-  ],
-  ['no id', 'missing_field', `goal: g # why\ntasks:\n${LIST}`, 'id: my_pipeline\ngoal: g # why\n'],
-  ['no tasks', 'missing_field', `${START}  # the end\n`, `goal: g\n  tasks:${MOCK}\n  # the end\n`],
-  ['no tasks and no last line break', 'missing_field', START.trimEnd(), `goal: g\n  tasks:${MOCK}`],
-  ['tasks without a value', 'missing_field', `${START}  tasks: # soon\n\n`, `tasks: # soon${MOCK}\n\n`],
+  ['no goal in braces', '{id: p, tasks: [{id: a, tool: mock}]}', `{id: p, goal: "${GOAL}", tasks`],
+  ['no id', `goal: g # why\ntasks:\n${LIST}`, 'id: my_pipeline\ngoal: g # why\n'],
+  ['no tasks', `${START}  # the end\n`, `goal: g\n  tasks:${MOCK}\n  # the end\n`],
+  ['no tasks and no last line break', START.trimEnd(), `goal: g\n  tasks:${MOCK}`],
+  ['tasks without a value', `${START}  tasks: # soon\n\n`, `tasks: # soon${MOCK}\n\n`],
   [
     'no tasks behind a block of text',
-    'missing_field',
     'id: p\ngoal: |\n  one\n\n  two\n',
     '  two\ntasks:\n  - id: task_1\n    tool: mock\n',
   ],
   [
     'no tasks in lines that end as on Windows',
-    'missing_field',
     'id: p\r\ngoal: g\r\n',
     'goal: g\r\ntasks:\r\n  - id: task_1\r\n    tool: mock\r\n',
   ],
   [
     'a task without an id',
-    'missing_field',
     withTasks('    - tool: mock # here\n'),
     '    - id: task_2\n      tool: mock # here\n',
   ],
   [
     'a task without an id beside one of the id that it would get',
-    'missing_field',
     withTasks('    - {tool: mock}\n    - {id: task_2, tool: mock}\n'),
     '{id: task_3, tool: mock}\n',
   ],
   [
     'a task without a tool',
-    'missing_field',
     withTasks('    - id: a # here\n      retry: 1\n'),
     '    - id: a # here\n      tool: mock\n      retry: 1\n',
   ],
-  [
-    'a task without a tool in braces',
-    'missing_field',
-    withTasks('    - {id: a}\n'),
-    '- {id: a, tool: mock}\n',
-  ],
-  [
-    'a tool without a value',
-    'missing_field',
-    withTasks('    - id: a\n      tool:\n'),
-    '    - id: a\n      tool: mock\n',
-  ],
+  ['a task without a tool in braces', withTasks('    - {id: a}\n'), '- {id: a, tool: mock}\n'],
+  ['a tool without a value', withTasks('    - id: a\n      tool:\n'), '    - id: a\n      tool: mock\n'],
 ];
 
 /** Texts that are no YAML because of their tabs. */
-const TABS: typeof CASES = [
+const TABS: readonly (readonly [name: string, text: string, part: string])[] = [
   [
     'tabs that indent everything',
-    'syntax',
     'pipeline:\n\tid: p # the name\n\t# why\n\tgoal: g\n\ttasks:\n\t\t- id: a\n\t\t\ttool: mock\n',
     'pipeline:\n  id: p # the name\n  # why\n  goal: g\n  tasks:\n    - id: a\n      tool: mock\n',
   ],
-  [
-    'a tab in one line',
-    'syntax',
-    withTasks('    - id: a\n\t\t\ttool: mock\n'),
-    '    - id: a\n      tool: mock\n',
-  ],
-  ['a tab behind spaces', 'syntax', withTasks('  \t- {id: a, tool: mock}\n'), '    - {id: a, tool: mock}\n'],
-  [
-    'a tab behind a dash',
-    'syntax',
-    withTasks('    -\tid: a\n      tool: mock\n'),
-    '    - id: a\n      tool: mock\n',
-  ],
+  ['a tab in one line', withTasks('    - id: a\n\t\t\ttool: mock\n'), '    - id: a\n      tool: mock\n'],
+  ['a tab behind spaces', withTasks('  \t- {id: a, tool: mock}\n'), '    - {id: a, tool: mock}\n'],
+  ['a tab behind a dash', withTasks('    -\tid: a\n      tool: mock\n'), '    - id: a\n      tool: mock\n'],
   [
     'a tab before a block of text',
-    'syntax',
     'id: p\ngoal: |\n\tone\n\ttwo\ntasks: [{id: a, tool: mock}]\n',
     'goal: |\n  one\n  two\ntasks:',
   ],
   [
     'tabs beside a block of text that has tabs of its own',
-    'syntax',
     'id: p\ngoal: |\n  a\tb\n  \tc\ntasks:\n\t- id: a\n\t  tool: mock\n',
     'goal: |\n  a\tb\n  \tc\ntasks:\n  - id: a\n    tool: mock\n',
   ],
 ];
 
-const ALL = [...CASES, ...MISSING, ...TABS];
+const ALL = [
+  ...CASES,
+  ...MISSING.map(([name, text, part]) => [name, 'missing_field', text, part] as const),
+  ...TABS.map(([name, text, part]) => [name, 'syntax', text, part] as const),
+];
 
 describe('Fixes of problems (D8)', () => {
   for (const [name, code, text, part] of ALL) {

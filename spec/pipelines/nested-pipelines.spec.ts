@@ -8,6 +8,7 @@ import {
   formatProblems,
   onlyProblem,
   wrapTasks,
+  checkTaskList,
 } from '../support/definitions/check-pipeline.js';
 
 const wrapNested = (nested: string, more = ''): string =>
@@ -78,9 +79,7 @@ describe('Checking an inline pipeline of a task (D8, D49)', () => {
   it('reads a text without templates, and names the lines of that text in the messages', () => {
     const text = JSON.stringify('id: x\ngoal: g\ntasks:\n- {id: a, tool: moc}');
     expect(
-      onlyProblem(
-        checkPipelineText(wrapTasks(`- {id: call, tool: run_pipeline, inputs: {pipeline: ${text}}}`)),
-      ),
+      onlyProblem(checkTaskList(`- {id: call, tool: run_pipeline, inputs: {pipeline: ${text}}}`)),
     ).to.deep.include({
       code: 'unknown_tool',
       message: 'line 4, column 17 of its text: there is no tool "moc"',
@@ -89,16 +88,16 @@ describe('Checking an inline pipeline of a task (D8, D49)', () => {
     });
     for (const unknown of ['"{{session.p ?? null}}"', '"id: x {{session.p ?? null}}"']) {
       const calling = `- {id: call, tool: run_pipeline, inputs: {pipeline: ${unknown}}}`;
-      expect(formatProblems(checkPipelineText(wrapTasks(calling)))).to.deep.equal([]);
+      expect(formatProblems(checkTaskList(calling))).to.deep.equal([]);
     }
   });
 
   it('requires the task to name one pipeline, by file or inline', () => {
-    expect(formatProblems(checkPipelineText(wrapTasks('- {id: a, tool: run_pipeline}')))).to.deep.equal([
+    expect(formatProblems(checkTaskList('- {id: a, tool: run_pipeline}'))).to.deep.equal([
       'missing_input at /pipeline/tasks/0',
     ]);
     const both = '- {id: a, tool: run_pipeline, inputs: {file: a.yaml, pipeline: "{{session.p ?? null}}"}}';
-    expect(formatProblems(checkPipelineText(wrapTasks(both)))).to.deep.equal([
+    expect(formatProblems(checkTaskList(both))).to.deep.equal([
       'invalid_input at /pipeline/tasks/0/inputs/file',
     ]);
   });
@@ -106,7 +105,7 @@ describe('Checking an inline pipeline of a task (D8, D49)', () => {
   it('assumes that it may store any key that later tasks read (D9)', () => {
     const tasks =
       '- {id: a, tool: run_pipeline, inputs: {file: a.yaml}}\n- {id: b, tool: mock, await: [a], inputs: {v: "{{session.k}}"}}';
-    expect(formatProblems(checkPipelineText(wrapTasks(tasks)))).to.deep.equal([]);
+    expect(formatProblems(checkTaskList(tasks))).to.deep.equal([]);
   });
 });
 
@@ -118,7 +117,7 @@ describe('A verbatim input', () => {
     run: (inputs) => inputs,
   });
   const inputsOf = (inputs: string): unknown => {
-    const check = checkPipelineText(wrapTasks(`- {id: t, tool: literal, inputs: ${inputs}}`), {
+    const check = checkTaskList(`- {id: t, tool: literal, inputs: ${inputs}}`, {
       catalog: new Catalog([tool]),
     });
     if (!check.ok) throw new Error(JSON.stringify(check.problems));

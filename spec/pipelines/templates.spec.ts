@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import type { CheckResult } from '../../lib/pipelines/pipeline.js';
-import { checkPipelineText, onlyProblem, wrapTasks } from '../support/definitions/check-pipeline.js';
+import {
+  checkPipelineText,
+  onlyProblem,
+  wrapTasks,
+  checkTaskList,
+} from '../support/definitions/check-pipeline.js';
 
 describe('Templates of a pipeline', () => {
   /** The source at the position of each problem, up to the next space or quote. */
@@ -55,9 +60,7 @@ describe('Templates of a pipeline', () => {
   });
 
   it('read a whole output when they name only the task, with a warning (D11)', () => {
-    const check = checkPipelineText(
-      wrapTasks('- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {x: "{{a}}"}}'),
-    );
+    const check = checkTaskList('- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {x: "{{a}}"}}');
     expect(check.ok && check.pipeline.waves).to.deep.equal([['a'], ['b']]);
     expect(onlyProblem(check)).to.deep.include({
       code: 'output_omitted',
@@ -69,7 +72,7 @@ describe('Templates of a pipeline', () => {
 
   it('suggest .output for a misspelt one, which might also be a field of the output (D11)', () => {
     const tasks = '- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {x: "{{ a.outptu.rows[0] ?? 1 }}"}}';
-    expect(onlyProblem(checkPipelineText(wrapTasks(tasks)))).to.deep.include({
+    expect(onlyProblem(checkTaskList(tasks))).to.deep.include({
       severity: 'warning',
       hint: 'did you mean {{a.output.rows[0]}}? Otherwise write {{a.output.outptu.rows[0] ?? 1}}',
     });
@@ -96,9 +99,7 @@ describe('Templates of a pipeline', () => {
   });
 
   it('that read nothing known get the hint to remove the "$" before them, beside their own (D9)', () => {
-    const { problems } = checkPipelineText(
-      wrapTasks('- {id: a, tool: mock, inputs: {x: "${{ env.CITY }}"}}'),
-    );
+    const { problems } = checkTaskList('- {id: a, tool: mock, inputs: {x: "${{ env.CITY }}"}}');
     expect(problems.map(({ code, hint }) => [code, hint])).to.deep.equal([
       ['unknown_reference', 'templates read no environment: declare a param and pass it'],
       ['stray_dollar', 'remove it, unless the text needs the "$"'],
@@ -155,7 +156,7 @@ describe('Templates of a pipeline', () => {
   inputs:
     x: |
       {{item}}`;
-    expect(checkPipelineText(wrapTasks(tasks)).problems).to.deep.equal([]);
+    expect(checkTaskList(tasks).problems).to.deep.equal([]);
   });
 
   it('of other values than params stay text in the goal, with a warning (D54)', () => {

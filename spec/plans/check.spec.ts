@@ -12,6 +12,7 @@ import {
   formatPlanProblems,
   wrapSubPipelines,
   validPlan,
+  checkSubPipelines,
 } from '../support/definitions/check-plan.js';
 
 const catalog = builtinCatalog();
@@ -20,10 +21,8 @@ const IDLE = { id: 'p', goal: 'g', tasks: [{ id: 't', tool: 'mock' }] };
 describe('checkPlan (Plan, rule 3; D44)', () => {
   it('accepts a plan under its key or bare, as YAML, JSON or an object (D3, D44)', () => {
     const definition = { id: 'spec', sub_pipelines: [{ id: 'a', pipeline: IDLE }] };
-    expect(
-      checkPlanText(wrapSubPipelines('- {id: a, pipeline: {id: p, goal: g, tasks: [{id: t, tool: mock}]}}'))
-        .ok,
-    ).to.be.true;
+    expect(checkSubPipelines('- {id: a, pipeline: {id: p, goal: g, tasks: [{id: t, tool: mock}]}}').ok).to.be
+      .true;
     for (const value of [definition, { plan: definition }]) {
       expect(checkPlanText(JSON.stringify(value)).ok, JSON.stringify(value)).to.be.true;
       expect(checkPlanDefinition(value, { catalog }).ok, JSON.stringify(value)).to.be.true;
@@ -32,8 +31,8 @@ describe('checkPlan (Plan, rule 3; D44)', () => {
 
   it('returns the plan with its pipelines in declared order and their needs (Plan, rule 1)', () => {
     const plan = validPlan(
-      checkPlanText(
-        wrapSubPipelines(`
+      checkSubPipelines(
+        `
 ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
 - id: collect
   stores: [facts, facts]
@@ -42,7 +41,7 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
     id: p
     goal: g
     tasks: [{id: s, tool: store, inputs: {key: facts, value: "{{pipeline.inputs.topic}}"}}]
-`),
+`,
         { inputs: { topic: 'tea' } },
       ),
     );
@@ -132,10 +131,8 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
   });
 
   it('validates the plan against the schema, with messages for plans', () => {
-    const check = checkPlanText(
-      wrapSubPipelines(
-        '- {id: a, store: [x]}\n- {reads: x, pipeline: 1}\n- {id: 5}\n- {id: c d, stores: [""]}',
-      ),
+    const check = checkSubPipelines(
+      '- {id: a, store: [x]}\n- {reads: x, pipeline: 1}\n- {id: 5}\n- {id: c d, stores: [""]}',
       { complete: false },
     );
     expect(listErrors(check).map(({ message, hint = '' }) => `${message} (${hint})`)).to.deep.equal([
@@ -148,7 +145,7 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
       'entry 1 of "stores" must not be empty ()',
     ]);
     expect(
-      onlyProblem(checkPlanText(wrapSubPipelines(`- {id: a, reads: [""], pipeline: ${pipelineWith({})}}`))),
+      onlyProblem(checkSubPipelines(`- {id: a, reads: [""], pipeline: ${pipelineWith({})}}`)),
     ).to.include({
       code: 'invalid_value',
       message: 'entry 1 of "reads" must not be empty',
@@ -164,16 +161,14 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
   it('reports a pipeline that is not a map once', () => {
     for (const pipeline of ['1', '[]', 'text']) {
       expect(
-        formatPlanProblems(checkPlanText(wrapSubPipelines(`- {id: a, pipeline: ${pipeline}}`))),
+        formatPlanProblems(checkSubPipelines(`- {id: a, pipeline: ${pipeline}}`)),
         pipeline,
       ).to.deep.equal(['wrong_type at /plan/sub_pipelines/0/pipeline']);
     }
   });
 
   it('locates each problem by line and JSON pointer (D8)', () => {
-    expect(
-      onlyProblem(checkPlanText(wrapSubPipelines(matchingSubPipeline('a', { reads: ['x'] })))),
-    ).to.deep.equal({
+    expect(onlyProblem(checkSubPipelines(matchingSubPipeline('a', { reads: ['x'] })))).to.deep.equal({
       code: 'unsatisfied_read',
       message: 'no sub-pipeline stores "x", which "a" reads',
       path: '/plan/sub_pipelines/0/reads/0',
@@ -216,7 +211,7 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
       'unquoted_template at /plan/sub_pipelines/0/pipeline/tasks/0/timeout',
     ]);
     expect(
-      formatPlanProblems(checkPlanText(wrapSubPipelines(`- {id: {{x}}, pipeline: ${pipelineWith({})}}`))),
+      formatPlanProblems(checkSubPipelines(`- {id: {{x}}, pipeline: ${pipelineWith({})}}`)),
     ).to.deep.equal(['unquoted_template at /plan/sub_pipelines/0/id']);
   });
 
@@ -224,7 +219,7 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
     const pipelines = new Map([
       ['b', toFile('pipeline:\n  id: p\n  goal: g\n  tasks:\n    - {id: t, tool: mok}')],
     ]);
-    expect(onlyProblem(checkPlanText(wrapSubPipelines('- {id: b}'), { pipelines }))).to.deep.equal({
+    expect(onlyProblem(checkSubPipelines('- {id: b}', { pipelines }))).to.deep.equal({
       code: 'unknown_tool',
       message: 'there is no tool "mok"',
       path: '/pipeline/tasks/0/tool',
@@ -239,7 +234,7 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
       },
     });
     const broken = new Map([['b', toFile('a: [')]]);
-    expect(onlyProblem(checkPlanText(wrapSubPipelines('- {id: b}'), { pipelines: broken }))).to.include({
+    expect(onlyProblem(checkSubPipelines('- {id: b}', { pipelines: broken }))).to.include({
       code: 'syntax',
       file: 'b.yaml',
       line: 1,
@@ -281,8 +276,8 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
       ['a', { value: IDLE }],
       ['bb', { value: IDLE }],
     ]);
-    const check = checkPlanText(
-      wrapSubPipelines(`- {id: a, pipeline: ${pipelineWith({})}}\n- {id: b, pipeline: ${pipelineWith({})}}`),
+    const check = checkSubPipelines(
+      `- {id: a, pipeline: ${pipelineWith({})}}\n- {id: b, pipeline: ${pipelineWith({})}}`,
       {
         pipelines,
       },
@@ -341,7 +336,7 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
   it('rejects a pipeline that is there and cannot be read, whether or not the plan will run (D55)', () => {
     const pipelines = new Map([['a', { unreadable: { message: 'it is a folder' } }]]);
     for (const complete of [true, false]) {
-      const check = checkPlanText(wrapSubPipelines('- {id: a}'), { pipelines, complete });
+      const check = checkSubPipelines('- {id: a}', { pipelines, complete });
       expect(onlyProblem(check)).to.include({
         code: 'missing_pipeline',
         severity: 'error',
@@ -352,7 +347,7 @@ ${matchingSubPipeline('write', { reads: ['facts'], stores: ['text'] })}
 
   it('rejects a sub-pipeline with both file and pipeline (D44)', () => {
     expect(
-      onlyProblem(checkPlanText(wrapSubPipelines(`- {id: a, file: a.yaml, pipeline: ${pipelineWith({})}}`))),
+      onlyProblem(checkSubPipelines(`- {id: a, file: a.yaml, pipeline: ${pipelineWith({})}}`)),
     ).to.include({
       code: 'invalid_value',
       message: 'sub-pipeline "a" has both "file" and "pipeline"',

@@ -9,11 +9,12 @@ import {
   matchingSubPipeline,
   formatPlanProblems,
   wrapSubPipelines,
+  checkSubPipelines,
 } from '../support/definitions/check-plan.js';
 
 /** Returns the only problem of a sub-pipeline `b` with these fields and this pipeline, beside these others. */
 function problemOf(says: string, pipeline: string, others = ''): Problem {
-  return onlyProblem(checkPlanText(wrapSubPipelines(`- {id: b${says}, pipeline: ${pipeline}}\n${others}`)));
+  return onlyProblem(checkSubPipelines(`- {id: b${says}, pipeline: ${pipeline}}\n${others}`));
 }
 
 function pipelineOf(tasks: string, fields = ''): string {
@@ -42,9 +43,7 @@ describe('checkContract (D46)', () => {
         hint: 'add "y" to its "stores"',
       });
       const pipelines = new Map([['b', toFile(pipelineOf(STORE('y')), 'sub/b.yaml')]]);
-      const problem = onlyProblem(
-        checkPlanText(wrapSubPipelines('- {id: b, file: sub/b.yaml}'), { pipelines }),
-      );
+      const problem = onlyProblem(checkSubPipelines('- {id: b, file: sub/b.yaml}', { pipelines }));
       expect(problem).to.deep.include({
         message: 'task "s" of sub/b.yaml stores "y", which sub-pipeline "b" does not declare',
         path: '/plan/sub_pipelines/0',
@@ -70,8 +69,8 @@ describe('checkContract (D46)', () => {
     });
 
     it('is suggested when the declared key is never stored', () => {
-      const check = checkPlanText(
-        wrapSubPipelines(`- {id: b, stores: [summary], pipeline: ${pipelineOf(STORE('sumary'))}}`),
+      const check = checkSubPipelines(
+        `- {id: b, stores: [summary], pipeline: ${pipelineOf(STORE('sumary'))}}`,
       );
       expect(check.problems.map(({ code, hint }) => `${code}: ${hint}`)).to.deep.equal([
         'undeclared_store: add "sumary" to its "stores"',
@@ -83,12 +82,9 @@ describe('checkContract (D46)', () => {
       const own = defineTool({ name: 'own', description: 'may store', inputs: {}, run: () => null });
       const catalog = builtinCatalog().with([own]);
       for (const task of [STORE('{{pipeline.goal}}'), '{id: o, tool: own}']) {
-        const check = checkPlanText(
-          wrapSubPipelines(`- {id: b, stores: [x], pipeline: ${pipelineOf(task)}}`),
-          {
-            catalog,
-          },
-        );
+        const check = checkSubPipelines(`- {id: b, stores: [x], pipeline: ${pipelineOf(task)}}`, {
+          catalog,
+        });
         expect(formatPlanProblems(check), task).to.include(
           'warning: never_stored at /plan/sub_pipelines/0/stores/0',
         );
@@ -135,8 +131,8 @@ describe('checkContract (D46)', () => {
     });
 
     it('causes a warning when a fallback would be used by chance', () => {
-      const check = checkPlanText(
-        wrapSubPipelines(`- {id: b, pipeline: ${pipelineOf(READ('{{session.x ?? 1}}'))}}\n${WRITER}`),
+      const check = checkSubPipelines(
+        `- {id: b, pipeline: ${pipelineOf(READ('{{session.x ?? 1}}'))}}\n${WRITER}`,
       );
       expect(formatPlanProblems(check)).to.deep.equal(['warning: undeclared_read at /plan/sub_pipelines/0']);
     });
@@ -144,9 +140,7 @@ describe('checkContract (D46)', () => {
     it('causes no warning when a task may have stored it under a templated key', () => {
       const tasks = `${STORE('{{pipeline.goal}}')}, ${READ('{{session.x}}')}`;
       const codes = (others: string) =>
-        formatPlanProblems(
-          checkPlanText(wrapSubPipelines(`- {id: b, pipeline: ${pipelineOf(tasks)}}\n${others}`)),
-        );
+        formatPlanProblems(checkSubPipelines(`- {id: b, pipeline: ${pipelineOf(tasks)}}\n${others}`));
       const templated = 'warning: templated_store at /plan/sub_pipelines/0';
       expect(codes('')).to.deep.equal([templated]);
       expect(codes(WRITER)).to.deep.equal(['undeclared_read at /plan/sub_pipelines/0', templated]);
@@ -159,9 +153,7 @@ describe('checkContract (D46)', () => {
       ).to.deep.equal([]);
       expect(checkPlanText(quiet(pipelineOf(READ('{{session.x ?? 1}}')))).problems).to.deep.equal([]);
       const own = pipelineOf(`${STORE('x')}, {id: r, tool: mock, await: [s], inputs: {x: "{{session.x}}"}}`);
-      expect(
-        checkPlanText(wrapSubPipelines(`- {id: b, stores: [x], pipeline: ${own}}`)).problems,
-      ).to.deep.equal([]);
+      expect(checkSubPipelines(`- {id: b, stores: [x], pipeline: ${own}}`).problems).to.deep.equal([]);
     });
 
     it('must be declared when the pipeline lists it in its own "reads" (D3)', () => {
@@ -170,22 +162,19 @@ describe('checkContract (D46)', () => {
       const using = pipelineOf(READ('{{session.x}}'), ', reads: [x]');
       expect(problemOf('', using, WRITER)).to.deep.include({ code: 'undeclared_read', severity: 'error' });
       expect(
-        checkPlanText(wrapSubPipelines(`- {id: b, reads: [x], pipeline: ${using}}\n${WRITER}`)).problems,
+        checkSubPipelines(`- {id: b, reads: [x], pipeline: ${using}}\n${WRITER}`).problems,
       ).to.deep.equal([]);
       expect(problemOf('', listing)).to.deep.include({ code: 'undeclared_read', severity: 'warning' });
       expect(
-        checkPlanText(wrapSubPipelines(`- {id: b, reads: [x], pipeline: ${listing}}\n${WRITER}`)).problems,
+        checkSubPipelines(`- {id: b, reads: [x], pipeline: ${listing}}\n${WRITER}`).problems,
       ).to.deep.equal([]);
     });
 
     it('causes a warning when the "reads" of the pipeline omits a key that the plan declares (D3, D45)', () => {
       const limited = pipelineOf(READ('{{session.x}}'), ', reads: [y]');
-      const check = checkPlanText(
-        wrapSubPipelines(`- {id: b, reads: [x, y], pipeline: ${limited}}\n${WRITER}`),
-        {
-          session: { y: 1 },
-        },
-      );
+      const check = checkSubPipelines(`- {id: b, reads: [x, y], pipeline: ${limited}}\n${WRITER}`, {
+        session: { y: 1 },
+      });
       expect(onlyProblem(check)).to.deep.include({
         code: 'hidden_read',
         severity: 'warning',
@@ -229,9 +218,7 @@ describe('checkContract (D46)', () => {
     /** Returns the problems of `b`, which runs this inline pipeline in a task, beside `a`, which stores `x`. */
     const codesOf = (nested: string, more = '', says = '') =>
       formatPlanProblems(
-        checkPlanText(
-          wrapSubPipelines(`- {id: b${says}, pipeline: ${pipelineOf(calling(nested, more))}}\n${WRITER}`),
-        ),
+        checkSubPipelines(`- {id: b${says}, pipeline: ${pipelineOf(calling(nested, more))}}\n${WRITER}`),
       );
 
     it('has its stores attributed to the task', () => {
@@ -289,9 +276,7 @@ describe('checkContract (D46)', () => {
       expect(codesOf(pipelineOf(`${STORE('y')}, ${reading}`), '', ', stores: [y]')).to.deep.equal([]);
       const around = `${STORE('y')}, {id: call, tool: run_pipeline, await: [s], inputs: {pipeline: ${pipelineOf(READ('{{session.y}}'))}}}`;
       expect(
-        formatPlanProblems(
-          checkPlanText(wrapSubPipelines(`- {id: b, stores: [y], pipeline: ${pipelineOf(around)}}`)),
-        ),
+        formatPlanProblems(checkSubPipelines(`- {id: b, stores: [y], pipeline: ${pipelineOf(around)}}`)),
       ).to.deep.equal([]);
     });
 
@@ -304,7 +289,7 @@ describe('checkContract (D46)', () => {
       ]);
       const limited = pipelineOf(calling(pipelineOf(READ('{{session.x}}'))), ', reads: []');
       expect(
-        checkPlanText(wrapSubPipelines(`- {id: b, reads: [x], pipeline: ${limited}}\n${WRITER}`)).problems,
+        checkSubPipelines(`- {id: b, reads: [x], pipeline: ${limited}}\n${WRITER}`).problems,
       ).to.deep.equal([]);
     });
 
@@ -317,8 +302,8 @@ describe('checkContract (D46)', () => {
       ];
       for (const call of calls) {
         const reading = '{id: r, tool: mock, await: [call], inputs: {x: "{{session.z}}"}}';
-        const check = checkPlanText(
-          wrapSubPipelines(`- {id: b, stores: [y], pipeline: ${pipelineOf(`${call}, ${reading}`)}}`),
+        const check = checkSubPipelines(
+          `- {id: b, stores: [y], pipeline: ${pipelineOf(`${call}, ${reading}`)}}`,
         );
         expect(
           formatPlanProblems(check).filter((problem) => !problem.includes('templated_store')),
@@ -337,9 +322,7 @@ describe('checkContract (D46)', () => {
 
   it('skips a sub-pipeline with invalid fields', () => {
     expect(
-      formatPlanProblems(
-        checkPlanText(wrapSubPipelines(`- {id: b, store: [x], pipeline: ${pipelineOf(STORE('x'))}}`)),
-      ),
+      formatPlanProblems(checkSubPipelines(`- {id: b, store: [x], pipeline: ${pipelineOf(STORE('x'))}}`)),
     ).to.deep.equal(['unknown_field at /plan/sub_pipelines/0/store']);
   });
 });

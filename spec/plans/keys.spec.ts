@@ -6,6 +6,7 @@ import {
   pipelineWith,
   formatPlanProblems,
   wrapSubPipelines,
+  checkSubPipelines,
 } from '../support/definitions/check-plan.js';
 
 describe('checkKeys (Plan, rule 3)', () => {
@@ -14,10 +15,8 @@ describe('checkKeys (Plan, rule 3)', () => {
       matchingSubPipeline('b', { reads: ['x'] }),
       matchingSubPipeline('a', { stores: ['x'] }),
     ].join('\n');
-    expect(checkPlanText(wrapSubPipelines(both)).problems).to.deep.equal([]);
-    const problem = onlyProblem(
-      checkPlanText(wrapSubPipelines(both.replace('reads: [x]', 'reads: [x, xx]'))),
-    );
+    expect(checkSubPipelines(both).problems).to.deep.equal([]);
+    const problem = onlyProblem(checkSubPipelines(both.replace('reads: [x]', 'reads: [x, xx]')));
     expect(problem).to.include({
       code: 'unsatisfied_read',
       message: 'no sub-pipeline stores "xx", which "b" reads',
@@ -160,9 +159,7 @@ ${matchingSubPipeline('b', { reads: ['x'] }).replace('reads: [x]', 'reads: [x, x
     expect(check.ok && check.statistics.keys.map(({ key }) => key)).to.deep.equal(keys);
     expect(
       formatPlanProblems(
-        checkPlanText(
-          wrapSubPipelines(`- {id: b, reads: [${keys.join(', ')}], pipeline: ${pipelineWith({})}}`),
-        ),
+        checkSubPipelines(`- {id: b, reads: [${keys.join(', ')}], pipeline: ${pipelineWith({})}}`),
       ),
     ).to.have.length(3);
   });

@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import type { Problem } from '../../lib/definition/problems/problem.js';
 import { onlyProblem } from '../support/definitions/check-pipeline.js';
-import { checkPlanText, toFile, wrapSubPipelines } from '../support/definitions/check-plan.js';
+import {
+  checkPlanText,
+  toFile,
+  wrapSubPipelines,
+  checkSubPipelines,
+} from '../support/definitions/check-plan.js';
 
 const STORING = '{id: p, goal: g, tasks: [{id: s, tool: store, inputs: {key: lines, value: 1}}]}';
 
@@ -14,9 +19,7 @@ const LEAST = '  inputs: {least: 1}\n';
 
 describe('A single mistake in a plan is one problem with a hint (D8)', () => {
   function storing(list: string): Problem {
-    return onlyProblem(
-      checkPlanText(wrapSubPipelines(`- {id: a, ${list}, pipeline: ${STORING}}\n${READER}`)),
-    );
+    return onlyProblem(checkSubPipelines(`- {id: a, ${list}, pipeline: ${STORING}}\n${READER}`));
   }
 
   function problemOfInputs(list: string, head = LEAST): Problem {
@@ -61,17 +64,17 @@ describe('A single mistake in a plan is one problem with a hint (D8)', () => {
     const misspelt = `- {id: b, reads: [lines], pipeline: ${pipelineReading('session.lined')}}`;
     const storesOne = `- {id: a, stores: [lines], pipeline: ${STORING}}`;
     const near = { code: 'undeclared_read', severity: 'warning', hint: 'did you mean "lines"?' };
-    expect(onlyProblem(checkPlanText(wrapSubPipelines(`${storesOne}\n${misspelt}`)))).to.deep.include(near);
+    expect(onlyProblem(checkSubPipelines(`${storesOne}\n${misspelt}`))).to.deep.include(near);
     const undeclared = misspelt.replace('reads: [lines], ', '');
-    expect(onlyProblem(checkPlanText(wrapSubPipelines(`${storesOne}\n${undeclared}`)))).to.deep.include(near);
-    const given = checkPlanText(wrapSubPipelines(misspelt), { session: { lines: 1 } });
+    expect(onlyProblem(checkSubPipelines(`${storesOne}\n${undeclared}`))).to.deep.include(near);
+    const given = checkSubPipelines(misspelt, { session: { lines: 1 } });
     expect(onlyProblem(given)).to.deep.include(near);
     const own = STORING.replace(
       'tasks: [',
       `tasks: [{id: r, tool: mock, inputs: {x: "{{session.lined}}"}}, `,
     );
     const storesIt = `- {id: a, stores: [lines], pipeline: ${own}}`;
-    expect(onlyProblem(checkPlanText(wrapSubPipelines(storesIt)))).to.deep.include(near);
+    expect(onlyProblem(checkSubPipelines(storesIt))).to.deep.include(near);
   });
 
   it('does not compare the second sub-pipeline of an id with the file of the first', () => {
@@ -85,7 +88,7 @@ describe('A single mistake in a plan is one problem with a hint (D8)', () => {
 
   it('suggests "pipeline:" for a pipeline that starts with "plan:"', () => {
     const pipelines = new Map([['b', toFile(`plan: ${pipelineReading('pipeline.goal')}`)]]);
-    expect(onlyProblem(checkPlanText(wrapSubPipelines('- {id: b}'), { pipelines }))).to.deep.include({
+    expect(onlyProblem(checkSubPipelines('- {id: b}', { pipelines }))).to.deep.include({
       message: 'it starts with "plan:" but contains "tasks"',
       path: '/plan',
       file: 'b.yaml',
@@ -95,8 +98,6 @@ describe('A single mistake in a plan is one problem with a hint (D8)', () => {
 
   it('reports a plan that starts with "pipeline:" as a plan in place of a pipeline', () => {
     const pipelines = new Map([['b', toFile('pipeline: {id: p, sub_pipelines: [{id: s}]}')]]);
-    expect(onlyProblem(checkPlanText(wrapSubPipelines('- {id: b}'), { pipelines })).code).to.equal(
-      'nested_plan',
-    );
+    expect(onlyProblem(checkSubPipelines('- {id: b}', { pipelines })).code).to.equal('nested_plan');
   });
 });

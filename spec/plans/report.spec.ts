@@ -1,16 +1,11 @@
 import { expect } from 'chai';
 import { createPlanReport } from '../../lib/plans/report.js';
-import {
-  checkPlanText,
-  toFile,
-  matchingSubPipeline,
-  wrapSubPipelines,
-} from '../support/definitions/check-plan.js';
+import { toFile, matchingSubPipeline, checkSubPipelines } from '../support/definitions/check-plan.js';
 
 describe('createPlanReport (D33, D41)', () => {
   it('contains the statistics and warnings of a valid plan', () => {
-    const check = checkPlanText(
-      wrapSubPipelines(matchingSubPipeline('a', { stores: ['x'] }).replace('stores: [x]', 'stores: [x, x]')),
+    const check = checkSubPipelines(
+      matchingSubPipeline('a', { stores: ['x'] }).replace('stores: [x]', 'stores: [x, x]'),
     );
     const report = createPlanReport(check);
     expect({ ...report, stats: report.stats?.order, problems: report.problems.length }).to.deep.equal({
@@ -25,9 +20,7 @@ describe('createPlanReport (D33, D41)', () => {
 
   it('contains the errors of an invalid plan, with their files', () => {
     const pipelines = new Map([['b', toFile('id: p\ngoal: g', 'below/b.yaml')]]);
-    const report = createPlanReport(
-      checkPlanText(wrapSubPipelines('- {id: b, file: below/b.yaml}'), { pipelines }),
-    );
+    const report = createPlanReport(checkSubPipelines('- {id: b, file: below/b.yaml}', { pipelines }));
     expect({ ...report, problems: report.problems.length }).to.deep.equal({
       ok: false,
       errors: [

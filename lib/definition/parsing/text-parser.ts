@@ -55,22 +55,16 @@ export class TextParser {
 
 /** @throws WavetrainError `shutting_down` */
 function describeFailure({ failure, message }: WorkerError): Source['problems'][number] {
+  const { timeoutMs, memoryMiB } = PARSING_LIMITS;
   const problem = { path: '', severity: 'error', hint: 'send it as JSON, or split it' } as const;
+  const tooLarge = { ...problem, code: 'too_large' } as const;
   switch (failure) {
     case 'closed':
       throw new WavetrainError('shutting_down', message);
     case 'timed_out':
-      return {
-        ...problem,
-        code: 'too_large',
-        message: `the text takes longer than ${PARSING_LIMITS.timeoutMs / 1000} s to parse`,
-      };
+      return { ...tooLarge, message: `the text takes longer than ${timeoutMs / 1000} s to parse` };
     case 'out_of_memory':
-      return {
-        ...problem,
-        code: 'too_large',
-        message: `parsing the text takes more than ${PARSING_LIMITS.memoryMiB} MiB of memory`,
-      };
+      return { ...tooLarge, message: `parsing the text takes more than ${memoryMiB} MiB of memory` };
     default:
       return { ...problem, code: 'syntax', message: `the text could not be parsed: ${message}` };
   }

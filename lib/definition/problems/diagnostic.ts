@@ -17,11 +17,7 @@ export interface Diagnostic {
   readonly severity?: Problem['severity'];
 }
 
-/**
- * Locates diagnostics in the text. Drops those at or below an unquoted template, which has a clearer problem of its own.
- *
- * @param base leads from the root of the source to the definition
- */
+/** Locates diagnostics in the text. Drops those at or below an unquoted template, which has a clearer problem itself. */
 export function toProblems(diagnostics: readonly Diagnostic[], source: Source, base: Path): Problem[] {
   const unquoted = new Set(source.unquoted.map(toJsonPointer));
   const isUnquoted = (path: Path): boolean =>
@@ -81,13 +77,8 @@ export function limitProblems(problems: Problem[]): Problem[] {
   ];
 }
 
-interface Reported {
-  /** Default: an error. */
-  readonly severity?: Problem['severity'];
-}
-
 /** Collects errors and warnings, of each as many as are reported and one more. */
-export class ProblemList<P extends Reported> {
+export class ProblemList<P extends Pick<Diagnostic, 'severity'>> {
   readonly #errors: P[] = [];
   readonly #warnings: P[] = [];
 
@@ -108,7 +99,7 @@ export class ProblemList<P extends Reported> {
 }
 
 /** The diagnostics that rules find, one after another; undefined where their work may pause. */
-export type Findings = Iterable<Diagnostic | undefined>;
+export type Findings = Generator<Diagnostic | undefined>;
 
 /** Collects what rules find, and stops them when there are more errors than are reported. */
 export function* collectFindings(findings: Findings): Steps<Diagnostic[]> {

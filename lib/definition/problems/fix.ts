@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
+import { isObject, type Json } from '../../common/json/json.js';
 import type { Change, FieldPlace } from './hint.js';
 import type { Fix, Path } from './problem.js';
 import type { Locator } from '../text/positions.js';
@@ -27,7 +27,8 @@ interface Document {
 export function toFix({ change, path, at, base }: LocatedChange, document: Document): Fix | undefined {
   switch (change.kind) {
     case 'rename': {
-      if (at === 'key' && hasKey(readPath(document.value, path.slice(0, -1)), change.to)) return undefined;
+      const owner = readPath(document.value, path.slice(0, -1));
+      if (at === 'key' && isObject(owner) && Object.hasOwn(owner, change.to)) return undefined;
       const offset = findName(path, at, document);
       return offset === undefined ? undefined : rename(change, offset, typeof at === 'number', document);
     }
@@ -40,10 +41,6 @@ export function toFix({ change, path, at, base }: LocatedChange, document: Docum
     case 'append':
       return addEntry([...base, ...change.path], change.value, document);
   }
-}
-
-function hasKey(map: unknown, key: string): boolean {
-  return isObject(map) && Object.hasOwn(map, key);
 }
 
 /** The offset of the name that a diagnostic points at: in a template, behind the braces. */
@@ -97,7 +94,7 @@ function rename(
   // In quotes, anything but a quote, an escape and a line break means itself.
   if (!isSafe && (isTemplate || (quote !== '' && /["'\\\n]/.test(to)))) return undefined;
   const written = isSafe || quote !== '' ? to : JSON.stringify(to);
-  return edit(`write ${JSON.stringify(to)}`, { locator, start, end, text: written });
+  return edit(`write ${JSON.stringify(to)}`, locator, written, start, end);
 }
 
 /** A scalar on one line: in double quotes, in single ones, or without. */
@@ -114,8 +111,7 @@ function replaceValue(wanted: Json, path: Path, { text, value, locator }: Docume
   const next = text.slice(start + written.length, start + written.length + 40);
   if (!/^[ \t]*(?:$|[\r\n,\]}]|\s#)/.test(next)) return undefined;
   const replacement = writeFlow(wanted, isJson(text));
-  const title = `write ${replacement}`;
-  return edit(title, { locator, start, end: start + written.length, text: replacement });
+  return edit(`write ${replacement}`, locator, replacement, start, start + written.length);
 }
 
 /** An anchor or a tag before a value. */
@@ -152,16 +148,16 @@ function addField(path: Path, value: Json, document: Document, place?: FieldPlac
   if (text[located.offset] === '{') {
     const isQuoted = text[start] === '"';
     const written = `${isQuoted ? JSON.stringify(key) : key}: ${writeFlow(value, isQuoted)}`;
-    if (!isBefore) return insert(field.title, { locator, at: end, text: `, ${written}` });
+    if (!isBefore) return edit(field.title, locator, `, ${written}`, end);
     const lineStart = indentAt(text, next, /^ *$/);
     const separator = lineStart === undefined ? ' ' : `${locator.lineBreak}${lineStart}`;
-    return insert(field.title, { locator, at: next, text: `${written},${separator}` });
+    return edit(field.title, locator, `${written},${separator}`, next);
   }
   const indent = indentAt(text, next, /^ *(?:- +)*$/);
   if (indent === undefined) return undefined;
   const newLine = `${locator.lineBreak}${indent}`;
   const written = `${key}:${writeBlock(value, newLine)}`;
-  if (isBefore) return insert(field.title, { locator, at: next, text: `${written}${newLine}` });
+  if (isBefore) return edit(field.title, locator, `${written}${newLine}`, next);
   return insertBelow(end, `${indent}${written}`, field.title, document);
 }
 
@@ -172,17 +168,15 @@ function removeField(path: Path, { text, locator }: Document): Fix | undefined {
   if (located === undefined || indent === undefined) return undefined;
   const start = located.keyOffset - indent.length;
   END_OF_LINE.lastIndex = located.end;
-  const end = text[located.end - 1] === '\n' ? located.end : endOfMatch(END_OF_LINE, text);
-  const isPlain = end !== undefined && !text.slice(start, end).includes('#');
-  return isPlain ? edit(`remove ${String(path.at(-1))}`, { locator, start, end, text: '' }) : undefined;
+  const isEnded = text[located.end - 1] === '\n';
+  if (!isEnded && !END_OF_LINE.test(text)) return undefined;
+  const end = isEnded ? located.end : END_OF_LINE.lastIndex;
+  if (text.slice(start, end).includes('#')) return undefined;
+  return edit(`remove ${String(path.at(-1))}`, locator, '', start, end);
 }
 
 /** The rest of a line without anything on it, and its line break. */
 const END_OF_LINE = /[ \t]*(?:\r?\n|$)/y;
-
-function endOfMatch(pattern: RegExp, text: string): number | undefined {
-  return pattern.test(text) ? pattern.lastIndex : undefined;
-}
 
 interface Field {
   readonly key: string;
@@ -197,10 +191,9 @@ const LINE_REST = /[ \t]*(?:#[^\r\n]*)?(?=\r?\n|$)/y;
 function insertBelow(end: number, line: string, title: string, { text, locator }: Document): Fix | undefined {
   const lineBreak = locator.lineBreak;
   // A block of text ends with its last line break.
-  if (text[end - 1] === '\n') return insert(title, { locator, at: end, text: `${line}${lineBreak}` });
+  if (text[end - 1] === '\n') return edit(title, locator, `${line}${lineBreak}`, end);
   LINE_REST.lastIndex = end;
-  if (!LINE_REST.test(text)) return undefined;
-  return insert(title, { locator, at: LINE_REST.lastIndex, text: `${lineBreak}${line}` });
+  return LINE_REST.test(text) ? edit(title, locator, `${lineBreak}${line}`, LINE_REST.lastIndex) : undefined;
 }
 
 /** A key, with or without quotes, and its colon. */
@@ -218,24 +211,19 @@ function fillField(path: Path, { key, value, title }: Field, document: Document)
   LINE_REST.lastIndex = colon;
   if (!isPlain || indent === undefined || !LINE_REST.test(text)) return undefined;
   const written = writeBlock(value, `${locator.lineBreak}${indent}`);
-  const at = written.startsWith(' ') ? colon : LINE_REST.lastIndex;
-  return insert(title, { locator, at, text: written });
+  return edit(title, locator, written, written.startsWith(' ') ? colon : LINE_REST.lastIndex);
 }
 
 /** Writes a value behind its key: the fields of maps, and of lists of maps, on lines of their own. */
 function writeBlock(value: Json, newLine: string): string {
   const isListOfMaps = Array.isArray(value) && value.every((entry) => isObject(entry));
   if (!isObject(value) && !isListOfMaps) return ` ${writeFlow(value, false)}`;
-  const maps: readonly unknown[] = isListOfMaps ? value : [value];
-  return maps
-    .map((map) => {
-      const fields = Object.entries(map as JsonObject).map(
-        ([key, field]) => `${key}: ${writeFlow(field, false)}`,
-      );
-      const [before, between] = isListOfMaps ? ['- ', '    '] : ['', '  '];
-      return `${newLine}  ${before}${fields.join(`${newLine}${between}`)}`;
-    })
-    .join('');
+  const [before, between] = isListOfMaps ? ['- ', '    '] : ['', '  '];
+  const blocks = (isListOfMaps ? value : [value]).map((map) => {
+    const fields = Object.entries(map).map(([key, field]) => `${key}: ${writeFlow(field, false)}`);
+    return `${newLine}  ${before}${fields.join(`${newLine}${between}`)}`;
+  });
+  return blocks.join('');
 }
 
 /** The spaces before a member of a map or list, so that another one can go on the line above. */
@@ -258,15 +246,11 @@ function addEntry(path: Path, value: Json, document: Document): Fix | undefined 
   const title = `add ${writeFlow(value, false)} to ${String(path.at(-1))}`;
   if (text[offset] === '[') {
     const entry = writeFlow(value, isJson(text));
-    return insert(title, { locator, at: offset + 1, text: list.length === 0 ? entry : `${entry}, ` });
+    return edit(title, locator, list.length === 0 ? entry : `${entry}, `, offset + 1);
   }
   const indent = indentAt(text, offset, /^ *$/);
   if (indent === undefined || !text.startsWith('- ', offset)) return undefined;
-  return insert(title, {
-    locator,
-    at: offset,
-    text: `- ${writeFlow(value, false)}${locator.lineBreak}${indent}`,
-  });
+  return edit(title, locator, `- ${writeFlow(value, false)}${locator.lineBreak}${indent}`, offset);
 }
 
 /** Returns true if a text has the quotes of JSON, so that an added value needs them too. */
@@ -288,18 +272,7 @@ function writeFlow(value: Json, isQuoted: boolean): string {
   return isPlain ? value : JSON.stringify(value);
 }
 
-interface Edit {
-  readonly locator: Locator;
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
-function edit(title: string, { locator, start, end, text }: Edit): Fix {
-  const [from, to] = [locator.toPosition(start), locator.toPosition(end)];
-  return { title, edits: [{ from, to, text }] };
-}
-
-function insert(title: string, { at, ...rest }: Omit<Edit, 'start' | 'end'> & { at: number }): Fix {
-  return edit(title, { ...rest, start: at, end: at });
+/** Writes a text between two offsets, or inserts it at one. */
+function edit(title: string, locator: Locator, text: string, start: number, end = start): Fix {
+  return { title, edits: [{ from: locator.toPosition(start), to: locator.toPosition(end), text }] };
 }

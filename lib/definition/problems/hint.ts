@@ -23,31 +23,26 @@ export type Change =
   /** Adds an entry to a list, which is added too when it is missing. */
   | { readonly kind: 'append'; readonly path: Path; readonly value: Json };
 
-/** A hint that also says exactly what to change. */
 export interface ChangeHint {
   readonly text: string;
   readonly change: Change;
 }
 
-/** How to solve a problem: in words alone, or with the change. */
+/** How to solve a problem: in words alone, or also with the exact change. */
 export type Hint = string | ChangeHint;
 
-/** Formats a suggestion. */
 export function didYouMean(name: string): string {
   return `did you mean "${name}"?`;
 }
 
-/** Suggests a name in place of another one. */
 export function hintRename(from: string, to: string): ChangeHint {
   return { text: didYouMean(to), change: { kind: 'rename', from, to } };
 }
 
-/** Suggests a value in place of another one. */
 export function hintReplace(text: string, value: Json): ChangeHint {
   return { text, change: { kind: 'replace', value } };
 }
 
-/** Returns the words of a hint. */
 export function textOfHint(hint: Hint): string {
   return typeof hint === 'string' ? hint : hint.text;
 }

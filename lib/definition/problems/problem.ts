@@ -15,7 +15,7 @@ export type TextEdit = Fix['edits'][number];
 /** Most problems that are reported: the response to a text full of mistakes must not be many times its size. */
 export const MAX_PROBLEMS = 1000;
 
-/** A position in a text, both counted from 1. */
+/** Line and column count from 1. */
 export type Position = TextEdit['from'];
 
 /** The keys and indexes that lead from the root of a definition to a value. */

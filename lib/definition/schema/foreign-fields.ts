@@ -9,7 +9,7 @@ import { guessKeys, joinTexts } from './value-hints.js';
  */
 type Hints = ReadonlyMap<string, ForeignHint>;
 
-/** Advice for the author, or the name that the word has here. */
+/** Advice, or the name that the word has here. */
 type ForeignHint = string | { readonly name: string };
 
 const NO_CONDITIONS =
@@ -165,8 +165,7 @@ const HINTS = new Map<readonly string[], () => Hints>([
 /**
  * Returns the hint for an unknown field that other products have; undefined for any other word.
  *
- * @param known the fields that the object may have: one of the lists in fields.ts
- * @param owner the object that has the unknown field
+ * @param known the fields that the owner of the field may have: one of the lists in fields.ts
  */
 export function hintForForeignField(
   field: string,
@@ -175,8 +174,7 @@ export function hintForForeignField(
 ): Hint | undefined {
   const word = normalize(field);
   if (known === TASK_FIELDS && DEPENDENCIES.split(' ').some((other) => normalize(other) === word)) {
-    const task = isObject(owner) ? owner : {};
-    return hintForDependencies(field, task[field], task);
+    return hintForDependencies(field, isObject(owner) ? owner : {});
   }
   const hint = HINTS.get(known)?.().get(word);
   return typeof hint === 'object' ? hintRename(field, hint.name) : hint;
@@ -185,17 +183,17 @@ export function hintForForeignField(
 /** More would not help. */
 const MAX_LISTED = 12;
 
-function hintForDependencies(
-  field: string,
-  value: unknown,
-  { inputs, parallel_over }: Record<string, unknown>,
-): Hint {
+function hintForDependencies(field: string, task: Record<string, unknown>): Hint {
+  const { [field]: value, inputs, parallel_over } = task;
   const ids: readonly unknown[] = Array.isArray(value) ? value : guessKeys(value);
   if (ids.length === 0 || ids.length > MAX_LISTED || !ids.every((id) => typeof id === 'string')) {
     return 'write await: [ID, …]; a task waits anyway for the outputs that it reads';
   }
   const texts = joinTexts([inputs, parallel_over]);
-  const isRead = (id: string): boolean => new RegExp(`\\{\\{\\s*${escapePattern(id)}\\s*[.[}?]`).test(texts);
+  const isRead = (id: string): boolean => {
+    const escaped = id.replaceAll(/[^\w]/g, String.raw`\$&`);
+    return new RegExp(`\\{\\{\\s*${escaped}\\s*[.[}?]`).test(texts);
+  };
   const others = ids.filter((id) => !isRead(id));
   if (others.length === ids.length) {
     const text = `write await: [${ids.join(', ')}]`;
@@ -206,10 +204,6 @@ function hintForDependencies(
   return others.length === 0
     ? { text: `remove it: ${reads}, so it waits already`, change: { kind: 'remove' } }
     : `write await: [${others.join(', ')}]; ${reads}, so it waits for that already`;
-}
-
-function escapePattern(text: string): string {
-  return text.replaceAll(/[^\w]/g, String.raw`\$&`);
 }
 
 /** Returns the hints of words, which most definitions never need: they are sorted when the first one is asked for. */

@@ -6,6 +6,8 @@ import { PipelineDefinition, TaskDefinition } from './schema.js';
 /** The dialect that editors support best; the keywords used here mean the same in all later ones. */
 const DIALECT = 'http://json-schema.org/draft-07/schema#';
 
+type Schema = Record<string, unknown>;
+
 /** The facts of a tool that an editor should know. */
 export interface ToolSchema {
   readonly name: string;
@@ -21,36 +23,23 @@ export interface ToolSchema {
  *
  * @param tools all tools that tasks may call; without them any name and any inputs are accepted
  */
-export function pipelineJsonSchema(tools?: readonly ToolSchema[]): Record<string, unknown> {
+export function pipelineJsonSchema(tools?: readonly ToolSchema[]): Schema {
   const description =
     'Tasks that call tools, run in waves: under the key pipeline, or as the whole document.';
   return createSchema('pipeline', description, { pipeline: pipelineWithTools(tools) });
 }
 
-/**
- * Creates the JSON Schema of a plan file: a definition under `plan`, or the bare definition. It describes inline
- * pipelines too (D44).
- *
- * @param tools as of `pipelineJsonSchema`
- */
-export function planJsonSchema(tools?: readonly ToolSchema[]): Record<string, unknown> {
+/** Creates the JSON Schema of a plan file, as `pipelineJsonSchema` does. It describes inline pipelines too (D44). */
+export function planJsonSchema(tools?: readonly ToolSchema[]): Schema {
   const description =
     'Pipelines that pass values through the blackboard: under the key plan, or as the whole document.';
   return createSchema('plan', description, { plan: planWithPipelines(), pipeline: pipelineWithTools(tools) });
 }
 
-function createSchema(
-  kind: DefinitionKind,
-  description: string,
-  definitions: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
+function createSchema(kind: DefinitionKind, description: string, definitions: Schema): Schema {
   const reference = createRef(kind);
-  const wrapped = {
-    type: 'object',
-    required: [kind],
-    additionalProperties: false,
-    properties: { [kind]: reference },
-  };
+  const properties = { [kind]: reference };
+  const wrapped = { type: 'object', required: [kind], additionalProperties: false, properties };
   return {
     $schema: DIALECT,
     $id: `urn:wavetrain:schema:${kind}`,
@@ -68,7 +57,7 @@ function pipelineWithTools(tools: readonly ToolSchema[] | undefined): object {
   return { ...PipelineDefinition, properties: { ...properties, tasks } };
 }
 
-function taskWithTools(tools: readonly ToolSchema[]): Record<string, unknown> {
+function taskWithTools(tools: readonly ToolSchema[]): Schema {
   const { properties } = TaskDefinition;
   const tool = {
     ...properties.tool,
@@ -90,16 +79,13 @@ function taskWithTools(tools: readonly ToolSchema[]): Record<string, unknown> {
 }
 
 /** The validator checks inline pipelines separately; an editor has only the schema. */
-function planWithPipelines(): Record<string, unknown> {
-  const pipeline = createRef('pipeline');
-  const items = {
-    ...SubPipelineDefinition,
-    properties: { ...SubPipelineDefinition.properties, pipeline },
-  };
+function planWithPipelines(): Schema {
+  const properties = { ...SubPipelineDefinition.properties, pipeline: createRef('pipeline') };
+  const items = { ...SubPipelineDefinition, properties };
   const sub_pipelines = { ...PlanDefinition.properties.sub_pipelines, items };
   return { ...PlanDefinition, properties: { ...PlanDefinition.properties, sub_pipelines } };
 }
 
-function createRef(kind: DefinitionKind): Record<string, unknown> {
+function createRef(kind: DefinitionKind): Schema {
   return { $ref: `#/definitions/${kind}` };
 }

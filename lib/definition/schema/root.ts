@@ -36,7 +36,10 @@ export function findRoot(value: unknown, wanted: DefinitionKind): Root {
   if (Object.hasOwn(value, wanted)) return rootUnderKey(value, wanted);
   const found = detectKind(value);
   if (found === wanted && detectBareKind(value) === undefined) return wrongKey(found);
-  if (found !== undefined && found !== wanted) return wrongKind(found, wanted);
+  if (found !== undefined && found !== wanted) {
+    const hint = `run and validate it as a ${found}`;
+    return failure('invalid_value', `this is a ${found}, not a ${wanted}`, [], hint);
+  }
   if (FIELDS[wanted].some((field) => Object.hasOwn(value, field)) && !isOfOtherProduct(value)) {
     return { ok: true, definition: omitEmptyFields(value, wanted), path: [], diagnostics: [] };
   }
@@ -48,11 +51,8 @@ const FILE_KEYS = ['steps', 'jobs', 'apiVersion'];
 
 /** Some keys, such as `description`, are fields here too; but every definition of ours has an id or a goal. */
 function isOfOtherProduct(value: Record<string, unknown>): boolean {
-  return (
-    !Object.hasOwn(value, 'id') &&
-    !Object.hasOwn(value, 'goal') &&
-    FILE_KEYS.some((key) => Object.hasOwn(value, key))
-  );
+  const has = (key: string): boolean => Object.hasOwn(value, key);
+  return !has('id') && !has('goal') && FILE_KEYS.some(has);
 }
 
 function hintForStart(value: Record<string, unknown>, wanted: DefinitionKind): string {
@@ -87,31 +87,16 @@ function omitEmptyFields(definition: unknown, kind: DefinitionKind): unknown {
   return kept.every((part, index) => part === parts[index]) ? whole : { ...whole, [LISTS[kind]]: kept };
 }
 
-function omitNulls(
-  object: Record<string, unknown>,
-  fields: readonly string[],
-): Readonly<Record<string, unknown>> {
+function omitNulls(object: Readonly<Record<string, unknown>>, fields: readonly string[]): typeof object {
   if (!Object.values(object).includes(null)) return object;
-  const entries = Object.entries(object).filter(
-    ([field, value]) => value !== null || !fields.includes(field),
-  );
-  return Object.fromEntries(entries);
+  const isKept = ([field, value]: [string, unknown]): boolean => value !== null || !fields.includes(field);
+  return Object.fromEntries(Object.entries(object).filter(isKept));
 }
 
 function misplacedField(key: string, owner: unknown, kind: DefinitionKind): Diagnostic {
   const message = `"${key}" is beside "${kind}"`;
-  return {
-    code: 'unknown_field',
-    message,
-    path: [key],
-    hint: hintForForeignField(key, FIELDS[kind], owner) ?? `move it under "${kind}" or remove it`,
-    at: 'key',
-  };
-}
-
-function wrongKind(found: DefinitionKind, wanted: DefinitionKind): Root {
-  const message = `this is a ${found}, not a ${wanted}`;
-  return failure('invalid_value', message, [], `run and validate it as a ${found}`);
+  const hint = hintForForeignField(key, FIELDS[kind], owner) ?? `move it under "${kind}" or remove it`;
+  return { code: 'unknown_field', message, path: [key], hint, at: 'key' };
 }
 
 /** The key of one kind, with the list of the other under it. */
@@ -121,22 +106,17 @@ function wrongKey(kind: DefinitionKind): Root {
   return failure('invalid_value', message, [key], `start with "${kind}:"`);
 }
 
-function failure(code: Diagnostic['code'], message: string, path: Path = [], hint?: string): Root {
-  return { ok: false, diagnostic: { code, message, path, ...(hint === undefined ? {} : { hint }) } };
+function failure(code: Diagnostic['code'], message: string, path: Path, hint: string): Root {
+  return { ok: false, diagnostic: { code, message, path, hint } };
 }
 
 /** A key of a plan at the left margin, where a root key is written. */
 const PLAN_KEY = /^["']?(?:plan|sub_pipelines)["']?\s*:/m;
 
-/**
- * Detects whether a text defines a plan or a pipeline; anything else counts as a pipeline. Never throws.
- *
- * @param source the parsed text, if the caller has it
- */
-export function detectKindOfText(
-  text: string,
-  { value }: Pick<Source, 'value'> = readSource(text),
-): DefinitionKind {
+type HasValue = Pick<Source, 'value'>;
+
+/** Detects whether a text defines a plan or a pipeline; anything else counts as a pipeline. Never throws. */
+export function detectKindOfText(text: string, { value }: HasValue = readSource(text)): DefinitionKind {
   // A text that cannot be parsed has no root; its problems are the same for both kinds.
   if (value === undefined) return PLAN_KEY.test(text) ? 'plan' : 'pipeline';
   return detectKind(value) ?? 'pipeline';
@@ -153,7 +133,6 @@ export function detectKind(value: unknown): DefinitionKind | undefined {
 
 function detectBareKind(value: unknown): DefinitionKind | undefined {
   if (!isObject(value)) return undefined;
-  const [hasTasks, hasSubPipelines] = [Object.hasOwn(value, 'tasks'), Object.hasOwn(value, 'sub_pipelines')];
-  if (hasTasks === hasSubPipelines) return undefined;
-  return hasTasks ? 'pipeline' : 'plan';
+  const kinds = KINDS.filter((kind) => Object.hasOwn(value, LISTS[kind]));
+  return kinds.length === 1 ? kinds[0] : undefined;
 }

@@ -33,48 +33,37 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
   // A field that may be left out has two types, of which the second is null (D53).
   const [first] = [wanted].flat();
   const wantedName = typeof first === 'string' ? first : '';
+  const invalid = (problem: string, hint?: Hint): Diagnostic => {
+    return { code: 'invalid_value', path, message: problem, hint };
+  };
   switch (keyword) {
     case 'additionalProperties':
       return unknownField(wantedName, violation, shape);
     case 'required':
       return missingField(wantedName, violation, shape, fields);
-    case 'type':
-      return {
-        code: 'wrong_type',
-        path,
-        message: `${name} must be ${TYPE_NAMES[wantedName] ?? wantedName}, not ${describeValue(value)}`,
-        hint: hintForWrongType({ path, wanted: wantedName, value }, shape.keyLists),
-      };
+    case 'type': {
+      const problem = `${name} must be ${TYPE_NAMES[wantedName] ?? wantedName}, not ${describeValue(value)}`;
+      const hint = hintForWrongType({ path, wanted: wantedName, value }, shape.keyLists);
+      return { code: 'wrong_type', path, message: problem, hint };
+    }
     case 'enum': {
       const allowed = (Array.isArray(wanted) ? wanted : []).filter((choice) => choice !== null).map(String);
-      return {
-        code: 'invalid_value',
-        path,
-        message: `${name} must be one of ${allowed.join(', ')}`,
-        hint: hintForChoice(path, value, allowed),
-      };
+      return invalid(`${name} must be one of ${allowed.join(', ')}`, hintForChoice(path, value, allowed));
     }
     case 'pattern':
-      return {
-        code: 'invalid_value',
-        path,
-        message: `"${String(value)}" is not a valid id`,
-        hint: `an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a ${shape.kind} may also start with a digit and contain dots`,
-      };
+      return invalid(
+        `"${String(value)}" is not a valid id`,
+        `an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a ${shape.kind} may also start with a digit and contain dots`,
+      );
     case 'maxItems':
-    case 'maxLength': {
-      const unit = keyword === 'maxItems' ? 'entries' : 'characters';
-      return {
-        code: 'invalid_value',
-        path,
-        message: `${name} must have at most ${JSON.stringify(wanted)} ${unit}`,
-      };
-    }
+      return invalid(`${name} must have at most ${JSON.stringify(wanted)} entries`);
+    case 'maxLength':
+      return invalid(`${name} must have at most ${JSON.stringify(wanted)} characters`);
     case 'minItems':
     case 'minLength':
-      return { code: 'invalid_value', path, message: `${name} must not be empty` };
+      return invalid(`${name} must not be empty`);
     default:
-      return { code: 'invalid_value', path, message: `${name} ${message ?? 'is not valid'}` };
+      return invalid(`${name} ${message ?? 'is not valid'}`);
   }
 }
 

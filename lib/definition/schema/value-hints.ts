@@ -3,7 +3,6 @@ import type { Path } from '../problems/problem.js';
 import { type Hint, hintRename, hintReplace } from '../problems/hint.js';
 import { nearest } from '../suggest.js';
 
-/** A value of the wrong type, and the type that it must have. */
 interface WrongType {
   readonly path: Path;
   /** The type of JSON Schema that the value must have. */
@@ -11,15 +10,11 @@ interface WrongType {
   readonly value: unknown;
 }
 
-/**
- * Returns how to write a value that has the wrong type: as a list, in seconds, with or without quotes.
- *
- * @param keyLists the fields that are lists of keys, each with a remark for an author who wrote a map there
- */
-export function hintForWrongType(
-  { path, wanted, value }: WrongType,
-  keyLists: Readonly<Record<string, string>>,
-): Hint | undefined {
+/** The fields that are lists of keys, each with a remark for an author who wrote a map there. */
+type KeyLists = Readonly<Record<string, string>>;
+
+/** Returns how to write a value that has the wrong type: as a list, in seconds, with or without quotes. */
+export function hintForWrongType({ path, wanted, value }: WrongType, keyLists: KeyLists): Hint | undefined {
   const field = String(path.at(-1));
   switch (wanted) {
     case 'array':
@@ -32,12 +27,7 @@ export function hintForWrongType(
       if (!Array.isArray(value)) return undefined;
       return field === 'params' ? 'write each param as NAME: {type: …}' : OBJECT_HINTS[field];
     case 'string':
-      if (field === 'parallel_over') return hintForItems(value);
-      if (typeof value !== 'number' && typeof value !== 'boolean') return undefined;
-      return hintReplace(
-        `put it in quotes, as in ${field}: "${exampleText(field, value)}"`,
-        exampleText(field, value),
-      );
+      return field === 'parallel_over' ? hintForItems(value) : hintForText(field, value);
     case 'integer':
     case 'number':
       return hintForNumber(field, value, wanted);
@@ -48,9 +38,11 @@ export function hintForWrongType(
 
 const OBJECT_HINTS: Readonly<Record<string, string>> = { inputs: 'write each input as NAME: VALUE' };
 
-/** YAML reads 1.0 as the number 1. */
-function exampleText(field: string, value: number | boolean): string {
-  return field === 'version' && Number.isInteger(value) ? `${value}.0` : String(value);
+function hintForText(field: string, value: unknown): Hint | undefined {
+  if (typeof value !== 'number' && typeof value !== 'boolean') return undefined;
+  // YAML reads 1.0 as the number 1.
+  const text = field === 'version' && Number.isInteger(value) ? `${value}.0` : String(value);
+  return hintReplace(`put it in quotes, as in ${field}: "${text}"`, text);
 }
 
 /**
@@ -122,26 +114,19 @@ function parseDuration(text: string): number | undefined {
 }
 
 /** The types of params under the names that they have in languages and in JSON Schema (D4). */
-const TYPE_ALIASES: Readonly<Record<string, string>> = {
-  str: 'string',
-  text: 'string',
-  int: 'integer',
-  long: 'integer',
-  float: 'number',
-  double: 'number',
-  decimal: 'number',
-  bool: 'boolean',
-  array: 'list',
-  tuple: 'list',
-  dict: 'object',
-  map: 'object',
-  json: 'object',
-};
+const TYPE_ALIASES = Object.entries({
+  string: ['str', 'text'],
+  integer: ['int', 'long'],
+  number: ['float', 'double', 'decimal'],
+  boolean: ['bool'],
+  list: ['array', 'tuple'],
+  object: ['dict', 'map', 'json'],
+});
 
 /** Returns the hint for a value that is not among the allowed ones. */
 export function hintForChoice(path: Path, value: unknown, allowed: readonly string[]): Hint | undefined {
   const word = String(value);
-  const type = Object.hasOwn(TYPE_ALIASES, word) ? TYPE_ALIASES[word] : undefined;
+  const [type] = TYPE_ALIASES.find(([, aliases]) => aliases.includes(word)) ?? [];
   if (path.at(-1) === 'type' && type !== undefined) return hintReplace(`write type: ${type}`, type);
   const meant = nearest(word, allowed);
   return meant === undefined ? undefined : hintRename(word, meant);
@@ -150,11 +135,7 @@ export function hintForChoice(path: Path, value: unknown, allowed: readonly stri
 /** A text with more keys than this was not meant as a list of keys. */
 const MAX_GUESSED_KEYS = 12;
 
-function suggestList(
-  field: string,
-  value: unknown,
-  keyLists: Readonly<Record<string, string>>,
-): Hint | undefined {
+function suggestList(field: string, value: unknown, keyLists: KeyLists): Hint | undefined {
   const keys = guessKeys(value);
   if (!Object.hasOwn(keyLists, field) || keys.length === 0 || keys.length > MAX_GUESSED_KEYS)
     return undefined;

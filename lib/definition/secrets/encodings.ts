@@ -19,9 +19,7 @@ const HALF_A_CHARACTER = /\p{Cs}/u;
 export function findSecretProblem(value: string): string | undefined {
   const text = value.trim();
   if (text.length < MIN_SECRET_LENGTH) return `has fewer than ${MIN_SECRET_LENGTH} characters`;
-  if (value.length > MAX_SECRET_LENGTH) {
-    return `has more than ${formatNumber(MAX_SECRET_LENGTH)} characters`;
-  }
+  if (value.length > MAX_SECRET_LENGTH) return `has more than ${formatNumber(MAX_SECRET_LENGTH)} characters`;
   if (TRIVIAL.has(text.toLowerCase())) return 'is a word that stands everywhere, such as "true" or "null"';
   if (ONE_CHARACTER.test(text)) return 'is one character over and over';
   if (HALF_A_CHARACTER.test(text)) return 'contains half of a character (a lone surrogate)';
@@ -39,13 +37,8 @@ const MIN_LOWER_CASED = 8;
 export function encodeSecret(value: string): ReadonlySet<string> {
   const text = value.trim();
   const json = escapeJson(text);
-  const forms = new Set([
-    text,
-    json,
-    escapeJson(json),
-    json.replaceAll('/', String.raw`\/`),
-    escapeHtml(text),
-  ]);
+  const withSlashes = json.replaceAll('/', String.raw`\/`);
+  const forms = new Set([text, json, escapeJson(json), withSlashes, escapeHtml(text)]);
   for (const form of [json, text]) addAscii(form, forms);
   addPercentEncoded(text, forms);
   addBase64(Buffer.from(text), forms);
@@ -71,25 +64,17 @@ function addAscii(text: string, forms: Set<string>): void {
   forms.add(escape(false)).add(escape(true));
 }
 
-const HTML: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
+/** Unlike `escapeMarkup`, as most programs do: control characters stay. */
 function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => HTML[character] ?? character);
+  const html: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' };
+  return text.replaceAll(/[&<>"']/g, (character) => `&${html[character]};`);
 }
 
 /** As in a path, in a query and in a form; programs differ in the characters that they leave, and in the case of digits. */
 function addPercentEncoded(text: string, forms: Set<string>): void {
   const component = encodeURIComponent(text);
-  const strict = component.replaceAll(
-    /[!'()*~]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+  const toHex = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  const strict = component.replaceAll(/[!'()*~]/g, toHex);
   const form = new URLSearchParams([['', text]]).toString().slice(1);
   for (const encoded of [component, strict, form, encodeURI(text), component.replaceAll('%20', '+')]) {
     forms.add(encoded);

@@ -83,12 +83,11 @@ export class Masker {
     const fragments = text.split(CUT_MARKS);
     // Every second one is a mark.
     if (fragments.length > 2 * MAX_CUTS) return text;
-    return fragments
-      .map((fragment, index) => {
-        if (index % 2 === 1) return fragment;
-        return this.#maskEnds(fragment, index > 0, index < fragments.length - 1);
-      })
-      .join('');
+    const last = fragments.length - 1;
+    const masked = fragments.map((fragment, index) =>
+      index % 2 === 1 ? fragment : this.#maskEnds(fragment, index > 0, index < last),
+    );
+    return masked.join('');
   }
 
   #maskEnds(fragment: string, isCutBefore: boolean, isCutAfter: boolean): string {
@@ -136,11 +135,7 @@ export class Masker {
     return end < 0 ? text : masked + text.slice(done, start) + MASK + text.slice(end);
   }
 
-  /**
-   * Length of the longest secret that begins there; 0 when none does.
-   *
-   * @param hash of the block at the end of the window that begins there
-   */
+  /** Length of the longest secret that begins there, whose window ends with the hashed block; 0 when none does. */
   #lengthAt(text: string, start: number, hash: number): number {
     for (const form of this.#forms.get(hash) ?? []) {
       if (form.isAt(text, start, this.#searches)) return form.text.length;
@@ -169,16 +164,17 @@ function withoutQuotes(fragment: string): [from: number, to: number] {
 /** The length of the longest beginning of a form with which a text ends; 0 when it is too short to matter. */
 function lengthOfBeginning(form: string, text: string): number {
   const end = text.slice(Math.max(0, text.length - form.length + 1));
-  if (!end.includes(form.slice(0, MIN_PART))) return 0;
-  const length = measureOverlap(end, form);
-  return length < MIN_PART ? 0 : length;
+  return end.includes(form.slice(0, MIN_PART)) ? measureOverlapOfPart(end, form) : 0;
 }
 
 /** The length of the longest ending of a form with which a text begins; 0 when it is too short to matter. */
 function lengthOfEnding(form: string, text: string): number {
   const beginning = text.slice(0, form.length - 1);
-  if (!beginning.includes(form.slice(-MIN_PART))) return 0;
-  const length = measureOverlap(form, beginning);
+  return beginning.includes(form.slice(-MIN_PART)) ? measureOverlapOfPart(form, beginning) : 0;
+}
+
+function measureOverlapOfPart(first: string, second: string): number {
+  const length = measureOverlap(first, second);
   return length < MIN_PART ? 0 : length;
 }
 

@@ -15,7 +15,6 @@ export interface SecretSource {
   explain?(tenantId: string, name: string): string;
 }
 
-/** How a pipeline uses a secret. */
 interface NeededSecret {
   /** Ids of the tasks that read the secret. */
   readonly tasks: ReadonlySet<string>;
@@ -26,7 +25,7 @@ interface NeededSecret {
 /** Maximum number of secrets of one run: each makes masking its outputs take longer. */
 const MAX_SECRETS = 100;
 
-/** Maximum number of secrets in an error message. */
+/** In an error message. */
 const MAX_LISTED = 5;
 
 /** Digests compare secrets within this process, and say nothing outside of it. */
@@ -71,9 +70,8 @@ export class RunSecrets {
   }
 
   /**
-   * Adds the secrets of a pipeline. Call before it begins.
+   * Adds the secrets of a pipeline, by name. Call before it begins.
    *
-   * @param needed by name
    * @throws WavetrainError `secret_missing`, also for a value that cannot be masked
    */
   add(needed: ReadonlyMap<string, NeededSecret>): void {

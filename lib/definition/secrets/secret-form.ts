@@ -17,11 +17,7 @@ export class SecretForm {
     this.text = text;
   }
 
-  /**
-   * Returns true if the form stands in a text at a position, which in one search is after those before.
-   *
-   * @param search another number for each text
-   */
+  /** Returns true if the form stands in a text at a position. A search has its own number, and goes forward only. */
   isAt(text: string, at: number, search: number): boolean {
     if (search !== this.#search) {
       this.#search = search;

@@ -28,11 +28,7 @@ export interface FileSecrets extends SecretSource {
  *
  * @param name of the file in messages
  */
-export async function readSecretsFile(
-  path: string,
-  name = path,
-  place: SecretPlace = 'here',
-): Promise<FileSecrets> {
+export async function readSecretsFile(path: string, name = path, place?: SecretPlace): Promise<FileSecrets> {
   let text: string;
   try {
     text = decodeUtf8(await readProtected(path));
@@ -60,16 +56,17 @@ async function readProtected(path: string): Promise<Buffer> {
   }
 }
 
-/**
- * Parses the text of a secrets file.
- *
- * @throws WavetrainError `bad_usage`, naming the line and what is wrong with it
- */
+/** Parses the text of a secrets file. @throws WavetrainError `bad_usage`, naming the line and what is wrong with it */
 export function parseSecretsFile(text: string, file: string, place: SecretPlace = 'here'): FileSecrets {
   return new SecretsFileParser(readSource(text), file, place).parse();
 }
 
 const SHAPE = 'a map of tenants, each with its secrets: {default: {NAME: "value"}}';
+
+const FILES: Readonly<Record<SecretPlace, string>> = {
+  here: 'the file of SERVICE_SECRETS_FILE, and start again',
+  server: 'the secrets file of the server (SERVICE_SECRETS_FILE), and start it again',
+};
 
 class SecretsFileParser {
   readonly #source: Source;
@@ -97,10 +94,7 @@ class SecretsFileParser {
     return {
       names: new Map(Array.from(tenants, ([tenant, values]) => [tenant, [...values.keys()].sort()])),
       find: (tenantId, name) => tenants.get(tenantId)?.get(name),
-      explain: (tenantId, name) =>
-        this.#place === 'here'
-          ? `add ${name} under "${tenantId}" in the file of SERVICE_SECRETS_FILE, and start again`
-          : `add ${name} under "${tenantId}" in the secrets file of the server (SERVICE_SECRETS_FILE), and start it again`,
+      explain: (tenantId, name) => `add ${name} under "${tenantId}" in ${FILES[this.#place]}`,
     };
   }
 
@@ -114,11 +108,8 @@ class SecretsFileParser {
   #parseEntry(tenant: string, [name, value]: [string, unknown]): [string, string] {
     const path = [tenant, name];
     if (!SECRET_NAME.test(name)) {
-      throw this.#error(
-        path,
-        'a name must have capital letters, digits and _, and begin with a letter',
-        'key',
-      );
+      const message = 'a name must have capital letters, digits and _, and begin with a letter';
+      throw this.#error(path, message, 'key');
     }
     if (typeof value !== 'string') {
       throw this.#error(path, `"${name}" must be a text, not ${describeKind(value)}: put it in quotes`);

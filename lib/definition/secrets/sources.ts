@@ -6,14 +6,10 @@ import type { SecretSource } from './run-secrets.js';
 /** The process that reads the secrets: that which starts a run, or a server, whose environment callers do not see. */
 export type SecretPlace = 'here' | 'server';
 
-/** Says how to set a missing secret of an environment. */
 function adviseMissing(name: string, place: SecretPlace = 'here'): string {
   const advice = `set SECRET_${name} in the environment`;
   return place === 'here' ? advice : `${advice} of the server, and start it again`;
 }
-
-/** Says which of the environment's secrets a tenant may read. */
-type OwnsEnvironment = (tenantId: string) => boolean;
 
 /**
  * Creates the source of secrets in the environment (D61). Names that no template can read are not among them.
@@ -23,7 +19,7 @@ type OwnsEnvironment = (tenantId: string) => boolean;
  */
 export function environmentSecrets(
   variables: Readonly<Record<string, string>>,
-  isOwner: OwnsEnvironment = () => true,
+  isOwner: (tenantId: string) => boolean = () => true,
   place: SecretPlace = 'here',
 ): SecretSource & { readonly names: readonly string[] } {
   const values = new Map(Object.entries(variables).filter(([name]) => SECRET_NAME.test(name)));

@@ -24,12 +24,7 @@ export class DroppableTemplates {
     this.sizeBytes = sizeBytes;
   }
 
-  /**
-   * Adds a template that the check has compiled.
-   *
-   * @param value of the definition from which it was compiled
-   * @param verbatim the keys of the value without templates
-   */
+  /** Adds a template, which the check has compiled from the value; its verbatim keys have no templates. */
   add(compiled: Template, value: Json, verbatim?: ReadonlySet<string>): Template {
     const template = new DroppableTemplate(compiled, value, verbatim, this.#source);
     this.#templates.push(template);
@@ -83,19 +78,16 @@ class TableSource {
   }
 }
 
+type Verbatim = ReadonlySet<string> | undefined;
+
 /** A template that is compiled again when it is needed after it was dropped. */
 class DroppableTemplate implements Template {
   readonly #value: Json;
-  readonly #verbatim: ReadonlySet<string> | undefined;
+  readonly #verbatim: Verbatim;
   readonly #source: TableSource;
   #compiled: Template | undefined;
 
-  constructor(
-    compiled: Template,
-    value: Json,
-    verbatim: ReadonlySet<string> | undefined,
-    source: TableSource,
-  ) {
+  constructor(compiled: Template, value: Json, verbatim: Verbatim, source: TableSource) {
     this.#compiled = compiled;
     this.#value = value;
     this.#verbatim = verbatim;
@@ -130,7 +122,7 @@ class DroppableTemplate implements Template {
     return (this.#compiled ??= compileTemplate(this.#value, this.#options).template);
   }
 
-  get #options(): { readonly table: ExpressionTable; readonly verbatim: ReadonlySet<string> | undefined } {
+  get #options(): { readonly table: ExpressionTable; readonly verbatim: Verbatim } {
     return { table: this.#source.table, verbatim: this.#verbatim };
   }
 }

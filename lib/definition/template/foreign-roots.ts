@@ -7,6 +7,9 @@ interface Names {
   readonly inputs: ReadonlySet<string>;
 }
 
+const TASKS = ['tasks', 'steps', 'jobs', 'needs', 'nodes'];
+const ENVIRONMENTS = ['env', 'environment', 'vars', 'variables'];
+
 /**
  * Returns the hint for a template that starts with a word of another product, such as `{{workflow.parameters.x}}` of
  * Argo or `{{needs.a.outputs.x}}` of GitHub; undefined for any other word.
@@ -17,27 +20,17 @@ export function hintForForeignRoot(
   { taskIds, inputs }: Names,
 ): Hint | undefined {
   const suggest = (meant: string): Hint => hintRename(formatPath(root, path), meant);
+  if (TASKS.includes(root)) return hintForOutput(path, taskIds, suggest);
+  if (ENVIRONMENTS.includes(root)) return 'templates read no environment: declare a param and pass it';
   switch (root) {
     case 'goal':
       return suggest('pipeline.goal');
-    case 'inputs':
-      return (
-        (inputs.has('parameters') ? undefined : hintForParameters(path, suggest)) ??
-        suggest(formatPath('pipeline.inputs', path))
-      );
+    case 'inputs': {
+      const param = inputs.has('parameters') ? undefined : hintForParameters(path, suggest);
+      return param ?? suggest(formatPath('pipeline.inputs', path));
+    }
     case 'workflow':
       return hintForParameters(path, suggest);
-    case 'tasks':
-    case 'steps':
-    case 'jobs':
-    case 'needs':
-    case 'nodes':
-      return hintForOutput(path, taskIds, suggest);
-    case 'env':
-    case 'environment':
-    case 'vars':
-    case 'variables':
-      return 'templates read no environment: declare a param and pass it';
     case 'secret':
       return suggest(formatPath('secrets', path));
     default:

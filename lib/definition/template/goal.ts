@@ -28,27 +28,18 @@ export function compileGoal(text: string): Goal {
   const table = new ExpressionTable();
   const parsed = parseTemplate(text, table);
   const parts = parsed?.parts ?? [text];
+  const compiled = parts.map((part) => compilePart(part, text, table));
   return {
-    renderer: createTextRenderer(
-      parts.map((part) => compilePart(part, text, table)),
-      parsed?.ok === true && parsed.whole,
-    ),
-    expressions: parts.filter(isExpression),
+    renderer: createTextRenderer(compiled, parsed?.ok === true && parsed.whole),
+    expressions: parts.filter((part) => typeof part !== 'string'),
     problems: parsed?.ok === false ? parsed.problems : [],
     sizeBytes: table.sizeBytes + PART_BYTES * parts.length + 2 * text.length,
   };
 }
 
-function isExpression(part: TemplatePart): part is PlacedExpression {
-  return typeof part !== 'string';
-}
-
-function compilePart(part: TemplatePart, text: string, table: ExpressionTable): string | Operand {
-  if (!isExpression(part)) return part;
-  return readsParam(part) ? table.operandOf(part.expression) : text.slice(part.offset, part.end);
-}
-
 /** A goal is rendered before the run, when nothing but its params is certain. */
-function readsParam({ expression }: PlacedExpression): boolean {
-  return expression.root === 'params';
+function compilePart(part: TemplatePart, text: string, table: ExpressionTable): string | Operand {
+  if (typeof part === 'string') return part;
+  const { expression, offset, end } = part;
+  return expression.root === 'params' ? table.operandOf(expression) : text.slice(offset, end);
 }

@@ -38,9 +38,11 @@ export interface KnownNames {
 const NO_NAMES: ReadonlySet<string> = new Set();
 const NOTHING_KNOWN: KnownNames = { params: NO_NAMES, inputs: NO_NAMES, suggestions: { nearest } };
 
+type Named = Pick<Expression, 'root' | 'path'>;
+
 /** Resolves an expression in a pipeline with these tasks. */
 export function resolveReference(
-  expression: Pick<Expression, 'root' | 'path'>,
+  expression: Named,
   taskIds: ReadonlySet<string>,
   known: KnownNames = NOTHING_KNOWN,
 ): Reference {
@@ -68,11 +70,11 @@ function resolveKey(
 ): Reference {
   const key = toKey(segment);
   if (key !== undefined) return toReference(key);
-  return {
-    kind: 'unknown',
-    message: `a name is missing after "${namespace}"`,
-    hint: `write {{${namespace}.<name>}}`,
-  };
+  return unknown(`a name is missing after "${namespace}"`, `write {{${namespace}.<name>}}`);
+}
+
+function unknown(message: string, hint: Hint | undefined): Reference {
+  return { kind: 'unknown', message, ...(hint === undefined ? {} : { hint }) };
 }
 
 /** Namespaces have names only, so `.2024` is a name there. */
@@ -86,14 +88,9 @@ function resolvePipelineMember(path: readonly Segment[]): Reference {
   if (member === 'goal') return { kind: 'goal' };
   if (member === 'inputs') return resolveKey('pipeline.inputs', path[1], (key) => ({ kind: 'input', key }));
   const meant = nearest(member ?? '', ['goal', 'inputs']);
-  return {
-    kind: 'unknown',
-    message: '"pipeline" has only inputs and goal',
-    hint:
-      meant === undefined
-        ? 'write {{pipeline.inputs.<name>}} or {{pipeline.goal}}'
-        : hintRename(`pipeline.${member}`, `pipeline.${meant}`),
-  };
+  const rename = suggest(`pipeline.${member}`, meant && `pipeline.${meant}`);
+  const hint = rename ?? 'write {{pipeline.inputs.<name>}} or {{pipeline.goal}}';
+  return unknown('"pipeline" has only inputs and goal', hint);
 }
 
 /** A name in capitals is a secret; anything else may be the output of a task that is called like the namespace (D61). */
@@ -101,18 +98,13 @@ function resolveSecret([segment, ...rest]: readonly Segment[], taskIds: Readonly
   const name = segment?.kind === 'field' ? segment.name : '';
   if (SECRET_NAME.test(name)) {
     if (rest.length === 0) return { kind: 'secret', name };
-    const message = 'a secret is a text, which has no fields';
-    return { kind: 'unknown', message, hint: `write {{secrets.${name}}}` };
+    return unknown('a secret is a text, which has no fields', `write {{secrets.${name}}}`);
   }
   if (taskIds.has('secrets')) return resolveTask('secrets', segment === undefined ? [] : [segment, ...rest]);
   const capitals = name.toUpperCase().replaceAll('-', '_');
-  return {
-    kind: 'unknown',
-    message: 'the name of a secret has capital letters, digits and _, and begins with a letter',
-    hint: SECRET_NAME.test(capitals)
-      ? hintRename(`secrets.${name}`, `secrets.${capitals}`)
-      : 'write {{secrets.<NAME>}}',
-  };
+  const message = 'the name of a secret has capital letters, digits and _, and begins with a letter';
+  if (!SECRET_NAME.test(capitals)) return unknown(message, 'write {{secrets.<NAME>}}');
+  return unknown(message, hintRename(`secrets.${name}`, `secrets.${capitals}`));
 }
 
 function resolveTask(taskId: string, [first, ...rest]: readonly Segment[]): Reference {
@@ -124,18 +116,19 @@ function resolveTask(taskId: string, [first, ...rest]: readonly Segment[]): Refe
 
 const OUTPUT = 'output';
 
-function unknownName(
-  { root, path }: Pick<Expression, 'root' | 'path'>,
-  taskIds: ReadonlySet<string>,
-  known: KnownNames,
-): Reference {
+function unknownName({ root, path }: Named, taskIds: ReadonlySet<string>, known: KnownNames): Reference {
   const message = `there is no task "${ellipsize(root, 80)}"; a template starts with a task id or one of ${NAMESPACES.join(', ')}`;
   const whole = formatPath(root, path);
   const hint =
-    suggest(whole, addNamespace(root, path, known)) ??
+    suggest(whole, addNamespace({ root, path }, known)) ??
     hintForForeignRoot(root, path, { taskIds, inputs: known.inputs }) ??
     suggest(root, known.suggestions.nearest(root, listNames(taskIds)));
-  return { kind: 'unknown', message, ...(hint === undefined ? {} : { hint }) };
+  return unknown(message, hint);
+}
+
+function* listNames(taskIds: ReadonlySet<string>): Generator<string> {
+  yield* taskIds;
+  yield* NAMESPACES;
 }
 
 function suggest(written: string, meant: string | undefined): Hint | undefined {
@@ -143,16 +136,7 @@ function suggest(written: string, meant: string | undefined): Hint | undefined {
 }
 
 /** Finds the param or the input of that name. */
-function addNamespace(
-  root: string,
-  path: readonly Segment[],
-  { params, inputs }: KnownNames,
-): string | undefined {
+function addNamespace({ root, path }: Named, { params, inputs }: KnownNames): string | undefined {
   if (params.has(root)) return formatPath(`params.${root}`, path);
   return inputs.has(root) ? formatPath(`pipeline.inputs.${root}`, path) : undefined;
-}
-
-function* listNames(taskIds: ReadonlySet<string>): Generator<string> {
-  yield* taskIds;
-  yield* NAMESPACES;
 }

@@ -17,7 +17,6 @@ const MAX_JSON_LENGTH_TOGETHER = 4 * 2 ** 20;
 /** Maximum length of the lists and objects, as JSON, that become part of the texts of one invocation, for that reason. */
 const MAX_JSON_TEXT = 2 ** 20;
 
-/** The limits of a task or of a goal. */
 interface MeterLimits {
   readonly reader: string;
   readonly jsonLengthTogether: number;
@@ -68,12 +67,10 @@ export class RenderMeter {
     this.jsonTextLeft = limits.jsonText;
   }
 
-  /** A meter for one goal. */
   static forGoal(): RenderMeter {
     return new RenderMeter(GOAL_LIMITS);
   }
 
-  /** For the message when `jsonTextLeft` is not enough. */
   get tooMuchJsonText(): string {
     return this.#limits.tooMuchJsonText;
   }

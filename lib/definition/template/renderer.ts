@@ -50,12 +50,9 @@ class TextRenderer implements Renderer {
     let text = '';
     let last: PathSource = NO_PATH;
     for (const part of this.#parts) {
-      if (typeof part !== 'string') last = part;
-      text = appendText(
-        text,
-        typeof part === 'string' ? part : toText(part.render(scope, item), part, scope.meter),
-        last,
-      );
+      const isPlain = typeof part === 'string';
+      if (!isPlain) last = part;
+      text = appendText(text, isPlain ? part : toText(part.render(scope, item), part, scope.meter), last);
     }
     scope.meter?.add(STRING_BYTES + text.length);
     const excess = scope.meter?.excess;
@@ -64,12 +61,11 @@ class TextRenderer implements Renderer {
   }
 
   bind(scope: TemplateScope): Renderer {
-    if (this.#parts.some((part) => typeof part !== 'string' && part.readsItem)) {
-      return new TextRenderer(
-        this.#parts.map((part) => (typeof part === 'string' ? part : bindTextOperand(part, scope))),
-      );
-    }
-    return new MemoizedOperand(scope, () => this.render(scope, undefined));
+    const readsItem = this.#parts.some((part) => typeof part !== 'string' && part.readsItem);
+    if (!readsItem) return new MemoizedOperand(scope, () => this.render(scope, undefined));
+    return new TextRenderer(
+      this.#parts.map((part) => (typeof part === 'string' ? part : bindTextOperand(part, scope))),
+    );
   }
 }
 

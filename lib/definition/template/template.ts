@@ -25,8 +25,6 @@ export interface LocatedText {
   readonly expressions: readonly PlacedExpression[];
 }
 
-type LocatedTemplateProblem = TemplateProblem & { readonly path: Path };
-
 /** A compiled JSON value with templates in its strings: compiled once, rendered often (D15). */
 export interface Template {
   /** The different expressions in the value, each once, in the order of the value. */
@@ -60,7 +58,7 @@ interface Compilation {
   readonly sizeBytes: number;
   /** In the order of the value. */
   readonly texts: readonly LocatedText[];
-  readonly problems: readonly LocatedTemplateProblem[];
+  readonly problems: readonly (TemplateProblem & { readonly path: Path })[];
 }
 
 /** Compiles a copy of a value. A string that is not a valid template is reported as a problem, and rendering it throws. */
@@ -104,6 +102,8 @@ export function pathOfText({ container, key }: LocatedText): Path {
 }
 
 type MutablePath = (string | number)[];
+
+type Part = string | Operand;
 
 /** Maximum nesting of lists and objects in one value. */
 const MAX_DEPTH = 500;
@@ -162,9 +162,7 @@ class TemplateCompiler {
     if (seen === 'open') return this.#failValue('contains itself');
     if (seen !== undefined) return seen;
     this.#seen.set(value, 'open');
-    const renderer = Array.isArray(value)
-      ? yield* this.#compileList(value)
-      : yield* this.#compileObject(value);
+    const renderer = yield* Array.isArray(value) ? this.#compileList(value) : this.#compileObject(value);
     if (isLiteral(renderer)) this.#seen.set(value, renderer);
     else this.#seen.delete(value);
     return renderer;
@@ -173,7 +171,7 @@ class TemplateCompiler {
   *#compileLongText(text: string): Steps<Renderer> {
     if (this.#isPlain(text) || this.#isFull()) return this.#compileText(text);
     const parsed = yield* parseInSteps(text, this.#table);
-    const parts: (string | Operand)[] = [];
+    const parts: Part[] = [];
     for (const part of parsed?.parts ?? []) {
       if (this.#isStepDone()) yield;
       parts.push(this.#compilePart(part));
@@ -198,11 +196,7 @@ class TemplateCompiler {
     return this.#isLiteral || !text.includes('{{');
   }
 
-  #toRenderer(
-    text: string,
-    parsed: ReturnType<typeof parseTemplate>,
-    parts: readonly (string | Operand)[],
-  ): Renderer {
+  #toRenderer(text: string, parsed: ReturnType<typeof parseTemplate>, parts: readonly Part[]): Renderer {
     if (parsed === undefined) return this.#createLiteral(text);
     this.#addText(text, parsed.parts);
     if (!parsed.ok) return this.#fail(text, parsed.problems);
@@ -224,7 +218,7 @@ class TemplateCompiler {
     return new LiteralRenderer(value);
   }
 
-  #compilePart(part: TemplatePart): string | Operand {
+  #compilePart(part: TemplatePart): Part {
     if (typeof part === 'string') return part;
     const operand = this.#table.operandOf(part.expression);
     this.operands.add(operand);
@@ -282,9 +276,9 @@ class TemplateCompiler {
 
   *#compileAt(key: string | number, value: Json): Steps<Renderer> {
     this.#path.push(key);
-    const renderer = this.#isVerbatim(key, value)
-      ? yield* this.#compileLiterally(value)
-      : yield* this.compile(value);
+    const renderer = yield* this.#isVerbatim(key, value)
+      ? this.#compileLiterally(value)
+      : this.compile(value);
     this.#path.pop();
     return renderer;
   }
@@ -316,7 +310,7 @@ class TemplateCompiler {
   }
 }
 
-function measureParts(parts: readonly (string | Operand)[]): number {
+function measureParts(parts: readonly Part[]): number {
   let bytes = POINTER_BYTES * parts.length;
   for (const part of parts) if (typeof part === 'string') bytes += PLAIN_TEXT_BYTES + part.length;
   return bytes;

@@ -10,7 +10,7 @@ const SEPARATOR = '\n\n';
  * and TOO_LONG as soon as the text is longer than a text may be.
  */
 export function documentText(value: Json): string | typeof TOO_LONG | undefined {
-  if (!isJsonObject(value)) return undefined;
+  if (!isObject(value)) return undefined;
   if (isPage(value) && typeof value['is_scanned'] === 'boolean') return value['text'];
   const { pages } = value;
   if (!Array.isArray(pages) || !isDocument(value)) return undefined;
@@ -40,8 +40,4 @@ function isDocument(value: JsonObject): boolean {
 
 export function isPage(value: unknown): value is PassedPage {
   return isObject(value) && typeof value['number'] === 'number' && typeof value['text'] === 'string';
-}
-
-function isJsonObject(value: Json): value is JsonObject {
-  return isObject(value);
 }

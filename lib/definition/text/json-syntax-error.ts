@@ -54,7 +54,7 @@ export class JsonScanner {
     this.#skipSpace();
   }
 
-  /** Reads the next part. Returns false after the value, and where the text is not JSON. */
+  /** Returns false after the value, and where the text is not JSON. */
   readNext(): boolean {
     const isRead = this.#readPart();
     if (isRead) this.#skipSpace();
@@ -76,9 +76,8 @@ export class JsonScanner {
         return character === ':' && this.#skipTo('value', this.offset + 1);
       case 'comma':
         if (character === this.#open.at(-1)) return this.#close();
-        return (
-          character === ',' && this.#skipTo(this.#open.at(-1) === '}' ? 'key' : 'value', this.offset + 1)
-        );
+        if (character !== ',') return false;
+        return this.#skipTo(this.#open.at(-1) === '}' ? 'key' : 'value', this.offset + 1);
       case 'end':
         return false;
     }
@@ -86,11 +85,8 @@ export class JsonScanner {
 
   #readValue(character: string | undefined): boolean {
     if (character === '{' || character === '[') return this.#enter(character === '{');
-    const { offset } = this;
-    return this.#skipTo(
-      this.#afterValue(),
-      skipString(this.#text, offset) ?? skip(SCALAR, this.#text, offset),
-    );
+    const end = skipString(this.#text, this.offset) ?? skip(SCALAR, this.#text, this.offset);
+    return this.#skipTo(this.#afterValue(), end);
   }
 
   #enter(isObject: boolean): boolean {
@@ -124,7 +120,6 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0d;
 }
 
-/** Returns the offset after what `pattern` matches at `offset`. */
 function skip(pattern: RegExp, text: string, offset: number): number | undefined {
   pattern.lastIndex = offset;
   return pattern.test(text) ? pattern.lastIndex : undefined;

@@ -46,7 +46,7 @@ export function isTooDeep(text: string): boolean {
   return hasTooMany || (mayBeTooDeep(text) && flowDepthExceedsLimit(text));
 }
 
-/** Few texts have a line like this one, and only for these the long pattern is compiled. */
+/** The long pattern is compiled for the few texts with such a line. */
 const SOME_INDICATORS = /^[ \t]*(?:[-?:][ \t]+){4}/m;
 
 // `- - - -` and `? ? ? ?` open a level with every two characters; so do tabs, although they are an error.

@@ -33,10 +33,7 @@ const [CLOSED_LIST, CLOSED_OBJECT] = [0x5d, 0x7d];
 const STEP_LENGTH = 64 * 1024;
 const STEP_MEMBERS = 4096;
 
-/**
- * Measures a valid JSON text without parsing it: recursive code could overflow the stack on a value that is nested too
- * deep.
- */
+/** Measures a valid JSON text without parsing it: recursive code could overflow the stack on a value that is too deep. */
 export function* measureJsonInSteps(text: string): Steps<JsonMeasure> {
   let [depth, deepest, containers, members] = [0, 0, 0, 0];
   yield* scanInSteps(text, (start, end) => {
@@ -66,9 +63,7 @@ function* scanInSteps(text: string, scan: (start: number, end: number) => number
 
 /**
  * Finds the first thing that a valid JSON text says and its value does not (D7); undefined when there is none. The
- * usual case takes less time than parsing, because it only compares counts.
- *
- * @param members that {@link measureJsonInSteps} has counted in the text
+ * usual case only compares the members that {@link measureJsonInSteps} has counted, which is faster than parsing.
  */
 export function* findLossyJsonInSteps(
   text: string,
@@ -86,7 +81,7 @@ class ValueCount {
   hasUnsafeMember = false;
   readonly #pending: object[] = [];
   /** The list or object that is being counted, the keys of an object, and how many members were. */
-  #open: readonly unknown[] | Readonly<Record<string, unknown>> = [];
+  #open: Readonly<Record<string | number, unknown>> = {};
   #keys: readonly string[] | undefined;
   #length = 0;
   #position = 0;
@@ -108,17 +103,11 @@ class ValueCount {
     const next = this.#pending.pop();
     if (next === undefined) return false;
     this.#position = 0;
-    if (Array.isArray(next)) {
-      this.#open = next;
-      this.#keys = undefined;
-      this.#length = next.length;
-    } else {
-      // Object.values would take three times as long for an object with very many keys.
-      this.#open = next as Record<string, unknown>;
-      this.#keys = Object.keys(next);
-      this.#length = this.#keys.length;
-      this.members += this.#length;
-    }
+    this.#open = next as Record<string, unknown>;
+    // Object.values would take three times as long for an object with very many keys.
+    this.#keys = Array.isArray(next) ? undefined : Object.keys(next);
+    if (this.#keys !== undefined) this.members += this.#keys.length;
+    this.#length = (this.#keys ?? (next as unknown[])).length;
     return true;
   }
 
@@ -134,7 +123,7 @@ class ValueCount {
     while (this.#position < end) {
       const key = this.#keys === undefined ? this.#position : (this.#keys[this.#position] ?? '');
       if (key === PROTOTYPE_KEY) this.hasUnsafeMember = true;
-      this.#add((this.#open as Readonly<Record<string | number, unknown>>)[key]);
+      this.#add(this.#open[key]);
       this.#position++;
     }
     return end - start;
@@ -174,9 +163,10 @@ class LossSearch {
       else if (character === OPEN_LIST || character === OPEN_OBJECT) this.#open.push(undefined);
       else if (character === CLOSED_LIST || character === CLOSED_OBJECT) this.#open.pop();
       else if (character === MINUS || (character >= ZERO && character <= NINE)) {
-        const number = readNumber(text, i);
-        this.#checkNumber(i, number);
-        i += number.length - 1;
+        const lost = readNumber(text, i);
+        const kind = findNumberLoss(lost);
+        if (kind !== undefined) this.loss = { offset: i, kind, lost };
+        i += lost.length - 1;
       }
       if (this.loss !== undefined) return text.length;
     }
@@ -189,11 +179,6 @@ class LossSearch {
     const kind = key === PROTOTYPE_KEY ? 'prototype' : keys.has(key) ? 'key' : undefined;
     if (kind !== undefined) this.loss = { offset: this.#string.start, kind, lost: key };
     this.#open[this.#open.length - 1] = keys.add(key);
-  }
-
-  #checkNumber(offset: number, number: string): void {
-    const kind = findNumberLoss(number);
-    if (kind !== undefined) this.loss = { offset, kind, lost: number };
   }
 }
 

@@ -57,14 +57,13 @@ class LongJsonParser {
 
   *parse(): Steps<Json> {
     const first = this.#firstCharacter();
-    const root =
-      first === '[' || first === '{'
-        ? yield* this.#parseRoot()
-        : first === '"'
-          ? yield* this.#parseText()
-          : parseJson(this.#takeScalar());
+    const root = first === '[' || first === '{' ? yield* this.#parseRoot() : yield* this.#parseScalar(first);
     if (this.#firstCharacter() !== undefined) throw new SyntaxError(`unexpected text at ${this.#offset}`);
     return root;
+  }
+
+  *#parseScalar(first: string | undefined): Steps<Json> {
+    return first === '"' ? yield* this.#parseText() : parseJson(this.#takeScalar());
   }
 
   *#parseRoot(): Steps<Json> {
@@ -101,24 +100,14 @@ class LongJsonParser {
     let end: number | undefined;
     let depth = 0;
     for (let i = 0; i < text.length; i++) {
-      switch (text[i]) {
-        case '"':
-          i = findEndOfText(text, i + 1);
-          if (i === -1) return end;
-          break;
-        case '[':
-        case '{':
-          depth++;
-          break;
-        case ']':
-        case '}':
-          if (depth-- === 0) return this.#offset + i;
-          break;
-        case ',':
-          if (depth === 0) end = this.#offset + i;
-          break;
-        default:
-      }
+      const character = text[i];
+      if (character === '"') {
+        i = findEndOfText(text, i + 1);
+        if (i === -1) return end;
+      } else if (character === '[' || character === '{') depth++;
+      else if (character === ']' || character === '}') {
+        if (depth-- === 0) return this.#offset + i;
+      } else if (character === ',' && depth === 0) end = this.#offset + i;
     }
     return end;
   }
@@ -133,7 +122,7 @@ class LongJsonParser {
     }
     const first = this.#firstCharacter();
     if (first === '[' || first === '{') addMember(open, key, this.#enter());
-    else addMember(open, key, first === '"' ? yield* this.#parseText() : parseJson(this.#takeScalar()));
+    else addMember(open, key, yield* this.#parseScalar(first));
   }
 
   /** Parses a text in pieces, of which none ends within an escape. */

@@ -41,9 +41,8 @@ export function parseText(text: string): ParsedText {
   const document = parseDocumentOf(text, lines);
   const problems = findSyntaxProblems(document, text, lines);
   if (problems.length > 0) return failed(problems);
-  if (document.contents === null) {
-    return failed([problem('empty', EMPTY, lacksLineBreaks(text) ? NO_BREAKS_HINT : EMPTY_HINT)]);
-  }
+  const emptyHint = lacksLineBreaks(text) ? NO_BREAKS_HINT : EMPTY_HINT;
+  if (document.contents === null) return failed([problem('empty', EMPTY, emptyHint)]);
   const scan = scanDocument(document, text, (offset) => toPosition(lines, offset));
   const isUnreadable = scan.problems.some(({ code }) => code === 'syntax');
   if (isUnreadable || scan.problems.length > MAX_PROBLEMS) return failed(scan.problems);
@@ -101,32 +100,23 @@ function rejectText(text: string): Problem | undefined {
 }
 
 function findSyntaxProblems(document: Document, text: string, lines: LineCounter): Problem[] {
-  const tags = document.warnings.filter(
-    ({ code }) => code === 'TAG_RESOLVE_FAILED' || code === 'BAD_DIRECTIVE',
-  );
+  const tags = document.warnings.filter(({ code }) => ['TAG_RESOLVE_FAILED', 'BAD_DIRECTIVE'].includes(code));
   // Reports only the first: the parser does not recover, and later errors mostly follow from it.
   return [...document.errors, ...tags].slice(0, 1).map(({ code, message, pos }) => {
     const position = toPosition(lines, pos[0]);
-    if (code === 'MULTIPLE_DOCS') {
-      const multiple = 'the text contains more than one YAML document';
-      return problem('several_documents', multiple, 'keep one per file', position);
-    }
-    if (message.startsWith('Maximum call stack')) {
-      return problem('too_deep', TOO_DEEP_MESSAGE, undefined, position);
-    }
-    const line = getLine(text, lines, position);
+    const several = 'the text contains more than one YAML document';
+    if (code === 'MULTIPLE_DOCS') return problem('several_documents', several, 'keep one per file', position);
+    const isTooNested = message.startsWith('Maximum call stack');
+    if (isTooNested) return problem('too_deep', TOO_DEEP_MESSAGE, undefined, position);
+    const notYaml = `not YAML: ${decapitalize(message)}`;
     const spaces = TAB_ERRORS.has(code) ? fixTabs(document, text, lines) : undefined;
-    if (spaces !== undefined) {
-      return { ...problem('syntax', `not YAML: ${decapitalize(message)}`, TAB_HINT, position), fix: spaces };
-    }
+    if (spaces !== undefined) return { ...problem('syntax', notYaml, TAB_HINT, position), fix: spaces };
+    const line = getLine(text, lines, position);
     const hint = lacksLineBreaks(text)
       ? NO_BREAKS_HINT
       : syntaxHint({ code, message }, line, position.column);
     const fix = hint === QUOTE_HINT ? quoteValue(line, position.line) : undefined;
-    return {
-      ...problem('syntax', `not YAML: ${decapitalize(message)}`, hint, position),
-      ...(fix && { fix }),
-    };
+    return { ...problem('syntax', notYaml, hint, position), ...(fix && { fix }) };
   });
 }
 
@@ -164,17 +154,10 @@ function lacksLineBreaks(text: string): boolean {
 
 const ALIGN_KEYS_HINT = 'check the indentation: the keys of one map start in the same column';
 
-/**
- * Suggests how to fix a YAML syntax error, because the parser's messages do not.
- *
- * @param line the line of the error
- * @param column the column of the error, from 1
- */
-function syntaxHint(
-  error: Pick<YAMLParseError, 'code' | 'message'>,
-  line: string,
-  column: number,
-): string | undefined {
+type YamlError = Pick<YAMLParseError, 'code' | 'message'>;
+
+/** Suggests how to fix a YAML syntax error at a column of a line, because the parser's messages do not. */
+function syntaxHint(error: YamlError, line: string, column: number): string | undefined {
   if (/[:-]\s+\{\{/.test(line)) return QUOTE_HINT;
   if (error.code === 'TAB_AS_INDENT') return TAB_HINT;
   const startsLine = line.slice(0, column - 1).trim() === '';
@@ -191,7 +174,7 @@ function syntaxHint(
 }
 
 /** Distinguishes keys in the wrong column from unclosed braces and brackets, which have the same code. */
-function isMisaligned({ message }: Pick<YAMLParseError, 'message'>): boolean {
+function isMisaligned({ message }: YamlError): boolean {
   return message.startsWith('All mapping items') || message.startsWith('Sequence item without');
 }
 

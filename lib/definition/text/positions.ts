@@ -140,14 +140,10 @@ export class Locator {
   }
 
   /**
-   * Returns the position of the template that opens at `offset` of `value`, the text at the path. Quotes, indentation and
-   * escapes may separate a text from its source, but both have the same pairs of braces in the same order.
+   * Returns the offset of the template that opens at `offset` of `value`, the text at the path; that of the whole value
+   * when it is not found. Quotes, indentation and escapes may separate a text from its source, but both have the same
+   * pairs of braces in the same order.
    */
-  findTemplate(path: Path, value: string, offset: number): Position {
-    return this.toPosition(this.templateOffset(path, value, offset));
-  }
-
-  /** Returns the offset of that template in the text; that of the whole value when it is not found. */
   templateOffset(path: Path, value: string, offset: number): number {
     const part = this.#read(this.#findPart(path).part, 'owner');
     const start = this.#read(part, 'offset');
@@ -181,16 +177,10 @@ export class Locator {
   }
 
   #membersOf(owner: number): Members {
-    let members = this.#members.get(owner);
-    if (members === undefined) {
-      members = this.#listMembers(owner);
-      this.#members.set(owner, members);
-    }
-    return members;
-  }
-
-  #listMembers(owner: number): Members {
+    const known = this.#members.get(owner);
+    if (known !== undefined) return known;
     const members = new Map<string | number, number>();
+    this.#members.set(owner, members);
     const end = this.#read(owner, 'end');
     for (let part = owner + 1; part < end; part = this.#read(part, 'end')) {
       const key = this.#positions.keys[part] ?? members.size;

@@ -32,18 +32,20 @@ interface Scan {
   readonly unquoted: Path[];
 }
 
-export function scanDocument(
-  document: Document,
-  text: string,
-  positionAt: (offset: number) => Position,
-): Scan {
+export function scanDocument(document: Document, text: string, positionAt: PositionAt): Scan {
   const scan = new Scanner(text, positionAt);
   scan.visit(document.contents, []);
   return scan;
 }
 
+type PositionAt = (offset: number) => Position;
+
 /** A template, or a number or key that is one word. */
 const QUOTABLE = /^(?:\{\{[^"\\\n\r{}]*\}\}|[\w.+-]+)$/;
+
+function isUnsafe(value: number): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value);
+}
 
 /** Puts quotes around a text that starts at a position. */
 export function quoteFix(from: Position, written: string): Fix {
@@ -51,7 +53,6 @@ export function quoteFix(from: Position, written: string): Fix {
   return { title: 'put quotes around it', edits: [{ from, to, text: `"${written}"` }] };
 }
 
-/** The way to solve a problem. */
 interface Remedy {
   readonly hint?: string;
   /** The hint is to put quotes around the node, which a fix can do. */
@@ -67,9 +68,9 @@ class Scanner implements Scan {
   /** Anchors seen so far: an alias comes after its anchor. */
   readonly #anchors = new Set<string>();
   readonly #text: string;
-  readonly #positionAt: (offset: number) => Position;
+  readonly #positionAt: PositionAt;
 
-  constructor(text: string, positionAt: (offset: number) => Position) {
+  constructor(text: string, positionAt: PositionAt) {
     this.#text = text;
     this.#positionAt = positionAt;
   }
@@ -130,11 +131,7 @@ class Scanner implements Scan {
     if (typeof value !== 'number') return;
     if (!Number.isFinite(value)) {
       this.#report('invalid_value', `${value} is not a JSON number`, NO_REMEDY, path, node);
-    } else if (
-      Number.isInteger(value) &&
-      !Number.isSafeInteger(value) &&
-      /^[-+]?\d+$/.test(node.source ?? '')
-    ) {
+    } else if (isUnsafe(value) && /^[-+]?\d+$/.test(node.source ?? '')) {
       const message = `${node.source} has more digits than a number can hold; it would become ${value}`;
       this.#report('invalid_value', message, QUOTE_IT, path, node);
     }
@@ -156,14 +153,10 @@ class Scanner implements Scan {
     if (this.#isFull) return;
     const { hint, canQuote = false } = remedy;
     const range = (node as { readonly range?: readonly number[] | null } | null)?.range;
-    const position = range ? this.#positionAt(range[0] ?? 0) : undefined;
-    const pointer = toJsonPointer(path);
+    const problem = { code, message, path: toJsonPointer(path), severity: 'error' } as const;
     this.problems.push({
-      code,
-      message,
-      path: pointer,
-      severity: 'error',
-      ...position,
+      ...problem,
+      ...(range && this.#positionAt(range[0] ?? 0)),
       ...(hint && { hint }),
       ...(range && canQuote && this.#quote(range)),
     });

@@ -61,10 +61,11 @@ export function toSource(parsed: ParsedText, text: string): Source {
     value,
     problems,
     unquoted,
-    positionOf: (path, at) =>
-      typeof at === 'number'
-        ? getLocator()?.findTemplate(path, textAt(value, path), at)
-        : getLocator()?.find(path, at),
+    positionOf: (path, at) => {
+      const known = getLocator();
+      if (typeof at !== 'number') return known?.find(path, at);
+      return known?.toPosition(known.templateOffset(path, textAt(value, path), at));
+    },
     fixOf: (change) => {
       const known = getLocator();
       return known && toFix(change, { text, value, locator: known });
@@ -81,7 +82,7 @@ export function isKeyAlone(source: Source, path: Path): boolean {
   return key !== undefined && key.line === value?.line && key.column === value.column;
 }
 
-/** Wraps a definition that came as an object, so it has no lines. Never throws. */
+/** Wraps a definition that came as an object, which has no lines. Never throws. */
 export function* readValue(value: unknown): Steps<Source> {
   const scan = yield* scanInSteps(value);
   if (scan.problems.length > 0) return failedSource(scan.problems);
@@ -95,11 +96,7 @@ export function failedSource(problems: readonly Problem[]): Source {
   return { value: undefined, problems, unquoted: [], positionOf: () => undefined, fixOf: () => undefined };
 }
 
-/**
- * Returns a definition within another one as a source of its own. Its parsing problems are reported with the whole.
- *
- * @param unquoted paths of unquoted templates, from the root of the nested definition
- */
+/** Returns a definition within another one as a source of its own. Its parsing problems are reported with the whole. */
 export function nestedSource(whole: Source, base: Path, value: unknown, unquoted: readonly Path[]): Source {
   return {
     value,
@@ -113,10 +110,8 @@ export function nestedSource(whole: Source, base: Path, value: unknown, unquoted
 
 /**
  * Groups the paths of unquoted templates by the list entry whose nested definition contains them, such as
- * `tasks/0/inputs/pipeline`. Returns the paths of an entry, from the root of its nested definition.
- *
- * @param base leads to the definition that has the list
- * @param list the field of the list, and the path from an entry to its nested definition
+ * `tasks/0/inputs/pipeline`. Returns the paths of an entry, from the root of its nested definition. `base` leads to the
+ * definition that has the list, and `field` from an entry to its nested definition.
  */
 export function groupUnquotedByEntry(
   { unquoted }: Source,

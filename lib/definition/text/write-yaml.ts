@@ -57,10 +57,7 @@ const UNPRINTABLE_IN_JSON = /[\u{7f}-\u{9f}\u{2028}\u{2029}\u{feff}\u{fffe}\u{ff
  * @param hold takes memory for the text while it grows, in bytes
  * @throws what `hold` throws
  */
-export function* writeYamlInSteps(
-  definition: JsonObject,
-  hold: (bytes: number) => void,
-): Steps<string | null> {
+export function* writeYamlInSteps(definition: JsonObject, hold: Hold): Steps<string | null> {
   const writer = new YamlWriter(hold);
   const keys = listKeys(definition);
   if (keys.length === 0) return '{}\n';
@@ -68,8 +65,11 @@ export function* writeYamlInSteps(
   return writer.end();
 }
 
+type Hold = (bytes: number) => void;
+type YamlMap = Readonly<Record<string, unknown>>;
+
 class YamlWriter {
-  readonly #hold: (bytes: number) => void;
+  readonly #hold: Hold;
   #text = '';
   /** Parts that follow the text, until there are enough of them to be added. */
   #parts: string[] = [];
@@ -77,7 +77,7 @@ class YamlWriter {
   /** Characters written in this step, with the cost of lines. */
   #stepLength = 0;
 
-  constructor(hold: (bytes: number) => void) {
+  constructor(hold: Hold) {
     this.#hold = hold;
   }
 
@@ -114,12 +114,7 @@ class YamlWriter {
   }
 
   /** @param start of the first line: the indent, or the dash of a list */
-  *writeMap(
-    map: Readonly<Record<string, unknown>>,
-    keys: readonly string[],
-    indent: string,
-    start: string,
-  ): Steps<void> {
+  *writeMap(map: YamlMap, keys: readonly string[], indent: string, start: string): Steps<void> {
     let lead = start;
     for (const key of keys) {
       if (this.#isTooLong) return;
@@ -228,7 +223,7 @@ function* cutIntoPieces(text: string): Iterable<string> {
 }
 
 /** The keys of a map; none when all its members are undefined, so that JSON has none of them. */
-function listKeys(map: Readonly<Record<string, unknown>>): readonly string[] {
+function listKeys(map: YamlMap): readonly string[] {
   const keys = Object.keys(map);
   return keys.some((key) => map[key] !== undefined) ? keys : [];
 }
@@ -244,12 +239,8 @@ function toLine(list: readonly unknown[]): string | undefined {
   for (const item of list) {
     if (typeof item === 'object' && item !== null) return undefined;
     if (typeof item === 'string' && item.length > LINE_LENGTH) return undefined;
-    const text =
-      typeof item !== 'string'
-        ? JSON.stringify(item ?? null)
-        : PLAIN_IN_LINE.test(item) && !RESERVED.test(item)
-          ? item
-          : quote(item);
+    const isBare = typeof item === 'string' && PLAIN_IN_LINE.test(item) && !RESERVED.test(item);
+    const text = isBare ? item : escapeUnprintable(JSON.stringify(item ?? null));
     length += text.length + 2;
     if (length > LINE_LENGTH) return undefined;
     written.push(text);
@@ -263,7 +254,6 @@ function quote(text: string): string {
 }
 
 function escapeUnprintable(json: string): string {
-  return json.replace(UNPRINTABLE_IN_JSON, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+  const escape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return json.replace(UNPRINTABLE_IN_JSON, escape);
 }

@@ -21,14 +21,14 @@ const REFERENCE = new Date(0);
 
 /** Checks a text with the five fields of cron, or a name for them such as `@daily` (D70). */
 export function findCronProblem(text: string): TimeProblem | undefined {
-  const fields = text.trim().split(/\s+/);
-  if (text.trim().startsWith('@')) {
-    if (NICKNAMES.includes(text.trim().toLowerCase())) return undefined;
+  const trimmed = text.trim();
+  if (trimmed.startsWith('@')) {
+    if (NICKNAMES.includes(trimmed.toLowerCase())) return undefined;
     return { message: `there is no "${text}"`, hint: `the names are ${NICKNAMES.join(', ')}` };
   }
+  const fields = trimmed === '' ? [] : trimmed.split(/\s+/);
   if (fields.length !== 5) {
-    const count =
-      text.trim() === '' ? 'no fields' : fields.length === 1 ? 'one field' : `${fields.length} fields`;
+    const count = ['no fields', 'one field'][fields.length] ?? `${fields.length} fields`;
     const hint = fields.length === 6 ? `there are no seconds: ${FIVE_FIELDS}` : FIVE_FIELDS;
     return { message: `"${text}" has ${count}, not five`, hint };
   }

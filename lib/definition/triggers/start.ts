@@ -1,5 +1,5 @@
 import { isObject } from '../../common/json/json.js';
-import type { Diagnostic } from '../problems/diagnostic.js';
+import type { Diagnostic, Findings } from '../problems/diagnostic.js';
 import type { DefinitionKind } from '../schema/root.js';
 import type { StartFields } from '../schema/schema.js';
 import { type Hint, hintRename } from '../problems/hint.js';
@@ -27,7 +27,7 @@ export function readSchedule(definition: StartFields): Schedule | undefined {
 }
 
 /** Checks the fields that make a server start a definition, beyond what their schema says (D70, D71). */
-export function* checkStart(definition: unknown, kind: DefinitionKind): Generator<Diagnostic | undefined> {
+export function* checkStart(definition: unknown, kind: DefinitionKind): Findings {
   if (!isObject(definition)) return;
   const { schedule, timezone, webhook } = definition;
   if (typeof schedule === 'string') yield toDiagnostic(schedule, ['schedule']);
@@ -50,15 +50,10 @@ function toDiagnostic(text: string, path: Diagnostic['path']): Diagnostic | unde
 function checkTimeZone(name: string): Diagnostic | undefined {
   if (isTimeZone(name.slice(0, 100))) return undefined;
   const meant = findZoneOfCity(name) ?? nearest(name, listTimeZones());
-  return {
-    code: 'invalid_schedule',
-    path: ['timezone'],
-    message: `there is no time zone "${name.slice(0, 100)}"`,
-    hint:
-      meant === undefined
-        ? 'write a name of the IANA database, as in Europe/Berlin'
-        : hintRename(name, meant),
-  };
+  const message = `there is no time zone "${name.slice(0, 100)}"`;
+  const otherwise = 'write a name of the IANA database, as in Europe/Berlin';
+  const hint = meant === undefined ? otherwise : hintRename(name, meant);
+  return { code: 'invalid_schedule', path: ['timezone'], message, hint };
 }
 
 /** People write the city alone: `Vienna`, `New York`. */
@@ -67,33 +62,24 @@ function findZoneOfCity(name: string): string | undefined {
   return listTimeZones().find((zone) => zone.toLowerCase().endsWith(city));
 }
 
-function* findIdleFields(definition: Record<string, unknown>): Generator<Diagnostic> {
+function* findIdleFields(definition: Fields): Generator<Diagnostic> {
   for (const field of ['timezone', 'overlap', 'catch_up', 'paused']) {
     if (definition[field] === undefined) continue;
-    yield {
-      code: 'no_effect',
-      path: [field],
-      at: 'key',
-      severity: 'warning',
-      message: `"${field}" has no effect without "schedule"`,
-    };
+    const message = `"${field}" has no effect without "schedule"`;
+    yield { code: 'no_effect', path: [field], at: 'key', severity: 'warning', message };
   }
 }
 
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
-function* checkWebhook(
-  webhook: Record<string, unknown>,
-  definition: Record<string, unknown>,
-  kind: DefinitionKind,
-): Generator<Diagnostic | undefined> {
+type Fields = Record<string, unknown>;
+
+function* checkWebhook(webhook: Fields, definition: Fields, kind: DefinitionKind): Generator<Diagnostic> {
   const { secret, params, inputs } = webhook;
   if (typeof secret === 'string' && !SECRET_NAME.test(secret)) {
-    yield invalidWebhook(
-      ['secret'],
-      `"${secret.slice(0, 100)}" is not the name of a secret`,
-      'write the name alone, in capital letters: NAME is the secret of SECRET_NAME, or NAME in the secrets file',
-    );
+    const hint =
+      'write the name alone, in capital letters: NAME is the secret of SECRET_NAME, or NAME in the secrets file';
+    yield invalidWebhook(['secret'], `"${secret.slice(0, 100)}" is not the name of a secret`, hint);
   }
   for (const [field, mapping] of Object.entries({ params, inputs })) {
     if (!isObject(mapping)) continue;
@@ -105,12 +91,8 @@ function* checkWebhook(
   }
   if (!isObject(params)) return;
   if (kind === 'plan') {
-    yield invalidWebhook(
-      ['params'],
-      'a plan has no params',
-      'write the values under "inputs" of the webhook',
-    );
-    return;
+    const hint = 'write the values under "inputs" of the webhook';
+    return yield invalidWebhook(['params'], 'a plan has no params', hint);
   }
   const declared = isObject(definition['params']) ? Object.keys(definition['params']) : [];
   for (const name of Object.keys(params)) {

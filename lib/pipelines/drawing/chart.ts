@@ -48,7 +48,6 @@ export function textChart<Box extends { readonly id: string }, Edge extends { re
 /** Upstream boxes that are named; the others are counted. */
 const MAX_NAMED = 4;
 
-/** Formats the lines that name the upstream boxes of a box. */
 function formatUpstream<Edge>(edges: readonly Edge[], formatEdge: (edge: Edge) => string): string[] {
   const named = edges.slice(0, MAX_NAMED).map((edge) => `  <- ${formatEdge(edge)}`);
   const more = edges.length - named.length;
@@ -81,12 +80,11 @@ function splitIntoRows(blocks: readonly Block[], columns: number): Block[][] {
 function joinRow(blocks: readonly Block[]): string {
   const widths = blocks.map(widthOfBlock);
   const height = blocks.reduce((most, block) => Math.max(most, block.length), 0);
-  return Array.from({ length: height }, (_, line) =>
-    blocks
-      .map((block, index) => (block[line] ?? '').padEnd(widths[index] ?? 0))
-      .join(GAP)
-      .trimEnd(),
-  ).join('\n');
+  const joinLine = (_: unknown, line: number): string =>
+    blocks.map((block, index) => (block[line] ?? '').padEnd(widths[index] ?? 0)).join(GAP);
+  return Array.from({ length: height }, joinLine)
+    .map((line) => line.trimEnd())
+    .join('\n');
 }
 
 function widthOfBlock(block: Block): number {

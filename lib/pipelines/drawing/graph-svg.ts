@@ -67,14 +67,10 @@ export function renderSvgInSteps(graph: Graph): Steps<string> {
 }
 
 function toSvgGraph({ id, goal, waves, edges }: Graph): SvgGraph {
-  return {
-    id,
-    goal,
-    waves: waves.map((wave) =>
-      wave.map((task) => ({ id: task.id, detail: task.tool, isStack: task.fan_out })),
-    ),
-    edges: edges.map((edge) => toSvgEdge(edge)),
+  const toBox = (task: (typeof waves)[number][number]): SvgBox => {
+    return { id: task.id, detail: task.tool, isStack: task.fan_out };
   };
+  return { id, goal, waves: waves.map((wave) => wave.map(toBox)), edges: edges.map(toSvgEdge) };
 }
 
 /** An edge of the graph of a pipeline. */
@@ -96,15 +92,15 @@ export function* writeGraphSvg(graph: SvgGraph, options: SvgOptions = {}): Steps
   const name = escapeMarkup(
     `${graph.id}: ${countBoxes(graph.waves)} in ${formatCount(graph.waves.length, 'wave')}`,
   );
-  const parts = [
-    isAlone
-      ? `<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" aria-label="${name}" ${size}>`
-      : `<svg class="graph" role="img" aria-label="${name}" ${size}>`,
-    ...(isAlone ? [`<title>${name}</title>`] : []),
-    ...(isAlone && graph.goal !== '' ? [`<desc>${escapeMarkup(graph.goal)}</desc>`] : []),
-    ...(isAlone ? [`<style>${GRAPH_STYLE}</style>`] : []),
-    ...(isAlone ? ['<rect class="back" width="100%" height="100%"/>'] : []),
-  ];
+  const parts = isAlone
+    ? [
+        `<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" aria-label="${name}" ${size}>`,
+        `<title>${name}</title>`,
+        ...(graph.goal === '' ? [] : [`<desc>${escapeMarkup(graph.goal)}</desc>`]),
+        `<style>${GRAPH_STYLE}</style>`,
+        '<rect class="back" width="100%" height="100%"/>',
+      ]
+    : [`<svg class="graph" role="img" aria-label="${name}" ${size}>`];
   for (const [index, { x, y, width, height: waveHeight }] of layout.waves.entries()) {
     const lane = `x="${x - 10}" y="${y}" width="${width + 20}" height="${waveHeight + 16}"`;
     parts.push(
@@ -133,41 +129,32 @@ export function* writeGraphSvg(graph: SvgGraph, options: SvgOptions = {}): Steps
     parts.push(`<text class="label" x="${labelX}" y="${labelY + 4}">${text}</text>`);
   }
   for (const [line, note] of notes.entries()) {
-    parts.push(
-      `<text class="wave" x="${sizes.margin}" y="${layout.height + line * LINE_HEIGHT}">${note}</text>`,
-    );
+    const y = layout.height + line * LINE_HEIGHT;
+    parts.push(`<text class="wave" x="${sizes.margin}" y="${y}">${note}</text>`);
   }
-  parts.push('</svg>');
-  return `${parts.join('\n')}\n`;
+  return `${parts.join('\n')}\n</svg>\n`;
 }
 
 /** @param isTarget true when edges lead to the box */
-function drawBox(
-  box: SvgBox,
-  { x, y }: PlacedBox,
-  { boxWidth, boxHeight }: LayoutOptions,
-  isTarget: boolean,
-): string {
+function drawBox(box: SvgBox, { x, y }: PlacedBox, sizes: LayoutOptions, isTarget: boolean): string {
   const { id, detail, isStack, state } = box;
+  const { boxWidth, boxHeight } = sizes;
   const rect = (shift: number): string =>
     `<rect x="${x + shift}" y="${y - shift}" width="${boxWidth}" height="${boxHeight}" rx="6"/>`;
   const room = boxWidth - 2 * PADDING + 4;
   const line = (kind: string, number: number, text: string, letter: number): string =>
     `<text class="${kind}" x="${x + PADDING}" y="${y + 20 + number * LINE_HEIGHT}">${escapeMarkup(cutMiddle(text, Math.floor(room / letter)))}</text>`;
-  const title = [id, isStack ? `${detail} for each item` : detail, ...(state ? [state.text] : [])].join(
-    ' · ',
-  );
+  const title = [id, isStack ? `${detail} for each item` : detail, ...(state ? [state.text] : [])];
+  const mark = `<rect class="mark" x="${x}" y="${y + 8}" width="4" height="${boxHeight - 16}" rx="2"/>`;
   return [
-    `<g class="box${state === undefined ? '' : ` ${state.tone}`}"><title>${escapeMarkup(title)}</title>`,
-    ...(isStack ? [rect(6), rect(3)] : []),
+    `<g class="box${state ? ` ${state.tone}` : ''}"><title>${escapeMarkup(title.join(' · '))}</title>`,
+    isStack ? rect(6) + rect(3) : '',
     rect(0),
-    ...(isTarget ? [`<path class="tip" d="M${x - 7} ${y + boxHeight / 2 - 4}l7 4l-7 4z"/>`] : []),
-    ...(state === undefined
-      ? []
-      : [`<rect class="mark" x="${x}" y="${y + 8}" width="4" height="${boxHeight - 16}" rx="2"/>`]),
+    isTarget ? `<path class="tip" d="M${x - 7} ${y + boxHeight / 2 - 4}l7 4l-7 4z"/>` : '',
+    state ? mark : '',
     line('id', 0, id, ID_LETTER),
     line('detail', 1, detail, DETAIL_LETTER),
-    ...(state === undefined ? [] : [line('state', 2, state.text, DETAIL_LETTER)]),
+    state ? line('state', 2, state.text, DETAIL_LETTER) : '',
     '</g>',
   ].join('');
 }
@@ -177,20 +164,14 @@ function chooseSizes(waves: SvgGraph['waves'], edges: SvgGraph['edges'], isAlone
   let letters = 0;
   let hasStates = false;
   for (const { id, detail, state } of waves.flat()) {
-    letters = Math.max(letters, id.length * ID_LETTER, detail.length * DETAIL_LETTER);
-    if (state !== undefined) {
-      hasStates = true;
-      letters = Math.max(letters, state.text.length * DETAIL_LETTER);
-    }
+    const details = Math.max(detail.length, state?.text.length ?? 0);
+    letters = Math.max(letters, id.length * ID_LETTER, details * DETAIL_LETTER);
+    hasStates ||= state !== undefined;
   }
   const hasLabels = edges.some(({ label }) => label !== undefined);
+  const widest = isAlone ? MAX_BOX_WIDTH : MAX_BOX_WIDTH_ON_PAGE;
   return {
-    boxWidth: Math.ceil(
-      Math.min(
-        isAlone ? MAX_BOX_WIDTH : MAX_BOX_WIDTH_ON_PAGE,
-        Math.max(MIN_BOX_WIDTH, letters + 2 * PADDING),
-      ),
-    ),
+    boxWidth: Math.ceil(Math.min(widest, Math.max(MIN_BOX_WIDTH, letters + 2 * PADDING))),
     boxHeight: hasStates ? 62 : 46,
     columnGap: hasLabels ? 150 : isAlone ? 64 : 48,
     rowGap: 20,
@@ -245,16 +226,8 @@ function isWide(letter: string): boolean {
 const SANS = 'system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif';
 const MONO = 'ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace';
 
-interface Palette {
-  readonly back: string;
-  readonly lane: string;
-  readonly box: string;
-  readonly line: string;
-  readonly edge: string;
-  readonly text: string;
-  readonly soft: string;
-  readonly tones: Readonly<Record<GraphTone, string>>;
-}
+type Part = 'back' | 'lane' | 'box' | 'line' | 'edge' | 'text' | 'soft';
+type Palette = Readonly<Record<Part, string>> & { readonly tones: Readonly<Record<GraphTone, string>> };
 
 /** The colours of the inspector. */
 const LIGHT: Palette = {

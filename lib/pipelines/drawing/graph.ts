@@ -82,10 +82,8 @@ export function renderDot({ id, waves, edges }: Graph): string {
     ...wave.map((task) => `    ${quoteDot(task.id)}${dotShape(task)};`),
     '  }',
   ]);
-  const order =
-    waves.length < 2
-      ? []
-      : [`  ${waves.map((_, index) => quoteDot(waveName(index))).join(' -> ')} [style=invis];`];
+  const ranks = waves.map((_, index) => quoteDot(waveName(index))).join(' -> ');
+  const order = waves.length < 2 ? [] : [`  ${ranks} [style=invis];`];
   const arrows = edges.map(({ from, to, kind }) => {
     const style = kind === 'await' ? ' [style=dashed]' : '';
     return `  ${quoteDot(from)} -> ${quoteDot(to)}${style};`;
@@ -105,12 +103,8 @@ function waveName(index: number): string {
 
 /** Renders the waves side by side as text, as many in a row as fit into `columns`. */
 export function renderText(graph: Graph, columns: number): string {
-  return textChart(
-    graph,
-    toolLabel,
-    ({ from, kind }) => (kind === 'await' ? `${from} (await)` : from),
-    columns,
-  );
+  const formatEdge = ({ from, kind }: GraphEdge): string => (kind === 'await' ? `${from} (await)` : from);
+  return textChart(graph, toolLabel, formatEdge, columns);
 }
 
 function toolLabel({ tool, fan_out }: GraphTask): string {

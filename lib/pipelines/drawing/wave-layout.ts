@@ -34,7 +34,7 @@ export interface PlacedBox {
   readonly y: number;
 }
 
-export interface PlacedEdge {
+interface PlacedEdge {
   /** The place of the edge in the list of the graph. */
   readonly index: number;
   /** The data of an SVG path. */
@@ -45,7 +45,7 @@ export interface PlacedEdge {
 }
 
 /** The columns of one wave, from the top of its header to its last box. */
-export interface PlacedWave {
+interface PlacedWave {
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -121,7 +121,8 @@ interface Group {
   readonly rows: number;
 }
 
-/** One column of boxes of a band. */
+type Route = Omit<PlacedEdge, 'index'>;
+
 interface Column {
   /** Top of the column's first box. */
   readonly top: number;
@@ -154,9 +155,8 @@ class Layout {
     this.#pitchX = options.boxWidth + options.columnGap;
     this.#pitchY = options.boxHeight + options.rowGap;
     const largest = waves.reduce((most, wave) => Math.max(most, wave.length), 0);
-    const maxRows =
-      options.maxRows ??
-      Math.max(FEW_ROWS, Math.ceil(Math.sqrt((largest * this.#pitchX) / this.#pitchY / ASPECT)));
+    const square = Math.ceil(Math.sqrt((largest * this.#pitchX) / this.#pitchY / ASPECT));
+    const maxRows = options.maxRows ?? Math.max(FEW_ROWS, square);
     this.#groups = waves.map((wave, number) => {
       const columns = Math.max(1, Math.ceil(wave.length / Math.max(1, maxRows)));
       const cells = wave.map(({ id }, index) => this.#addCell(id, number, index));
@@ -196,9 +196,8 @@ class Layout {
   placeWaves(): void {
     const { boxWidth, columnGap, headerHeight, margin } = this.#options;
     const limit = this.#maxColumns();
-    const total = this.#groups.reduce((sum, { columns }) => sum + columns, 0);
     // Edges to another band leave on the right and come back on the left.
-    const left = total > limit ? Math.max(margin, columnGap / 2 + EDGE_SPACE) : margin;
+    const left = this.#totalColumns > limit ? Math.max(margin, columnGap / 2 + EDGE_SPACE) : margin;
     let y = margin;
     for (let first = 0; first < this.#groups.length; ) {
       let end = first;
@@ -215,12 +214,8 @@ class Layout {
         const top = y + headerHeight + ((rows - group.rows) * this.#pitchY) / 2;
         const column = columns.length;
         this.#places.push({ band: this.#bands.length, column });
-        this.waves.push({
-          x: left + column * this.#pitchX,
-          y,
-          width: group.columns * this.#pitchX - columnGap,
-          height,
-        });
+        const width = group.columns * this.#pitchX - columnGap;
+        this.waves.push({ x: left + column * this.#pitchX, y, width, height });
         const { length } = group.cells;
         for (let at = 0; at < group.columns; at++) {
           columns.push({ top, count: Math.ceil((length - at) / group.columns) });
@@ -235,8 +230,12 @@ class Layout {
     this.height = this.#bands.length === 0 ? 2 * margin : y - columnGap + margin;
   }
 
+  get #totalColumns(): number {
+    return this.#groups.reduce((sum, { columns }) => sum + columns, 0);
+  }
+
   #maxColumns(): number {
-    const total = this.#groups.reduce((sum, { columns }) => sum + columns, 0);
+    const total = this.#totalColumns;
     const widest = this.#groups.reduce((most, { columns }) => Math.max(most, columns), 1);
     const rows = this.#groups.reduce((most, group) => Math.max(most, group.rows), 1);
     const { columnGap, headerHeight, maxColumns } = this.#options;
@@ -273,7 +272,7 @@ class Layout {
     return placed;
   }
 
-  #route(from: Cell, to: Cell): Omit<PlacedEdge, 'index'> {
+  #route(from: Cell, to: Cell): Route {
     const source = this.#places[from.wave];
     const target = this.#places[to.wave];
     const first = (source?.column ?? 0) + from.column;
@@ -285,25 +284,16 @@ class Layout {
   }
 
   /** Leads an edge from column to column, between the boxes of the columns in the middle. */
-  #routeThrough(
-    from: Cell,
-    to: Cell,
-    columns: readonly Column[],
-    first: number,
-    last: number,
-  ): Omit<PlacedEdge, 'index'> {
+  #routeThrough(from: Cell, to: Cell, columns: readonly Column[], first: number, last: number): Route {
     const { boxWidth, columnGap } = this.#options;
     let x = from.x + boxWidth;
     let { y } = from;
     let path = `M${round(x)} ${round(y)}`;
     const curve = (endX: number, endY: number): void => {
       const middle = round((x + endX) / 2);
-      path +=
-        y === endY
-          ? `H${round(endX)}`
-          : `C${middle} ${round(y)} ${middle} ${round(endY)} ${round(endX)} ${round(endY)}`;
-      x = endX;
-      y = endY;
+      const bend = `C${middle} ${round(y)} ${middle} ${round(endY)} ${round(endX)} ${round(endY)}`;
+      path += y === endY ? `H${round(endX)}` : bend;
+      [x, y] = [endX, endY];
     };
     const between = last - first - 1;
     if (between <= this.#passesLeft) {
@@ -334,7 +324,7 @@ class Layout {
   }
 
   /** Leads an edge to another band: out of its own, along the space above the target's, and into that. */
-  #routeAround(from: Cell, to: Cell, top: number): Omit<PlacedEdge, 'index'> {
+  #routeAround(from: Cell, to: Cell, top: number): Route {
     const { boxWidth, columnGap } = this.#options;
     const shift = laneOf(from);
     const right = from.x + boxWidth;

@@ -9,25 +9,17 @@ import { formatValuePath } from '../../common/json-schema/violation.js';
 import { isObject, type Json } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { formatNumber } from '../../common/text.js';
-import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
+import { didYouMean } from '../../definition/problems/hint.js';
 import { isParamType, resolveParamInSteps, schemaKeywords } from '../../definition/params.js';
 import type { ParamDefinition } from '../../definition/schema/schema.js';
 import { nearest } from '../../definition/suggest.js';
 
-/**
- * Checks that the schemas of declared params have allowed keywords only, and that defaults match them (D4).
- *
- * @param budget of all definitions that are checked together
- */
-export function* checkParamDefinitions(
-  definition: unknown,
-  budget: CheckBudget,
-): Generator<Diagnostic | undefined> {
+/** Checks that the schemas of declared params have allowed keywords only, and that defaults match them (D4). */
+export function* checkParamDefinitions(definition: unknown, budget: CheckBudget): Findings {
   const declared = isObject(definition) ? definition['params'] : undefined;
   if (!isObject(declared)) return;
-  const params = Object.entries(declared).filter((entry): entry is [string, ParamDefinition] =>
-    isObject(entry[1]),
-  );
+  const params = Object.entries(declared).filter(isDeclaration);
   const review = new SchemaReview(budget, MAX_SCHEMAS);
   for (const [name, param] of params) {
     reviewParam(name, param, review);
@@ -42,6 +34,10 @@ export function* checkParamDefinitions(
       yield yield* checkDefault(name, param, budget, usable);
     }
   }
+}
+
+function isDeclaration(entry: [string, unknown]): entry is [string, ParamDefinition] {
+  return isObject(entry[1]);
 }
 
 /** More schemas are no checks of params; all are compiled for every run. */
@@ -73,16 +69,11 @@ function toDiagnostic({ path: [name, ...path], unknownKeyword, message }: Schema
     return { code, message: `param "${name}": "${formatValuePath(path)}" ${message}`, path: fullPath };
   }
   const meant = REFUSED_KEYWORDS.has(unknownKeyword) ? undefined : nearest(unknownKeyword, ALLOWED_KEYWORDS);
-  return {
-    code,
-    message: `param "${name}": the keyword "${formatValuePath([unknownKeyword])}" is not allowed in "${formatValuePath(path.slice(0, -1))}"`,
-    path: fullPath,
-    at: 'key',
-    hint:
-      meant === undefined
-        ? `the schemas of params may have ${ALLOWED_KEYWORDS.join(', ')}`
-        : `did you mean "${meant}"?`,
-  };
+  const allowed = `the schemas of params may have ${ALLOWED_KEYWORDS.join(', ')}`;
+  const [keyword, place] = [formatValuePath([unknownKeyword]), formatValuePath(path.slice(0, -1))];
+  const problem = `param "${name}": the keyword "${keyword}" is not allowed in "${place}"`;
+  const hint = meant === undefined ? allowed : didYouMean(meant);
+  return { code, message: problem, path: fullPath, at: 'key', hint };
 }
 
 function* checkDefault(

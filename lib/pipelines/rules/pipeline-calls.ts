@@ -1,6 +1,6 @@
 import { isObject } from '../../common/json/json.js';
 import { MAX_NESTING_DEPTH } from '../../common/limits.js';
-import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import { runPipeline } from '../../tools/builtin/run-pipeline.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
 
@@ -10,7 +10,7 @@ export function isPipelineCall({ builtin }: DraftTask): boolean {
 }
 
 /** Checks that each call names exactly one pipeline and is not nested too deep. */
-export function* checkPipelineCalls(draft: PipelineDraft, depth: number): Generator<Diagnostic | undefined> {
+export function* checkPipelineCalls(draft: PipelineDraft, depth: number): Findings {
   for (const task of draft.tasks) {
     yield;
     if (isPipelineCall(task)) yield* checkCall(task, depth);

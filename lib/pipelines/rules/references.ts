@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import { hintForItems } from '../../definition/schema/value-hints.js';
 import { type ChangeHint, hintRename } from '../../definition/problems/hint.js';
 import { Suggestions } from '../../definition/suggest.js';
@@ -7,7 +7,7 @@ import type { Reference } from '../../definition/template/reference.js';
 import { parseTemplate } from '../../definition/template/parsing/parser.js';
 import type { DraftTask, LocatedReference, PipelineDraft } from '../draft.js';
 
-export interface ReferenceContext {
+interface ReferenceContext {
   readonly draft: PipelineDraft;
   /** Keys of `pipeline.inputs` that a run may read: declared ones and those of the run (D5). */
   readonly inputs: ReadonlySet<string>;
@@ -16,7 +16,7 @@ export interface ReferenceContext {
 }
 
 /** Checks that all templates reference something declared (rule 11). */
-export function* checkReferences(context: ReferenceContext): Generator<Diagnostic | undefined> {
+export function* checkReferences(context: ReferenceContext): Findings {
   const { draft } = context;
   for (const located of draft.goalReferences) {
     yield* checkGoalReference(located, context);
@@ -28,8 +28,12 @@ export function* checkReferences(context: ReferenceContext): Generator<Diagnosti
       yield* checkReference(located, task, context);
       yield* checkDollar(located);
     }
-    for (const located of task.parallelOverReferences)
-      yield* checkParallelOverReference(located, task, context);
+    for (const located of task.parallelOverReferences) {
+      const { reference, path, at } = located;
+      const message = 'parallel_over cannot read the item, because it provides the items';
+      if (reference.kind === 'item') yield { code: 'item_outside_fan_out', message, path, at };
+      else yield* checkReference(located, task, context);
+    }
     yield* checkAwait(task, context);
     yield* checkFanOut(task);
   }
@@ -39,14 +43,9 @@ export function* checkReferences(context: ReferenceContext): Generator<Diagnosti
 function* checkDollar({ afterDollar, reference, source, path, at }: LocatedReference): Generator<Diagnostic> {
   if (!afterDollar) return;
   const advice = reference.kind === 'unknown' ? 'remove it' : `write {{${source}}}`;
-  yield {
-    code: 'stray_dollar',
-    severity: 'warning',
-    message: `the "$" before {{${source}}} stays in the text`,
-    path,
-    at,
-    hint: `${advice}, unless the text needs the "$"`,
-  };
+  const hint = `${advice}, unless the text needs the "$"`;
+  const message = `the "$" before {{${source}}} stays in the text`;
+  yield { code: 'stray_dollar', severity: 'warning', message, path, at, hint };
 }
 
 function checkGoalReference(located: LocatedReference, context: ReferenceContext): Diagnostic[] {
@@ -55,16 +54,6 @@ function checkGoalReference(located: LocatedReference, context: ReferenceContext
   if (reference.kind === 'secret') return [];
   const message = `{{${source}}} stays text: the goal can only read params`;
   return [{ code: 'unknown_reference', message, path, at, hint: GOAL_HINT, severity: 'warning' }];
-}
-
-function checkParallelOverReference(
-  located: LocatedReference,
-  task: DraftTask,
-  context: ReferenceContext,
-): Diagnostic[] {
-  if (located.reference.kind !== 'item') return checkReference(located, task, context);
-  const message = 'parallel_over cannot read the item, because it provides the items';
-  return [{ code: 'item_outside_fan_out', message, path: located.path, at: located.at }];
 }
 
 function checkReference(located: LocatedReference, task: DraftTask, context: ReferenceContext): Diagnostic[] {
@@ -117,16 +106,12 @@ function checkParam(
   { draft, suggestions }: ReferenceContext,
 ): Diagnostic[] {
   if (draft.paramNames.has(name)) return [];
+  const change = { kind: 'set', path: ['params', name], value: { type: 'string' } } as const;
   const hint = draft.inputKeys.has(name)
     ? hintRename(`params.${name}`, `pipeline.inputs.${name}`)
-    : suggestions.hint(name, draft.paramNames, declareParam(name), 'params.');
+    : suggestions.hint(name, draft.paramNames, { text: 'declare it under "params"', change }, 'params.');
   const message = `{{${source}}}: there is no param "${name}"`;
   return [{ code: 'unknown_reference', message, path, at, hint }];
-}
-
-function declareParam(name: string): ChangeHint {
-  const change = { kind: 'set', path: ['params', name], value: { type: 'string' } } as const;
-  return { text: 'declare it under "params"', change };
 }
 
 function checkInput(
@@ -188,18 +173,14 @@ interface UsedInputs {
  * Warns of inputs of a run that nothing uses, which are mostly typing mistakes (D5). They are no part of the
  * definition, so they have no path.
  */
-export function* checkUnusedInputs(
-  supplied: Iterable<string>,
-  { inputs, params, reason }: UsedInputs,
-): Generator<Diagnostic | undefined> {
+export function* checkUnusedInputs(supplied: Iterable<string>, used: UsedInputs): Findings {
+  const { inputs, params, reason } = used;
   const suggestions = new Suggestions();
   for (const key of supplied) {
     if (inputs.has(key)) continue;
     const message = `the input "${key}" of the run is not used: ${reason}`;
-    const hint =
-      params?.has(key) === true
-        ? `"${key}" is a param: pass it with --params`
-        : suggestions.hint(key, inputs);
+    const isParam = params?.has(key) === true;
+    const hint = isParam ? `"${key}" is a param: pass it with --params` : suggestions.hint(key, inputs);
     yield { code: 'unknown_input', message, path: [], severity: 'warning', hint };
   }
 }

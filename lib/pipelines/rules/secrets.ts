@@ -1,5 +1,5 @@
 import { isObject } from '../../common/json/json.js';
-import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import type { Findings } from '../../definition/problems/diagnostic.js';
 import type { Path } from '../../definition/problems/problem.js';
 import type { Catalog } from '../../tools/catalog.js';
 import { verbatimInputs } from '../../tools/inputs/literal-inputs.js';
@@ -19,7 +19,7 @@ export function* checkSecrets(
   definition: unknown,
   catalog: Catalog,
   available: KeyLookup | undefined,
-): Generator<Diagnostic | undefined> {
+): Findings {
   for (const located of draft.goalReferences) yield* checkPlace(located, 'the goal');
   const { params, inputs } = isObject(definition) ? definition : {};
   yield* checkTexts(params, ['params'], 'a param', HINT);
@@ -36,16 +36,14 @@ export function* checkSecrets(
   }
 }
 
-function* checkPlace(
-  { reference, source, path, at }: LocatedReference,
-  place: string,
-): Generator<Diagnostic> {
+function* checkPlace(located: LocatedReference, place: string): Findings {
+  const { reference, source, path, at } = located;
   if (reference.kind !== 'secret') return;
   const message = `{{${source}}}: ${place} cannot read secrets`;
   yield { code: 'misplaced_secret', message, path, at, hint: HINT };
 }
 
-function* checkTaskId({ id, path }: DraftTask): Generator<Diagnostic> {
+function* checkTaskId({ id, path }: DraftTask): Findings {
   if (id !== 'secrets') return;
   const message =
     'the task "secrets" is called like the namespace: {{secrets.output}} means the task, {{secrets.NAME}} a secret';
@@ -54,7 +52,7 @@ function* checkTaskId({ id, path }: DraftTask): Generator<Diagnostic> {
 }
 
 /** Checks the lists and objects that a tool takes as written: a template in them stays text. */
-function* checkVerbatim(task: DraftTask, catalog: Catalog): Generator<Diagnostic | undefined> {
+function* checkVerbatim(task: DraftTask, catalog: Catalog): Findings {
   const names = verbatimInputs(task.tool === undefined ? undefined : catalog.get(task.tool));
   for (const name of names) {
     const value = task.literalInputs[name];
@@ -74,12 +72,7 @@ const MAX_DEPTH = 100;
 const TEXTS_PER_STEP = 200;
 
 /** Looks through values that contain no templates. */
-function* checkTexts(
-  root: unknown,
-  base: Path,
-  place: string,
-  hint: string,
-): Generator<Diagnostic | undefined> {
+function* checkTexts(root: unknown, base: Path, place: string, hint: string): Findings {
   const seen = new Set<object>();
   const pending: [unknown, Path][] = [[root, base]];
   for (let count = 1; pending.length > 0; count++) {
@@ -98,21 +91,13 @@ function* checkTexts(
 }
 
 /** Warns once of each secret that there is not, where it is first read (D9): it may be there when the run begins. */
-function* checkAvailable(
-  { reference, source, hasFallback, path, at }: LocatedReference,
-  available: KeyLookup,
-  missing: Set<string>,
-): Generator<Diagnostic> {
+function* checkAvailable(located: LocatedReference, available: KeyLookup, missing: Set<string>): Findings {
+  const { reference, source, hasFallback, path, at } = located;
   if (reference.kind !== 'secret' || hasFallback) return;
   const { name } = reference;
   if (available.has(name) || missing.has(name)) return;
   missing.add(name);
-  yield {
-    code: 'missing_secret',
-    severity: 'warning',
-    message: `{{${source}}}: there is no secret "${name}" here`,
-    path,
-    at,
-    hint: `a run needs it: set SECRET_${name} in the environment`,
-  };
+  const message = `{{${source}}}: there is no secret "${name}" here`;
+  const hint = `a run needs it: set SECRET_${name} in the environment`;
+  yield { code: 'missing_secret', severity: 'warning', message, path, at, hint };
 }

@@ -1,7 +1,7 @@
 import { groupBy } from '../../definition/group-by.js';
 import { joinFirst } from '../../common/text.js';
 import { getOrThrow } from '../../definition/assert.js';
-import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import type { Path } from '../../definition/problems/problem.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { KeyLookup } from '../check-context.js';
@@ -20,14 +20,10 @@ export function* checkSessions(
   draft: PipelineDraft,
   waves: readonly (readonly string[])[],
   session: KeyLookup,
-): Generator<Diagnostic | undefined> {
+): Findings {
   const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
-  const stores = new Map(
-    [...groupBy(listStores(draft, waveOf), ({ key }) => key)].map(([key, group]) => [
-      key,
-      new KeyStores(group),
-    ]),
-  );
+  const groups = groupBy(listStores(draft, waveOf), ({ key }) => key);
+  const stores = new Map(Array.from(groups, ([key, group]) => [key, new KeyStores(group)]));
   const ancestors = new Ancestors(draft.upstream);
   const mayStoreAnyKey = draft.tasks.some((task) => hasUnknownStoreKey(task) || isPipelineCall(task));
   const mayExist = (key: string): boolean => mayStoreAnyKey || draft.reads.has(key) || session.has(key);
@@ -56,12 +52,7 @@ interface Reader {
   readonly at: number;
 }
 
-function* checkRead(
-  reader: Reader,
-  stores: KeyStores,
-  mayExist: boolean,
-  ancestors: Ancestors,
-): Generator<Diagnostic | undefined> {
+function* checkRead(reader: Reader, stores: KeyStores, mayExist: boolean, ancestors: Ancestors): Findings {
   const { task, wave } = reader;
   const isStoredBefore = stores.isStoredBefore(wave, task.id);
   for (const store of stores.notBefore(wave, task.id)) {
@@ -74,28 +65,16 @@ function* checkRead(
 
 function race({ task, wave, key, path, at }: Reader, store: StoringTask): Diagnostic {
   const when = store.wave === wave ? 'in the same wave' : 'only in a later wave';
-  return {
-    code: 'session_race',
-    severity: 'warning',
-    message: `task "${task.id}" reads session key "${key}", which task "${store.id}" stores ${when}`,
-    path,
-    at,
-    hint: {
-      text: `add "await: [${[...task.awaits, store.id].join(', ')}]" to task "${task.id}"`,
-      change: { kind: 'append', path: [...task.path, 'await'], value: store.id },
-    },
-  };
+  const message = `task "${task.id}" reads session key "${key}", which task "${store.id}" stores ${when}`;
+  const text = `add "await: [${[...task.awaits, store.id].join(', ')}]" to task "${task.id}"`;
+  const change = { kind: 'append', path: [...task.path, 'await'], value: store.id } as const;
+  return { code: 'session_race', severity: 'warning', message, path, at, hint: { text, change } };
 }
 
 function neverStored({ key, path, at }: Reader): Diagnostic {
-  return {
-    code: 'session_never_stored',
-    severity: 'warning',
-    message: `no earlier task stores session key "${key}"`,
-    path,
-    at,
-    hint: `pass it with --session, declare it under "reads", or add a fallback: {{session.${key} ?? null}}`,
-  };
+  const message = `no earlier task stores session key "${key}"`;
+  const hint = `pass it with --session, declare it under "reads", or add a fallback: {{session.${key} ?? null}}`;
+  return { code: 'session_never_stored', severity: 'warning', message, path, at, hint };
 }
 
 /** Warns when several tasks of one wave, or several items of one task, overwrite each other. */

@@ -28,14 +28,8 @@ export function* findStrayBraces(
   for (const [source, root = '', rest = ''] of text.matchAll(IN_BRACES)) {
     if (!isKnown(root, rest, task, draft)) continue;
     const message = `${source} stays text: a template has two braces`;
-    yield {
-      code,
-      severity,
-      message,
-      path,
-      hint: `write {{${root}${rest.replace(/^\.outputs\b/, '.output')}}}`,
-    };
-    return;
+    const hint = `write {{${root}${rest.replace(/^\.outputs\b/, '.output')}}}`;
+    return yield { code, severity, message, path, hint };
   }
   const [block] = BLOCK.exec(text) ?? [];
   if (block === undefined) return;

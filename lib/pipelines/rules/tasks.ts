@@ -1,5 +1,5 @@
 import { MODEL_LIMITS } from '../../common/limits.js';
-import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import type { Path } from '../../definition/problems/problem.js';
 import { RESERVED_TASK_IDS } from '../../definition/schema/fields.js';
 import { type Hint, hintRename } from '../../definition/problems/hint.js';
@@ -9,11 +9,7 @@ import { findLiteralInputProblems } from '../../tools/inputs/literal-inputs.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
 
 /** Checks that task ids are unique and not reserved (D1), that the tools exist and take the inputs, and the policies. */
-export function* checkTasks(
-  draft: PipelineDraft,
-  catalog: Catalog,
-  suggestions: Suggestions,
-): Generator<Diagnostic | undefined> {
+export function* checkTasks(draft: PipelineDraft, catalog: Catalog, suggestions: Suggestions): Findings {
   const seen = new Map<string, Path>();
   for (const task of draft.tasks) {
     yield;
@@ -24,25 +20,22 @@ export function* checkTasks(
   }
 }
 
-function checkId(
-  { id, path }: DraftTask,
-  seen: ReadonlyMap<string, Path>,
-  taskIds: ReadonlySet<string>,
-): Diagnostic[] {
-  const idPath = [...path, 'id'];
+type PathById = ReadonlyMap<string, Path>;
+
+function checkId(task: DraftTask, seen: PathById, taskIds: ReadonlySet<string>): Diagnostic[] {
+  const { id } = task;
+  const path = [...task.path, 'id'];
   if (RESERVED_TASK_IDS.includes(id)) {
     const message = `"${id}" is a template namespace and cannot be a task id`;
     const text = `rename the task, for example to "${id}_task"`;
-    return [
-      { code: 'reserved_id', message, path: idPath, hint: hintFreeId(text, id, `${id}_task`, taskIds) },
-    ];
+    return [{ code: 'reserved_id', message, path, hint: hintFreeId(text, id, `${id}_task`, taskIds) }];
   }
   const first = seen.get(id);
   if (first === undefined) return [];
   const message = `duplicate task id "${id}"; the first is task ${Number(first[1]) + 1}`;
   const other = `${id}_${Number(path[1]) + 1}`;
   const hint = hintFreeId('rename one of them, and what refers to it', id, other, taskIds);
-  return [{ code: 'duplicate_task', message, path: idPath, hint }];
+  return [{ code: 'duplicate_task', message, path, hint }];
 }
 
 /** Suggests another id, unless there is such a task. */
@@ -53,9 +46,8 @@ function hintFreeId(text: string, id: string, other: string, taskIds: ReadonlySe
 /** A similar name, or one that the name begins or ends: "llm_job" for "llm". */
 function suggestTool(name: string, catalog: Catalog, suggestions: Suggestions, otherwise: string): Hint {
   const names = catalog.names();
-  const similar = suggestions.nearest(name, names);
-  const longer = names.find((known) => known.startsWith(`${name}_`) || known.endsWith(`_${name}`));
-  const meant = similar ?? longer;
+  const isLonger = (known: string): boolean => known.startsWith(`${name}_`) || known.endsWith(`_${name}`);
+  const meant = suggestions.nearest(name, names) ?? names.find(isLonger);
   return meant === undefined ? otherwise : hintRename(name, meant);
 }
 
@@ -80,13 +72,8 @@ function* checkTool(task: DraftTask, catalog: Catalog, suggestions: Suggestions)
     return;
   }
   for (const { code, message, path, hint } of findLiteralInputProblems(tool, task.literalInputs)) {
-    yield {
-      code,
-      message,
-      path: [...task.path, 'inputs', ...path],
-      hint,
-      ...(code === 'unknown_input' ? { at: 'key' as const } : {}),
-    };
+    const diagnostic = { code, message, path: [...task.path, 'inputs', ...path], hint };
+    yield code === 'unknown_input' ? { ...diagnostic, at: 'key' } : diagnostic;
   }
 }
 

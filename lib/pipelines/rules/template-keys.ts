@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import type { Path } from '../../definition/problems/problem.js';
 import type { Catalog } from '../../tools/catalog.js';
 import { verbatimInputs } from '../../tools/inputs/literal-inputs.js';
@@ -17,18 +17,11 @@ const HINT =
   'templates are replaced in values only: write the key itself, or build the object with the tool "transform"';
 
 /** Warns of what stays text in inputs: templates in keys (D15), and templates of other products (D9). */
-export function* checkTemplateKeys(
-  draft: PipelineDraft,
-  catalog: Catalog,
-): Generator<Diagnostic | undefined> {
+export function* checkTemplateKeys(draft: PipelineDraft, catalog: Catalog): Findings {
   for (const task of draft.tasks) yield* checkTask(task, draft, catalog);
 }
 
-function* checkTask(
-  task: DraftTask,
-  draft: PipelineDraft,
-  catalog: Catalog,
-): Generator<Diagnostic | undefined> {
+function* checkTask(task: DraftTask, draft: PipelineDraft, catalog: Catalog): Findings {
   const { literalInputs, path, tool: name } = task;
   const tool = name === undefined ? undefined : catalog.get(name);
   const verbatim = verbatimInputs(tool);
@@ -66,12 +59,6 @@ function* checkTask(
 }
 
 function describe(key: string, path: Path): Diagnostic {
-  return {
-    code: 'template_in_key',
-    severity: 'warning',
-    message: `the template in the key ${JSON.stringify(key.slice(0, 100))} stays text`,
-    path,
-    at: 'key',
-    hint: HINT,
-  };
+  const message = `the template in the key ${JSON.stringify(key.slice(0, 100))} stays text`;
+  return { code: 'template_in_key', severity: 'warning', message, path, at: 'key', hint: HINT };
 }

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import type { Hint } from '../../definition/problems/hint.js';
 import type { Path } from '../../definition/problems/problem.js';
 import type { Contract } from '../../pipelines/contract.js';
@@ -15,7 +15,7 @@ interface Match {
 }
 
 /** Checks that a pipeline matches its declaration in the plan (D46). The diagnostics are located in the plan. */
-export function* checkContract(match: Match, context: KeyContext): Generator<Diagnostic | undefined> {
+export function* checkContract(match: Match, context: KeyContext): Findings {
   const { subPipeline, pipeline } = match;
   const { contract } = pipeline;
   yield* checkUndeclaredStores(match, context);
@@ -33,15 +33,12 @@ function* checkUndeclaredStores(match: Match, { writers }: KeyContext): Generato
     if (declared.has(key)) continue;
     const writer = writers.first(key);
     const taskName = formatTask(task, match);
-    yield {
-      code: 'undeclared_store',
-      message: `${taskName} stores "${key}", which sub-pipeline "${subPipeline.id}" does not declare`,
-      path: listPath(subPipeline, 'stores', subPipeline.stores),
-      hint:
-        writer === undefined
-          ? addKey(`add "${key}" to its "stores"`, subPipeline, 'stores', key)
-          : `sub-pipeline "${writer.id}" stores it already: use another key in ${taskName}`,
-    };
+    const message = `${taskName} stores "${key}", which sub-pipeline "${subPipeline.id}" does not declare`;
+    const hint =
+      writer === undefined
+        ? addKey(`add "${key}" to its "stores"`, subPipeline, 'stores', key)
+        : `sub-pipeline "${writer.id}" stores it already: use another key in ${taskName}`;
+    yield { code: 'undeclared_store', message, path: listPath(subPipeline, 'stores'), hint };
   }
 }
 
@@ -58,11 +55,8 @@ function* checkDeclaredStores(
       const message = `no store task of sub-pipeline "${id}" names "${key}": only a run can show whether it is stored`;
       yield { code: 'never_stored', severity: 'warning', message, path };
     } else {
-      const hint = suggestions.hint(
-        key,
-        undeclared,
-        'remove it from "stores", or store it with a store task',
-      );
+      const otherwise = 'remove it from "stores", or store it with a store task';
+      const hint = suggestions.hint(key, undeclared, otherwise);
       yield { code: 'never_stored', message: `sub-pipeline "${id}" never stores "${key}"`, path, hint };
     }
   }
@@ -72,13 +66,10 @@ function* checkDeclaredStores(
 function* checkTemplatedStores(match: Match): Generator<Diagnostic> {
   const { subPipeline, pipeline } = match;
   for (const task of pipeline.contract.templatedStores) {
-    yield {
-      code: 'templated_store',
-      severity: 'warning',
-      message: `${formatTask(task, match)} stores a key that is a template: only the run shows which`,
-      path: listPath(subPipeline, 'stores', subPipeline.stores),
-      hint: `list the keys that others read in the "stores" of "${subPipeline.id}"; a key that only other sub-pipelines list is refused`,
-    };
+    const message = `${formatTask(task, match)} stores a key that is a template: only the run shows which`;
+    const hint = `list the keys that others read in the "stores" of "${subPipeline.id}"; a key that only other sub-pipelines list is refused`;
+    const path = listPath(subPipeline, 'stores');
+    yield { code: 'templated_store', severity: 'warning', message, path, hint };
   }
 }
 
@@ -118,7 +109,7 @@ function checkUndeclaredRead(
   const diagnostic = {
     code: 'undeclared_read',
     message: `sub-pipeline "${id}" reads session key "${key}" without declaring it (in ${reader})`,
-    path: listPath(subPipeline, 'reads', reads),
+    path: listPath(subPipeline, 'reads'),
   } as const;
   if (writer !== undefined) {
     const text = `add "${key}" to its "reads", so that it runs after "${writer.id}", which stores it`;
@@ -127,11 +118,8 @@ function checkUndeclaredRead(
   }
   if (hasFallback || pipeline.contract.storesUnknownKey) return [];
   const otherwise = `nothing in the plan stores it: pass it in the session, or add a fallback: {{session.${key} ?? null}}`;
-  const likely = [
-    ...reads.map((read) => read.key),
-    ...writers.keysFor(subPipeline),
-    ...pipeline.contract.stores.keys(),
-  ];
+  const stored = [...writers.keysFor(subPipeline), ...pipeline.contract.stores.keys()];
+  const likely = [...reads.map((read) => read.key), ...stored];
   return [{ ...diagnostic, severity: 'warning', hint: suggestions.hint(key, likely, otherwise) }];
 }
 
@@ -170,6 +158,6 @@ function formatTask(task: string, { file }: Match): string {
 }
 
 /** Returns the path of a list, or of the sub-pipeline when the list is missing. */
-function listPath({ path }: DraftSubPipeline, field: string, entries: readonly unknown[]): Path {
-  return entries.length === 0 ? path : [...path, field];
+function listPath(subPipeline: DraftSubPipeline, field: 'reads' | 'stores'): Path {
+  return subPipeline[field].length === 0 ? subPipeline.path : [...subPipeline.path, field];
 }

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../definition/problems/diagnostic.js';
+import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import { hintRename } from '../../definition/problems/hint.js';
 import type { Suggestions } from '../../definition/suggest.js';
 import type { KeyLookup } from '../../pipelines/check-context.js';
@@ -15,10 +15,7 @@ export interface KeyContext {
 }
 
 /** Checks that exactly one sub-pipeline stores each key that is read, and that all inputs exist (Plan, rule 3). */
-export function* checkKeys(
-  { subPipelines }: PlanDraft,
-  context: KeyContext,
-): Generator<Diagnostic | undefined> {
+export function* checkKeys({ subPipelines }: PlanDraft, context: KeyContext): Findings {
   const seen = new Map<string, DraftSubPipeline>();
   for (const subPipeline of subPipelines) {
     yield;
@@ -43,15 +40,11 @@ function checkId({ id, path }: DraftSubPipeline, seen: ReadonlyMap<string, Draft
 
 function checkRepeats(list: readonly LocatedKey[]): Diagnostic[] {
   const kept = new Set(withoutRepeats(list));
-  return list
-    .filter((entry) => !kept.has(entry))
-    .map(({ key, path }) => ({
-      code: 'repeated_key',
-      severity: 'warning',
-      message: `"${key}" is listed twice in "${String(path.at(-2))}"`,
-      path,
-      hint: 'keep one of them',
-    }));
+  const repeats = list.filter((entry) => !kept.has(entry));
+  return repeats.map(({ key, path }) => {
+    const message = `"${key}" is listed twice in "${String(path.at(-2))}"`;
+    return { code: 'repeated_key', severity: 'warning', message, path, hint: 'keep one of them' };
+  });
 }
 
 function checkRead(
@@ -63,21 +56,12 @@ function checkRead(
   if (session.has(key) || writers.has(key)) return [];
   const message = `no sub-pipeline stores "${key}", which "${reader.id}" reads`;
   const otherwise = 'add it to the "stores" of the sub-pipeline that writes it, or pass it in the session';
-  return [
-    {
-      code: 'unsatisfied_read',
-      message,
-      path,
-      hint: suggestions.hint(key, writers.keysFor(reader), otherwise),
-    },
-  ];
+  const hint = suggestions.hint(key, writers.keysFor(reader), otherwise);
+  return [{ code: 'unsatisfied_read', message, path, hint }];
 }
 
-function checkStore(
-  { key, path }: LocatedKey,
-  writer: DraftSubPipeline,
-  { writers }: KeyContext,
-): Diagnostic[] {
+function checkStore(store: LocatedKey, writer: DraftSubPipeline, { writers }: KeyContext): Diagnostic[] {
+  const { key, path } = store;
   const first = writers.first(key);
   if (first === undefined || first === writer) return [];
   const message = `sub-pipelines "${first.name}" and "${writer.name}" both store "${key}"`;

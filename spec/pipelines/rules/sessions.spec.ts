@@ -4,6 +4,7 @@ import {
   formatProblems,
   onlyProblem,
   wrapTasks,
+  checkTaskList,
 } from '../../support/definitions/check-pipeline.js';
 
 const STORE = '- {id: s, tool: store, inputs: {key: k, value: 1}}';
@@ -27,7 +28,7 @@ describe('checkSessions (D9)', () => {
 
   it('accepts a key that is declared under reads, passed to the run, or has a fallback', () => {
     expect(formatProblems(warnings(READ, '  reads: [k]\n'))).to.deep.equal([]);
-    expect(formatProblems(checkPipelineText(wrapTasks(READ), { session: { k: 1 } }))).to.deep.equal([]);
+    expect(formatProblems(checkTaskList(READ, { session: { k: 1 } }))).to.deep.equal([]);
     expect(
       formatProblems(warnings('- {id: r, tool: mock, inputs: {x: "{{session.k ?? 1}}"}}')),
     ).to.deep.equal([]);

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { checkPipelineText, onlyProblem, wrapTasks } from '../../support/definitions/check-pipeline.js';
+import { onlyProblem, checkTaskList } from '../../support/definitions/check-pipeline.js';
 
 const LIST = '- {id: l, tool: transform, inputs: {input: null, expression: "[1]"}}';
 const FAN_OUT = 'tool: mock, parallel_over: "{{l.output}}", inputs: {x: "{{item}}"}';
 
 function check(fields: string) {
-  return checkPipelineText(wrapTasks(`${LIST}\n- {id: t, ${fields}}`));
+  return checkTaskList(`${LIST}\n- {id: t, ${fields}}`);
 }
 
 describe('Fields of a task that depend on each other (D9, D66, D67)', () => {

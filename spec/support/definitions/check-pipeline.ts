@@ -13,6 +13,11 @@ export function wrapTasks(tasks: string): string {
   return `pipeline:\n  id: spec\n  goal: be checked\n  tasks:\n${tasks.replaceAll(/^/gm, '    ')}\n`;
 }
 
+/** Checks a pipeline of a YAML list of tasks. */
+export function checkTaskList(tasks: string, options?: Partial<CheckOptions>): CheckResult {
+  return checkPipelineText(wrapTasks(tasks), options);
+}
+
 /** Formats the problems of a check as `code at /path`. */
 export function formatProblems({ problems }: CheckResult): string[] {
   return problems.map(({ code, path }) => `${code} at ${path}`);

@@ -12,6 +12,11 @@ export function wrapSubPipelines(subPipelines: string, head = ''): string {
   return `plan:\n  id: spec\n${head}  sub_pipelines:\n${subPipelines.trim().replaceAll(/^/gm, '    ')}\n`;
 }
 
+/** Checks a plan of a YAML list of sub-pipelines. */
+export function checkSubPipelines(list: string, options?: Partial<PlanCheckOptions>): PlanCheckResult {
+  return checkPlanText(wrapSubPipelines(list), options);
+}
+
 /** Writes a pipeline with these stores and reads as one line of YAML. */
 export function pipelineWith({ stores = [], reads = [] }: { stores?: string[]; reads?: string[] }): string {
   const tasks = [

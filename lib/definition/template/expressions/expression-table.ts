@@ -48,11 +48,13 @@ export class ExpressionTable {
 
   /** Many expressions read the same task. */
   #shareRoot(root: string): string {
-    const known = this.#roots.get(root);
-    if (known !== undefined) return known;
-    this.#roots.set(root, root);
+    return this.#roots.get(root) ?? this.#addName(this.#roots, root, root);
+  }
+
+  #addName<T>(names: Map<string, T>, name: string, named: T): T {
+    names.set(name, named);
     this.sizeBytes += NAME_BYTES;
-    return root;
+    return named;
   }
 
   /** Many expressions read fields of the same name. */
@@ -61,10 +63,6 @@ export class ExpressionTable {
       this.sizeBytes += NAME_BYTES;
       return segment;
     }
-    const known = this.#fields.get(segment.name);
-    if (known !== undefined) return known;
-    this.#fields.set(segment.name, segment);
-    this.sizeBytes += NAME_BYTES;
-    return segment;
+    return this.#fields.get(segment.name) ?? this.#addName(this.#fields, segment.name, segment);
   }
 }

@@ -39,9 +39,7 @@ export interface PlacedExpression {
 export type TemplatePart = string | PlacedExpression;
 
 export interface TemplateProblem {
-  /** A sentence for people. */
   readonly message: string;
-  /** How to fix the problem. */
   readonly hint?: string;
   /** Position in the text, from 0. */
   readonly offset: number;

@@ -3,16 +3,14 @@ import type { Segment } from './expression.js';
 import { extractJson } from '../extract-json.js';
 import type { RenderMeter } from '../render-meter.js';
 
+type Value = Json | undefined;
+
 /**
  * Returns the value at the end of a path; undefined when the path leads nowhere (D11, D12).
  *
  * @param meter measures a value that was read from a text: nothing else in memory contains it
  */
-export function lookUp(
-  from: Json | undefined,
-  path: readonly Segment[],
-  meter?: RenderMeter,
-): Json | undefined {
+export function lookUp(from: Value, path: readonly Segment[], meter?: RenderMeter): Value {
   let value = from;
   let isParsed = false;
   for (const segment of path) {
@@ -28,7 +26,7 @@ export function lookUp(
 }
 
 /** Reads the member of the JSON within a text; only a text without JSON, and a long one, has members of its own. */
-function getTextMember(text: string, segment: Segment, meter: RenderMeter | undefined): Json | undefined {
+function getTextMember(text: string, segment: Segment, meter: RenderMeter | undefined): Value {
   const ownName = segment.kind === 'field' && OWN_NAMES.has(segment.name) ? segment.name : undefined;
   const json = extractJsonCached(text, ownName !== undefined, meter);
   if (json !== undefined) return getMember(json, segment);
@@ -38,38 +36,24 @@ function getTextMember(text: string, segment: Segment, meter: RenderMeter | unde
 const OWN_NAMES: ReadonlySet<string> = new Set(['first', 'last', 'length']);
 
 /** Returns a member of a value that is not read as JSON. */
-export function getMember(value: Json, segment: Segment): Json | undefined {
+export function getMember(value: Json, segment: Segment): Value {
   if (Array.isArray(value)) return getListMember(value, segment);
   if (segment.kind === 'index' || typeof value !== 'object' || value === null) return undefined;
   return Object.hasOwn(value, segment.name) ? value[segment.name] : undefined;
 }
 
-function getListMember(list: readonly Json[], segment: Segment): Json | undefined {
-  if (segment.index !== undefined) return list.at(segment.index);
-  switch (segment.name) {
-    case 'first':
-      return list[0];
-    case 'last':
-      return list.at(-1);
-    case 'length':
-      return list.length;
-    default:
-      return undefined;
-  }
+function getListMember(list: readonly Json[], { name, index }: Segment): Value {
+  if (index !== undefined) return list.at(index);
+  if (name === 'first') return list[0];
+  if (name === 'last') return list.at(-1);
+  return name === 'length' ? list.length : undefined;
 }
 
 /** Counts and returns whole characters, never half of a surrogate pair. */
-function getOwnMember(text: string, name: string): Json | undefined {
-  switch (name) {
-    case 'first':
-      return text === '' ? undefined : String.fromCodePoint(text.codePointAt(0) ?? 0);
-    case 'last':
-      return text === '' ? undefined : lastCharacter(text);
-    case 'length':
-      return countOnce(text);
-    default:
-      return undefined;
-  }
+function getOwnMember(text: string, name: string): Value {
+  if (name === 'length') return countOnce(text);
+  if (text === '') return undefined;
+  return name === 'first' ? String.fromCodePoint(text.codePointAt(0) ?? 0) : lastCharacter(text);
 }
 
 function lastCharacter(text: string): string {
@@ -131,11 +115,6 @@ function factsOf(text: string): TextFacts {
   return facts;
 }
 
-function mayBeJson(text: string): boolean {
-  const facts = factsOf(text);
-  return (facts.maybeJson ??= MAYBE_JSON.test(text));
-}
-
 const jsonCache = new Map<string, ExtractedJson>();
 let cachedLength = 0;
 
@@ -148,7 +127,8 @@ let cachedLength = 0;
 function extractJsonCached(text: string, isOptional: boolean, meter: RenderMeter | undefined): ExtractedJson {
   if (text.length < MIN_CACHED_LENGTH) return extractJson(text);
   if (jsonCache.has(text)) return jsonCache.get(text);
-  if (!mayBeJson(text)) return undefined;
+  const facts = factsOf(text);
+  if (!(facts.maybeJson ??= MAYBE_JSON.test(text))) return undefined;
   if (meter?.mayParse(text.length, isOptional && !STARTS_LIKE_JSON.test(text)) === false) return undefined;
   if (jsonCache.size === 0) queueMicrotask(clearCache);
   if (jsonCache.size === MAX_CACHED_TEXTS || cachedLength + text.length > MAX_CACHED_LENGTH) clearCache();

@@ -8,7 +8,7 @@ import type { TemplateScope } from '../scope.js';
 /** A template of the definition could not be rendered with the data of this run (D13). */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
-  /** The path that has no value, as text: `a.output.rows[0]`. */
+  /** The path without a value: `a.output.rows[0]`. */
   readonly path: string;
 
   constructor(path: string, reason: string) {
@@ -38,7 +38,6 @@ export interface Operand extends Renderer {
  */
 export class ExpressionOperand implements Operand {
   readonly expression: Expression;
-  /** Where the value comes from. */
   readonly source: ExpressionSource;
 
   constructor(expression: Expression) {
@@ -89,9 +88,8 @@ class ExpressionSource implements ValueSource {
   readonly #kind: Reference['kind'];
   readonly #root: string;
 
-  constructor(expression: Expression) {
-    const { root, path } = expression;
-    const reference = resolve(expression);
+  constructor({ root, path }: Expression) {
+    const reference = resolve(root, path);
     this.#kind = reference.kind;
     this.#root = root;
     this.path = pathFromSource(reference, path);
@@ -124,17 +122,18 @@ class ExpressionSource implements ValueSource {
       case 'goal':
         return scope.goal;
       case 'unknown':
-        throw new TemplateError(formatPath(this.#root, this.path), this.#explainUnknown());
+        throw this.#describeUnknown();
     }
   }
 
-  #explainUnknown(): string {
-    const reference = resolve({ root: this.#root, path: this.path });
-    return reference.kind === 'unknown' ? reference.message : 'it has no value';
+  #describeUnknown(): TemplateError {
+    const reference = resolve(this.#root, this.path);
+    const reason = reference.kind === 'unknown' ? reference.message : 'it has no value';
+    return new TemplateError(formatPath(this.#root, this.path), reason);
   }
 }
 
-function resolve({ root, path }: Pick<Expression, 'root' | 'path'>): Reference {
+function resolve(root: string, path: readonly Segment[]): Reference {
   return resolveReference({ root, path }, new Set([root]));
 }
 

@@ -96,11 +96,8 @@ export class Cursor {
     try {
       return String(JSON.parse(`"${this.text[start] === "'" ? inDoubleQuotes(body) : body}"`));
     } catch {
-      return this.fail(
-        'a quoted string contains an invalid escape or a control character',
-        'use JSON escapes',
-        start,
-      );
+      const message = 'a quoted string contains an invalid escape or a control character';
+      return this.fail(message, 'use JSON escapes', start);
     }
   }
 
@@ -127,11 +124,8 @@ export class Cursor {
 
   /** Gives up this template. The parser looks for the next one from here. @throws TemplateSyntaxError */
   fail(message: string, hint?: string, offset = this.at): never {
-    const { start } = this;
-    throw new TemplateSyntaxError(
-      { message, offset, start, ...(hint === undefined ? {} : { hint }) },
-      this.at,
-    );
+    const problem = { message, offset, start: this.start, ...(hint === undefined ? {} : { hint }) };
+    throw new TemplateSyntaxError(problem, this.at);
   }
 }
 

@@ -6,18 +6,10 @@ import type { Cursor } from './cursor.js';
 export const MAX_LITERAL_DEPTH = 64;
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const WORDS: ReadonlyMap<string, Json> = new Map<string, Json>([
-  ['true', true],
-  ['false', false],
-  ['null', null],
-]);
-const FOREIGN_WORDS: ReadonlyMap<string, string> = new Map([
-  ['True', 'true'],
-  ['False', 'false'],
-  ['None', 'null'],
-  ['nil', 'null'],
-  ['undefined', 'null'],
-]);
+const WORDS = new Map<string, Json>(Object.entries({ true: true, false: false, null: null }));
+const FOREIGN_WORDS = new Map(
+  Object.entries({ True: 'true', False: 'false', None: 'null', nil: 'null', undefined: 'null' }),
+);
 
 /** Reads one JSON value and freezes it, because many results may share it. @throws TemplateSyntaxError */
 export function readLiteral(cursor: Cursor, depth = 0): Json {

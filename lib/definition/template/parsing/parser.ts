@@ -81,8 +81,10 @@ class TemplateReader {
   /** Reads up to the end of the next template, and returns whether there was one to read. */
   readNext(): boolean {
     if (this.#open < 0 || this.#problems.length === MAX_PROBLEMS) return false;
-    if (this.#takePlain(this.#open)) this.#takeEscaped(this.#open);
-    else this.#takeTemplate(this.#open);
+    if (this.#takePlain(this.#open)) {
+      this.#plain += '{{';
+      this.#at = this.#open + 2;
+    } else this.#takeTemplate(this.#open);
     this.#open = this.#text.indexOf('{{', this.#at);
     return true;
   }
@@ -102,11 +104,6 @@ class TemplateReader {
     const backslashes = open - start;
     this.#plain += this.#text.slice(this.#at, start) + '\\'.repeat(backslashes >> 1);
     return backslashes % 2 === 1;
-  }
-
-  #takeEscaped(open: number): void {
-    this.#plain += '{{';
-    this.#at = open + 2;
   }
 
   #takeTemplate(open: number): void {

@@ -2,18 +2,13 @@ import { ellipsize } from '../../../common/text.js';
 import type { Cursor } from './cursor.js';
 
 const USE_TRANSFORM = 'templates only reference values; compute with the transform tool';
+const WRITE_PATH = 'write a path, such as {{task.output}}, or "\\{{" for plain braces';
 const ANY_KEY = 'write names with other characters in brackets: ["any key"]';
 const OPERATORS = '== != >= <= && || + - * / % > < = ! & ^ ~'.split(' ');
 const WORD_OPERATORS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 'is', 'if', 'else']);
 
-/** Fails because no path starts here. */
 export function failAtStart(cursor: Cursor): never {
-  if (cursor.startsWith('}}')) {
-    return cursor.fail(
-      'the template is empty',
-      'write a path, such as {{task.output}}, or "\\{{" for plain braces',
-    );
-  }
+  if (cursor.startsWith('}}')) return cursor.fail('the template is empty', WRITE_PATH);
   if (cursor.isAtEnd) return failUnclosed(cursor);
   if (cursor.startsWith('{')) return failAtBrace(cursor);
   if (cursor.startsWith('"') || cursor.startsWith("'")) {
@@ -28,16 +23,17 @@ export function failAtStart(cursor: Cursor): never {
   return cursor.fail(`a path must start with a name, not with "${nextToken(cursor)}"`);
 }
 
-/** Fails because the literal at `offset` is not a path. */
 export function failAtLiteral(cursor: Cursor, offset: number): never {
   return cursor.fail('a literal needs no template', 'write the value itself, without braces', offset);
 }
 
-/** Fails because the text after the path or the fallback is invalid. */
 export function failAfterExpression(cursor: Cursor, hasFallback: boolean): never {
   if (cursor.isAtEnd || cursor.startsWith('{{')) return failUnclosed(cursor);
   if (cursor.startsWith('??')) return cursor.fail('a template can have only one "??", followed by a literal');
-  if (cursor.startsWith('}')) return failAtSingleBrace(cursor, hasFallback);
+  if (cursor.startsWith('}')) {
+    const hint = hasFallback ? 'an object literal closes with its own brace, before "}}"' : 'write "}}"';
+    return cursor.fail('a template must close with two braces', hint);
+  }
   if (cursor.startsWith('(')) return cursor.fail('templates have no function calls', USE_TRANSFORM);
   if (cursor.startsWith('|') && !cursor.startsWith('||')) {
     return cursor.fail('templates have no filters', USE_TRANSFORM);
@@ -52,13 +48,11 @@ export function failAfterExpression(cursor: Cursor, hasFallback: boolean): never
     : cursor.fail(`unexpected "${nextToken(cursor)}" in a path`, ANY_KEY);
 }
 
-/** Fails because no name follows the dot at `dot`. */
 export function failAtDot(cursor: Cursor, dot: number): never {
   if (cursor.startsWith('*')) return failAtWildcard(cursor, dot);
   return cursor.fail('a name is missing after "."', ANY_KEY, dot);
 }
 
-/** Fails because the content of the bracket that opened at `start` is invalid. */
 export function failAtBracket(cursor: Cursor, start: number): never {
   if (cursor.isAtEnd || cursor.startsWith('}}') || cursor.startsWith('{{')) {
     return cursor.fail('a bracket is not closed', 'close it with "]"', start);
@@ -66,11 +60,8 @@ export function failAtBracket(cursor: Cursor, start: number): never {
   if (cursor.startsWith(']'))
     return cursor.fail('a bracket is empty', 'write an index or a key: [0], ["any key"]', start);
   if (cursor.startsWith('*') || cursor.startsWith(':')) return failAtWildcard(cursor, start);
-  return cursor.fail(
-    'a bracket must contain an index without leading zeros, or a quoted key',
-    'write [0], [-1] or ["any key"]',
-    start,
-  );
+  const message = 'a bracket must contain an index without leading zeros, or a quoted key';
+  return cursor.fail(message, 'write [0], [-1] or ["any key"]', start);
 }
 
 function failAtWildcard(cursor: Cursor, offset: number): never {
@@ -84,11 +75,6 @@ function failAtBrace(cursor: Cursor): never {
     'a third brace follows "{{"',
     'templates do not nest; to write a plain brace before one, add a space: "{ {{…}} }"',
   );
-}
-
-function failAtSingleBrace(cursor: Cursor, hasFallback: boolean): never {
-  const hint = hasFallback ? 'an object literal closes with its own brace, before "}}"' : 'write "}}"';
-  return cursor.fail('a template must close with two braces', hint);
 }
 
 function failUnclosed(cursor: Cursor): never {
