@@ -2,7 +2,6 @@ import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { ForkEvent, ForkRequest } from './fork-server.js';
 import { spawnWorker, type WorkerProgram } from './launcher.js';
-import { LONG_WORK_PRIORITY, lowerPriority } from './priority.js';
 import { ProgramHost } from './programs/program-host.js';
 
 /** The program of the small process that starts the others for a {@link ForkServer}. */
@@ -15,7 +14,6 @@ const programs = new ProgramHost({
 
 process.on('message', (request: ForkRequest) => {
   if (request.kind === 'kill') children.get(request.id)?.kill('SIGKILL');
-  else if (request.kind === 'demote') lowerPriority(children.get(request.id)?.pid, LONG_WORK_PRIORITY);
   else if (request.kind === 'launch') launch(request.id, request.program);
   else programs.start(request.id, request.program, request.folder);
 });
@@ -37,7 +35,7 @@ function launch(id: number, program: WorkerProgram): void {
   });
   if (child?.pid === undefined) return;
   children.set(id, child);
-  send({ kind: 'started', id, pid: child.pid }, child.stdin as Socket);
+  send({ kind: 'started', id }, child.stdin as Socket);
 }
 
 /** @param socket is passed to the server, and closed here */

@@ -19,7 +19,6 @@ import type { Program, ProgramExit, ProgramLauncher, StartedProgram } from './pr
 export type ForkRequest =
   | { readonly kind: 'launch'; readonly id: number; readonly program: WorkerProgram }
   | { readonly kind: 'kill'; readonly id: number }
-  | { readonly kind: 'demote'; readonly id: number }
   | {
       readonly kind: 'start';
       readonly id: number;
@@ -30,12 +29,7 @@ export type ForkRequest =
 
 /** A message of the fork server. The first one brings the socket of a worker, the first three those of a program. */
 export type ForkEvent =
-  | {
-      readonly kind: 'started';
-      readonly id: number;
-      readonly pid?: number | undefined;
-      readonly program?: ProgramSocket;
-    }
+  | { readonly kind: 'started'; readonly id: number; readonly program?: ProgramSocket }
   | { readonly kind: 'exited'; readonly id: number; readonly exit: ProgramExit };
 
 /** Launches the workers of a server, and starts programs of others. */
@@ -103,7 +97,7 @@ export class ForkServer implements ServerLauncher {
 
 /** A worker or a program, as its handle learns of it. */
 interface ForkListener {
-  readonly onSocket: (socket: Socket, event: Extract<ForkEvent, { readonly kind: 'started' }>) => void;
+  readonly onSocket: (socket: Socket, program: ProgramSocket | undefined) => void;
   readonly onExit: (exit: ProgramExit) => void;
 }
 
@@ -150,7 +144,7 @@ class ForkServerProcess {
 
   launch(program: WorkerProgram, { onSocket, onExit }: LaunchListener): LaunchedProcess {
     const id = ++this.#lastId;
-    this.#listeners.set(id, { onSocket: (socket, { pid }) => onSocket(socket.unref(), pid), onExit });
+    this.#listeners.set(id, { onSocket: (socket) => onSocket(socket.unref()), onExit });
     this.#send({ kind: 'launch', id, program });
     return {
       kill: () => this.#send({ kind: 'kill', id }),
@@ -158,7 +152,6 @@ class ForkServerProcess {
         if (this.#listeners.has(id)) this.#await(id, true);
       },
       unref: () => this.#await(id, false),
-      demote: () => this.#send({ kind: 'demote', id }),
     };
   }
 
@@ -171,7 +164,7 @@ class ForkServerProcess {
       return forked.started;
     }
     this.#listeners.set(id, {
-      onSocket: (socket, { program: of }) => of && forked.onSocket(socket, of),
+      onSocket: (socket, of) => of && forked.onSocket(socket, of),
       onExit: (exit) => forked.onExit(exit),
     });
     this.#await(id, true);
@@ -201,7 +194,7 @@ class ForkServerProcess {
       return;
     }
     if (listener === undefined) socket?.destroy();
-    else if (socket !== undefined) listener.onSocket(socket, event);
+    else if (socket !== undefined) listener.onSocket(socket, event.program);
   }
 
   #await(id: number, isAwaited: boolean): void {

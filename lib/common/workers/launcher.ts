@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { errorMessage } from '../errors.js';
-import { LONG_WORK_PRIORITY, lowerPriority } from './priority.js';
+import { lowerPriority } from './priority.js';
 
 /** A Node.js program that runs in a process of its own. */
 export interface WorkerProgram {
@@ -22,7 +22,7 @@ export type WorkerExit =
 
 export interface LaunchListener {
   /** The process has started; this is the server's end of the socket between both. */
-  readonly onSocket: (socket: Socket, pid: number | undefined) => void;
+  readonly onSocket: (socket: Socket) => void;
   /** The process has ended, or cannot start. Called once. */
   readonly onExit: (exit: WorkerExit) => void;
 }
@@ -34,8 +34,6 @@ export interface LaunchedProcess {
   ref(): void;
   /** Lets the server exit before; initially so. */
   unref(): void;
-  /** Lets the other processes come before this one, for good: only root could raise the priority of a process again. */
-  demote(): void;
 }
 
 /** Starts worker processes. */
@@ -63,12 +61,11 @@ export const directLauncher: Launcher = {
     const socket = child?.stdio[SOCKET_AT.fourth] as Socket | null | undefined;
     child?.unref();
     socket?.unref();
-    if (child?.pid !== undefined && socket != null) queueMicrotask(() => onSocket(socket, child.pid));
+    if (child?.pid !== undefined && socket != null) queueMicrotask(() => onSocket(socket));
     return {
       kill: () => void child?.kill('SIGKILL'),
       ref: () => child?.ref(),
       unref: () => child?.unref(),
-      demote: () => lowerPriority(child?.pid, LONG_WORK_PRIORITY),
     };
   },
   close: async () => undefined,

@@ -4,9 +4,6 @@ import { setPriority } from 'node:os';
 /** From -20 to 19: while processors are short, the server comes first, and its processes still get a fourth. */
 const LOW_PRIORITY = 5;
 
-/** Of processes that work long: those with short work come first, and get nine times as much. */
-export const LONG_WORK_PRIORITY = 15;
-
 /** Lets this process come before another one of its session. */
 export function lowerPriority(pid: number | undefined, priority = LOW_PRIORITY): void {
   if (pid === undefined) return;

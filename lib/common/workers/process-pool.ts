@@ -20,11 +20,6 @@ export interface ProcessPoolOptions extends Omit<WorkerOptions, 'launcher'> {
    * of callers. Otherwise any process answers anybody.
    */
   readonly isolateTenants: boolean;
-  /**
-   * True when a process whose work uses much CPU time comes after the others from then on, and is replaced by the one
-   * that belongs to nobody yet. Only with `isolateTenants`.
-   */
-  readonly demotesLongWork?: boolean;
 }
 
 /** The options of a pool of a server, which knows itself how many processes its work needs. */
@@ -64,12 +59,6 @@ interface Work<Request extends object, Response> {
 
 /** How long requests of one tenant are answered while others wait: tenants get equal time, not equal numbers of requests. */
 const TURN_MS = 100;
-
-/** How often the pool looks how much CPU time work has used. */
-const LOOK_MS = 100;
-
-/** Work that has used more CPU time since the first look is long. */
-const LONG_WORK_MS = 50;
 
 /**
  * Answers requests in processes that can be killed, for work that cannot be bounded to some milliseconds: it can neither
@@ -187,56 +176,16 @@ export class ProcessPool<Request extends object, Response> {
       await worker.ready();
       work.startedMs = this.#options.clock.monotonicNow();
       work.options.onStart?.();
-      const response = await this.#answer(worker, await work.createRequest(), work.options.timeoutMs);
+      const response = await worker.answer(await work.createRequest(), work.options.timeoutMs);
       // A caller that aborts the request from now on has no process to kill.
       work.worker = undefined;
       await work.deliver(response);
     } catch (error) {
       work.reject(error);
     }
-    if (worker?.isAlive === true) this.#keep(worker, owner);
+    if (worker?.isAlive === true) this.#idle.set(worker, owner);
     work.worker = undefined;
     if (this.#options.isolateTenants && !this.#isClosed) this.#startSpare();
-  }
-
-  async #answer(
-    worker: WorkerProcess<Request, Response>,
-    request: Request,
-    timeoutMs: number,
-  ): Promise<Response> {
-    if (this.#options.demotesLongWork !== true) return worker.answer(request, timeoutMs);
-    const stopWatching = this.#demoteWhenLong(worker);
-    try {
-      return await worker.answer(request, timeoutMs);
-    } finally {
-      stopWatching();
-    }
-  }
-
-  /** CPU time counts, because short work that waits for a processor is not long. */
-  #demoteWhenLong(worker: WorkerProcess<Request, Response>): () => void {
-    const { clock } = this.#options;
-    let isOver = worker.isDemoted;
-    let firstMs: number | undefined;
-    const look = async (): Promise<void> => {
-      const cpuMs = await worker.cpuMs();
-      if (isOver || cpuMs === undefined) return;
-      firstMs ??= cpuMs;
-      if (cpuMs - firstMs >= LONG_WORK_MS) worker.demote();
-      else timer = clock.setTimeout(() => void look(), LOOK_MS);
-    };
-    let timer = isOver ? undefined : clock.setTimeout(() => void look(), LOOK_MS);
-    return () => {
-      isOver = true;
-      clock.clearTimeout(timer);
-    };
-  }
-
-  /** Keeps a process for its owner. Where a spare one replaces it, one that would come after others for ever ends. */
-  #keep(worker: WorkerProcess<Request, Response>, owner: string): void {
-    if (worker.isDemoted && this.#spare?.isAlive === true) {
-      worker.kill(new WorkerError('closed', 'its process has a low priority'));
-    } else this.#idle.set(worker, owner);
   }
 
   #takeWorker(owner: string): WorkerProcess<Request, Response> {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.js';
 import { errorMessage } from '../errors.js';
@@ -30,8 +29,6 @@ export class WorkerProcess<Request extends object, Response> {
   #unreadable: string | undefined;
   #isReady = false;
   #isAwaited = false;
-  #isDemoted = false;
-  #pid: number | undefined;
   #failure: WorkerError | undefined;
   #onReady: (() => void) | undefined;
   #onResponse: ((message: { readonly head: ResponseHead; readonly response: Response }) => void) | undefined;
@@ -45,10 +42,7 @@ export class WorkerProcess<Request extends object, Response> {
     this.#launched = launcher.launch(
       { file, memoryMiB, ...(priority !== undefined && { priority }) },
       {
-        onSocket: (socket, pid) => {
-          this.#pid = pid;
-          this.#connect(socket);
-        },
+        onSocket: (socket) => this.#connect(socket),
         onExit: (exit) => {
           this.#fail(describeExit(this.#findCause(exit), options));
           this.#socket?.destroy();
@@ -61,11 +55,6 @@ export class WorkerProcess<Request extends object, Response> {
   /** True when the process can answer another request. */
   get isAlive(): boolean {
     return this.#failure === undefined && this.#socket?.destroyed !== true;
-  }
-
-  /** True when the others come before this process. */
-  get isDemoted(): boolean {
-    return this.#isDemoted;
   }
 
   /** Resolves when the process can take a request. Rejects with a WorkerError when it does not start in time. */
@@ -90,19 +79,6 @@ export class WorkerProcess<Request extends object, Response> {
     );
     if (head.error !== undefined) throw new WorkerError('threw', head.error);
     return response;
-  }
-
-  /** The CPU time that the process has used, in milliseconds; undefined where the system does not say. */
-  async cpuMs(): Promise<number | undefined> {
-    if (this.#pid === undefined) return undefined;
-    const text = await readFile(`/proc/${this.#pid}/schedstat`, 'latin1').catch(() => undefined);
-    return text === undefined ? undefined : Number(text.split(' ')[0]) / 1e6;
-  }
-
-  /** Lets the others come before this process from now on. */
-  demote(): void {
-    this.#isDemoted = true;
-    this.#launched.demote();
   }
 
   /** Ends the process at once; a request at work fails with `failure`. */

@@ -55,7 +55,6 @@ export class ExpressionPool {
       atWork: shareLimit(total, tenantShare),
       maxProcesses: Math.max(total, MIN_PROCESSES),
       isolateTenants: true,
-      demotesLongWork: true,
       clock,
       launcher,
     });

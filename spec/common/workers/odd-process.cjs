@@ -3,23 +3,7 @@ const { env, execArgv, pid } = process;
 const send = require('./small-messages.cjs').connect(({ does }) => BEHAVIOURS[does]());
 const respond = (response, isOversized = false) => send({ kind: 'response', isOversized }, response);
 
-let isReleased = false;
-let release = () => undefined;
-process.on('SIGUSR2', () => {
-  isReleased = true;
-  release();
-});
-
 const BEHAVIOURS = {
-  'wait for SIGUSR2': () => {
-    release = () => respond(pid);
-    if (isReleased) release();
-  },
-  'work until SIGUSR2': () => {
-    if (isReleased) return respond(pid);
-    for (const end = Date.now() + 5; Date.now() < end; );
-    setImmediate(BEHAVIOURS['work until SIGUSR2']);
-  },
   nothing: () => undefined,
   exit: () => process.exit(3),
   fault: () => process.kill(pid, 'SIGSEGV'),

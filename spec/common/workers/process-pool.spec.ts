@@ -22,16 +22,7 @@ const ODD_PROGRAM = join(ROOT, 'spec/common/workers/odd-process.cjs');
 const MUTE_PROGRAM = join(ROOT, 'spec/common/workers/mute-process.cjs');
 
 interface OddRequest {
-  readonly does:
-    | 'nothing'
-    | 'wait for SIGUSR2'
-    | 'work until SIGUSR2'
-    | 'exit'
-    | 'fault'
-    | 'environment'
-    | 'pid'
-    | 'oversized'
-    | 'throw';
+  readonly does: 'nothing' | 'exit' | 'fault' | 'environment' | 'pid' | 'oversized' | 'throw';
 }
 
 type OddPool = ProcessPool<OddRequest, number>;
@@ -387,57 +378,6 @@ for (const [kind, launch] of Object.entries(LAUNCHERS))
     it('starts processes that leave the processor to the server while processors are short', async () => {
       const pid = await ask(open(), 'alice', 'pid');
       expect(getPriority(pid)).to.be.greaterThan(getPriority());
-    });
-
-    describe('and long work', () => {
-      /** Lets the only process work until `isEnough` returns true of its priority, and returns it with that. */
-      async function work(
-        options: Partial<ProcessPoolOptions>,
-        does: OddRequest['does'],
-        isEnough: (priority: number) => boolean,
-      ): Promise<{ first: number; priority: number; next: number }> {
-        const clock = new ManualClock();
-        const pool = open({ clock, ...options });
-        const first = await ask(pool, 'alice', 'pid');
-        let priority = 0;
-        const watch = async (): Promise<void> => {
-          do {
-            await nextTick();
-            clock.advance(100);
-            priority = getPriority(first);
-          } while (!isEnough(priority));
-          process.kill(first, 'SIGUSR2');
-        };
-        await ask(pool, 'alice', does, { timeoutMs: 1e9, onStart: () => void watch() });
-        return { first, priority, next: await ask(pool, 'alice', 'pid') };
-      }
-
-      /** Enough for the system to say several times how much CPU time was used. */
-      const atLast = (): (() => boolean) => {
-        let looks = 0;
-        return () => looks++ === 500;
-      };
-
-      it('lets it end behind short work, and the next work of its tenant in another process', async function () {
-        if (process.platform !== 'linux') this.skip();
-        const { first, next } = await work(
-          { demotesLongWork: true },
-          'work until SIGUSR2',
-          (priority) => priority === 15,
-        );
-        expect(next).not.to.equal(first);
-        expect(getPriority(next)).to.equal(5);
-      });
-
-      it('leaves the priority as it is while work waits, for a processor or anything else', async () => {
-        const { first, priority, next } = await work({ demotesLongWork: true }, 'wait for SIGUSR2', atLast());
-        expect({ priority, next }).to.deep.equal({ priority: 5, next: first });
-      });
-
-      it('leaves the priority as it is in other pools', async () => {
-        const { first, priority, next } = await work({}, 'work until SIGUSR2', atLast());
-        expect({ priority, next }).to.deep.equal({ priority: 5, next: first });
-      });
     });
 
     it('ends all processes when it is closed', async () => {
