@@ -380,6 +380,10 @@ for (const [kind, launch] of Object.entries(LAUNCHERS))
       expect(getPriority(pid)).to.be.greaterThan(getPriority());
     });
 
+    it('starts processes with the priority of the pool', async () => {
+      expect(getPriority(await ask(open({ priority: 10 }), 'alice', 'pid'))).to.equal(10);
+    });
+
     it('ends all processes when it is closed', async () => {
       const pool = open({ maxProcesses: 2 });
       await ask(pool, 'alice', 'pid');
