@@ -1,5 +1,4 @@
 import type { Steps } from '../common/scheduling/steps.js';
-import { groupBy } from '../definition/group-by.js';
 
 /** Maps each task id to the ids of the tasks that must run before it. Iterates in declared order. */
 export type Upstream = ReadonlyMap<string, ReadonlySet<string>>;
@@ -31,8 +30,9 @@ export function* computeWaves(upstream: Upstream): Steps<Layering> {
     ready = ready.flatMap((id) => release(downstream.get(id) ?? [], missing));
   }
   if (waveOf.size < upstream.size) return { ok: false, cycle: findCycle(upstream, waveOf) };
-  const waves = groupBy(upstream.keys(), (id) => waveOf.get(id) ?? 0);
-  return { ok: true, waves: Array.from(waves, (_, wave) => waves.get(wave) ?? []) };
+  const waves: string[][] = [];
+  for (const id of upstream.keys()) (waves[waveOf.get(id) ?? 0] ??= []).push(id);
+  return { ok: true, waves };
 }
 
 function* invert(upstream: Upstream): Steps<Map<string, string[]>> {

@@ -133,6 +133,7 @@ export function detectKind(value: unknown): DefinitionKind | undefined {
 
 function detectBareKind(value: unknown): DefinitionKind | undefined {
   if (!isObject(value)) return undefined;
-  const kinds = KINDS.filter((kind) => Object.hasOwn(value, LISTS[kind]));
-  return kinds.length === 1 ? kinds[0] : undefined;
+  const [hasTasks, hasSubPipelines] = [Object.hasOwn(value, 'tasks'), Object.hasOwn(value, 'sub_pipelines')];
+  if (hasTasks === hasSubPipelines) return undefined;
+  return hasTasks ? 'pipeline' : 'plan';
 }

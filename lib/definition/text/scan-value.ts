@@ -1,6 +1,6 @@
 import { errorMessage } from '../../common/errors.js';
 import { formatMebibytes } from '../../common/text.js';
-import { isPlain, toJsonPointer } from '../../common/json/json.js';
+import { toJsonPointer } from '../../common/json/json.js';
 import type { Path, Problem, ProblemCode } from '../problems/problem.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { MAX_NESTING } from './limits.js';
@@ -73,7 +73,7 @@ class ValueScanner implements ValueScan {
 
   *#visitMembers(value: object): Steps<number> {
     const isList = Array.isArray(value);
-    if (!isList && !isPlainOfAnyRealm(value))
+    if (!isList && !isPlain(value))
       return this.#report('invalid_value', 'only plain objects and lists are allowed');
     let size = 2;
     for (const key of isList ? value.keys() : Object.keys(value)) {
@@ -112,7 +112,7 @@ class ValueScanner implements ValueScan {
   }
 }
 
-/** The prototype of an object of another realm has no prototype itself. */
-function isPlainOfAnyRealm(value: object): boolean {
-  return isPlain(value) || Object.getPrototypeOf(Object.getPrototypeOf(value)) === null;
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 }
