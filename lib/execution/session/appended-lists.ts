@@ -1,6 +1,9 @@
 import { type Json, MEMBER_BYTES } from '../../common/json/json.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { Write } from './session-overrides.js';
+
+const WRITES_PER_STEP = 1000;
 
 /** A list that templates can read until the next write replaces it. */
 interface AppendedList {
@@ -21,17 +24,25 @@ export class AppendedLists {
     this.#memory = memory;
   }
 
-  /** Takes the memory of the lists that writes will make, and returns it by key, in bytes. @throws ToolError, not retryable */
-  reserve(writes: readonly Write[], current: (key: string) => Json | undefined): ReadonlyMap<string, number> {
+  /**
+   * Takes the memory of the lists that writes will make, and returns it by key, in bytes, in steps.
+   * @throws ToolError, not retryable
+   */
+  *reserve(
+    writes: readonly Write[],
+    current: (key: string) => Json | undefined,
+  ): Steps<ReadonlyMap<string, number>> {
     if (!writes.some(({ append }) => append)) return NO_LISTS;
     const bytesByKey = new Map<string, number>();
-    for (const { key, append } of writes) {
-      if (!append) continue;
-      const bytes = bytesByKey.get(key) ?? this.#lists.get(key)?.bytes ?? measure(current(key));
-      bytesByKey.set(key, bytes + MEMBER_BYTES);
-    }
     let sum = 0;
-    for (const bytes of bytesByKey.values()) sum += bytes;
+    for (const [position, { key, append }] of writes.entries()) {
+      if (position % WRITES_PER_STEP === WRITES_PER_STEP - 1) yield;
+      if (!append) continue;
+      const known = bytesByKey.get(key);
+      const bytes = known ?? this.#lists.get(key)?.bytes ?? measure(current(key));
+      bytesByKey.set(key, bytes + MEMBER_BYTES);
+      sum += MEMBER_BYTES + (known === undefined ? bytes : 0);
+    }
     this.#memory.reserve(sum);
     return bytesByKey;
   }

@@ -75,3 +75,23 @@ describe('An append to a long list on the blackboard (D23)', () => {
     expect(budget.pauses).to.be.at.least(LENGTH / 1000);
   });
 });
+
+describe('Many keys that a task stores on the blackboard', () => {
+  for (const isAppended of [false, true]) {
+    it(`become readable in parts, ${isAppended ? 'also of lists' : 'with a pause after each'}`, async () => {
+      const session = await openSession(new MemoryBlackboard(), true);
+      const budget = new ExhaustedBudget();
+      const writes = Array.from({ length: 10_000 }, (_, position) => ({
+        ...append(position),
+        key: `k${position % 9000}`,
+        append: isAppended,
+      }));
+      await session.apply(writes, budget, false);
+      const { k0, k8999 } = session.values;
+      expect([k0, k8999]).to.deep.equal(isAppended ? [[0, 9000], [8999]] : [9000, 8999]);
+      expect(Object.keys(session.values)).to.have.length(9000);
+      // One for each part of the writes, of what is reserved, and of what is read back.
+      expect(budget.pauses).to.be.at.least(10_000 / 256 + 10_000 / 500 + (isAppended ? 10 : 0));
+    });
+  }
+});
