@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../json/json.js';
+import { isListOrObject, isObject, type Json } from '../json/json.js';
 import type { CheckBudget } from './check-budget.js';
 
 /** Returns true if a value satisfies one keyword. */
@@ -65,16 +65,12 @@ function createTypeTest(operand: TypeName | readonly TypeName[]): ValueTest {
 /** Compares with many values as fast as with one. */
 function createEqualityTest(values: readonly Json[], budget: CheckBudget): ValueTest {
   budget.take(values.length);
-  const scalars = new Set<unknown>(values.filter((value) => !isComposite(value)));
-  const composites = new Set(values.filter(isComposite).map((value) => toCanonicalText(value, budget)));
+  const scalars = new Set<unknown>(values.filter((value) => !isListOrObject(value)));
+  const composites = new Set(values.filter(isListOrObject).map((value) => toCanonicalText(value, budget)));
   return (value) => {
-    if (!isComposite(value)) return scalars.has(value);
+    if (!isListOrObject(value)) return scalars.has(value);
     return composites.size > 0 && composites.has(toCanonicalText(value, budget));
   };
-}
-
-function isComposite(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 /** How many characters are compared or counted in one step. */
@@ -85,7 +81,7 @@ export const STEPS_PER_ENTRY = 4;
 
 /** Returns the same text for equal values, whatever the order of their keys. */
 function toCanonicalText(value: unknown, budget: CheckBudget): string {
-  if (!isComposite(value)) {
+  if (!isListOrObject(value)) {
     const length = typeof value === 'string' ? value.length : 1;
     return budget.take(STEPS_PER_ENTRY + length / CHARACTERS_PER_STEP) ? JSON.stringify(value) : '';
   }
