@@ -21,10 +21,7 @@ const REST_AFTER_MS = 4;
 /** They rest for as long as they have worked, but no longer than this. */
 const LONGEST_REST_MS = 20;
 
-const NEXT_TURN: SchedulerOptions = {
-  headStartMs: 50,
-  startLater: setImmediate,
-};
+const NEXT_TURN: SchedulerOptions = { headStartMs: 50, startLater: setImmediate };
 
 /** The scheduler forgets how much a tenant has had when the tenant has not worked for so long. */
 const FORGOTTEN_AFTER_MS = 1000;

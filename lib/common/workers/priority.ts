@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { errorCode } from '../errors.js';
 
 /** From -20 to 19: while processors are short, the server comes first, and its processes still get a fourth. */
 const LOW_PRIORITY = 5;
@@ -31,7 +32,7 @@ export function lowerSessionPriority(pid: number | undefined, retries = RETRIES)
     writeFileSync(`/proc/${pid}/autogroup`, String(LOW_PRIORITY));
   } catch (error) {
     // Other systems have no such file, and other errors mean that the process has ended.
-    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || retries === 0) return;
+    if (errorCode(error) !== 'EAGAIN' || retries === 0) return;
     setTimeout(() => lowerSessionPriority(pid, retries - 1), RETRY_MS).unref();
   }
 }

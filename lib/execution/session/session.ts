@@ -10,9 +10,9 @@ import {
   type JsonObject,
   setOwn,
 } from '../../common/json/json.js';
-import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
+import { runToEnd, runWithPauses, type Steps } from '../../common/scheduling/steps.js';
 import type { Contract } from '../../pipelines/contract.js';
-import { nextSlice } from '../run/event-loop-budget.js';
+import { nextSlice, nextSliceWhenOver } from '../run/event-loop-budget.js';
 import { copyToJson, copyToJsonInSteps } from '../invocation/json-output.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import { AppendedLists } from './appended-lists.js';
@@ -123,11 +123,7 @@ export class Session {
   apply(writes: readonly Write[], budget: EventLoopBudget, isReused: boolean): Promise<void> {
     const applying = this.#applied.then(async () => {
       const reserving = this.#lists.reserve(writes, (key) => this.#overrides.get(key) ?? this.#getShown(key));
-      let step = reserving.next();
-      for (; step.done !== true; step = reserving.next()) {
-        if (budget.exhausted()) await nextSlice(budget);
-      }
-      const listBytes = step.value;
+      const listBytes = await runWithPauses(reserving, () => nextSliceWhenOver(budget));
       try {
         if (this.#ownsBlackboard || !isReused) await this.#write(writes, budget);
         await this.#readBack(writes, listBytes, budget);
@@ -221,11 +217,7 @@ export class Session {
   ): Promise<void> {
     try {
       const reading = this.#entriesInSteps(await this.#readKeys(keys));
-      let step = reading.next();
-      for (; step.done !== true; step = reading.next()) {
-        if (budget.exhausted()) await nextSlice(budget);
-      }
-      for (const [key, json] of step.value) {
+      for (const [key, json] of await runWithPauses(reading, () => nextSliceWhenOver(budget))) {
         this.#lists.show(this.values, key, this.#overrides.get(key) ?? json, listBytes.get(key));
       }
     } catch (cause) {

@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
+import { errorCode } from '../../common/errors.js';
 import type Database from 'libsql';
 import { assertOurs } from './schema.js';
 import { cannotOpen, findDriver, isLocked } from './sqlite-store.js';
@@ -41,7 +42,7 @@ async function measure(file: string): Promise<number | undefined> {
   try {
     return (await stat(file)).size;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

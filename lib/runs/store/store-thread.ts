@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'libsql';
+import { errorCode } from '../../common/errors.js';
 import type { IdempotencyKey } from '../idempotency.js';
 import type { Batch } from './commit-queue.js';
 import type { StoredRunHead, StoredSubmission } from './run-store.js';
@@ -83,7 +84,7 @@ function createForUser(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
   }
 }
 
