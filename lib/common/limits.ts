@@ -42,6 +42,9 @@ export const MAX_SHOWN_YAML_LENGTH = 2 ** 20;
 /** Maximum length of a definition for `run_pipeline`, in characters, as over HTTP: parsing YAML blocks the event loop. */
 export const MAX_CALLED_DEFINITION_LENGTH = 256 * 1024;
 
+/** Maximum number of params, of inputs and of session values that `run_pipeline` passes on: their names are sorted and compared at once. */
+export const MAX_CALLED_VALUES = 10_000;
+
 /** Maximum length of a goal, in characters, as written and with its params filled in: every list of runs repeats it. */
 export const MAX_GOAL_LENGTH = 10_000;
 
@@ -368,3 +371,6 @@ export const UNPROVED_LIMITS = {
   /** Addresses that are counted one by one; all others count as one. */
   addresses: 10_000,
 } as const;
+
+/** Values with more members, at any depth, get their first error only: finding all of a megabyte would take seconds. */
+export const MAX_MEMBERS_FOR_ALL_ERRORS = 5000;

@@ -13,7 +13,7 @@ import {
   type ProviderRequest,
   type TokenCounts,
 } from './model.js';
-import type { ModelConfig, ProviderName } from '../common/model-config.js';
+import { type ModelConfig, PROVIDER_NAMES, type ProviderName } from '../common/model-config.js';
 import { AnswerParts } from './answer-parts.js';
 import { addCost } from './costs.js';
 import { assertRequestSize } from './request-size.js';
@@ -98,6 +98,16 @@ export class Models implements ModelAccess {
       if (error instanceof WavetrainError) throw ToolError.nonRetryable(error.message, error);
       throw error;
     }
+  }
+
+  /**
+   * Loads the providers that callers may name, for a server: to load one between the requests of others holds the event loop for
+   * 50 ms. Never rejects: the first request of a provider that cannot be loaded says why.
+   */
+  async preload(): Promise<void> {
+    const { allowed = [] } = this.#options.config;
+    const names = PROVIDER_NAMES.filter((name) => allowed.some((model) => model.startsWith(`${name}/`)));
+    await Promise.allSettled(names.map((name) => this.#loadProvider(name)));
   }
 
   #loadProvider(name: ProviderName): Promise<ModelProvider> {

@@ -266,6 +266,21 @@ describe('requests to language models (D50)', () => {
     expect(loads).to.equal(2);
   });
 
+  it('loads the providers that callers may name in advance, and again when one was asked that could not be loaded', async () => {
+    const loaded: string[] = [];
+    const models = new Models({
+      config: { ...readModelConfig({ OPENAI_API_KEY: 'k' }), allowed: ['openai/*', 'anthropic/claude'] },
+      loadProvider: (name) => {
+        loaded.push(name);
+        return Promise.reject(new Error('no such file'));
+      },
+    });
+    await models.preload();
+    expect(loaded).to.deep.equal(['openai', 'anthropic']);
+    expect(await catchRejection(ask(models, createCaller()))).to.have.property('message', 'no such file');
+    expect(loaded).to.deep.equal(['openai', 'anthropic', 'openai']);
+  });
+
   it('says to the task what to set when a model that comes from a template needs it', async () => {
     const models = createModels(new HeldProvider());
     const asked = ask(models, createCaller(), 'x', 'anthropic/claude-haiku-4-5');

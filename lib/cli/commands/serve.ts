@@ -223,6 +223,12 @@ function createServerOptions(setup: ServerSetup): Omit<ServerOptions, 'catalog' 
   const { modules, config, log, context } = setup;
   const { fileRoots } = readConfig(context.env);
   const cacheFolder = readCacheFolder(context.env);
+  const models = modules.createModels(modules.allowConfiguredModels(readModelConfig(context.env)), {
+    folders: [context.cwd],
+    tenantShare: config.tenantShare,
+    log: (message) => log.warn({}, message),
+  });
+  void models.preload();
   return {
     config,
     log,
@@ -232,11 +238,7 @@ function createServerOptions(setup: ServerSetup): Omit<ServerOptions, 'catalog' 
       ...readNetworkConfig(context.env),
       inFlight: shareLimit(FETCH_LIMITS.inFlight, config.tenantShare),
     }),
-    models: modules.createModels(modules.allowConfiguredModels(readModelConfig(context.env)), {
-      folders: [context.cwd],
-      tenantShare: config.tenantShare,
-      log: (message) => log.warn({}, message),
-    }),
+    models,
     clock: context.clock,
     newId: context.newId,
     version: readPackageJson().version,

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Ajv2020, AnySchemaObject, ErrorObject, Options, ValidateFunction } from 'ajv/dist/2020.js';
 import { errorMessage } from '../errors.js';
+import { MAX_MEMBERS_FOR_ALL_ERRORS } from '../limits.js';
 import { linearRegex } from './bounded-pattern.js';
 
 // ajv is loaded with the first schema: most runs need none, and a run must start fast.
@@ -35,9 +36,6 @@ export interface Validator {
   (value: unknown): boolean;
   errors?: ErrorObject[] | null | undefined;
 }
-
-/** Values with more members, at any depth, get their first error only: finding all of a megabyte would take seconds. */
-const MAX_MEMBERS_FOR_ALL_ERRORS = 5000;
 
 /** Number of schemas after which a compiler is replaced, because it retains memory of each. */
 const MAX_COMPILED = 200;

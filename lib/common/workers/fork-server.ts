@@ -10,7 +10,6 @@ import {
   type LaunchListener,
   type WorkerProgram,
 } from './launcher.js';
-import { lowerSessionPriority } from './priority.js';
 import { directPrograms } from './programs/direct-programs.js';
 import { ForkedProgram, NO_SOCKETS, type ProgramSocket } from './programs/forked-program.js';
 import type { Program, ProgramExit, ProgramLauncher, StartedProgram } from './programs/program-launcher.js';
@@ -120,7 +119,6 @@ class ForkServerProcess {
       // A kill of the server with its process group spares the small process, which then ends the programs.
       detached: true,
     });
-    lowerSessionPriority(this.#child.pid);
     this.#child.on('message', (event, socket) =>
       this.#receive(event as ForkEvent, socket as Socket | undefined),
     );

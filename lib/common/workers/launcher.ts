@@ -97,7 +97,13 @@ exec "$0" "$@"`;
   const stdio: StdioOptions = ['ignore', 'ignore', 'ignore'];
   stdio[fd] = 'overlapped';
   try {
-    const child = spawn(executable, args, { env: {}, cwd: dirname(file), stdio, windowsHide: true });
+    const child = spawn(executable, args, {
+      env: {},
+      cwd: dirname(file),
+      stdio,
+      detached: true,
+      windowsHide: true,
+    });
     lowerPriority(child.pid, priority);
     let hasEnded = false;
     const end = (exit: WorkerExit): void => {

@@ -213,11 +213,24 @@ export class ProcessPool<Request extends object, Response> {
   /** Ends idle processes until there are few enough for another one. */
   #makeRoom(): void {
     const most = Math.max(this.#options.maxProcesses - this.#atWork.used, 0);
-    for (const worker of this.#idle.keys()) {
-      if (this.#idle.size <= most) return;
+    while (this.#idle.size > most) {
+      const worker = this.#findLeastNeeded();
+      if (worker === undefined) return;
       this.#idle.delete(worker);
       worker.kill(new WorkerError('closed', 'its process was idle'));
     }
+  }
+
+  /**
+   * Finds the least recently used process of an owner that has the most idle ones: a tenant with several cannot make the
+   * only one of another tenant end.
+   */
+  #findLeastNeeded(): WorkerProcess<Request, Response> | undefined {
+    const idleOf = new Map<string, number>();
+    for (const owner of this.#idle.values()) idleOf.set(owner, (idleOf.get(owner) ?? 0) + 1);
+    const most = Math.max(...idleOf.values());
+    for (const [worker, owner] of this.#idle) if (idleOf.get(owner) === most) return worker;
+    return undefined;
   }
 
   #startSpare(): void {

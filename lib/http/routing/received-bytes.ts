@@ -1,30 +1,45 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The bytes of a body, joined as they arrive: a chunk of one byte takes as much memory as one of some hundred bytes. */
+/** A smaller chunk takes more memory than its bytes, and is copied. */
+const LARGE_CHUNK_BYTES = 1024;
+
+/** Where small chunks are copied to. */
+const PAGE_BYTES = 4096;
+
+const NO_PAGE = Buffer.alloc(0);
+
+/**
+ * The bytes of a body, as they arrive: large chunks as they are, and small ones together, since a chunk of one byte takes as
+ * much memory as one of some hundred bytes. All of it takes at most twice the memory of the bytes, and a page.
+ */
 export class ReceivedBytes {
-  #buffer: Buffer = Buffer.alloc(0);
-  #length = 0;
+  readonly #parts: Buffer[] = [];
+  #page: Buffer = NO_PAGE;
+  /** Bytes of the page that are used. */
+  #used = 0;
 
   add(chunk: Buffer): void {
-    const length = this.#length + chunk.length;
-    // Most bodies are one chunk, which need not be copied.
-    if (this.#length === 0) this.#buffer = chunk;
-    else {
-      if (length > this.#buffer.length) this.#growTo(2 * length);
-      chunk.copy(this.#buffer, this.#length);
+    if (chunk.length > this.#page.length - this.#used) {
+      this.#endPage();
+      // Most bodies are one chunk, which need not be copied.
+      if (chunk.length >= LARGE_CHUNK_BYTES || this.#parts.length === 0) {
+        this.#parts.push(chunk);
+        return;
+      }
+      this.#page = Buffer.allocUnsafeSlow(PAGE_BYTES);
     }
-    this.#length = length;
+    this.#used += chunk.copy(this.#page, this.#used);
   }
 
   /** All bytes so far. */
   get bytes(): Buffer {
-    return this.#buffer.subarray(0, this.#length);
+    return Buffer.concat([...this.#parts, this.#page.subarray(0, this.#used)]);
   }
 
-  #growTo(length: number): void {
-    const buffer = Buffer.allocUnsafe(length);
-    this.#buffer.copy(buffer, 0, 0, this.#length);
-    this.#buffer = buffer;
+  #endPage(): void {
+    if (this.#used > 0) this.#parts.push(this.#page.subarray(0, this.#used));
+    this.#page = NO_PAGE;
+    this.#used = 0;
   }
 }
 

@@ -1,5 +1,7 @@
 import { ToolError } from '../../common/errors.js';
 import { describeKind } from '../../common/json/json.js';
+import { MAX_CALLED_VALUES } from '../../common/limits.js';
+import { formatNumber } from '../../common/text.js';
 import { defineTool, type PipelineCall } from '../tool.js';
 
 /** Runs another pipeline inside a task (D49). */
@@ -47,8 +49,15 @@ export function assertPipelineCall(call: unknown): asserts call is PipelineCall 
       `give exactly one of "file" and "pipeline": ${hasFile ? 'both are' : 'neither is'} given`,
     );
   for (const key of ['params', 'inputs', 'session'] as const) {
-    if (call[key] === undefined || isPlainObject(call[key])) continue;
-    throw ToolError.nonRetryable(`"${key}" must be an object, not ${describeValue(call[key])}`);
+    const values = call[key];
+    if (values === undefined) continue;
+    if (!isPlainObject(values))
+      throw ToolError.nonRetryable(`"${key}" must be an object, not ${describeValue(values)}`);
+    const count = Object.keys(values).length;
+    if (count > MAX_CALLED_VALUES)
+      throw ToolError.nonRetryable(
+        `"${key}" has ${formatNumber(count)} values, more than ${formatNumber(MAX_CALLED_VALUES)}: pass a list or an object as one of them`,
+      );
   }
 }
 

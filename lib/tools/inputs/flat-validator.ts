@@ -2,6 +2,7 @@ import { BoundedSchema } from '../../common/json-schema/bounded-schema.js';
 import { CheckBudget } from '../../common/json-schema/check-budget.js';
 import { SchemaReview } from '../../common/json-schema/keywords.js';
 import type { Violation } from '../../common/json-schema/violation.js';
+import { MAX_MEMBERS_FOR_ALL_ERRORS } from '../../common/limits.js';
 import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import type { ToolInput, Tool } from '../tool.js';
 import { type InputValidator, toSchema } from './schema-validator.js';
@@ -67,9 +68,11 @@ function withDefaults(declared: readonly Declared[], inputs: JsonObject): JsonOb
 }
 
 function collectUnknown(names: ReadonlySet<string>, inputs: JsonObject, violations: Violation[]): void {
-  for (const name of Object.keys(inputs)) {
+  const given = Object.keys(inputs);
+  for (const name of given) {
     if (names.has(name)) continue;
     violations.push({ path: [], keyword: 'additionalProperties', wanted: name, value: inputs });
+    if (given.length > MAX_MEMBERS_FOR_ALL_ERRORS) return;
   }
 }
 

@@ -16,7 +16,7 @@ import { requireBuild, ROOT } from '../../project/files.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { catchRejection } from '../../support/rejection.js';
 import { dataLimitKiB } from '../../../lib/common/workers/launcher.js';
-import { listWorkers, waitForExit } from './processes.js';
+import { findLeader, listWorkers, waitForExit, waitForSessionPriority } from './processes.js';
 
 const ODD_PROGRAM = join(ROOT, 'spec/common/workers/odd-process.cjs');
 const MUTE_PROGRAM = join(ROOT, 'spec/common/workers/mute-process.cjs');
@@ -143,6 +143,15 @@ for (const [kind, launch] of Object.entries(LAUNCHERS))
         await ask(pool, 'carol', 'pid');
         await waitForExit(alice);
         expect(await ask(pool, 'bob', 'pid')).to.equal(bob);
+      });
+
+      it('ends one of the tenant that has the most idle ones first', async () => {
+        const pool = open({ atWork: { total: 2 }, maxProcesses: 3 });
+        const alice = await ask(pool, 'alice', 'pid');
+        const bobs = await Promise.all([ask(pool, 'bob', 'pid'), ask(pool, 'bob', 'pid')]);
+        expect(new Set([alice, ...bobs])).to.have.property('size', 3);
+        await ask(pool, 'carol', 'pid');
+        expect(await ask(pool, 'alice', 'pid')).to.equal(alice);
       });
 
       it('has a process ready for a new tenant', async () => {
@@ -382,6 +391,13 @@ for (const [kind, launch] of Object.entries(LAUNCHERS))
 
     it('starts processes with the priority of the pool', async () => {
       expect(getPriority(await ask(open({ priority: 10 }), 'alice', 'pid'))).to.equal(10);
+    });
+
+    it('starts each process in a session of its own with that priority, so that none waits for the work of others', async () => {
+      const pool = open({ maxProcesses: 2, priority: 10 });
+      const pids = [await ask(pool, 'alice', 'pid'), await ask(pool, 'bob', 'pid')];
+      for (const pid of pids) await waitForSessionPriority(pid, 10);
+      expect(await Promise.all(pids.map(findLeader))).to.deep.equal(pids);
     });
 
     it('ends all processes when it is closed', async () => {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
@@ -31,4 +32,16 @@ export async function listWorkers(parent: number | undefined, file: string): Pro
 export async function isAlive(pid: number): Promise<boolean> {
   const state = await execute('ps', ['-o', 'stat=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
   return state.stdout.trim() !== '' && !state.stdout.startsWith('Z');
+}
+
+/** Finds the process that leads the group of a process, and its session. */
+export async function findLeader(pid: number): Promise<number> {
+  const { stdout } = await execute('ps', ['-o', 'pgid=', '-p', String(pid)]);
+  return Number(stdout);
+}
+
+/** Resolves when the session that a process leads has the priority; at once on systems that share by processes alone. */
+export async function waitForSessionPriority(pid: number, priority: number): Promise<void> {
+  const file = `/proc/${pid}/autogroup`;
+  while (existsSync(file) && !readFileSync(file, 'utf8').endsWith(` nice ${priority}\n`)) await nextTick();
 }

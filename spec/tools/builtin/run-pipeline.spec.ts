@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { runPipeline } from '../../../lib/tools/builtin/run-pipeline.js';
+import { ToolError } from '../../../lib/common/errors.js';
+import { assertPipelineCall, runPipeline } from '../../../lib/tools/builtin/run-pipeline.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import type { PipelineCall } from '../../../lib/tools/tool.js';
 import { toolContext } from '../../support/tool-context.js';
@@ -23,4 +24,16 @@ describe('run_pipeline (D49)', () => {
     const checked = validateInputs(runPipeline, { file: '', params: [], inputs: 1, session: 'x' });
     expect(!checked.ok && checked.errors).to.have.length(4);
   });
+
+  for (const key of ['params', 'inputs', 'session'])
+    it(`refuses more than 10,000 ${key} of a call, whose names are compared at once`, () => {
+      const values = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`k${index}`, 1]));
+      const call = { file: 'x.yaml', [key]: values };
+      expect(() => assertPipelineCall(call)).to.throw(
+        ToolError,
+        `"${key}" has 10,001 values, more than 10,000`,
+      );
+      delete values['k0'];
+      expect(() => assertPipelineCall(call)).not.to.throw();
+    });
 });

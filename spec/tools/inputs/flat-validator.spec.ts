@@ -40,13 +40,15 @@ const declaration: fc.Arbitrary<ToolInput> = fc.record(
   { requiredKeys: ['description'] },
 );
 
+const OUTPUT = { name: 'output', description: 'nothing', type: 'any' } as const;
+
 const tool: fc.Arbitrary<Tool> = fc
   .record({ inputs: fc.dictionary(name, declaration, { maxKeys: 4 }), openInputs: fc.boolean() })
   .map((parts) => ({
     ...parts,
     name: 'probe',
     description: 'a tool to be checked',
-    output: { name: 'output', description: 'nothing', type: 'any' },
+    output: OUTPUT,
     run: () => null,
   }));
 
@@ -84,6 +86,20 @@ describe('createFlatValidator', () => {
       }),
       cases(150),
     );
+  });
+
+  it('returns one violation of inputs with more than 5,000 names, as the JSON Schema does', () => {
+    const probe: Tool = {
+      name: 'probe',
+      description: 'd',
+      inputs: {},
+      openInputs: false,
+      output: OUTPUT,
+      run: () => null,
+    };
+    const many = Object.fromEntries(Array.from({ length: 5001 }, (_, index) => [`k${index}`, 1]));
+    for (const create of [createFlatValidator, createSchemaValidator])
+      expect(create(probe)(many).violations).to.have.length(1);
   });
 
   it('does not support declarations that need the JSON Schema', () => {

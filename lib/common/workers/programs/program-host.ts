@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { errorCode, errorMessage } from '../../errors.js';
-import { lowerPriority, lowerSessionPriority } from '../priority.js';
+import { lowerPriority } from '../priority.js';
 import { NO_SOCKETS, PROGRAM_STREAMS, type ProgramSocket } from './forked-program.js';
 import { type Program, type ProgramExit, signalGroup } from './program-launcher.js';
 import { connectPairs, destroyPairs, type SocketPair } from './program-sockets.js';
@@ -61,7 +61,6 @@ export class ProgramHost {
       const { pid } = child;
       if (pid === undefined) return destroyPairs(pairs);
       lowerPriority(pid);
-      lowerSessionPriority(pid);
       for (const { far } of pairs) far.destroy();
       this.#running.set(id, new RunningProgram(child, pid, pairs, program.graceMs));
       child.once('exit', (status, signal) => {

@@ -3,7 +3,7 @@ import type { Clock } from '../../../common/clock.js';
 import { errorMessage } from '../../../common/errors.js';
 import type { JsonObject } from '../../../common/json/json.js';
 import { JsonWriter } from '../../../common/json/json-writer.js';
-import type { Steps } from '../../../common/scheduling/steps.js';
+import { StepCounter, type Steps } from '../../../common/scheduling/steps.js';
 import { warnHost } from '../../../common/warnings.js';
 import type { Tool } from '../../../tools/tool.js';
 import type { CachedOutput, CacheFolder, CacheKey } from './cached-output.js';
@@ -64,17 +64,27 @@ export class OutputCache {
 /** Changes when what a key covers changes. */
 const KEY_VERSION = '1';
 
+/** More inputs count in the order in which they were written: to sort them takes too long for one step. */
+const MAX_SORTED_NAMES = 5000;
+
+/** The length of a step, in characters that are hashed, and the characters that take as long as an input besides its value. */
+const STEP_LENGTH = 64 * 1024;
+const INPUT_LENGTH = 250;
+
 /** Hashes what makes invocations equal, in steps: inputs may be long. */
 export function* computeCacheKey(tenantId: string, tool: Tool, inputs: JsonObject): Steps<CacheKey> {
   const hash = createHash('sha256');
   hash.update(JSON.stringify([KEY_VERSION, tenantId, tool.name, toolVersion(tool)]));
-  for (const name of Object.keys(inputs).sort()) {
+  const step = new StepCounter(STEP_LENGTH);
+  const names = Object.keys(inputs);
+  if (names.length <= MAX_SORTED_NAMES) names.sort();
+  for (const name of names) {
     const writer = new JsonWriter(inputs[name]);
     hash.update(`\n${JSON.stringify(name)}:`);
-    for (let chunk = writer.next(); chunk !== ''; ) {
+    for (let chunk = writer.next(); chunk !== ''; chunk = writer.next()) {
       hash.update(chunk);
-      chunk = writer.next();
-      if (chunk !== '') yield;
+      step.add(chunk.length + INPUT_LENGTH);
+      if (step.isOver()) yield;
     }
   }
   return { tenantId, hash: hash.digest('hex') };

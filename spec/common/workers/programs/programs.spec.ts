@@ -3,13 +3,12 @@ import { getPriority } from 'node:os';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setImmediate as nextTick } from 'node:timers/promises';
 import { ForkServer } from '../../../../lib/common/workers/fork-server.js';
 import { directPrograms } from '../../../../lib/common/workers/programs/direct-programs.js';
 import { requireBuild, ROOT } from '../../../project/files.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
-import { isAlive, listWorkers } from '../processes.js';
+import { isAlive, listWorkers, waitForSessionPriority } from '../processes.js';
 import { program, programSuite, readLine, START_ANOTHER } from './program-suite.js';
 
 const FORK_SERVER = 'fork-server-process.cjs';
@@ -72,14 +71,10 @@ describe('A program that a ForkServer starts', () => {
     await started.closed;
   });
 
-  it('has a session that leaves the processors to that of this process, as the ForkServer has', async () => {
+  it('has a session that leaves the processors to that of this process', async () => {
     const started = await server.programs.start(program(WAIT));
     await readLine(started);
-    for (const pid of [started.pid, await findForkServer()]) {
-      const file = `/proc/${pid}/autogroup`;
-      // Only Linux shares the processors between sessions.
-      while (existsSync(file) && !readFileSync(file, 'utf8').endsWith('nice 5\n')) await nextTick();
-    }
+    await waitForSessionPriority(started.pid, 5);
     started.stdin.end();
     started.stderr.resume();
     await started.closed;

@@ -42,6 +42,21 @@ describe('The key of an output in the cache (D65)', () => {
   });
 });
 
+describe('The key of an output in the cache, of many inputs', () => {
+  it('is computed in steps of some hundred inputs, in the order in which they are written', () => {
+    const tool = defineTool({ name: 'a', description: 'd', inputs: {}, openInputs: true, run: () => 1 });
+    const inputs = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, index]));
+    const backwards = Object.fromEntries(Object.entries(inputs).toReversed());
+    const steps = computeCacheKey('default', tool, inputs);
+    let count = 0;
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) count++;
+    expect(count).to.be.within(20, 100);
+    expect(step.value).to.deep.equal(runToEnd(computeCacheKey('default', tool, { ...inputs })));
+    expect(step.value).not.to.deep.equal(runToEnd(computeCacheKey('default', tool, backwards)));
+  });
+});
+
 describe('MemoryCache (D65)', () => {
   it('returns an output until it has expired', () => {
     const cache = new MemoryCache();
