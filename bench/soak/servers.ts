@@ -57,7 +57,7 @@ export class ServerProcess {
 }
 
 /** As the documentation advises for a server with many tenants. */
-const YOUNG_GENERATION = '--max-semi-space-size=64';
+const YOUNG_GENERATION = '--max-semi-space-size=32';
 
 /** Starts `wavetrain serve` with a probe in it, for the attacks. */
 export function startAttacked(folder: string, keys: Keys): ServerProcess {

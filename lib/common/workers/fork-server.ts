@@ -53,8 +53,8 @@ export function startLauncher(file: string): ServerLauncher {
  * in a millisecond however large the server has become, and the server does not stand still meanwhile. The sockets of each
  * process are passed to the server, so that messages take no detour.
  *
- * The small process ends its processes when the server disconnects or dies: workers at once, and programs as an orderly
- * end would. When it dies itself, they end too, and their requests fail; the next launch starts another one.
+ * All processes end when the server dies: workers at once, and programs as an orderly end would. When the small process dies
+ * alone, they end too, and their requests fail; the next launch starts another one.
  */
 export class ForkServer implements ServerLauncher {
   readonly programs: ProgramLauncher = { start: (program) => this.#start(program) };
@@ -116,8 +116,6 @@ class ForkServerProcess {
       env: {},
       cwd: dirname(file),
       stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
-      // A kill of the server with its process group spares the small process, which then ends the programs.
-      detached: true,
     });
     this.#child.on('message', (event, socket) =>
       this.#receive(event as ForkEvent, socket as Socket | undefined),

@@ -101,7 +101,6 @@ exec "$0" "$@"`;
       env: {},
       cwd: dirname(file),
       stdio,
-      detached: true,
       windowsHide: true,
     });
     lowerPriority(child.pid, priority);

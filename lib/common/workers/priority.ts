@@ -2,16 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { errorCode } from '../errors.js';
 
-/** From -20 to 19: while processors are short, the server comes first, and its processes still get a fourth. */
-const LOW_PRIORITY = 5;
+/** From -20 to 19: while processors are short, the server comes first. */
+const LOW_PRIORITY = 2;
 
-/**
- * Lets this process come before another one, which leads a session of its own.
- *
- * Linux outside of containers shares the processors between sessions first ("autogroup"), and heeds the priorities of
- * processes only within each of them. Processes that share a session would share its time: a short request of one would
- * wait for the long work of the others.
- */
+/** Lets this process come before another one of its session. */
 export function lowerPriority(pid: number | undefined, priority = LOW_PRIORITY): void {
   if (pid === undefined) return;
   try {
@@ -19,19 +13,27 @@ export function lowerPriority(pid: number | undefined, priority = LOW_PRIORITY):
   } catch {
     // The process has ended already, or the system allows no change: it then works at the server's own priority.
   }
-  lowerSessionPriority(pid, priority, RETRIES);
 }
 
 /** Linux lets only root change the priority of a session again within 100 ms after another. */
 const RETRY_MS = 150;
 const RETRIES = 10;
 
-function lowerSessionPriority(pid: number, priority: number, retries: number): void {
+/** The programs of others may take less than workers. */
+export const SESSION_PRIORITY = 5;
+
+/**
+ * Lets the session of this process come before that of another one. Linux outside of containers shares the processors
+ * between sessions first ("autogroup"), and heeds the priorities of processes only within each of them.
+ *
+ * @param pid of the process that leads the session
+ */
+export function lowerSessionPriority(pid: number, retries = RETRIES): void {
   try {
-    writeFileSync(`/proc/${pid}/autogroup`, String(priority));
+    writeFileSync(`/proc/${pid}/autogroup`, String(SESSION_PRIORITY));
   } catch (error) {
     // Other systems have no such file, and other errors mean that the process has ended.
     if (errorCode(error) !== 'EAGAIN' || retries === 0) return;
-    setTimeout(() => lowerSessionPriority(pid, priority, retries - 1), RETRY_MS).unref();
+    setTimeout(() => lowerSessionPriority(pid, retries - 1), RETRY_MS).unref();
   }
 }

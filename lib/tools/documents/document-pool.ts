@@ -27,7 +27,7 @@ export interface DocumentPoolOptions extends SizedPoolOptions {
 const MAX_PROCESSES = 4;
 
 /** Most documents take long: expressions and texts come first. */
-const PRIORITY = 10;
+const PRIORITY = 15;
 
 /**
  * Parses documents: small texts at once, everything else in processes that can be killed, since the libraries for PDF

@@ -16,7 +16,7 @@ import { requireBuild, ROOT } from '../../project/files.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { catchRejection } from '../../support/rejection.js';
 import { dataLimitKiB } from '../../../lib/common/workers/launcher.js';
-import { findLeader, listWorkers, waitForExit, waitForSessionPriority } from './processes.js';
+import { findSession, listWorkers, waitForExit } from './processes.js';
 
 const ODD_PROGRAM = join(ROOT, 'spec/common/workers/odd-process.cjs');
 const MUTE_PROGRAM = join(ROOT, 'spec/common/workers/mute-process.cjs');
@@ -393,11 +393,9 @@ for (const [kind, launch] of Object.entries(LAUNCHERS))
       expect(getPriority(await ask(open({ priority: 10 }), 'alice', 'pid'))).to.equal(10);
     });
 
-    it('starts each process in a session of its own with that priority, so that none waits for the work of others', async () => {
-      const pool = open({ maxProcesses: 2, priority: 10 });
-      const pids = [await ask(pool, 'alice', 'pid'), await ask(pool, 'bob', 'pid')];
-      for (const pid of pids) await waitForSessionPriority(pid, 10);
-      expect(await Promise.all(pids.map(findLeader))).to.deep.equal(pids);
+    it('starts processes in the session of the server, where their priority counts', async () => {
+      const pid = await ask(open(), 'alice', 'pid');
+      expect(await findSession(pid)).to.equal(await findSession(process.pid));
     });
 
     it('ends all processes when it is closed', async () => {

@@ -34,10 +34,10 @@ export async function isAlive(pid: number): Promise<boolean> {
   return state.stdout.trim() !== '' && !state.stdout.startsWith('Z');
 }
 
-/** Finds the process that leads the group of a process, and its session. */
-export async function findLeader(pid: number): Promise<number> {
-  const { stdout } = await execute('ps', ['-o', 'pgid=', '-p', String(pid)]);
-  return Number(stdout);
+/** Finds the session of a process. */
+export async function findSession(pid: number): Promise<string> {
+  const { stdout } = await execute('ps', ['-o', 'sess=', '-p', String(pid)]);
+  return stdout.trim();
 }
 
 /** Resolves when the session that a process leads has the priority; at once on systems that share by processes alone. */

@@ -42,6 +42,7 @@ describe('An MCP server whose Wavetrain is killed with SIGKILL', () => {
     wavetrain = spawn(process.execPath, [join(ROOT, 'bin/wavetrain.js'), ...argv, '--mcp', 'mcp.json'], {
       cwd: folder.path,
       stdio: 'ignore',
+      detached: true,
     });
     const connections: Socket[] = [];
     while (connections.length < processes) {
@@ -51,10 +52,10 @@ describe('An MCP server whose Wavetrain is killed with SIGKILL', () => {
     return connections;
   }
 
-  /** Kills Wavetrain, and resolves when all processes of the server have ended. */
-  async function killAndAwait(connections: readonly Socket[]): Promise<void> {
+  /** Kills Wavetrain, or its process group, and resolves when all processes of the server have ended. */
+  async function killAndAwait(connections: readonly Socket[], sign: 1 | -1 = 1): Promise<void> {
     const ended = Promise.all(connections.map((connection) => once(connection, 'close')));
-    wavetrain?.kill('SIGKILL');
+    process.kill(sign * (wavetrain?.pid ?? Number.NaN), 'SIGKILL');
     await ended;
     expect(wavetrain?.signalCode ?? 'SIGKILL').to.equal('SIGKILL');
   }
@@ -73,5 +74,9 @@ describe('An MCP server whose Wavetrain is killed with SIGKILL', () => {
 
   it('ends with a server although it ignores them, and so does what it has started itself', async () => {
     await killAndAwait(await start('parent', 2, 'serve', '--port', '0'));
+  });
+
+  it('ends with a server whose process group is killed, also the process that has started it', async () => {
+    await killAndAwait(await start('parent', 2, 'serve', '--port', '0'), -1);
   });
 });

@@ -10,6 +10,9 @@ read -r line && exit 0
 sleep "$2"; kill -s TERM -- "-$1"
 sleep "$2"; kill -s KILL -- "-$1"`;
 
+/** Where a shell finds its commands, for a program without a PATH. */
+export const DEFAULT_PATH = '/usr/bin:/bin';
+
 /**
  * Has a process group end when this process has died without a word, as by SIGKILL, when no code of its own can end the
  * group. A shell waits for that, since it takes a megabyte and a millisecond. On a system without shells (Windows), what

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { errorCode, errorMessage } from '../../errors.js';
-import { lowerPriority } from '../priority.js';
+import { lowerPriority, lowerSessionPriority, SESSION_PRIORITY } from '../priority.js';
 import { NO_SOCKETS, PROGRAM_STREAMS, type ProgramSocket } from './forked-program.js';
+import { DEFAULT_PATH, killOnExit } from './kill-on-exit.js';
 import { type Program, type ProgramExit, signalGroup } from './program-launcher.js';
-import { connectPairs, destroyPairs, type SocketPair } from './program-sockets.js';
+import { connectPairs, destroyPairs } from './program-sockets.js';
 
 /** Receives what happens to the programs of a {@link ProgramHost}, by their numbers. */
 interface ProgramHostListener {
@@ -14,11 +15,13 @@ interface ProgramHostListener {
   readonly onExit: (id: number, exit: ProgramExit) => void;
 }
 
-/** Starts programs for a server, in the small process that forks for it, and ends them when the server has died. */
+/**
+ * Starts programs for a server, in the small process that forks for it. A shell for each ends it when that process has
+ * ended, for whatever reason.
+ */
 export class ProgramHost {
   readonly #listener: ProgramHostListener;
   readonly #starting = new Set<Promise<void>>();
-  readonly #running = new Map<number, RunningProgram>();
   #isEnding = false;
 
   constructor(listener: ProgramHostListener) {
@@ -34,11 +37,10 @@ export class ProgramHost {
     void starting.then(() => this.#starting.delete(starting));
   }
 
-  /** Ends all programs. They have read the end of their standard input, because the server has died. */
+  /** Starts no more programs. Resolves when each one that was started has its shell. */
   async end(): Promise<void> {
     this.#isEnding = true;
     await Promise.all(this.#starting);
-    await Promise.all(Array.from(this.#running.values(), (program) => program.end()));
   }
 
   async #start(id: number, program: Program, folder: string): Promise<void> {
@@ -60,12 +62,14 @@ export class ProgramHost {
       });
       const { pid } = child;
       if (pid === undefined) return destroyPairs(pairs);
-      lowerPriority(pid);
+      lowerPriority(pid, SESSION_PRIORITY);
+      lowerSessionPriority(pid);
+      const { PATH = DEFAULT_PATH } = program.env;
+      const stopWatching = killOnExit(pid, program.graceMs, { PATH });
       for (const { far } of pairs) far.destroy();
-      this.#running.set(id, new RunningProgram(child, pid, pairs, program.graceMs));
       child.once('exit', (status, signal) => {
         signalGroup(pid, 'SIGKILL');
-        this.#running.delete(id);
+        stopWatching();
         onExit(id, { status, signal });
       });
       for (const [index, stream] of PROGRAM_STREAMS.entries()) {
@@ -76,35 +80,5 @@ export class ProgramHost {
       destroyPairs(pairs);
       throw error;
     }
-  }
-}
-
-class RunningProgram {
-  readonly #pid: number;
-  readonly #pairs: readonly SocketPair[];
-  readonly #graceMs: number;
-  readonly #exited: Promise<unknown>;
-
-  constructor(child: ChildProcess, pid: number, pairs: readonly SocketPair[], graceMs: number) {
-    this.#pid = pid;
-    this.#pairs = pairs;
-    this.#graceMs = graceMs;
-    this.#exited = new Promise((resolve) => child.once('exit', resolve));
-  }
-
-  async end(): Promise<void> {
-    // Sockets that could not be sent any more are closed, so that the program reads the end of its standard input.
-    destroyPairs(this.#pairs);
-    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      if (await this.#exitsInTime()) return;
-      signalGroup(this.#pid, signal);
-    }
-  }
-
-  #exitsInTime(): Promise<boolean> {
-    return new Promise((resolve) => {
-      setTimeout(() => resolve(false), this.#graceMs);
-      void this.#exited.then(() => resolve(true));
-    });
   }
 }
