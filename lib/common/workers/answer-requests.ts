@@ -73,7 +73,8 @@ function endWithServer(): void {
   try {
     const thread = new Worker(program, {
       eval: true,
-      resourceLimits: { maxOldGenerationSizeMb: 8, stackSizeMb: 1 },
+      // Node.js 24 would reserve half a gigabyte for the code of the thread, which exceeds the limit of the data segment.
+      resourceLimits: { maxOldGenerationSizeMb: 8, codeRangeSizeMb: 8, stackSizeMb: 1 },
     });
     thread.on('error', () => undefined);
     thread.unref();

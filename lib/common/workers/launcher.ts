@@ -11,7 +11,7 @@ export interface WorkerProgram {
   readonly file: string;
   /** Maximum memory of all values in the process; it ends when it needs more. Node.js itself takes up to 80 MiB besides. */
   readonly memoryMiB: number;
-  /** From 1 to 19, the last. Default 5. */
+  /** From 1 to 19, the last. Default 3. */
   readonly priority?: number;
 }
 

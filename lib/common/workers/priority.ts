@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { errorCode } from '../errors.js';
 
-/** From -20 to 19: while processors are short, the server comes first. */
-const LOW_PRIORITY = 2;
+/** From -20 to 19: while processors are short, the server comes first, and its processes still get a third. */
+const LOW_PRIORITY = 3;
 
 /** Lets this process come before another one of its session. */
 export function lowerPriority(pid: number | undefined, priority = LOW_PRIORITY): void {
@@ -19,7 +19,7 @@ export function lowerPriority(pid: number | undefined, priority = LOW_PRIORITY):
 const RETRY_MS = 150;
 const RETRIES = 10;
 
-/** The programs of others may take less than workers. */
+/** Programs of others come after the workers. */
 export const SESSION_PRIORITY = 5;
 
 /**

@@ -15,6 +15,9 @@ type ParsingPool = Pick<ProcessPool<ParsingRequest, ParsedText>, 'run' | 'close'
 /** A process takes about 50 MB, and most texts are short. */
 const MAX_PROCESSES = 4;
 
+/** Only long texts come here: expressions come first. */
+const PRIORITY = 10;
+
 /**
  * Parses short texts at once, and longer ones in processes that can be killed: parsing cannot pause, and takes up to a
  * second for the longest texts that callers may send. Texts of different tenants wait in turns (D25).
@@ -31,7 +34,16 @@ export class TextParser {
     const atWork = shareLimit(maxProcesses, tenantShare);
     const { memoryMiB } = PARSING_LIMITS;
     return new TextParser(
-      new ProcessPool({ file, memoryMiB, atWork, maxProcesses, isolateTenants: false, clock, launcher }),
+      new ProcessPool({
+        file,
+        memoryMiB,
+        priority: PRIORITY,
+        atWork,
+        maxProcesses,
+        isolateTenants: false,
+        clock,
+        launcher,
+      }),
     );
   }
 

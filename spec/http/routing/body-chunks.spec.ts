@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { cases } from '../../support/measuring/cases.js';
 import { ReceivedBytes } from '../../../lib/http/routing/received-bytes.js';
 import { measureCpuMs } from '../../support/measuring/cpu-time.js';
 import { RawSocket } from '../../support/http/raw-socket.js';
@@ -102,5 +104,18 @@ describe('The bytes of a request body', () => {
     expect([...bytes]).to.deep.equal(Array.from({ length: 1000 }, (_, i) => i % 256));
     // A small one may be part of the pool of Node.js.
     expect(bytes.buffer.byteLength).to.be.at.most(Math.max(10_000, Buffer.poolSize));
+  });
+
+  it('are those of all chunks in their order, whatever their sizes', () => {
+    const size = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 1000, max: 9000 }));
+    fc.assert(
+      fc.property(fc.array(size, { maxLength: 50 }), (sizes) => {
+        const received = new ReceivedBytes();
+        const chunks = sizes.map((length, index) => Buffer.alloc(length, index));
+        for (const chunk of chunks) received.add(chunk);
+        expect(received.bytes.equals(Buffer.concat(chunks))).to.equal(true);
+      }),
+      cases(100),
+    );
   });
 });
