@@ -371,6 +371,3 @@ export const UNPROVED_LIMITS = {
   /** Addresses that are counted one by one; all others count as one. */
   addresses: 10_000,
 } as const;
-
-/** Values with more members, at any depth, get their first error only: finding all of a megabyte would take seconds. */
-export const MAX_MEMBERS_FOR_ALL_ERRORS = 5000;

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import type { Ajv2020, AnySchemaObject, ErrorObject, Options, ValidateFunction } from 'ajv/dist/2020.js';
 import { errorMessage } from '../errors.js';
-import { MAX_MEMBERS_FOR_ALL_ERRORS } from '../limits.js';
 import { linearRegex } from './bounded-pattern.js';
+import { MAX_MEMBERS_FOR_ALL_ERRORS } from './violation.js';
 
 // ajv is loaded with the first schema: most runs need none, and a run must start fast.
 const require = createRequire(import.meta.url);

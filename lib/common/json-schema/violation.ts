@@ -2,6 +2,9 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 import { describeKind, isObject, type Json, parseJsonPointer } from '../json/json.js';
 import { ellipsize, formatFirst, joinFirst } from '../text.js';
 
+/** Values with more members, at any depth, get their first error only: finding all of a megabyte would take seconds. */
+export const MAX_MEMBERS_FOR_ALL_ERRORS = 5000;
+
 /** One violation of a schema by a value. */
 export interface Violation {
   /** Keys and indexes within the value; empty for the whole value. */

@@ -5,7 +5,11 @@ import { errorCode } from '../errors.js';
 /** From -20 to 19: while processors are short, the server comes first, and its processes still get a third. */
 const LOW_PRIORITY = 3;
 
-/** Lets this process come before another one of its session. */
+/**
+ * Lets this process come before another one of its session.
+ *
+ * @param priority from 1 to 19, the last
+ */
 export function lowerPriority(pid: number | undefined, priority = LOW_PRIORITY): void {
   if (pid === undefined) return;
   try {

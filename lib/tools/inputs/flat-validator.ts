@@ -1,8 +1,7 @@
 import { BoundedSchema } from '../../common/json-schema/bounded-schema.js';
 import { CheckBudget } from '../../common/json-schema/check-budget.js';
 import { SchemaReview } from '../../common/json-schema/keywords.js';
-import type { Violation } from '../../common/json-schema/violation.js';
-import { MAX_MEMBERS_FOR_ALL_ERRORS } from '../../common/limits.js';
+import { MAX_MEMBERS_FOR_ALL_ERRORS, type Violation } from '../../common/json-schema/violation.js';
 import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import type { ToolInput, Tool } from '../tool.js';
 import { type InputValidator, toSchema } from './schema-validator.js';
