@@ -377,6 +377,8 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/cli/run/server-backend.ts': 'a clock that passes timers through',
       'lib/common/workers/answer-requests.ts': 'a thread of its own, which looks whether the server is there',
       'lib/common/workers/priority.ts': 'the system refuses a change for a time that no clock of ours knows',
+      'lib/common/workers/programs/program-host.ts':
+        'a process of its own, which gives programs the time to end when the server has died',
       'lib/common/clock.ts': 'the default clock',
       'lib/runs/store/store-thread.ts':
         'a thread of its own, which lets others have the disk while it deletes',

@@ -223,12 +223,6 @@ function createServerOptions(setup: ServerSetup): Omit<ServerOptions, 'catalog' 
   const { modules, config, log, context } = setup;
   const { fileRoots } = readConfig(context.env);
   const cacheFolder = readCacheFolder(context.env);
-  const models = modules.createModels(modules.allowConfiguredModels(readModelConfig(context.env)), {
-    folders: [context.cwd],
-    tenantShare: config.tenantShare,
-    log: (message) => log.warn({}, message),
-  });
-  void models.preload();
   return {
     config,
     log,
@@ -238,12 +232,23 @@ function createServerOptions(setup: ServerSetup): Omit<ServerOptions, 'catalog' 
       ...readNetworkConfig(context.env),
       inFlight: shareLimit(FETCH_LIMITS.inFlight, config.tenantShare),
     }),
-    models,
+    models: loadModels(setup),
     clock: context.clock,
     newId: context.newId,
     version: readPackageJson().version,
     statecharts: readStatecharts,
   };
+}
+
+/** Creates the access to language models, and begins to load their providers. */
+function loadModels({ modules, config, log, context }: ServerSetup): NonNullable<ServerOptions['models']> {
+  const models = modules.createModels(modules.allowConfiguredModels(readModelConfig(context.env)), {
+    folders: [context.cwd],
+    tenantShare: config.tenantShare,
+    log: (message) => log.warn({}, message),
+  });
+  void models.preload();
+  return models;
 }
 
 /** Loads the tools. Expressions come from callers, so tools evaluate them in separate processes. */

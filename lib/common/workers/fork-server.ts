@@ -53,8 +53,8 @@ export function startLauncher(file: string): ServerLauncher {
  * in a millisecond however large the server has become, and the server does not stand still meanwhile. The sockets of each
  * process are passed to the server, so that messages take no detour.
  *
- * All processes end when the server dies: workers at once, and programs as an orderly end would. When the small process dies
- * alone, they end too, and their requests fail; the next launch starts another one.
+ * The small process ends its processes when the server disconnects or dies: workers at once, and programs as an orderly
+ * end would. When it dies itself, they end too, and their requests fail; the next launch starts another one.
  */
 export class ForkServer implements ServerLauncher {
   readonly programs: ProgramLauncher = { start: (program) => this.#start(program) };

@@ -97,12 +97,7 @@ exec "$0" "$@"`;
   const stdio: StdioOptions = ['ignore', 'ignore', 'ignore'];
   stdio[fd] = 'overlapped';
   try {
-    const child = spawn(executable, args, {
-      env: {},
-      cwd: dirname(file),
-      stdio,
-      windowsHide: true,
-    });
+    const child = spawn(executable, args, { env: {}, cwd: dirname(file), stdio, windowsHide: true });
     lowerPriority(child.pid, priority);
     let hasEnded = false;
     const end = (exit: WorkerExit): void => {

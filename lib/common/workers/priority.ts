@@ -19,25 +19,30 @@ export function lowerPriority(pid: number | undefined, priority = LOW_PRIORITY):
   }
 }
 
-/** Linux lets only root change the priority of a session again within 100 ms after another. */
-const RETRY_MS = 150;
-const RETRIES = 10;
-
 /** Programs of others come after the workers. */
-export const SESSION_PRIORITY = 5;
+const SESSION_PRIORITY = 5;
 
 /**
- * Lets the session of this process come before that of another one. Linux outside of containers shares the processors
+ * Lets this process come before another one that leads a session. Linux outside of containers shares the processors
  * between sessions first ("autogroup"), and heeds the priorities of processes only within each of them.
  *
  * @param pid of the process that leads the session
  */
-export function lowerSessionPriority(pid: number, retries = RETRIES): void {
+export function lowerSessionPriority(pid: number): void {
+  lowerPriority(pid, SESSION_PRIORITY);
+  writeSessionPriority(pid, RETRIES);
+}
+
+/** Linux lets only root change the priority of a session again within 100 ms after another. */
+const RETRY_MS = 150;
+const RETRIES = 10;
+
+function writeSessionPriority(pid: number, retries: number): void {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, String(SESSION_PRIORITY));
   } catch (error) {
     // Other systems have no such file, and other errors mean that the process has ended.
     if (errorCode(error) !== 'EAGAIN' || retries === 0) return;
-    setTimeout(() => lowerSessionPriority(pid, retries - 1), RETRY_MS).unref();
+    setTimeout(() => writeSessionPriority(pid, retries - 1), RETRY_MS).unref();
   }
 }

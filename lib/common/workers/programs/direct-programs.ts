@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { WorkerExit } from '../launcher.js';
-import { DEFAULT_PATH, killOnExit } from './kill-on-exit.js';
+import { killOnExit } from './kill-on-exit.js';
 import { type ProgramLauncher, type ProgramSignal, signalGroup } from './program-launcher.js';
 
 /**
@@ -17,8 +17,7 @@ export const directPrograms: ProgramLauncher = {
       windowsHide: true,
     });
     const { pid, stdin, stdout, stderr } = child;
-    const { PATH = DEFAULT_PATH } = env;
-    const stopWatching = killOnExit(pid, graceMs, { PATH });
+    const stopWatching = killOnExit(pid, { graceMs, env });
     let hasExited = false;
     const signal = (name: ProgramSignal): void => {
       if (pid === undefined || hasExited) return;

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import type { Program } from './program-launcher.js';
 
 /**
  * A shell that waits for a line. Without one, Wavetrain has died, and the server has read the end of its standard input:
@@ -10,26 +11,22 @@ read -r line && exit 0
 sleep "$2"; kill -s TERM -- "-$1"
 sleep "$2"; kill -s KILL -- "-$1"`;
 
-/** Where a shell finds its commands, for a program without a PATH. */
-export const DEFAULT_PATH = '/usr/bin:/bin';
-
 /**
  * Has a process group end when this process has died without a word, as by SIGKILL, when no code of its own can end the
  * group. A shell waits for that, since it takes a megabyte and a millisecond. On a system without shells (Windows), what
  * the group reads on its standard input must suffice.
  *
  * @param group its leader's process id; undefined when it could not be started
- * @param graceMs what it has to end by itself, and then after SIGTERM
  * @returns a function to be called when the group has ended
  */
 export function killOnExit(
   group: number | undefined,
-  graceMs: number,
-  env: Readonly<Record<string, string>>,
+  { graceMs, env }: Pick<Program, 'graceMs' | 'env'>,
 ): () => void {
   if (group === undefined) return () => undefined;
+  const { PATH = '/usr/bin:/bin' } = env;
   const shell = spawn('/bin/sh', ['-c', PROGRAM, 'sh', String(group), String(graceMs / 1000)], {
-    env: { ...env },
+    env: { PATH },
     cwd: '/',
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,

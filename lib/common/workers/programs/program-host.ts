@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { errorCode, errorMessage } from '../../errors.js';
-import { lowerPriority, lowerSessionPriority, SESSION_PRIORITY } from '../priority.js';
+import { lowerSessionPriority } from '../priority.js';
 import { NO_SOCKETS, PROGRAM_STREAMS, type ProgramSocket } from './forked-program.js';
-import { DEFAULT_PATH, killOnExit } from './kill-on-exit.js';
+import { killOnExit } from './kill-on-exit.js';
 import { type Program, type ProgramExit, signalGroup } from './program-launcher.js';
-import { connectPairs, destroyPairs } from './program-sockets.js';
+import { connectPairs, destroyPairs, type SocketPair } from './program-sockets.js';
 
 /** Receives what happens to the programs of a {@link ProgramHost}, by their numbers. */
 interface ProgramHostListener {
@@ -16,12 +16,13 @@ interface ProgramHostListener {
 }
 
 /**
- * Starts programs for a server, in the small process that forks for it. A shell for each ends it when that process has
- * ended, for whatever reason.
+ * Starts programs for a server, in the small process that forks for it, and ends them when the server has died. Each has a
+ * shell that ends it when somebody kills the small process with the process group of the server.
  */
 export class ProgramHost {
   readonly #listener: ProgramHostListener;
   readonly #starting = new Set<Promise<void>>();
+  readonly #running = new Map<number, RunningProgram>();
   #isEnding = false;
 
   constructor(listener: ProgramHostListener) {
@@ -37,10 +38,11 @@ export class ProgramHost {
     void starting.then(() => this.#starting.delete(starting));
   }
 
-  /** Starts no more programs. Resolves when each one that was started has its shell. */
+  /** Ends all programs. They have read the end of their standard input, because the server has died. */
   async end(): Promise<void> {
     this.#isEnding = true;
     await Promise.all(this.#starting);
+    await Promise.all(Array.from(this.#running.values(), (program) => program.end()));
   }
 
   async #start(id: number, program: Program, folder: string): Promise<void> {
@@ -62,14 +64,14 @@ export class ProgramHost {
       });
       const { pid } = child;
       if (pid === undefined) return destroyPairs(pairs);
-      lowerPriority(pid, SESSION_PRIORITY);
       lowerSessionPriority(pid);
-      const { PATH = DEFAULT_PATH } = program.env;
-      const stopWatching = killOnExit(pid, program.graceMs, { PATH });
+      const stopWatching = killOnExit(pid, program);
       for (const { far } of pairs) far.destroy();
+      this.#running.set(id, new RunningProgram(child, pid, pairs, program.graceMs));
       child.once('exit', (status, signal) => {
         signalGroup(pid, 'SIGKILL');
         stopWatching();
+        this.#running.delete(id);
         onExit(id, { status, signal });
       });
       for (const [index, stream] of PROGRAM_STREAMS.entries()) {
@@ -80,5 +82,35 @@ export class ProgramHost {
       destroyPairs(pairs);
       throw error;
     }
+  }
+}
+
+class RunningProgram {
+  readonly #pid: number;
+  readonly #pairs: readonly SocketPair[];
+  readonly #graceMs: number;
+  readonly #exited: Promise<unknown>;
+
+  constructor(child: ChildProcess, pid: number, pairs: readonly SocketPair[], graceMs: number) {
+    this.#pid = pid;
+    this.#pairs = pairs;
+    this.#graceMs = graceMs;
+    this.#exited = new Promise((resolve) => child.once('exit', resolve));
+  }
+
+  async end(): Promise<void> {
+    // Sockets that could not be sent any more are closed, so that the program reads the end of its standard input.
+    destroyPairs(this.#pairs);
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      if (await this.#exitsInTime()) return;
+      signalGroup(this.#pid, signal);
+    }
+  }
+
+  #exitsInTime(): Promise<boolean> {
+    return new Promise((resolve) => {
+      setTimeout(() => resolve(false), this.#graceMs);
+      void this.#exited.then(() => resolve(true));
+    });
   }
 }

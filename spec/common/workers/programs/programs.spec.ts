@@ -112,12 +112,17 @@ describe('A program that a ForkServer starts', () => {
   });
 
   it('ends with the ForkServer although it and what it has started ignore SIGTERM', async () => {
-    const code = `${START_ANOTHER} process.on('SIGTERM', () => undefined); setInterval(() => {}, 1000)`;
+    const code = `${START_ANOTHER} process.on('SIGTERM', () => console.log('terminated')); setInterval(() => {}, 1000)`;
     const started = await server.programs.start({ ...program(code), graceMs: 50 });
     started.stderr.resume();
-    const other = Number(await readLine(started));
+    let output = '';
+    const onText = (read: string): void => {
+      output = read;
+    };
+    const other = Number(await readLine(started, onText));
     await server.close();
     await started.closed;
+    expect(output).to.equal(`${other}\nterminated\n`);
     for (const pid of [started.pid, other]) while (await isAlive(pid));
   });
 
