@@ -7,7 +7,7 @@ import { runToEnd, type Steps } from '../common/scheduling/steps.js';
 import { formatFirst } from '../common/text.js';
 import type { ParamDefinition, PipelineDefinition } from './schema/schema.js';
 import { didYouMean } from './problems/hint.js';
-import { Suggestions } from './suggest.js';
+import { Suggestions } from './did-you-mean.js';
 import { scanInSteps } from './text/scan-value.js';
 
 export type ResolvedParams =

@@ -14,7 +14,7 @@ import { PARAM_FIELDS, PIPELINE_FIELDS, TASK_FIELDS, WEBHOOK_FIELDS } from '../d
 import { findRoot } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
-import { Suggestions } from '../definition/suggest.js';
+import { Suggestions } from '../definition/did-you-mean.js';
 import {
   type CheckSteps,
   checkToEnd,

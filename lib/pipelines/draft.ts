@@ -5,7 +5,7 @@ import type { Diagnostic } from '../definition/problems/diagnostic.js';
 import { MAX_PROBLEMS, type Path } from '../definition/problems/problem.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import { compileGoal, type Goal, GOAL_HINT } from '../definition/template/goal.js';
-import type { Suggestions } from '../definition/suggest.js';
+import type { Suggestions } from '../definition/did-you-mean.js';
 import type { Expression, TemplateProblem } from '../definition/template/expressions/expression.js';
 import { ExpressionTable, MAX_EXPRESSIONS } from '../definition/template/expressions/expression-table.js';
 import { type KnownNames, type Reference, resolveReference } from '../definition/template/reference.js';

@@ -16,7 +16,7 @@ import { listStores } from './rules/stores.js';
 import { computeStatistics, type Statistics } from './statistics.js';
 
 /**
- * A checked pipeline, the only kind that runs. Only `checkPipeline` creates one, which guarantees that its references
+ * A checked pipeline, the only kind that runs. Only `assemblePipeline` creates one, which guarantees that its references
  * resolve, its tools exist and its waves are computed (rule 11).
  */
 export interface Pipeline {

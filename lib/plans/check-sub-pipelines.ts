@@ -8,7 +8,7 @@ import {
 } from '../definition/problems/diagnostic.js';
 import type { Path, Problem } from '../definition/problems/problem.js';
 import { detectKind } from '../definition/schema/root.js';
-import { Suggestions } from '../definition/suggest.js';
+import { Suggestions } from '../definition/did-you-mean.js';
 import {
   type CheckSteps,
   groupUnquotedByEntry,

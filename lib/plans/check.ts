@@ -17,7 +17,7 @@ import { PLAN_FIELDS, SUB_PIPELINE_FIELDS, WEBHOOK_FIELDS } from '../definition/
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { findRoot } from '../definition/schema/root.js';
 import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
-import { Suggestions } from '../definition/suggest.js';
+import { Suggestions } from '../definition/did-you-mean.js';
 import {
   type CheckSteps,
   checkToEnd,

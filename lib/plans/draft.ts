@@ -3,7 +3,7 @@ import type { Path } from '../definition/problems/problem.js';
 import { SUB_PIPELINE_FIELDS } from '../definition/schema/fields.js';
 import { guessKeys } from '../definition/schema/value-hints.js';
 import type { Steps } from '../common/scheduling/steps.js';
-import { nearest } from '../definition/suggest.js';
+import { nearest } from '../definition/did-you-mean.js';
 
 /** A sub-pipeline as far as it can be read, so that the check finds all problems of a broken plan at once. */
 export interface DraftSubPipeline {

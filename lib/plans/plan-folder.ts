@@ -2,7 +2,7 @@ import { opendir, realpath } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { errorCode } from '../common/errors.js';
 import { isPathInside } from '../common/files.js';
-import { nearest } from '../definition/suggest.js';
+import { nearest } from '../definition/did-you-mean.js';
 import { describeReadError, readDefinitionFile } from '../pipelines/load.js';
 
 export type PlanFileResult =

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { CHUNK_LENGTH, isShortJson, JsonWriter } from '../../lib/common/json/json-writer.js';
-import { measureCpuMsSync } from '../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../support/measuring/cpu-time.js';
 import { cases } from '../support/measuring/cases.js';
 
 function listChunks(value: unknown, chunkLength?: number): string[] {
@@ -38,7 +38,7 @@ describe('JsonWriter', () => {
     );
   });
 
-  it('takes for lists of small members not many times as long as JSON.stringify', () => {
+  itTimed('takes for lists of small members not many times as long as JSON.stringify', () => {
     for (const member of [1, 1.5, 'a', [], { a: 1 }]) {
       const list = Array.from({ length: 300_000 }, () => member);
       listChunks(list);
@@ -80,7 +80,7 @@ describe('JsonWriter', () => {
     }
   });
 
-  it('takes a time that is linear in the size of a value, also of one that is deeply nested', () => {
+  itTimed('takes a time that is linear in the size of a value, also of one that is deeply nested', () => {
     let chain: unknown = Array.from({ length: 60 }, () => 1);
     for (let depth = 0; depth < 400; depth++) chain = [chain];
     const nested = (count: number): unknown => Array.from({ length: count }, () => chain);
@@ -110,7 +110,7 @@ describe('An object with very many keys', () => {
 });
 
 describe('isShortJson', () => {
-  it('distinguishes values whose text is about one chunk from larger ones, without walking a large one', () => {
+  itTimed('distinguishes values whose text is about one chunk from larger ones, without walking a large one', () => {
     expect(isShortJson({ outputs: { a: 'done' }, list: [1, 2, 3] })).to.equal(true);
     expect(isShortJson('x'.repeat(CHUNK_LENGTH - 8))).to.equal(true);
     expect(isShortJson('x'.repeat(CHUNK_LENGTH))).to.equal(false);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readAnswer } from '../../lib/compile/read-answer.js';
-import { measureCpuMsSync } from '../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../support/measuring/cpu-time.js';
 
 const YAML = `pipeline:
   id: a
@@ -86,7 +86,7 @@ describe('readAnswer, of what a model answers to compile (D35)', () => {
     expect(readAnswer('')).to.deep.equal({ yaml: '\n' });
   });
 
-  it('takes time linear in the answer, whatever it repeats', () => {
+  itTimed('takes time linear in the answer, whatever it repeats', () => {
     for (const part of [
       '```\n',
       '<think>',
@@ -105,7 +105,7 @@ describe('readAnswer, of what a model answers to compile (D35)', () => {
     }
   });
 
-  it('reads a line of marks that is no fence once', () => {
+  itTimed('reads a line of marks that is no fence once', () => {
     const read = (count: number) => (): unknown => readAnswer(`${'~'.repeat(count)}\`\n${YAML}`);
     const few = measureCpuMsSync(read(10_000));
     expect(measureCpuMsSync(read(100_000))).to.be.below(60 * Math.max(few, 1));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../lib/common/json/json.js';
 import { coerce, resolveParams, resolveParamsInSteps } from '../../lib/definition/params.js';
 import type { ParamDefinition } from '../../lib/definition/schema/schema.js';
-import { measureCpuMsSync } from '../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../support/measuring/cpu-time.js';
 
 function resolve(params: Record<string, ParamDefinition>, given: JsonObject = {}) {
   return resolveParams({ params }, given);
@@ -154,7 +154,7 @@ describe('resolveParams (rule 10, D4)', () => {
     expect(resolved.ok).to.equal(false);
   });
 
-  it('refuses a number that is written in more than 100 characters, and takes no longer for a long text', () => {
+  itTimed('refuses a number that is written in more than 100 characters, and takes no longer for a long text', () => {
     const digits = '1'.repeat(100);
     expect(resolve({ p: { type: 'number' } }, { p: ` ${digits} ` })).to.have.property('ok', true);
     for (const [type, noun] of [
@@ -244,7 +244,7 @@ describe('resolveParams (rule 10, D4)', () => {
     expect(problems.at(-1)).to.equal('and 4,980 more');
   });
 
-  it('describes the first of many invalid params', () => {
+  itTimed('describes the first of many invalid params', () => {
     const declared = Object.fromEntries(
       Array.from({ length: 50_000 }, (_, i) => [`known${i}`, { description: 'needed' }]),
     );
@@ -258,7 +258,7 @@ describe('resolveParams (rule 10, D4)', () => {
     expect(cpuMs).to.be.lessThan(500);
   });
 
-  it('checks a list of 100,000 numbers, and ends a check that multiplies many schemas with many values (D4)', () => {
+  itTimed('checks a list of 100,000 numbers, and ends a check that multiplies many schemas with many values (D4)', () => {
     const numbers = Array.from({ length: 100_000 }, (_, i) => i);
     const legal: ParamDefinition = { type: 'list', items: { type: 'integer', minimum: 0 } };
     expect(resolve({ p: legal }, { p: numbers })).to.have.property('ok', true);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { errorMessage } from '../../lib/common/errors.js';
 import { PipelineLibrary } from '../../lib/library/library.js';
-import { measureCpuMs } from '../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMs } from '../support/measuring/cpu-time.js';
 import { deferred } from '../support/deferred.js';
 import { pipelineText, type TestLibrary, useLibraries } from './test-library.js';
 import { LIBRARY_LIMITS } from '../../lib/library/limits.js';
@@ -340,7 +340,7 @@ describe('The folder of pipelines (D69)', () => {
     });
   });
 
-  it('has room for so many files, and leaves out the others', async () => {
+  itTimed('has room for so many files, and leaves out the others', async () => {
     for (let index = 0; index <= LIBRARY_LIMITS.files; index++) {
       write(`p${String(index).padStart(4, '0')}.yaml`, pipelineText(`p${index}`, ''));
     }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { withoutThoughts } from '../../lib/models/thoughts.js';
-import { measureCpuMsSync } from '../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../support/measuring/cpu-time.js';
 
 describe('what a model thinks aloud before its answer (D50)', () => {
   for (const name of ['think', 'thinking', 'reasoning', 'THINK']) {
@@ -23,7 +23,7 @@ describe('what a model thinks aloud before its answer (D50)', () => {
     expect(withoutThoughts('<think>and so on')).to.equal('<think>and so on');
   });
 
-  it('is found in a time in proportion to the length of the answer', () => {
+  itTimed('is found in a time in proportion to the length of the answer', () => {
     const text = '<think>'.repeat(300_000);
     expect(measureCpuMsSync(() => withoutThoughts(text))).to.be.below(2000);
   });

@@ -9,7 +9,7 @@ import {
   wrapTasks,
   checkTaskList,
 } from '../support/definitions/check-pipeline.js';
-import { measureCpuMsSync } from '../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../support/measuring/cpu-time.js';
 
 const TASKS = `
 - {id: a, tool: mock}
@@ -414,7 +414,7 @@ pipeline:
   });
 
   for (const [title, tasks] of scaling) {
-    it(`takes linear time for a text with many ${title}`, () => {
+    itTimed(`takes linear time for a text with many ${title}`, () => {
       const timeOf = (size: number): number => {
         const text = wrapTasks(tasks(size));
         return measureCpuMsSync(() => void checkPipelineText(text));

@@ -3,7 +3,7 @@ import { MemoryPool } from '../../lib/common/memory/memory-pool.js';
 import type { RegistryOptions } from '../../lib/runs/registry-options.js';
 import { Metrics } from '../../lib/telemetry/metrics.js';
 import { ControlledRuns } from '../runs/controlled-runs.js';
-import { measureCpuMs } from '../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMs } from '../support/measuring/cpu-time.js';
 import { FakeMonitor } from './fake-monitor.js';
 import { readSamples, under } from './exposition.js';
 
@@ -248,7 +248,7 @@ describe('Metrics', () => {
     expect(monitor.enabled).to.equal(false);
   });
 
-  it('is read as fast after many requests and tasks as after few', async () => {
+  itTimed('is read as fast after many requests and tasks as after few', async () => {
     const { metrics } = counted();
     const routes = Array.from({ length: 40 }, (_, index) => `/route${index}`);
     const fill = (count: number): void => {

@@ -1,5 +1,5 @@
 import { errorMessage, WavetrainError } from '../../common/errors.js';
-import { nearest } from '../../definition/suggest.js';
+import { nearest } from '../../definition/did-you-mean.js';
 import type { CliContext } from '../context.js';
 import { EXIT, exitStatusForError } from '../exit-status.js';
 import type { HelpPage } from '../render/help.js';

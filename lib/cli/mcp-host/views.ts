@@ -1,6 +1,6 @@
 import { WavetrainError } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json/json.js';
-import { nearest } from '../../definition/suggest.js';
+import { nearest } from '../../definition/did-you-mean.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { HostRuns } from './host-runs.js';

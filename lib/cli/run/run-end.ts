@@ -2,7 +2,7 @@ import type { TaskStatus } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import { joinFirst } from '../../common/text.js';
-import { nearest } from '../../definition/suggest.js';
+import { nearest } from '../../definition/did-you-mean.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { CliContext } from '../context.js';

@@ -2,7 +2,7 @@ import { errorMessage, type FailedTask, WavetrainError } from '../../common/erro
 import { joinFirst } from '../../common/text.js';
 import type { PlanDefinition } from '../../definition/schema/plan-schema.js';
 import type { PipelineDefinition } from '../../definition/schema/schema.js';
-import { nearest } from '../../definition/suggest.js';
+import { nearest } from '../../definition/did-you-mean.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { ItemRecord, TaskOptions, TaskQuery, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { QueriesApi } from '../context.js';

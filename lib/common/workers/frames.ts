@@ -77,14 +77,23 @@ export class FrameReader {
     return { length, kind: header.readUInt8(HEADER_BYTES - 1) };
   }
 
-  /** Takes bytes that have been received; joins chunks only where a frame spans several. */
+  /** Takes bytes that have been received, and copies only those of a frame that spans several chunks. */
   #take(length: number): Buffer {
-    const [first = Buffer.alloc(0)] = this.#chunks;
-    if (first.length < length) this.#chunks = [Buffer.concat(this.#chunks)];
-    const whole = this.#chunks[0] ?? first;
     this.#received -= length;
-    if (whole.length === length) this.#chunks.shift();
-    else this.#chunks[0] = whole.subarray(length);
-    return whole.subarray(0, length);
+    const [first] = this.#chunks;
+    if (first !== undefined && first.length >= length) return this.#takeOfFirst(first, length);
+    const joined = Buffer.allocUnsafe(length);
+    for (let filled = 0; filled < length; ) {
+      const [chunk] = this.#chunks;
+      if (chunk === undefined) throw new Error('a frame is taken only once all of it was received');
+      filled += this.#takeOfFirst(chunk, Math.min(chunk.length, length - filled)).copy(joined, filled);
+    }
+    return joined;
+  }
+
+  #takeOfFirst(first: Buffer, length: number): Buffer {
+    if (first.length === length) this.#chunks.shift();
+    else this.#chunks[0] = first.subarray(length);
+    return first.subarray(0, length);
   }
 }

@@ -4,7 +4,7 @@ import { isObject, kindOf } from '../../common/json/json.js';
 import type { Diagnostic } from '../problems/diagnostic.js';
 import type { Path } from '../problems/problem.js';
 import { type Hint, hintRename } from '../problems/hint.js';
-import { nearest } from '../suggest.js';
+import { nearest } from '../did-you-mean.js';
 import { hintForForeignField } from './foreign-fields.js';
 import { type DefinitionFields, MissingFields } from './missing-fields.js';
 import { hintForChoice, hintForWrongType } from './value-hints.js';

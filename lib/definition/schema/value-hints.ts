@@ -1,7 +1,7 @@
 import { isObject } from '../../common/json/json.js';
 import type { Path } from '../problems/problem.js';
 import { type Hint, hintRename, hintReplace } from '../problems/hint.js';
-import { nearest } from '../suggest.js';
+import { nearest } from '../did-you-mean.js';
 
 interface WrongType {
   readonly path: Path;

@@ -1,6 +1,6 @@
 import { ellipsize } from '../../common/text.js';
 import { type Hint, hintRename } from '../problems/hint.js';
-import { nearest, type Suggestions } from '../suggest.js';
+import { nearest, type Suggestions } from '../did-you-mean.js';
 import { type Expression, formatPath, type Segment } from './expressions/expression.js';
 import { hintForForeignRoot } from './foreign-roots.js';
 

@@ -3,7 +3,7 @@ import type { Diagnostic, Findings } from '../problems/diagnostic.js';
 import type { DefinitionKind } from '../schema/root.js';
 import type { StartFields } from '../schema/schema.js';
 import { type Hint, hintRename } from '../problems/hint.js';
-import { nearest } from '../suggest.js';
+import { nearest } from '../did-you-mean.js';
 import { SECRET_NAME } from '../template/reference.js';
 import { findCronProblem, isTimeZone, listTimeZones } from './cron.js';
 

@@ -4,7 +4,7 @@ import { WavetrainError } from '../../common/errors.js';
 import { decodeUtf8, describeErrno } from '../../common/files.js';
 import { isObject, kindOf } from '../../common/json/json.js';
 import type { Path } from '../../definition/problems/problem.js';
-import { nearest } from '../../definition/suggest.js';
+import { nearest } from '../../definition/did-you-mean.js';
 import { readSource, type Source } from '../../definition/text/source.js';
 import { ALL_TENANTS, type ApiKey, KEY_SCOPES, type KeyScope, TENANT_ID_PATTERN } from './authenticate.js';
 

@@ -13,7 +13,7 @@ import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.
 import { didYouMean } from '../../definition/problems/hint.js';
 import { isParamType, resolveParamInSteps, schemaKeywords } from '../../definition/params.js';
 import type { ParamDefinition } from '../../definition/schema/schema.js';
-import { nearest } from '../../definition/suggest.js';
+import { nearest } from '../../definition/did-you-mean.js';
 
 /** Checks that the schemas of declared params have allowed keywords only, and that defaults match them (D4). */
 export function* checkParamDefinitions(definition: unknown, budget: CheckBudget): Findings {

@@ -1,7 +1,7 @@
 import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import { hintForItems } from '../../definition/schema/value-hints.js';
 import { type ChangeHint, hintRename } from '../../definition/problems/hint.js';
-import { Suggestions } from '../../definition/suggest.js';
+import { Suggestions } from '../../definition/did-you-mean.js';
 import { GOAL_HINT } from '../../definition/template/goal.js';
 import type { Reference } from '../../definition/template/reference.js';
 import { parseTemplate } from '../../definition/template/parsing/parser.js';

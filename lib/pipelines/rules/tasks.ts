@@ -3,7 +3,7 @@ import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.
 import type { Path } from '../../definition/problems/problem.js';
 import { RESERVED_TASK_IDS } from '../../definition/schema/fields.js';
 import { type Hint, hintRename } from '../../definition/problems/hint.js';
-import type { Suggestions } from '../../definition/suggest.js';
+import type { Suggestions } from '../../definition/did-you-mean.js';
 import type { Catalog } from '../../tools/catalog.js';
 import { findLiteralInputProblems } from '../../tools/inputs/literal-inputs.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';

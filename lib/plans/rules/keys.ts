@@ -1,6 +1,6 @@
 import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import { hintRename } from '../../definition/problems/hint.js';
-import type { Suggestions } from '../../definition/suggest.js';
+import type { Suggestions } from '../../definition/did-you-mean.js';
 import type { KeyLookup } from '../../pipelines/check-context.js';
 import type { DraftSubPipeline, LocatedKey, PlanDraft } from '../draft.js';
 import type { KeyWriters } from '../order.js';

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../common/json/json.js';
-import { nearest } from '../../definition/suggest.js';
+import { nearest } from '../../definition/did-you-mean.js';
 import type { FormatProblem } from '../tool.js';
 import type { DocumentCell } from '../documents/document.js';
 

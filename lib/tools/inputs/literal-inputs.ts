@@ -1,10 +1,10 @@
 import { describeViolation, formatValuePath, type Violation } from '../../common/json-schema/violation.js';
 import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
-import { PROVIDER_NAMES } from '../../common/model-config.js';
+import { PROVIDER_NAMES } from '../../common/config/model-config.js';
 import { joinFirst } from '../../common/text.js';
 import type { Path, ProblemCode } from '../../definition/problems/problem.js';
 import { type Hint, hintRename } from '../../definition/problems/hint.js';
-import { nearest } from '../../definition/suggest.js';
+import { nearest } from '../../definition/did-you-mean.js';
 import { findFieldProblems } from '../builtin/models/extraction/field-problems.js';
 import { findTypeProblems } from '../document-formats/csv-cells.js';
 import { localEvaluator } from '../expressions/evaluate.js';

@@ -6,7 +6,7 @@ import { formatValuePath } from '../../common/json-schema/violation.js';
 import { describeKind, isObject } from '../../common/json/json.js';
 import { hintForChoice } from '../../definition/schema/value-hints.js';
 import { didYouMean, textOfHint } from '../../definition/problems/hint.js';
-import { nearest } from '../../definition/suggest.js';
+import { nearest } from '../../definition/did-you-mean.js';
 import { areFlat } from '../inputs/flat-validator.js';
 import { createInputSchema, SCHEMA_KEYWORDS } from '../inputs/schema-validator.js';
 import { defineFunction } from '../builtin/compute/function.js';

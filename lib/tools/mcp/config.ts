@@ -3,7 +3,7 @@ import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { describeKind, isObject } from '../../common/json/json.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import { didYouMean } from '../../definition/problems/hint.js';
-import { nearest } from '../../definition/suggest.js';
+import { nearest } from '../../definition/did-you-mean.js';
 import { isHidden } from './hidden-values.js';
 
 interface AnyServerConfig {

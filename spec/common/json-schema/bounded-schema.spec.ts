@@ -6,7 +6,7 @@ import { CheckBudget } from '../../../lib/common/json-schema/check-budget.js';
 import { SchemaReview } from '../../../lib/common/json-schema/keywords.js';
 import { describeFirstViolations } from '../../../lib/common/json-schema/violation.js';
 import type { Json, JsonObject } from '../../../lib/common/json/json.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { allowedSchema, smallJson } from './arbitrary-schema.js';
 import { cases } from '../../support/measuring/cases.js';
 
@@ -130,7 +130,7 @@ describe('BoundedSchema (D4)', () => {
     ['patterns', { allOf: Array.from({ length: 900 }, (_, i) => ({ pattern: `^[a-z]{${i}}$` })) }, 'x'],
   ];
   for (const [title, schema, value] of products) {
-    it(`ends a check that multiplies ${title} when its budget is exceeded`, () => {
+    itTimed(`ends a check that multiplies ${title} when its budget is exceeded`, () => {
       const budget = new CheckBudget();
       const cpuMs = measureCpuMsSync(() => {
         new BoundedSchema(schema, budget, 10).findViolations(value);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { LineReader } from '../../../lib/common/requests/line-reader.js';
 import { ByteMeter } from '../../../lib/common/requests/meter.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 describe('Lines of a stream', () => {
   function read(...chunks: readonly string[]): string[] {
@@ -26,7 +26,7 @@ describe('Lines of a stream', () => {
     expect(read('0123456789x')).to.deep.equal(['too long']);
   });
 
-  it('are read in a time in proportion to their length, however many chunks they have', () => {
+  itTimed('are read in a time in proportion to their length, however many chunks they have', () => {
     let length = 0;
     const reader = new LineReader(
       new ByteMeter(2 ** 26),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { extractJson } from '../../../lib/definition/template/extract-json.js';
 
 describe('extractJson (D12)', () => {
@@ -81,7 +81,7 @@ describe('extractJson (D12)', () => {
   });
 
   for (const unit of ['[', '{"a":', '["', '[1,', '{', '[[],', '{"', 'x [ "', '[\n"', '\\"[']) {
-    it(`takes linear time for a text of many ${JSON.stringify(unit)}`, () => {
+    itTimed(`takes linear time for a text of many ${JSON.stringify(unit)}`, () => {
       const timeOf = (count: number): number => {
         const text = `x ${unit.repeat(count)}`;
         return measureCpuMsSync(() => void extractJson(text));

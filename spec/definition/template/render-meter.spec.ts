@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Json } from '../../../lib/common/json/json.js';
 import { RenderMeter } from '../../../lib/definition/template/render-meter.js';
 import { compileTemplate } from '../../../lib/definition/template/template.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const MIB = 2 ** 20;
 
@@ -35,7 +35,7 @@ describe('RenderMeter', () => {
     expect(render('{{a.output.length}}', { a: text })).to.equal(text.length);
   });
 
-  it('counts the characters of a long text once, however many templates read its length', () => {
+  itTimed('counts the characters of a long text once, however many templates read its length', () => {
     const template = '{{a.output.length}},'.repeat(2000);
     const output = 'x'.repeat(MIB);
     const cpuMs = measureCpuMsSync(() => {

@@ -6,7 +6,7 @@ import {
   measureJsonInSteps,
 } from '../../../lib/definition/text/lossy-json.js';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { cases } from '../../support/measuring/cases.js';
 
 function find(text: string): LossyJson | undefined {
@@ -97,7 +97,7 @@ describe('findLossyJson (D7)', () => {
     it(`finds the first loss in ${text}`, () => expect(find(text)).to.deep.equal(loss));
   }
 
-  it('takes time in proportion to the length of the text', () => {
+  itTimed('takes time in proportion to the length of the text', () => {
     const create = (members: number): string =>
       `{${Array.from({ length: members }, (_, index) => `"k${index}":[{"a":${index}}]`).join(',')}}`;
     const [one, ten] = [create(2000), create(20_000)].map((text) => ({

@@ -2,7 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 import { expect } from 'chai';
 import { parseText } from '../../../lib/definition/text/parse-text.js';
 import { type Source, toSource } from '../../../lib/definition/text/source.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const TEXT = `id: p # a comment
 tasks:
@@ -94,7 +94,7 @@ describe('The positions of a text', () => {
     expect(source.positionOf(['y', 'z'], 3)).to.deep.equal({ line: 1, column: 32 });
   });
 
-  it('take linear time to find, however many templates a text has', () => {
+  itTimed('take linear time to find, however many templates a text has', () => {
     const timeOf = (count: number): number => {
       const text = JSON.stringify({ x: '{{a}}'.repeat(count) });
       const source = toSource(parseText(text), text);
@@ -107,7 +107,7 @@ describe('The positions of a text', () => {
     expect(isLinear() || isLinear() || isLinear()).to.equal(true);
   });
 
-  it('take linear time to find, however many keys a map has', () => {
+  itTimed('take linear time to find, however many keys a map has', () => {
     const timeOf = (count: number): number => {
       const keys = Array.from({ length: count }, (_, index) => `k${index}: 1`);
       const text = keys.join('\n');

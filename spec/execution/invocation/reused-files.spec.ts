@@ -6,7 +6,7 @@ import {
   ArtifactStore,
 } from '../../../lib/execution/invocation/files/artifact-store.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 describe('The files of a rerun (D35, D63)', () => {
@@ -56,7 +56,7 @@ describe('The files of a rerun (D35, D63)', () => {
     expect(rerun.artifacts).to.deep.equal(source.artifacts);
   });
 
-  it('are found in time that is proportional to their number', () => {
+  itTimed('are found in time that is proportional to their number', () => {
     beginRerun(MAX_ARTIFACTS);
     const cpuMs = measureCpuMsSync(() => {
       for (let item = 0; item < MAX_ARTIFACTS; item++) rerun.listReused({ task_id: 't', item }, item);

@@ -3,13 +3,12 @@ import fc from 'fast-check';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ArtifactStore } from '../../../lib/execution/invocation/files/artifact-store.js';
-import { encodeInSteps, StagedFiles } from '../../../lib/execution/invocation/files/staged-files.js';
-import { runToEnd } from '../../../lib/common/scheduling/steps.js';
+import { encodePieces, StagedFiles } from '../../../lib/execution/invocation/files/staged-files.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
 import type { WrittenArtifact } from '../../../lib/tools/tool.js';
 import { settle, settleUntil } from '../../support/deferred.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { measureCpuMs } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMs } from '../../support/measuring/cpu-time.js';
 import { catchRejection } from '../../support/rejection.js';
 import { cases } from '../../support/measuring/cases.js';
 
@@ -111,7 +110,7 @@ describe('The files of an attempt (D24, D63)', () => {
     expect(begin().claimBytes()).to.match(/t-1\.bin$/);
   });
 
-  it('take time in proportion to their number', async () => {
+  itTimed('take time in proportion to their number', async () => {
     const files = begin();
     const cpuMs = await measureCpuMs(async () => {
       const paths = Array.from({ length: 60_000 }, () => files.claimBytes());
@@ -122,19 +121,20 @@ describe('The files of an attempt (D24, D63)', () => {
   });
 });
 
-describe('encodeInSteps', () => {
-  it('encodes a text as UTF-8, also where a step would split a character', () => {
+describe('encodePieces', () => {
+  it('encodes a text as UTF-8, also where a piece would split a character', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), fc.nat(600_000), (parts, length) => {
         const text = `${'x'.repeat(length)}${parts.join('\u{1f600}')}${'\u{1f600}'.repeat(200_000)}\ud83d`;
-        expect(runToEnd(encodeInSteps(text)).equals(Buffer.from(text))).to.equal(true);
+        const pieces = Array.from(encodePieces(text), (piece) => Buffer.from(piece));
+        expect(Buffer.concat(pieces).equals(Buffer.from(text))).to.equal(true);
       }),
       cases(20),
     );
   });
 
-  it('takes a step for every 256 Ki characters of a long text, and none for a short one', () => {
-    expect([...encodeInSteps('x'.repeat(1000))]).to.deep.equal([]);
-    expect([...encodeInSteps('x'.repeat(2 ** 20))]).to.have.length(4);
+  it('uses the memory of one piece for all of them', () => {
+    const memory = Array.from(encodePieces('x'.repeat(2 ** 20)), ({ buffer }) => buffer);
+    expect([memory.length, new Set(memory).size]).to.deep.equal([4, 1]);
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Json } from '../../../lib/common/json/json.js';
 import { Comparison, EqualPairs } from '../../../lib/execution/run/comparison.js';
 import type { Write } from '../../../lib/execution/session/session-overrides.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const field = (name: string) => ({ kind: 'field', name, index: undefined }) as const;
 const zeros = (length: number): Json[] => Array.from({ length }, () => 0);
@@ -40,7 +40,7 @@ describe('Comparison of what a task reads in two runs (D60)', () => {
     }
   });
 
-  it('finds the keys that were written otherwise, in time that grows with their number and not faster', () => {
+  itTimed('finds the keys that were written otherwise, in time that grows with their number and not faster', () => {
     const write = (index: number, value: Json): Write => ({
       key: `k${index}`,
       value,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { cases } from '../../support/measuring/cases.js';
 import { ReceivedBytes } from '../../../lib/http/routing/received-bytes.js';
-import { measureCpuMs } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMs } from '../../support/measuring/cpu-time.js';
 import { RawSocket } from '../../support/http/raw-socket.js';
 import { formatRequestHead } from '../support/body-server.js';
 import { suiteServer } from '../support/suite-server.js';
@@ -40,7 +40,7 @@ describe('A request body in many chunks (Limits)', () => {
       .and.to.contain('more than 1,000 chunks of fewer than 64 bytes');
   });
 
-  it('takes no time for the chunks that arrive with the one after which it is refused', async () => {
+  itTimed('takes no time for the chunks that arrive with the one after which it is refused', async () => {
     const packet = splitIntoChunks('x'.repeat(10_000), 1);
     const refuse = async (text: string): Promise<number> =>
       measureCpuMs(async () => {

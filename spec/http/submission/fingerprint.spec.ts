@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createFingerprint } from '../../../lib/http/routes/fingerprint.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { cases } from '../../support/measuring/cases.js';
 
 /** Returns a copy with the keys of every object in reverse order. */
@@ -50,7 +50,7 @@ describe('createFingerprint (D36)', () => {
     expect(createFingerprint('plan', {})).not.to.equal(createFingerprint('pipeline', {}));
   });
 
-  it('takes time in proportion to the size of a value, even with many keys in one object', () => {
+  itTimed('takes time in proportion to the size of a value, even with many keys in one object', () => {
     const create = (keys: number): object =>
       Object.fromEntries(Array.from({ length: keys }, (_, index) => [`k${(index * 7919) % keys}`, index]));
     const [one, ten] = [create(5000), create(50_000)];

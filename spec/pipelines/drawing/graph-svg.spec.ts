@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Parser } from 'htmlparser2';
 import { renderSvg } from '../../../lib/pipelines/drawing/graph-svg.js';
 import type { Graph } from '../../../lib/pipelines/drawing/graph.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const task = (id: string, tool = 'mock', fan_out = false): Graph['waves'][number][number] => ({
   id,
@@ -71,7 +71,7 @@ describe('The SVG of a graph', () => {
     expect(wide.find((text) => text.includes('…'))?.length).to.be.below(15);
   });
 
-  it('draws 5,000 boxes and 10,000 edges at most, says what is left out, and draws 2,000 tasks in less than a second', () => {
+  itTimed('draws 5,000 boxes and 10,000 edges at most, says what is left out, and draws 2,000 tasks in less than a second', () => {
     const large = (count: number): Graph => {
       const waves = [0, 1].map((wave) =>
         Array.from({ length: count / 2 }, (_, index) => task(`${wave}-${index}`)),

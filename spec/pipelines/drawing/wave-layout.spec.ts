@@ -8,7 +8,7 @@ import {
   type WaveGraph,
   type WaveLayout,
 } from '../../../lib/pipelines/drawing/wave-layout.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const SIZES: LayoutOptions = {
   boxWidth: 100,
@@ -129,7 +129,7 @@ describe('The layout of waves', () => {
     for (const { path } of long.edges) expect(path).not.to.match(/[MLHCQ ]-/, 'left of the drawing');
   });
 
-  it('takes time in proportion to the tasks: 2,000 of them with 20,000 edges are placed in less than a second', () => {
+  itTimed('takes time in proportion to the tasks: 2,000 of them with 20,000 edges are placed in less than a second', () => {
     const waves = Array.from({ length: 20 }, (_, wave) =>
       Array.from({ length: 100 }, (__, index) => ({ id: `${wave}-${index}` })),
     );

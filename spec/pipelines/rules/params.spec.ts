@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Problem } from '../../../lib/definition/problems/problem.js';
 import { checkDefinition, checkPipeline } from '../../../lib/pipelines/check.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 
 function repeat<T>(count: number, make: () => T): T[] {
@@ -193,7 +193,7 @@ describe('checkParamDefinitions (D4)', () => {
     ],
   ];
   for (const [title, param] of bombs) {
-    it(`refuses ${title} without holding the event loop`, () => {
+    itTimed(`refuses ${title} without holding the event loop`, () => {
       let problems: readonly Problem[] = [];
       const cpuMs = measureCpuMsSync(() => (problems = problemsOf(param)));
       expect(problems.map(({ code }) => code)).to.include('invalid_param');
@@ -201,7 +201,7 @@ describe('checkParamDefinitions (D4)', () => {
     });
   }
 
-  it('bounds the checks of all pipelines in one definition together', () => {
+  itTimed('bounds the checks of all pipelines in one definition together', () => {
     const params = {
       p: {
         type: 'list',

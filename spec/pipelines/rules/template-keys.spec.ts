@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
-import { Suggestions } from '../../../lib/definition/suggest.js';
+import { Suggestions } from '../../../lib/definition/did-you-mean.js';
 import { readDraft } from '../../../lib/pipelines/draft.js';
 import { checkTemplateKeys } from '../../../lib/pipelines/rules/template-keys.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';

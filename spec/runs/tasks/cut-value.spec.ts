@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { cutValue, cutValueInSteps } from '../../../lib/runs/tasks/cut-value.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 /** Also with keys that are long. */
 const anyJson = fc.oneof(
@@ -64,7 +64,7 @@ describe('cutValue', () => {
     });
   });
 
-  it('cuts the same object with long keys, however often a list contains it, to the limit', () => {
+  itTimed('cuts the same object with long keys, however often a list contains it, to the limit', () => {
     const object: JsonObject = {};
     for (let index = 0; index < 10; index++) object['k/~'.repeat(25_000) + index] = index;
     const list = Array.from({ length: 3000 }, () => object);

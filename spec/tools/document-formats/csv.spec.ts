@@ -4,7 +4,7 @@ import { ToolError } from '../../../lib/common/errors.js';
 import type { DocumentContent } from '../../../lib/tools/documents/document.js';
 import { parseCsv } from '../../../lib/tools/document-formats/csv.js';
 import { catchRejection, catchToolMessage } from '../../support/rejection.js';
-import { measureCpuMs } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMs } from '../../support/measuring/cpu-time.js';
 
 const never = new AbortController().signal;
 
@@ -112,7 +112,7 @@ describe('parseCsv', () => {
     expect(turns).to.be.greaterThan(10);
   });
 
-  it('does a small part of its work between two turns of the event loop, although its rows are tiny', async () => {
+  itTimed('does a small part of its work between two turns of the event loop, although its rows are tiny', async () => {
     let longestMs = 0;
     let last = process.cpuUsage();
     const turn = (): void => {
@@ -158,7 +158,7 @@ describe('parseCsv', () => {
     );
   });
 
-  it('takes linear time in the number of columns', async () => {
+  itTimed('takes linear time in the number of columns', async () => {
     const names = Array.from({ length: 50_000 }, (_, i) => `c${i}`);
     const cpuMs = await measureCpuMs(async () => {
       expect((await read(`${names.join(',')}\n${names.join(',')}\n`)).columns).to.have.length(50_000);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { errorMessage, ToolError } from '../../../lib/common/errors.js';
 import { DOCUMENT_LIMITS } from '../../../lib/common/limits.js';
 import { parseJson } from '../../../lib/tools/document-formats/json.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 function catchMessage(text: string): string {
   try {
@@ -35,7 +35,7 @@ describe('parseJson of documents', () => {
     expect(catchMessage('  ')).to.equal('"a" is not JSON: it is empty');
   });
 
-  it('refuses deep nesting before it takes time: indentation grows with the square of the depth', () => {
+  itTimed('refuses deep nesting before it takes time: indentation grows with the square of the depth', () => {
     const deep = '['.repeat(120_000) + ']'.repeat(120_000);
     let message = '';
     expect(measureCpuMsSync(() => (message = catchMessage(deep)))).to.be.below(500);
@@ -45,7 +45,7 @@ describe('parseJson of documents', () => {
     expect(parseJson('['.repeat(1000) + ']'.repeat(1000), 'a').data).to.be.an('array');
   });
 
-  it('refuses a text that is longer than a document may have when it is indented, before it is made', () => {
+  itTimed('refuses a text that is longer than a document may have when it is indented, before it is made', () => {
     const wide = `${'['.repeat(999)}[${'1,'.repeat(120_000)}1]${']'.repeat(999)}`;
     let message = '';
     expect(measureCpuMsSync(() => (message = catchMessage(wide)))).to.be.below(1000);

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { parseMarkdown } from '../../../lib/tools/document-formats/markdown.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -88,7 +88,7 @@ describe('parseMarkdown', () => {
     expect(kept).to.have.length(40);
   });
 
-  it('takes linear time in the length of the text', () => {
+  itTimed('takes linear time in the length of the text', () => {
     const cpuMs = measureCpuMsSync(() => {
       for (const text of [
         'a\n'.repeat(500_000),

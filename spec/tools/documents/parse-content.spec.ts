@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import writeXlsxFile from 'write-excel-file/node';
 import type { DocumentContent, DocumentFormat, DocumentPage } from '../../../lib/tools/documents/document.js';
 import { isLargeDocument, parseContent } from '../../../lib/tools/documents/parse-content.js';
-import { measureCpuMs } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMs } from '../../support/measuring/cpu-time.js';
 import { catchToolMessage } from '../../support/rejection.js';
 import { makePdf } from './make-pdf.js';
 import { docxParagraph, makeDocx, makeZip } from './make-zip.js';
@@ -74,7 +74,7 @@ describe('parseContent', () => {
       expect(page?.text.split('\n')).to.deep.equal(['a |  | b', 'c', 'd | |']);
     });
 
-    it('reads a table of many empty cells in linear time', async () => {
+    itTimed('reads a table of many empty cells in linear time', async () => {
       const row = `<tr>${'<td>'.repeat(20_000)}x`;
       const body = `<table><tr>${'<td>x'.repeat(20_000)}${row}</table>`;
       let pages: readonly DocumentPage[] = [];
@@ -109,7 +109,7 @@ describe('parseContent', () => {
       );
     });
 
-    it('decodes it as it declares, and reads a table in a table and tags that are never closed', async () => {
+    itTimed('decodes it as it declares, and reads a table in a table and tags that are never closed', async () => {
       expect(
         (await pagesOf('html', Buffer.from('<meta charset="iso-8859-1">Gr\xfc\xdfe', 'latin1')))[0]?.text,
       ).to.equal('Grüße');

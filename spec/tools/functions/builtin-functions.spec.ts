@@ -4,7 +4,7 @@ import { ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { BUILTIN_FUNCTIONS } from '../../../lib/tools/builtin/compute/compute.js';
 import { callRegistered } from '../../../lib/tools/inputs/validate.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { toolContext } from '../../support/tool-context.js';
 
 interface Case {
@@ -238,7 +238,7 @@ describe('The functions that come with the package (D49)', () => {
     );
   });
 
-  it('take time in proportion to their arguments', () => {
+  itTimed('take time in proportion to their arguments', () => {
     const read = (count: number) => (): unknown =>
       call('finalize_extraction', {
         base_fields: '['.repeat(count),

@@ -8,7 +8,7 @@ import { ingestDocument } from '../../../lib/tools/builtin/ingest-document.js';
 import { select as selectPages } from '../../../lib/tools/builtin/select/select.js';
 import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';
 import { defineTool, type Tool } from '../../../lib/tools/tool.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const select = defineTool({
   name: 'select',
@@ -173,7 +173,7 @@ describe('findLiteralInputProblems (D8, D48)', () => {
     expect(problemCodes(filter, {})).to.deep.equal([]);
   });
 
-  it('reports one violation of large inputs, in linear time', () => {
+  itTimed('reports one violation of large inputs, in linear time', () => {
     const where = Array.from({ length: 100_000 }, () => ({ field: '{{a.output}}', op: 'gt' }));
     const cpuMs = measureCpuMsSync(() => {
       expect(problemCodes(select, { where })).to.deep.equal(['invalid_input where 0 op']);

@@ -3,7 +3,7 @@ import { WavetrainError } from '../../../lib/common/errors.js';
 import type { JsonObject } from '../../../lib/common/json/json.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
 import { defineTool, type InputDeclarations, type Tool } from '../../../lib/tools/tool.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 function toolWith(inputs: InputDeclarations, openInputs = false): Tool {
   return defineTool({
@@ -148,7 +148,7 @@ describe('validateInputs (D48)', () => {
     expect(errors.at(-1)).to.equal('and 990 more');
   });
 
-  it('matches patterns in linear time, whatever the pattern', () => {
+  itTimed('matches patterns in linear time, whatever the pattern', () => {
     const tool = toolWith({ text: { type: 'string', pattern: '^(a+)+$', description: 'a trap' } });
     const cpuMs = measureCpuMsSync(() => {
       expect(validationErrors(tool, { text: `${'a'.repeat(50_000)}b` })).to.have.length(1);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type DiffHunk, diffLines, MOST_CHANGED_LINES } from '../../../web/console/run/model/line-diff.js';
-import { measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { cases } from '../../support/measuring/cases.js';
 
 const SIGNS = { same: ' ', added: '+', removed: '-' };
@@ -96,7 +96,7 @@ describe('The difference of two texts', () => {
       return { hunks, ms };
     }
 
-    it('finds one changed line among 500,000 short ones', () => {
+    itTimed('finds one changed line among 500,000 short ones', () => {
       const lines = Array.from({ length: 500_000 }, (_, index) => String(index % 10));
       const { hunks, ms } = measure(toText(lines), toText(lines.with(250_000, 'x')));
       expect(hunks).to.have.length(1);
@@ -111,14 +111,14 @@ describe('The difference of two texts', () => {
         Array.from({ length: 24_000 }, (_, index) => String(index % 5)),
       ],
     ] as const) {
-      it(`gives up soon on texts ${what}`, () => {
+      itTimed(`gives up soon on texts ${what}`, () => {
         const { hunks, ms } = measure(toText(before), toText(after));
         expect(hunks).to.equal(undefined);
         expect(ms).to.be.lessThan(MOST_MS);
       });
     }
 
-    it('finds as many changed lines as its limit allows, and no more', () => {
+    itTimed('finds as many changed lines as its limit allows, and no more', () => {
       const lines = big('line', 20_000);
       const change = (count: number): string[] =>
         lines.map((line, index) => (index % 15 === 0 && index / 15 < count ? `${line}!` : line));

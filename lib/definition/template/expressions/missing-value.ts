@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../../common/json/json.js';
-import { nearest } from '../../suggest.js';
+import { nearest } from '../../did-you-mean.js';
 import { formatKey, formatPath, formatSegment, type Segment } from './expression.js';
 import { extractJson } from '../extract-json.js';
 import { lookUp } from './lookup.js';

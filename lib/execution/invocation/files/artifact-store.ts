@@ -16,6 +16,9 @@ export type ArtifactSource = Pick<RunArtifact, 'sub_pipeline' | 'task_id' | 'ite
 
 const NO_ARTIFACTS: readonly RunArtifact[] = [];
 
+/** The bytes of a file, or pieces of them: each piece is used before the next one is asked for. */
+export type FileBytes = Uint8Array | AsyncIterable<Uint8Array>;
+
 /**
  * The files that tools write (D63) or return as bytes (D24), in a folder of one executor that only its user may read. Each
  * run has a folder in it, which is created when first needed, and lives as long as the run is known.
@@ -276,7 +279,7 @@ export class ArtifactFolder {
     this.#bytes -= bytes;
   }
 
-  async write(path: string, content: Uint8Array): Promise<void> {
+  async write(path: string, content: FileBytes): Promise<void> {
     const { filesFolder } = this.#store;
     const isForUser = dirname(path) === filesFolder;
     if (isForUser) await makeFolders(filesFolder);

@@ -2,7 +2,6 @@ import type { EventLoopBudget } from '../../../../machines/ports.js';
 import { errorCode, errorMessage, ToolError } from '../../../common/errors.js';
 import { describeKind } from '../../../common/json/json.js';
 import { MAX_ARTIFACT_BYTES } from '../../../common/limits.js';
-import { runWithPauses, type Steps } from '../../../common/scheduling/steps.js';
 import { formatMebibytes, splitsCharacter } from '../../../common/text.js';
 import { assertFileName } from '../../../tools/files/file-name.js';
 import type { ArtifactContent, WrittenArtifact } from '../../../tools/tool.js';
@@ -10,7 +9,7 @@ import type { Artifact } from '../json-output.js';
 import { eventLoopBudget, nextSliceWhenOver } from '../../run/event-loop-budget.js';
 import type { RunArtifact } from '../../results.js';
 import type { NameOwner } from './artifact-names.js';
-import type { ArtifactFolder, ArtifactSource } from './artifact-store.js';
+import type { ArtifactFolder, ArtifactSource, FileBytes } from './artifact-store.js';
 
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}(; ?charset=[\w-]{1,32})?$/;
 const BYTES_TYPE = 'application/octet-stream';
@@ -70,10 +69,8 @@ export class StagedFiles {
     const unique = this.#folder.names.claim(name, this.#owner);
     const file = this.#add(unique, mediaType, this.#folder.pathOfFile(unique));
     try {
-      await this.#stage(
-        file,
-        checkBytes(name, typeof bytes === 'string' ? await this.#encode(bytes) : bytes),
-      );
+      const size = checkSize(name, bytes);
+      await this.#stage(file, typeof bytes === 'string' ? await this.#encode(bytes) : bytes, size);
     } catch (error) {
       // The tool may go on without this file. When the attempt is over, its names are free already.
       if (this.#files.delete(file.path)) this.#folder.names.release(unique);
@@ -83,11 +80,11 @@ export class StagedFiles {
   }
 
   /** Encoding a text of 10 MiB takes some milliseconds, and the items of a fan-out may all write one in the same turn. */
-  async #encode(text: string): Promise<Uint8Array> {
+  async #encode(text: string): Promise<FileBytes> {
     if (text.length <= LONG_TEXT) return Buffer.from(text);
     const pause = (): Promise<void> | undefined => nextSliceWhenOver(this.#budget);
     await pause();
-    return runWithPauses(encodeInSteps(text), pause);
+    return withPauses(encodePieces(text), pause);
   }
 
   /** Takes a name for bytes in the output, and returns the path of their file. */
@@ -112,7 +109,7 @@ export class StagedFiles {
     await Promise.all(written);
     for (const { path, bytes: content } of bytes) {
       const file = this.#files.get(path);
-      if (file !== undefined) await this.#stage(file, content);
+      if (file !== undefined) await this.#stage(file, content, content.byteLength);
     }
     for (const file of this.#files.values()) {
       if (file.stagedPath === undefined) continue;
@@ -175,8 +172,7 @@ export class StagedFiles {
     return file;
   }
 
-  async #stage(file: StagedFile, content: Uint8Array): Promise<void> {
-    const size = content.byteLength;
+  async #stage(file: StagedFile, content: FileBytes, size: number): Promise<void> {
     const stagedPath = this.#folder.nextStagedPath(file.path);
     this.#folder.reserve(size);
     try {
@@ -217,34 +213,45 @@ function toWriteError({ path }: StagedFile, error: unknown): ToolError {
 /** A longer text is encoded in steps. */
 const LONG_TEXT = 64 * 1024;
 
-/** @throws ToolError, not retryable */
-function checkBytes(name: string, content: unknown): Uint8Array {
-  if (!(content instanceof Uint8Array)) {
+/** Returns the number of bytes of a file. @throws ToolError, not retryable */
+function checkSize(name: string, content: unknown): number {
+  if (typeof content !== 'string' && !(content instanceof Uint8Array)) {
     throw ToolError.nonRetryable(
       `the file "${name}" must consist of text or bytes, not ${describeKind(content)}`,
     );
   }
-  if (content.byteLength <= MAX_ARTIFACT_BYTES) return content;
-  const [size, limit] = [content.byteLength, MAX_ARTIFACT_BYTES].map(formatMebibytes);
+  const size = Buffer.byteLength(content);
+  if (size <= MAX_ARTIFACT_BYTES) return size;
+  const [given, limit] = [size, MAX_ARTIFACT_BYTES].map(formatMebibytes);
   throw ToolError.nonRetryable(
-    `the file "${name}" has ${size}, and ${limit} are allowed: write several files`,
+    `the file "${name}" has ${given}, and ${limit} are allowed: write several files`,
   );
 }
 
-/** So many characters are encoded in one step. */
-const ENCODED_PER_STEP = 256 * 1024;
+/** So many characters are encoded at once. */
+const PIECE_LENGTH = 256 * 1024;
 
-/** Encodes a text as UTF-8, in steps. */
-export function* encodeInSteps(text: string): Steps<Buffer> {
-  if (text.length <= ENCODED_PER_STEP) return Buffer.from(text);
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  let length = 0;
+const MAX_BYTES_PER_UNIT = 3;
+
+/** Encodes a text as UTF-8. Each piece takes the memory of the one before: many files may be written at the same time. */
+export function* encodePieces(text: string): Iterable<Buffer> {
+  const room = Buffer.allocUnsafeSlow(MAX_BYTES_PER_UNIT * Math.min(text.length, PIECE_LENGTH));
   for (let start = 0; start < text.length; ) {
-    let end = Math.min(start + ENCODED_PER_STEP, text.length);
-    if (splitsCharacter(text, end)) end = Math.min(end + 1, text.length);
-    length += bytes.write(text.slice(start, end), length);
+    let end = Math.min(start + PIECE_LENGTH, text.length);
+    if (end < text.length && splitsCharacter(text, end)) end--;
+    yield room.subarray(0, room.write(text.slice(start, end)));
     start = end;
-    yield;
   }
-  return bytes;
+}
+
+async function* withPauses(
+  pieces: Iterable<Buffer>,
+  pause: () => Promise<void> | undefined,
+): AsyncIterable<Buffer> {
+  let isFirst = true;
+  for (const piece of pieces) {
+    if (!isFirst) await pause();
+    isFirst = false;
+    yield piece;
+  }
 }

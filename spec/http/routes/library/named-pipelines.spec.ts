@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import type { ApiKey } from '../../../../lib/http/auth/authenticate.js';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
 import type { NamedPipeline } from '../../../../lib/library/named-pipeline.js';
-import { measureCpuMs } from '../../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMs } from '../../../support/measuring/cpu-time.js';
 import { startTestServer, type TestResponse, type TestServer } from '../../../support/http/test-server.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { createApiKey } from '../../../support/http/api-key.js';
@@ -172,7 +172,7 @@ describe('The pipelines and plans of the server (D69)', () => {
       expect((await get<NamedPipeline & { graph: unknown }>('/pipelines/one')).body.graph).to.not.equal(null);
     });
 
-    it('answers 304 without drawing the graph again, until the definition or its runs are others', async () => {
+    itTimed('answers 304 without drawing the graph again, until the definition or its runs are others', async () => {
       const tasks = Array.from({ length: 1000 }, (_, index) => {
         const reads = index === 0 ? '' : `{{t${index - 1}.x}}`;
         return `{id: t${index}, tool: mock, inputs: {text: "${reads}"}}`;

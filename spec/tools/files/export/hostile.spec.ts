@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { JsonObject } from '../../../../lib/common/json/json.js';
 import { exportFile } from '../../../../lib/tools/builtin/export.js';
 import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
-import { measureCpuMs } from '../../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMs } from '../../../support/measuring/cpu-time.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { toolContext } from '../../../support/tool-context.js';
 
@@ -16,7 +16,7 @@ async function exportText(inputs: JsonObject): Promise<string> {
 }
 
 describe('export of data that a caller has made to hold the server (D25, D49)', () => {
-  it('takes little time for a code fence that never ends', async () => {
+  itTimed('takes little time for a code fence that never ends', async () => {
     const cpuMs = await measureCpuMs(() => exportText({ data: `\`\`\`${'\n'.repeat(100_000)}x` }));
     expect(cpuMs).to.be.below(1000);
   });
@@ -35,7 +35,7 @@ describe('export of data that a caller has made to hold the server (D25, D49)', 
     });
   }
 
-  it('looks for each required field once, however often the schema names it', async () => {
+  itTimed('looks for each required field once, however often the schema names it', async () => {
     const schema = { properties: { a: {} }, required: Array.from({ length: 20_000 }, () => 'a') };
     const data = Array.from({ length: 20_000 }, () => ({ a: 1 }));
     const cpuMs = await measureCpuMs(() => exportText({ data, schema, format: 'csv' }));

@@ -4,7 +4,7 @@ import { ToolError } from '../../../../lib/common/errors.js';
 import type { Json } from '../../../../lib/common/json/json.js';
 import { runToEnd } from '../../../../lib/common/scheduling/steps.js';
 import { toJsonTextInSteps } from '../../../../lib/tools/files/export/json-text.js';
-import { measureCpuMsSync } from '../../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMsSync } from '../../../support/measuring/cpu-time.js';
 
 /** Lists in lists: indented, one that is 490 deep takes 480 KB. */
 function nest(depth: number): Json {
@@ -29,7 +29,7 @@ describe('The JSON that export writes (D63)', () => {
     'of many members': Array.from({ length: 200 }, () => nest(490)),
     'of one member': [Array.from({ length: 200 }, () => nest(490))],
   })) {
-    it(`stops at 64 MiB, however much the indentation ${title} would make`, () => {
+    itTimed(`stops at 64 MiB, however much the indentation ${title} would make`, () => {
       let thrown: unknown;
       const cpuMs = measureCpuMsSync(() => {
         try {

@@ -10,7 +10,7 @@ import { toJsonTextInSteps } from '../../../../lib/tools/files/export/json-text.
 import { toMarkdownInSteps } from '../../../../lib/tools/files/export/markdown.js';
 import { toTableInSteps } from '../../../../lib/tools/files/export/table.js';
 import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
-import { measureCpuMs } from '../../../support/measuring/cpu-time.js';
+import { itTimed, measureCpuMs } from '../../../support/measuring/cpu-time.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { type TestContext, toolContext } from '../../../support/tool-context.js';
 
@@ -58,7 +58,7 @@ describe('export of data that contains one large value many times (D25, D63)', (
       analyst_notes: repeat(TEXT).slice(150),
     },
   })) {
-    it(`is refused before the text of all cells is made: ${title}`, async () => {
+    itTimed(`is refused before the text of all cells is made: ${title}`, async () => {
       let error: unknown;
       const cpuMs = await measureCpuMs(async () => (error = await catchRejection(exportWith(inputs))));
       expect(error).to.be.instanceOf(ToolError).and.include({ retryable: false });
@@ -177,7 +177,7 @@ describe('A long text that export writes in pieces (D63)', () => {
 });
 
 describe('The name of a file that export writes (D63)', () => {
-  it('is refused before megabytes of it are looked at', async () => {
+  itTimed('is refused before megabytes of it are looked at', async () => {
     let error: unknown;
     const filename = 'Ä'.repeat(9_000_000);
     const cpuMs = await measureCpuMs(async () => (error = await catchRejection(exportWith({ filename }))));

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../../common/errors.js';
 import { isObject, type Json, type JsonObject } from '../../../../common/json/json.js';
-import { nearest } from '../../../../definition/suggest.js';
+import { nearest } from '../../../../definition/did-you-mean.js';
 import type { FormatProblem } from '../../../tool.js';
 import { findSchemaErrors, HINTED_TYPES, isJsonSchema, readWantedFields } from './wanted-fields.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { nearest, Suggestions } from '../../lib/definition/suggest.js';
+import { nearest, Suggestions } from '../../lib/definition/did-you-mean.js';
 
 describe('nearest', () => {
   const cases: [string, string[], string | undefined][] = [
