@@ -106,7 +106,7 @@ export type { ModelAnswer, ModelMessage, ModelRequest, ModelUsage, ToolModels } 
 export type { ModelAccess } from './models/models.js';
 
 // Secrets
-export type { SecretSource } from './common/secrets/run-secrets.js';
+export type { SecretSource } from './definition/secrets/run-secrets.js';
 
 // Errors
 export {

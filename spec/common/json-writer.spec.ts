@@ -110,15 +110,18 @@ describe('An object with very many keys', () => {
 });
 
 describe('isShortJson', () => {
-  itTimed('distinguishes values whose text is about one chunk from larger ones, without walking a large one', () => {
-    expect(isShortJson({ outputs: { a: 'done' }, list: [1, 2, 3] })).to.equal(true);
-    expect(isShortJson('x'.repeat(CHUNK_LENGTH - 8))).to.equal(true);
-    expect(isShortJson('x'.repeat(CHUNK_LENGTH))).to.equal(false);
-    expect(isShortJson([['x'.repeat(CHUNK_LENGTH)]])).to.equal(false);
-    const huge = Array.from({ length: 1_000_000 }, () => [1, 2, 3]);
-    expect(measureCpuMsSync(() => isShortJson(huge))).to.be.below(50);
-    expect(isShortJson(huge)).to.equal(false);
-  });
+  itTimed(
+    'distinguishes values whose text is about one chunk from larger ones, without walking a large one',
+    () => {
+      expect(isShortJson({ outputs: { a: 'done' }, list: [1, 2, 3] })).to.equal(true);
+      expect(isShortJson('x'.repeat(CHUNK_LENGTH - 8))).to.equal(true);
+      expect(isShortJson('x'.repeat(CHUNK_LENGTH))).to.equal(false);
+      expect(isShortJson([['x'.repeat(CHUNK_LENGTH)]])).to.equal(false);
+      const huge = Array.from({ length: 1_000_000 }, () => [1, 2, 3]);
+      expect(measureCpuMsSync(() => isShortJson(huge))).to.be.below(50);
+      expect(isShortJson(huge)).to.equal(false);
+    },
+  );
 
   it('does not overflow the stack on a value that is nested as deeply as one may be', () => {
     let chain: unknown = [];

@@ -390,7 +390,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
     only: {
       'lib/cli/context.ts': 'ids and secrets of commands, replaced in specs',
       'lib/execution/prepare/prepare-run.ts': 'ids of runs',
-      'lib/common/secrets/run-secrets.ts': 'the key of digests, which never leave the process',
+      'lib/definition/secrets/run-secrets.ts': 'the key of digests, which never leave the process',
       'lib/execution/invocation/cache/cache-file-names.ts':
         'the key of a folder, and names of unfinished files',
       'lib/execution/local-executor.ts': 'the default of the jitter',

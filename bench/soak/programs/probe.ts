@@ -9,6 +9,8 @@ export interface LoopWindow {
   readonly longest: number;
   /** The longest gap in CPU time of the main thread: what it was kept waiting by others does not count. */
   readonly cpu: number;
+  /** The end of the window, in seconds since the server was started. */
+  readonly at: number;
 }
 
 const WINDOW_MS = 5000;
@@ -36,6 +38,7 @@ function observe(path: string): void {
       p99: toMs(delay.percentile(99)),
       longest: toMs(delay.max),
       cpu: longestCpu,
+      at: performance.now() / 1000,
     };
     appendFileSync(path, `${JSON.stringify(window)}\n`);
     delay.reset();

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { readSecretConfig } from '../../common/config/config.js';
-import type { SecretSource } from '../../common/secrets/run-secrets.js';
-import type { SecretPlace, UsedSecrets } from '../../definition/secret-sources.js';
+import type { SecretSource } from '../../definition/secrets/run-secrets.js';
+import type { SecretPlace, UsedSecrets } from '../../definition/secrets/sources.js';
 import type { CliContext } from '../context.js';
 
 type SecretContext = Pick<CliContext, 'env' | 'cwd'>;

@@ -83,9 +83,8 @@ export class FrameReader {
     const [first] = this.#chunks;
     if (first !== undefined && first.length >= length) return this.#takeOfFirst(first, length);
     const joined = Buffer.allocUnsafe(length);
-    for (let filled = 0; filled < length; ) {
-      const [chunk] = this.#chunks;
-      if (chunk === undefined) throw new Error('a frame is taken only once all of it was received');
+    let filled = 0;
+    for (let chunk = first; chunk !== undefined && filled < length; [chunk] = this.#chunks) {
       filled += this.#takeOfFirst(chunk, Math.min(chunk.length, length - filled)).copy(joined, filled);
     }
     return joined;

@@ -14,7 +14,7 @@ import {
 } from '../../common/json/json.js';
 import { ellipsize, formatMebibytes } from '../../common/text.js';
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
-import type { Masker } from '../../common/secrets/masker.js';
+import type { Masker } from '../../definition/secrets/masker.js';
 import { findMeasuredCopy, keepMeasuredCopy, MIN_KEPT_BYTES } from './measured-copies.js';
 
 /**

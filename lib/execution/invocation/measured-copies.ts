@@ -1,5 +1,5 @@
 import { isEqualFrozenList, type Json } from '../../common/json/json.js';
-import type { Masker } from '../../common/secrets/masker.js';
+import type { Masker } from '../../definition/secrets/masker.js';
 
 /** A large copy and its measures. */
 interface MeasuredCopy {

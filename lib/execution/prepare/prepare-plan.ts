@@ -3,7 +3,7 @@ import { MemoryBlackboard } from '../session/memory-blackboard.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { runToEnd } from '../../common/scheduling/steps.js';
 import type { Plan, SubPipeline } from '../../plans/plan.js';
-import { RunSecrets, type SecretSource } from '../../common/secrets/run-secrets.js';
+import { RunSecrets, type SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { PlanInputs } from './run-inputs.js';
 import {
   freezeValues,

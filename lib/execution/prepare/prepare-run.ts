@@ -9,7 +9,7 @@ import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
-import { RunSecrets, type SecretSource } from '../../common/secrets/run-secrets.js';
+import { RunSecrets, type SecretSource } from '../../definition/secrets/run-secrets.js';
 import { copyToJson, copyToJsonInSteps } from '../invocation/json-output.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from './run-inputs.js';
 import { resolveBreakpoints } from '../breakpoints.js';

@@ -1,7 +1,7 @@
 import type { TaskFailure } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
 import { describeThrown, type ErrorRecord } from '../invocation/thrown-error.js';
-import type { RunSecrets } from '../../common/secrets/run-secrets.js';
+import type { RunSecrets } from '../../definition/secrets/run-secrets.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { Write } from '../session/session-overrides.js';
 import type { ReusableItems } from './reusable-items.js';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../common/clock.js';
-import type { SecretSource } from '../../common/secrets/run-secrets.js';
+import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { FolderEntry } from '../folder-entries.js';
 import type { PipelineLibrary } from '../library.js';
 import { pipelineNotFound } from '../read-definition.js';

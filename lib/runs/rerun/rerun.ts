@@ -16,7 +16,7 @@ import type { RerunSource } from '../../execution/prepare/rerun-source.js';
 import type { BaseRun } from '../../execution/run/base-run.js';
 import type { PipelineRun } from '../../execution/run/pipeline-run.js';
 import type { PlanInputs, RunInputs } from '../../execution/prepare/run-inputs.js';
-import type { SecretSource } from '../../common/secrets/run-secrets.js';
+import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { RequestedRun } from '../run-factory.js';
 import { describeDependency, describeRerun, hasRunningTask, type RerunReport } from './rerun-report.js';
 import { collectRerunSource } from './collect-rerun-source.js';

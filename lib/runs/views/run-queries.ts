@@ -4,7 +4,7 @@ import type { Clock } from '../../common/clock.js';
 import type { MemoryPool } from '../../common/memory/memory-pool.js';
 import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
-import type { SecretSource } from '../../common/secrets/run-secrets.js';
+import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import { type AnyRun, type LocalExecutor, runNotFound } from '../../execution/local-executor.js';
 import type { Admission } from '../admission.js';

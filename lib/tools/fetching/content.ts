@@ -6,7 +6,7 @@ import { cutText, formatMebibytes } from '../../common/text.js';
 import { measureJsonInSteps } from '../../definition/text/lossy-json.js';
 import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import type { LimitedAttempt } from '../../common/scheduling/attempt-queue.js';
-import { runLongWork } from '../../common/scheduling/run-in-slices.js';
+import { pauseWhenOver, runLongWork } from '../../common/scheduling/run-in-slices.js';
 import type { FetchedResponse, ToolContext } from '../tool.js';
 
 /** How the body of a response is read: `auto` by its type. */
@@ -30,6 +30,10 @@ export async function readContent(
   mostBytes = MAX_OUTPUT_LENGTH,
 ): Promise<Json | Buffer> {
   const { bytes } = response;
+  // To decode 8 MiB takes 5 ms, and the answers of many attempts may be there in the same turn: each looks at the time
+  // that those before have taken.
+  const pause = bytes.length > MAX_LENGTH_AT_ONCE ? pauseWhenOver(context) : undefined;
+  if (pause !== undefined) await pause;
   const type = readMediaType(response);
   const actual = kind === 'auto' ? kindOf(type, bytes) : kind;
   if (actual === 'bytes') return bytes;

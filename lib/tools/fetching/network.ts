@@ -5,6 +5,7 @@ import { FETCH_LIMITS } from '../../common/limits.js';
 import { type Limit, shareLimit } from '../../common/memory/shared-limit.js';
 import type { FetchedResponse, FetchOptions } from '../tool.js';
 import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
+import { pauseWhenOver } from '../../common/scheduling/run-in-slices.js';
 import { AddressGuard, type AddressRules } from './address-guard.js';
 import {
   createRequest,
@@ -165,6 +166,7 @@ class Exchange {
       const bytes = await readBody(body, received['content-encoding'], {
         maxBytes: this.#maxBytes,
         onKept: this.#caller.reserve,
+        pause: () => pauseWhenOver({ tenant_id: this.#caller.tenantId, signal: this.#caller.signal }),
         onArrived: (count) => {
           timer.touch();
           this.#arrivedBytes = (this.#arrivedBytes ?? 0) + count;

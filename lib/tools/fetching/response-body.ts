@@ -10,7 +10,12 @@ export interface BodyOptions {
   readonly onArrived: (bytes: number) => void;
   /** Called with the size of every part that is kept. May throw. */
   readonly onKept: (bytes: number) => void;
+  /** Called before the parts of a long body are joined: those of many may arrive in one turn of the event loop. */
+  readonly pause: () => Promise<void> | undefined;
 }
+
+/** Joining less takes no time. */
+const LONG_BODY_BYTES = 64 * 1024;
 
 /** A response may be packed several times; nobody does. */
 const MAX_ENCODINGS = 2;
@@ -28,7 +33,7 @@ export async function readBody(
   encoding: string | undefined,
   options: BodyOptions,
 ): Promise<Buffer> {
-  const { maxBytes, onArrived, onKept } = options;
+  const { maxBytes, onArrived, onKept, pause } = options;
   const encodings = readEncodings(encoding);
   const chunks: Buffer[] = [];
   let length = 0;
@@ -40,6 +45,8 @@ export async function readBody(
     onKept(chunk.length);
     chunks.push(chunk);
   }
+  const paused = length > LONG_BODY_BYTES ? pause() : undefined;
+  if (paused !== undefined) await paused;
   return Buffer.concat(chunks, length);
 }
 

@@ -1,8 +1,8 @@
 import { errorMessage, ToolError } from '../../common/errors.js';
 import { isObject, type Json, setOwn } from '../../common/json/json.js';
 import { MIN_KEY_LENGTH } from '../../common/limits.js';
-import { findSecretProblem } from '../../common/secrets/encodings.js';
-import { Masker } from '../../common/secrets/masker.js';
+import { findSecretProblem } from '../../definition/secrets/encodings.js';
+import { Masker } from '../../definition/secrets/masker.js';
 
 /** A value of such a name is secret also when it is shorter. */
 const SECRET_NAME = /key|token|secret|passw|credential|auth|cookie|signature|\bpat\b/i;

@@ -33,7 +33,9 @@ describe('A FrameReader', () => {
   });
 
   it('copies a frame that spans chunks, and nothing of what follows it', () => {
-    const frames = ['first', 'spans chunks', 'last'].map((text) => bytesFrame(FRAME.bytes, Buffer.from(text)));
+    const frames = ['first', 'spans chunks', 'last'].map((text) =>
+      bytesFrame(FRAME.bytes, Buffer.from(text)),
+    );
     const bytes = Buffer.concat(frames);
     const [head, tail] = [bytes.subarray(0, 18), bytes.subarray(18)].map((part) => {
       const chunk = Buffer.allocUnsafeSlow(part.length);
@@ -42,6 +44,8 @@ describe('A FrameReader', () => {
     }) as [Buffer, Buffer];
     const payloads = read([head, tail]);
     expect(payloads.map(String)).to.deep.equal(['first', 'spans chunks', 'last']);
-    expect(payloads.map(({ buffer }) => [head.buffer, tail.buffer].indexOf(buffer))).to.deep.equal([0, -1, 1]);
+    expect(payloads.map(({ buffer }) => [head.buffer, tail.buffer].indexOf(buffer))).to.deep.equal([
+      0, -1, 1,
+    ]);
   });
 });

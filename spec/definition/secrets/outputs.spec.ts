@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { findSecretProblem } from '../../../lib/common/secrets/encodings.js';
-import { Masker } from '../../../lib/common/secrets/masker.js';
+import { findSecretProblem } from '../../../lib/definition/secrets/encodings.js';
+import { Masker } from '../../../lib/definition/secrets/masker.js';
 import {
   copyToJson,
   toJsonOutput,

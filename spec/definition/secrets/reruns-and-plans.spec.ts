@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
-import { environmentSecrets } from '../../../lib/definition/secret-sources.js';
-import type { SecretSource } from '../../../lib/common/secrets/run-secrets.js';
+import { environmentSecrets } from '../../../lib/definition/secrets/sources.js';
+import type { SecretSource } from '../../../lib/definition/secrets/run-secrets.js';
 import { catchRejection } from '../../support/rejection.js';
 import { parsePlan } from '../../support/definitions/parse-plan.js';
 import { LEAKY_TOOLS, TOKEN } from './leaky-tools.js';

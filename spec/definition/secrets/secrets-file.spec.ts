@@ -1,8 +1,8 @@
 import { chmodSync } from 'node:fs';
 import { platform } from 'node:os';
 import { expect } from 'chai';
-import { environmentSecrets } from '../../../lib/definition/secret-sources.js';
-import { parseSecretsFile, readSecretsFile } from '../../../lib/definition/secrets-file.js';
+import { environmentSecrets } from '../../../lib/definition/secrets/sources.js';
+import { parseSecretsFile, readSecretsFile } from '../../../lib/definition/secrets/secrets-file.js';
 import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 

@@ -3,7 +3,7 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { systemClock } from '../../../lib/common/clock.js';
 import { createLog } from '../../../lib/http/logging/log.js';
-import { environmentSecrets, UsedSecrets } from '../../../lib/definition/secret-sources.js';
+import { environmentSecrets, UsedSecrets } from '../../../lib/definition/secrets/sources.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { invoke, Recorder } from '../../cli/invoke.js';

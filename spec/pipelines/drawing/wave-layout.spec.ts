@@ -129,16 +129,19 @@ describe('The layout of waves', () => {
     for (const { path } of long.edges) expect(path).not.to.match(/[MLHCQ ]-/, 'left of the drawing');
   });
 
-  itTimed('takes time in proportion to the tasks: 2,000 of them with 20,000 edges are placed in less than a second', () => {
-    const waves = Array.from({ length: 20 }, (_, wave) =>
-      Array.from({ length: 100 }, (__, index) => ({ id: `${wave}-${index}` })),
-    );
-    const edges = Array.from({ length: 20_000 }, (_, number) => {
-      const to = 1 + (number % 19);
-      return { from: `${(number * 7) % to}-${(number * 13) % 100}`, to: `${to}-${(number * 31) % 100}` };
-    });
-    expect(measureCpuMsSync(() => void lay({ waves, edges }))).to.be.below(1000);
-  });
+  itTimed(
+    'takes time in proportion to the tasks: 2,000 of them with 20,000 edges are placed in less than a second',
+    () => {
+      const waves = Array.from({ length: 20 }, (_, wave) =>
+        Array.from({ length: 100 }, (__, index) => ({ id: `${wave}-${index}` })),
+      );
+      const edges = Array.from({ length: 20_000 }, (_, number) => {
+        const to = 1 + (number % 19);
+        return { from: `${(number * 7) % to}-${(number * 13) % 100}`, to: `${to}-${(number * 31) % 100}` };
+      });
+      expect(measureCpuMsSync(() => void lay({ waves, edges }))).to.be.below(1000);
+    },
+  );
 
   it('is empty for no waves', () => {
     expect(lay({ waves: [], edges: [] })).to.deep.include({ boxes: [], edges: [], waves: [] });

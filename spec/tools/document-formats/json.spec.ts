@@ -45,14 +45,17 @@ describe('parseJson of documents', () => {
     expect(parseJson('['.repeat(1000) + ']'.repeat(1000), 'a').data).to.be.an('array');
   });
 
-  itTimed('refuses a text that is longer than a document may have when it is indented, before it is made', () => {
-    const wide = `${'['.repeat(999)}[${'1,'.repeat(120_000)}1]${']'.repeat(999)}`;
-    let message = '';
-    expect(measureCpuMsSync(() => (message = catchMessage(wide)))).to.be.below(1000);
-    expect(message).to.match(
-      /^"a" has 231\.1 MiB of text when it is indented, more than the limit of 5 MiB: split it, or read it with "format": "text"$/,
-    );
-  });
+  itTimed(
+    'refuses a text that is longer than a document may have when it is indented, before it is made',
+    () => {
+      const wide = `${'['.repeat(999)}[${'1,'.repeat(120_000)}1]${']'.repeat(999)}`;
+      let message = '';
+      expect(measureCpuMsSync(() => (message = catchMessage(wide)))).to.be.below(1000);
+      expect(message).to.match(
+        /^"a" has 231\.1 MiB of text when it is indented, more than the limit of 5 MiB: split it, or read it with "format": "text"$/,
+      );
+    },
+  );
 
   it('accepts a text that is indented to the limit, and no longer one', () => {
     const { textLength } = DOCUMENT_LIMITS;

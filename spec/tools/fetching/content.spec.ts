@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { ToolError } from '../../../lib/common/errors.js';
-import { parseJsonWithPauses } from '../../../lib/tools/fetching/content.js';
+import { parseJsonWithPauses, readContent } from '../../../lib/tools/fetching/content.js';
 import { catchRejection } from '../../support/rejection.js';
+import { SlowTurns } from '../../support/measuring/cpu-time.js';
 import { toolContext } from '../../support/tool-context.js';
 
 describe('parseJsonWithPauses of an answer (D62)', () => {
@@ -64,5 +65,23 @@ describe('parseJsonWithPauses of an answer (D62)', () => {
     expect(most).to.equal(1);
     await Promise.all(['a', 'a', 'a', 'b', 'b', 'c', 'd'].map(parse));
     expect(most).to.equal(2);
+  });
+});
+
+describe('readContent', () => {
+  it('decodes the long answers of many attempts in turns of the event loop, one after another', async () => {
+    const slow = new SlowTurns();
+    const response = {
+      url: 'http://example.com/',
+      status: 200,
+      bytes: Buffer.alloc(100_000, 'x'),
+      get headers() {
+        slow.work();
+        return { 'content-type': 'text/plain' };
+      },
+    };
+    const contents = Array.from({ length: 10 }, () => readContent(response, toolContext()));
+    expect(await Promise.all(contents)).to.deep.equal(Array(10).fill('x'.repeat(100_000)));
+    expect(slow.turns).to.equal(10);
   });
 });

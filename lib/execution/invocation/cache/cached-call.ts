@@ -1,6 +1,6 @@
 import { errorMessage, type ToolError } from '../../../common/errors.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
-import type { Masker } from '../../../common/secrets/masker.js';
+import type { Masker } from '../../../definition/secrets/masker.js';
 import { copyToJsonInSteps } from '../json-output.js';
 import type { Write } from '../../session/session-overrides.js';
 import { type Call, type CallOutput, failCall, type Layer, LayeredCall, STOPPED } from '../call.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isObject } from '../../../../lib/common/json/json.js';
 import type { Steps } from '../../../../lib/common/scheduling/steps.js';
-import { environmentSecrets } from '../../../../lib/definition/secret-sources.js';
+import { environmentSecrets } from '../../../../lib/definition/secrets/sources.js';
 import type { LiveEvent } from '../../../../lib/execution/events/event.js';
 import type { RunInputs } from '../../../../lib/execution/prepare/run-inputs.js';
 import { parsePipeline } from '../../../../lib/pipelines/load.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
-import type { SecretSource } from '../../../../lib/common/secrets/run-secrets.js';
+import type { SecretSource } from '../../../../lib/definition/secrets/run-secrets.js';
 import { startTestServer, type TestResponse, type TestServer } from '../../../support/http/test-server.js';
 import { ManualClock } from '../../../support/manual-clock.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
 import type { NamedPipeline } from '../../../../lib/library/named-pipeline.js';
-import type { SecretSource } from '../../../../lib/common/secrets/run-secrets.js';
+import type { SecretSource } from '../../../../lib/definition/secrets/run-secrets.js';
 import { ControlledTool } from '../../../support/controlled-tool.js';
 import { startTestServer, type TestResponse, type TestServer } from '../../../support/http/test-server.js';
 import { ManualClock } from '../../../support/manual-clock.js';

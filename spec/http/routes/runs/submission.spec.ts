@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { EditableDefinition, BlackboardView } from '../../../../lib/runs/views/submission-view.js';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
 import type { AcceptedRerun } from '../../../../lib/runs/rerun/rerun-report.js';
-import { environmentSecrets } from '../../../../lib/definition/secret-sources.js';
+import { environmentSecrets } from '../../../../lib/definition/secrets/sources.js';
 import { createDisk, MemoryStore } from '../../../runs/store/memory-store.js';
 import { settle } from '../../../support/deferred.js';
 import { startTestServer, type TestServer } from '../../../support/http/test-server.js';

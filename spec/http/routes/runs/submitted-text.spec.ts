@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { mkdirSync } from 'node:fs';
-import { environmentSecrets } from '../../../../lib/definition/secret-sources.js';
+import { environmentSecrets } from '../../../../lib/definition/secrets/sources.js';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import { createDisk, MemoryStore } from '../../../runs/store/memory-store.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { encodeSecret, findSecretProblem } from '../../../lib/common/secrets/encodings.js';
-import { Masker } from '../../../lib/common/secrets/masker.js';
+import { encodeSecret, findSecretProblem } from '../../../lib/definition/secrets/encodings.js';
+import { Masker } from '../../../lib/definition/secrets/masker.js';
 import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
 const secretText = fc

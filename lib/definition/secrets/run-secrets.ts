@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { WavetrainError } from '../errors.js';
-import { formatFirst } from '../text.js';
+import { WavetrainError } from '../../common/errors.js';
+import { formatFirst } from '../../common/text.js';
 import { findSecretProblem } from './encodings.js';
 import { MASK, Masker } from './masker.js';
 

@@ -1,7 +1,7 @@
-import { SECRET_NAME } from './template/reference.js';
-import { findSecretProblem } from '../common/secrets/encodings.js';
-import { Masker } from '../common/secrets/masker.js';
-import type { SecretSource } from '../common/secrets/run-secrets.js';
+import { SECRET_NAME } from '../template/reference.js';
+import { findSecretProblem } from './encodings.js';
+import { Masker } from './masker.js';
+import type { SecretSource } from './run-secrets.js';
 
 /** The process that reads the secrets: that which starts a run, or a server, whose environment callers do not see. */
 export type SecretPlace = 'here' | 'server';

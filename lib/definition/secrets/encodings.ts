@@ -1,4 +1,4 @@
-import { formatNumber } from '../text.js';
+import { formatNumber } from '../../common/text.js';
 /** A shorter text would be found everywhere, and guessed. */
 export const MIN_SECRET_LENGTH = 4;
 

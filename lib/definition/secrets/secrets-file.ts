@@ -1,14 +1,14 @@
 import { open } from 'node:fs/promises';
 import { platform } from 'node:os';
-import { WavetrainError } from '../common/errors.js';
-import { decodeUtf8, describeErrno } from '../common/files.js';
-import { describeKind, isObject } from '../common/json/json.js';
-import type { Path } from './problems/problem.js';
-import { SECRET_NAME } from './template/reference.js';
-import { readSource, type Source } from './text/source.js';
-import { findSecretProblem } from '../common/secrets/encodings.js';
-import type { SecretSource } from '../common/secrets/run-secrets.js';
-import type { SecretPlace } from './secret-sources.js';
+import { WavetrainError } from '../../common/errors.js';
+import { decodeUtf8, describeErrno } from '../../common/files.js';
+import { describeKind, isObject } from '../../common/json/json.js';
+import type { Path } from '../problems/problem.js';
+import { SECRET_NAME } from '../template/reference.js';
+import { readSource, type Source } from '../text/source.js';
+import { findSecretProblem } from './encodings.js';
+import type { SecretSource } from './run-secrets.js';
+import type { SecretPlace } from './sources.js';
 
 /** Longest secrets file, in bytes. */
 const MAX_FILE_BYTES = 2 ** 20;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RunSecrets, type SecretSource } from '../../../lib/common/secrets/run-secrets.js';
+import { RunSecrets, type SecretSource } from '../../../lib/definition/secrets/run-secrets.js';
 
 const source: SecretSource = { find: (_, name) => `value-of-${name}` };
 
