@@ -32,7 +32,14 @@ export function cutText(text: string, most: number): string {
 
 /** Returns the first characters, without the first half of one that would be split. */
 function firstOf(text: string, most: number): string {
-  return text.slice(0, splitsCharacter(text, most) ? most - 1 : most);
+  return text.slice(0, endOfPiece(text, 0, most));
+}
+
+/** Returns where a piece of a long text ends that begins at `start`: between two characters, or with the text. @param most from 2 */
+export function endOfPiece(text: string, start: number, most: number): number {
+  const end = start + most;
+  if (end >= text.length) return text.length;
+  return splitsCharacter(text, end) ? end - 1 : end;
 }
 
 /** Returns true when a text that is cut at `end` would end with the first half of a character. */

@@ -1,5 +1,5 @@
 import type { Steps } from '../scheduling/steps.js';
-import { ellipsize, splitsCharacter } from '../text.js';
+import { ellipsize, endOfPiece } from '../text.js';
 
 /** About as many characters are written at once, and a shorter text is written whole. */
 export const CHUNK_LENGTH = 64 * 1024;
@@ -182,19 +182,13 @@ class StringPart implements Part {
 
   writeNext(writer: JsonWriter): boolean {
     if (this.#position === 0) writer.append('"');
-    const end = this.#endOfPiece();
+    // JSON.stringify escapes each half of a character that is alone.
+    const end = endOfPiece(this.#text, this.#position, PIECE_LENGTH);
     writer.append(JSON.stringify(this.#text.slice(this.#position, end)).slice(1, -1));
     this.#position = end;
     if (end < this.#text.length) return true;
     writer.append('"');
     return false;
-  }
-
-  /** Keeps the two halves of a character together: JSON.stringify escapes each half that is alone. */
-  #endOfPiece(): number {
-    const end = this.#position + PIECE_LENGTH;
-    if (end >= this.#text.length) return this.#text.length;
-    return splitsCharacter(this.#text, end) ? end - 1 : end;
   }
 }
 

@@ -1,5 +1,5 @@
 import { JsonWriter } from '../../common/json/json-writer.js';
-import { splitsCharacter } from '../../common/text.js';
+import { endOfPiece } from '../../common/text.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { KeptSource, StoredSubmission } from './run-store.js';
 
@@ -167,7 +167,8 @@ export class RunWriter {
       this.#rest += chunk;
       isWhole = chunk === '';
     }
-    const end = findEnd(this.#rest);
+    // Two surrogates that are parted would not be the same text in UTF-8.
+    const end = endOfPiece(this.#rest, 0, MAX_PIECE_LENGTH);
     const piece = {
       runId: this.id,
       text: this.#rest.slice(0, end),
@@ -200,12 +201,6 @@ function isLarge(fact: Fact): boolean {
 
 function* toDocuments(parts: KeptSource['parts']): Iterator<unknown> {
   for (const part of parts) yield [part];
-}
-
-/** Long texts are divided, but not between two surrogates: they would not be the same text in UTF-8. */
-function findEnd(text: string): number {
-  if (text.length <= MAX_PIECE_LENGTH) return text.length;
-  return splitsCharacter(text, MAX_PIECE_LENGTH) ? MAX_PIECE_LENGTH - 1 : MAX_PIECE_LENGTH;
 }
 
 const DONE = Promise.resolve();

@@ -8,6 +8,7 @@ import { parseJsonInSteps } from '../../definition/text/parse-json.js';
 import type { LimitedAttempt } from '../../common/scheduling/attempt-queue.js';
 import { pauseWhenOver, runLongWork } from '../../common/scheduling/run-in-slices.js';
 import type { FetchedResponse, ToolContext } from '../tool.js';
+import { LONG_BODY_BYTES } from './response-body.js';
 
 /** How the body of a response is read: `auto` by its type. */
 export type ContentKind = 'auto' | 'json' | 'text' | 'bytes';
@@ -32,7 +33,7 @@ export async function readContent(
   const { bytes } = response;
   // To decode 8 MiB takes 5 ms, and the answers of many attempts may be there in the same turn: each looks at the time
   // that those before have taken.
-  const pause = bytes.length > MAX_LENGTH_AT_ONCE ? pauseWhenOver(context) : undefined;
+  const pause = bytes.length > LONG_BODY_BYTES ? pauseWhenOver(context) : undefined;
   if (pause !== undefined) await pause;
   const type = readMediaType(response);
   const actual = kind === 'auto' ? kindOf(type, bytes) : kind;

@@ -14,8 +14,8 @@ export interface BodyOptions {
   readonly pause: () => Promise<void> | undefined;
 }
 
-/** Joining less takes no time. */
-const LONG_BODY_BYTES = 64 * 1024;
+/** To join or to decode a longer body holds the event loop. */
+export const LONG_BODY_BYTES = 64 * 1024;
 
 /** A response may be packed several times; nobody does. */
 const MAX_ENCODINGS = 2;

@@ -2,7 +2,7 @@ import type { EventLoopBudget } from '../../../../machines/ports.js';
 import { errorCode, errorMessage, ToolError } from '../../../common/errors.js';
 import { describeKind } from '../../../common/json/json.js';
 import { MAX_ARTIFACT_BYTES } from '../../../common/limits.js';
-import { formatMebibytes, splitsCharacter } from '../../../common/text.js';
+import { endOfPiece, formatMebibytes } from '../../../common/text.js';
 import { assertFileName } from '../../../tools/files/file-name.js';
 import type { ArtifactContent, WrittenArtifact } from '../../../tools/tool.js';
 import type { Artifact } from '../json-output.js';
@@ -237,8 +237,7 @@ const MAX_BYTES_PER_UNIT = 3;
 export function* encodePieces(text: string): Iterable<Buffer> {
   const room = Buffer.allocUnsafeSlow(MAX_BYTES_PER_UNIT * Math.min(text.length, PIECE_LENGTH));
   for (let start = 0; start < text.length; ) {
-    let end = Math.min(start + PIECE_LENGTH, text.length);
-    if (end < text.length && splitsCharacter(text, end)) end--;
+    const end = endOfPiece(text, start, PIECE_LENGTH);
     yield room.subarray(0, room.write(text.slice(start, end)));
     start = end;
   }
