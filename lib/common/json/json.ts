@@ -61,9 +61,13 @@ export function measureLetters(text: string): number {
   return TWO_BYTE_LETTER.test(text) ? 2 * text.length : text.length;
 }
 
-/** Memory of a key that no object before has had, and of an object that has such a key, besides what every one takes. */
-const NEW_KEY_BYTES = 60;
+/** Memory of an object that has a key that no object before has had, besides what every one takes. */
 const NEW_SHAPE_BYTES = 120;
+
+/** Memory of such a key: V8 describes each step of an object's growth, up to so many keys, and makes a hash table then. */
+const NEW_KEY_BYTES = 150;
+const HASHED_KEY_BYTES = 106;
+const MAX_DESCRIBED_KEYS = 128;
 
 /** So many members are not looked at: most values are smaller, and the memory of their keys does not matter. */
 const FREE_MEMBERS = 64;
@@ -75,10 +79,11 @@ const MAX_REMEMBERED_KEYS = 10_000;
 export class KeyMeter {
   #members = 0;
   #seen: Set<string> | undefined;
-  #isShapeNew = false;
+  /** Of the object that was begun. */
+  #newKeys = 0;
 
   beginObject(): void {
-    this.#isShapeNew = false;
+    this.#newKeys = 0;
   }
 
   /** Forgets what was measured. Returns false when that would take long. */
@@ -93,9 +98,8 @@ export class KeyMeter {
     if (this.#seen === undefined || this.#seen.size > MAX_REMEMBERED_KEYS) this.#seen = new Set();
     if (this.#seen.has(key)) return 0;
     this.#seen.add(key);
-    if (this.#isShapeNew) return NEW_KEY_BYTES;
-    this.#isShapeNew = true;
-    return NEW_SHAPE_BYTES + NEW_KEY_BYTES;
+    if (++this.#newKeys > MAX_DESCRIBED_KEYS) return HASHED_KEY_BYTES;
+    return this.#newKeys === 1 ? NEW_SHAPE_BYTES + NEW_KEY_BYTES : NEW_KEY_BYTES;
   }
 }
 
