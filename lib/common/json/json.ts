@@ -65,7 +65,7 @@ export function measureLetters(text: string): number {
 const NEW_SHAPE_BYTES = 120;
 
 /** Memory of such a key: V8 describes each step of an object's growth, up to so many keys, and makes a hash table then. */
-const NEW_KEY_BYTES = 150;
+const NEW_KEY_BYTES = 160;
 const HASHED_KEY_BYTES = 106;
 const MAX_DESCRIBED_KEYS = 128;
 

@@ -8,7 +8,7 @@ export const MAX_EXPRESSIONS = 100_000;
 
 /** Measured memory of a compiled expression, of each segment of its path, and of each name that no other one has. */
 const EXPRESSION_BYTES = 272;
-const SEGMENT_BYTES = 16;
+const SEGMENT_BYTES = 12;
 const NAME_BYTES = 80;
 
 /** The different expressions of one definition: equal ones are parsed, compiled and kept once. */
