@@ -4,7 +4,7 @@ import type { Server } from '../../shared/server/server.js';
 import { ConnectionNotice } from '../../shared/views/notices.js';
 import { PageFrame } from '../shell/frame.js';
 import { writeView } from './model/addresses.js';
-import { FollowedRun } from './live-run.js';
+import { FollowedRun } from './followed-run.js';
 import { FailureBox } from './views/failure-box.js';
 import { RunTitle } from './views/run-header.js';
 import { RunTabs } from './views/run-tabs.js';

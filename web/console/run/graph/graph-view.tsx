@@ -5,7 +5,7 @@ import { formatQuantity, formatInteger } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { describeEnded } from '../model/shown-status.js';
 import type { RunPart } from '../model/task-states.js';
-import type { FollowedRun } from '../live-run.js';
+import type { FollowedRun } from '../followed-run.js';
 import { GraphCard, type PlacedCard } from './graph-card.js';
 import { TaskGraph } from './task-graph.js';
 import { WaveCanvas } from './wave-canvas.js';

@@ -4,7 +4,7 @@ import { useNow } from '../../shell/use-now.js';
 import { formatSelection } from '../model/addresses.js';
 import { shownStatus } from '../model/shown-status.js';
 import { type RunPart, type TaskState, waitsForRetry } from '../model/task-states.js';
-import type { FollowedRun } from '../live-run.js';
+import type { FollowedRun } from '../followed-run.js';
 import { GraphCard, type PlacedCard } from './graph-card.js';
 import { WaveCanvas } from './wave-canvas.js';
 

@@ -7,7 +7,7 @@ import { useJson } from '../../../shared/server/use-json.js';
 import type { TaskSelection } from '../model/addresses.js';
 import { addItemPage, itemsPath, type ReadItems, startItems } from '../model/item-pages.js';
 import { shownStatus } from '../model/shown-status.js';
-import type { FollowedRun } from '../live-run.js';
+import type { FollowedRun } from '../followed-run.js';
 
 const STATUSES = ['failed', 'running', 'pending', 'skipped', 'succeeded'] as const;
 

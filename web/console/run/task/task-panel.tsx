@@ -5,7 +5,7 @@ import { toneOf } from '../../../shared/model/tones.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { formatSelection, selectionOf, type TaskSelection, valuesPath } from '../model/addresses.js';
 import { shownStatus } from '../model/shown-status.js';
-import type { FollowedRun } from '../live-run.js';
+import type { FollowedRun } from '../followed-run.js';
 import { ErrorDetails } from './error-details.js';
 import { ItemList } from './item-list.js';
 import { RerunDialog } from '../views/rerun-dialog.js';

@@ -18,7 +18,7 @@ import {
   compareSubmissions,
   readSubmission,
 } from '../model/submission-comparison.js';
-import type { FollowedRun } from '../live-run.js';
+import type { FollowedRun } from '../followed-run.js';
 import { SubmissionDifferences } from './submission-differences.js';
 
 /** While tasks settle, this run is read again so many milliseconds after the last answer. */

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RunRecord } from '../../../../lib/runs/record.js';
 import { formatQuantity } from '../../../shared/model/format.js';
 import { messageOf } from '../../../shared/server/server.js';
-import type { FollowedRun } from '../live-run.js';
+import type { FollowedRun } from '../followed-run.js';
 
 interface DeleteDialogProps {
   readonly session: FollowedRun;

@@ -3,7 +3,7 @@ import type { LiveEvent } from '../../../../lib/execution/events/event.js';
 import { formatInteger, formatOffset } from '../../../shared/model/format.js';
 import { moveByKey, rowId, VirtualList } from '../../../shared/views/virtual-list.js';
 import { describeEvent, type EventFilter, filterEvents, nameOfEvent } from '../model/event-list.js';
-import type { FollowedRun } from '../live-run.js';
+import type { FollowedRun } from '../followed-run.js';
 
 const ROW_HEIGHT = 22;
 

@@ -1,6 +1,6 @@
 import { formatInteger } from '../../../shared/model/format.js';
 import { editorPath, formatSelection, selectionOf, type TaskSelection } from '../model/addresses.js';
-import type { FollowedRun } from '../live-run.js';
+import type { FollowedRun } from '../followed-run.js';
 
 /** Failures that are listed; the graph and the timeline show all. */
 const MOST_LISTED = 8;

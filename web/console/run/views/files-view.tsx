@@ -1,7 +1,7 @@
 import { formatBytes } from '../../../shared/model/format.js';
 import { FileLink } from '../../../shared/views/file-link.js';
 import { formatSelection, selectionOf } from '../model/addresses.js';
-import type { FollowedRun } from '../live-run.js';
+import type { FollowedRun } from '../followed-run.js';
 
 /** The files that the run has written. */
 export function FilesView({ session }: { readonly session: FollowedRun }) {

@@ -5,7 +5,7 @@ import { useJson } from '../../../shared/server/use-json.js';
 import { JsonField } from '../../shell/json-field.js';
 import { editorPath, selectionOf } from '../model/addresses.js';
 import { describeChanges, type RerunDraft } from '../model/values.js';
-import type { FollowedRun } from '../live-run.js';
+import type { FollowedRun } from '../followed-run.js';
 import { RerunPreview, useRerunPreview } from './rerun-preview.js';
 
 interface RerunDialogProps {

@@ -6,7 +6,7 @@ import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';
 import { useNow } from '../../shell/use-now.js';
 import { describeEnded } from '../model/shown-status.js';
-import type { FollowedRun } from '../live-run.js';
+import type { FollowedRun } from '../followed-run.js';
 import { FileLink } from '../../../shared/views/file-link.js';
 import { DeleteDialog } from './delete-dialog.js';
 import { RerunDialog } from './rerun-dialog.js';

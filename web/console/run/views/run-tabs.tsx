@@ -4,7 +4,7 @@ import type { RunRecord } from '../../../../lib/runs/record.js';
 import { panelOf, Tabs } from '../../../shared/views/tabs.js';
 import { GraphView } from '../graph/graph-view.js';
 import { type Tab, TABS } from '../model/addresses.js';
-import type { FollowedRun } from '../live-run.js';
+import type { FollowedRun } from '../followed-run.js';
 import { CompareView } from './compare-view.js';
 import { EventsView } from './events-view.js';
 import { FilesView } from './files-view.js';

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../../../lib/common/json/json.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { JsonTree } from '../../../shared/views/json-view.js';
 import { editorPath } from '../model/addresses.js';
-import type { FollowedRun } from '../live-run.js';
+import type { FollowedRun } from '../followed-run.js';
 import { CopyButton } from '../../shell/copy-button.js';
 
 /** While tasks settle, the blackboard is read again so many milliseconds after the last answer. */

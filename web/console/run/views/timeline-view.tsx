@@ -6,7 +6,7 @@ import { useNow } from '../../shell/use-now.js';
 import { barsOf, listTimeTicks, type TimeScale } from '../model/timeline-bars.js';
 import { shownStatus } from '../model/shown-status.js';
 import type { TaskState } from '../model/task-states.js';
-import type { FollowedRun } from '../live-run.js';
+import type { FollowedRun } from '../followed-run.js';
 
 const ROW_HEIGHT = 26;
 

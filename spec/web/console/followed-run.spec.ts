@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FollowedRun } from '../../../web/console/run/live-run.js';
+import { FollowedRun } from '../../../web/console/run/followed-run.js';
 import { Server } from '../../../web/shared/server/server.js';
 import { ManualScheduler } from '../shared/manual-scheduler.js';
 import { Streams } from '../shared/streams.js';
