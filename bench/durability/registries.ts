@@ -7,7 +7,7 @@ import { checkDefinition } from '../../lib/pipelines/check.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 import { checkToEnd } from '../../lib/definition/text/source.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
-import { SqliteStore } from '../../lib/runs/store/sqlite-store.js';
+import { SqliteStore } from '../../lib/runs/store/sqlite/sqlite-store.js';
 import { DefinitionChecker } from '../../lib/submission/definition-checker.js';
 import { Catalog } from '../../lib/tools/catalog.js';
 import { defineTool } from '../../lib/tools/tool.js';

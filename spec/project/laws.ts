@@ -271,7 +271,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 export const RUN_ENTRY_POINTS: readonly string[] = [
   'lib/runs/registry.ts',
   'lib/runs/inspection/recording.ts',
-  ...['folder-store', 'inspect-store', 'run-folders', 'sqlite-store'].map(
+  ...['folders/folder-store', 'folders/run-folders', 'sqlite/inspect-store', 'sqlite/sqlite-store'].map(
     (store) => `lib/runs/store/${store}.ts`,
   ),
 ];
@@ -380,7 +380,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/common/workers/programs/program-host.ts':
         'a process of its own, which gives programs the time to end when the server has died',
       'lib/common/clock.ts': 'the default clock',
-      'lib/runs/store/store-thread.ts':
+      'lib/runs/store/sqlite/store-thread.ts':
         'a thread of its own, which lets others have the disk while it deletes',
     },
   },
@@ -433,7 +433,7 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/http/routing/endpoint.ts': 'a bug: a response that its own schema rejects',
   'lib/definition/assert.ts': 'a bug: what the checks proved is missing',
   'lib/runs/store/schema.ts': 'answered to SqliteStore, which says what cannot be kept or opened',
-  'lib/runs/store/store-thread.ts': 'answered to SqliteStore, which says what cannot be kept or opened',
+  'lib/runs/store/sqlite/store-thread.ts': 'answered to SqliteStore, which says what cannot be kept or opened',
   'lib/tools/loading/parse-tool.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/document-formats/csv.ts': 'caught by parseCsv, which throws a ToolError with the line',
   'lib/tools/loading/load-tools.ts': 'caught by loadTools: bad_tool_file',

@@ -194,7 +194,7 @@ function checkStore({ env, cwd }: CliContext): Promise<DoctorFinding> {
       const advice = 'optional: SERVICE_STORE=wavetrain.db keeps the runs of a server when it ends';
       return missing('memory', advice);
     }
-    const { inspectStore } = await import('../../runs/store/inspect-store.js');
+    const { inspectStore } = await import('../../runs/store/sqlite/inspect-store.js');
     const { bytes, runs } = await inspectStore(resolve(cwd, file));
     if (bytes === undefined) return ok(`${file}: a server will create it`);
     const size = bytes < 2 ** 20 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;

@@ -1,6 +1,6 @@
 import { Option } from 'clipanion';
 import { formatCount } from '../../common/text.js';
-import type { RunFolders } from '../../runs/store/run-folders.js';
+import type { RunFolders } from '../../runs/store/folders/run-folders.js';
 import {
   HistoryCommand,
   RUN_ID_DETAILS,

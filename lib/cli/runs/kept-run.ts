@@ -7,7 +7,7 @@ import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js'
 import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { RunningServer } from '../../http/server-options.js';
 import type { RunRecord } from '../../runs/record.js';
-import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
+import type { RunFolders, ShellRun } from '../../runs/store/folders/run-folders.js';
 import type { CliContext } from '../context.js';
 import { assertRevivable } from '../run/local/earlier-definition.js';
 import { loadSetup } from '../input/load-definition.js';

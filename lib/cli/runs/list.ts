@@ -2,7 +2,7 @@ import { toIsoTime } from '../../common/clock.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
 import { createTextFinder, formatDuration } from '../../common/text.js';
 import type { RunSummary } from '../../runs/record.js';
-import type { RunFolders, ShellRun } from '../../runs/store/run-folders.js';
+import type { RunFolders, ShellRun } from '../../runs/store/folders/run-folders.js';
 import {
   BY_COMMAND_LINE,
   formatStartedBy,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { checkNode, checkVariables, type DoctorFinding } from '../../../lib/cli/commands/doctor.js';
 import { writeFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { SqliteStore } from '../../../lib/runs/store/sqlite-store.js';
+import { SqliteStore } from '../../../lib/runs/store/sqlite/sqlite-store.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke } from '../invoke.js';

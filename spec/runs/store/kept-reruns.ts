@@ -7,7 +7,7 @@ import { RunRegistry } from '../../../lib/runs/registry.js';
 import type { RerunRequest } from '../../../lib/runs/rerun/rerun.js';
 import type { ReviveDefinition } from '../../../lib/runs/run-factory.js';
 import type { RunStore } from '../../../lib/runs/store/run-store.js';
-import { SqliteStore } from '../../../lib/runs/store/sqlite-store.js';
+import { SqliteStore } from '../../../lib/runs/store/sqlite/sqlite-store.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { ROOT } from '../../project/files.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';

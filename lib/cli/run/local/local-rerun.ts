@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { CheckedDefinition } from '../../../execution/prepare/run-inputs.js';
 import type { RerunRequest } from '../../../runs/rerun/rerun.js';
-import type { RunFolders, ShellRun } from '../../../runs/store/run-folders.js';
+import type { RunFolders, ShellRun } from '../../../runs/store/folders/run-folders.js';
 import type { StoredSubmission } from '../../../runs/store/run-store.js';
 import type { CliContext, RegistryApi } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { readConfig } from '../../../common/config/config.js';
 import type { CheckedDefinition } from '../../../execution/prepare/run-inputs.js';
-import type { ShellRun } from '../../../runs/store/run-folders.js';
+import type { ShellRun } from '../../../runs/store/folders/run-folders.js';
 import { submitChecked } from '../../../submission/submitter.js';
 import type { CliContext, RegistryApi } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import { errorCode } from '../../common/errors.js';
+import { errorCode } from '../../../common/errors.js';
 import type Database from 'libsql';
 import { assertOurs } from './schema.js';
 import { cannotOpen, findDriver, isLocked } from './sqlite-store.js';

@@ -10,13 +10,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { Json } from '../../../lib/common/json/json.js';
-import type { Fact } from '../../../lib/execution/history/fact.js';
-import type { RunSummary } from '../../../lib/runs/record.js';
-import { FolderStore } from '../../../lib/runs/store/folder-store.js';
-import { type ProcessTable, RunFolders } from '../../../lib/runs/store/run-folders.js';
-import { useTemporaryFolder } from '../../support/temporary-folder.js';
-import { cancelFact, listRuns, storedRun } from './store-suite.js';
+import type { Json } from '../../../../lib/common/json/json.js';
+import type { Fact } from '../../../../lib/execution/history/fact.js';
+import type { RunSummary } from '../../../../lib/runs/record.js';
+import { FolderStore } from '../../../../lib/runs/store/folders/folder-store.js';
+import { type ProcessTable, RunFolders } from '../../../../lib/runs/store/folders/run-folders.js';
+import { useTemporaryFolder } from '../../../support/temporary-folder.js';
+import { cancelFact, listRuns, storedRun } from '../store-suite.js';
 
 const HERE = 100;
 

@@ -2,11 +2,11 @@ import { open as openFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { errorMessage, WavetrainError } from '../../common/errors.js';
-import { eventLoopBudget, nextSlice } from '../../execution/run/event-loop-budget.js';
-import type { FactLog } from '../../execution/history/run-history.js';
-import type { ForgottenKey } from '../idempotency.js';
-import { CommitQueue } from './commit-queue.js';
+import { errorMessage, WavetrainError } from '../../../common/errors.js';
+import { eventLoopBudget, nextSlice } from '../../../execution/run/event-loop-budget.js';
+import type { FactLog } from '../../../execution/history/run-history.js';
+import type { ForgottenKey } from '../../idempotency.js';
+import { CommitQueue } from '../commit-queue.js';
 import type {
   KeptSource,
   RunStore,
@@ -14,7 +14,7 @@ import type {
   StoredRun,
   StoredRunHead,
   StoredSubmission,
-} from './run-store.js';
+} from '../run-store.js';
 import type { PieceRow, StoreAnswer, StoreRequest } from './store-thread.js';
 
 /** About as many characters of runs, or of one run, are read at once. */

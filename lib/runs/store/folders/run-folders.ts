@@ -1,11 +1,11 @@
-import { BY_COMMAND_LINE } from '../../common/wire/started-by.js';
+import { BY_COMMAND_LINE } from '../../../common/wire/started-by.js';
 import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-import { HISTORY_LIMITS } from '../../common/limits.js';
-import { isInOwnFolders } from '../../execution/invocation/files/own-folder.js';
-import type { RunSummary } from '../record.js';
-import type { StoredFact, StoredRun } from './run-store.js';
+import { HISTORY_LIMITS } from '../../../common/limits.js';
+import { isInOwnFolders } from '../../../execution/invocation/files/own-folder.js';
+import type { RunSummary } from '../../record.js';
+import type { StoredFact, StoredRun } from '../run-store.js';
 
 export interface ProcessTable {
   readonly pid: number;

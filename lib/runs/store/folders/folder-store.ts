@@ -1,13 +1,13 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { WavetrainError } from '../../common/errors.js';
-import { describeErrno } from '../../common/files.js';
-import { HISTORY_LIMITS } from '../../common/limits.js';
-import type { FactLog } from '../../execution/history/run-history.js';
-import type { RunSummary } from '../record.js';
-import type { ForgottenKey } from '../idempotency.js';
-import { type Batch, CommitQueue } from './commit-queue.js';
+import { WavetrainError } from '../../../common/errors.js';
+import { describeErrno } from '../../../common/files.js';
+import { HISTORY_LIMITS } from '../../../common/limits.js';
+import type { FactLog } from '../../../execution/history/run-history.js';
+import type { RunSummary } from '../../record.js';
+import type { ForgottenKey } from '../../idempotency.js';
+import { type Batch, CommitQueue } from '../commit-queue.js';
 import {
   FACT_FILE,
   RUN_FILE,
@@ -23,8 +23,8 @@ import type {
   StoredRun,
   StoredRunHead,
   StoredSubmission,
-} from './run-store.js';
-import { endsSettled, type Piece } from './run-writer.js';
+} from '../run-store.js';
+import { endsSettled, type Piece } from '../run-writer.js';
 
 interface FolderStoreOptions {
   /** The command that runs. Without it, runs are only read. */

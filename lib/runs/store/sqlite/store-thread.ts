@@ -1,11 +1,11 @@
 import { closeSync, openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'libsql';
-import { errorCode } from '../../common/errors.js';
-import type { IdempotencyKey } from '../idempotency.js';
-import type { Batch } from './commit-queue.js';
-import type { StoredRunHead, StoredSubmission } from './run-store.js';
-import { endsSettled, SETTLED_LENGTH } from './run-writer.js';
+import { errorCode } from '../../../common/errors.js';
+import type { IdempotencyKey } from '../../idempotency.js';
+import type { Batch } from '../commit-queue.js';
+import type { StoredRunHead, StoredSubmission } from '../run-store.js';
+import { endsSettled, SETTLED_LENGTH } from '../run-writer.js';
 import { assertOurs, migrate } from './schema.js';
 
 export type StoreRequest =
