@@ -39,7 +39,7 @@ serveParent(url, {
   cpu: () => process.cpuUsage(),
   heap: heapInUse,
   load: () => registry.queries.load,
-  statuses: () => Object.fromEntries(registry.queries.countByStatus()),
+  statuses: async () => Object.fromEntries(await registry.queries.countByStatus()),
   /** How long each run took, in milliseconds. */
   durations: () =>
     runs().map(({ started_at, finished_at }) => Date.parse(finished_at ?? '') - Date.parse(started_at ?? '')),

@@ -24,7 +24,8 @@ export type {
   InspectionOrigin,
 } from '../runs/inspection/entry.js';
 export type { RunQueue } from '../runs/admission.js';
-export type { RunCounts, RunPage, RunStatusFilter } from '../runs/views/run-listing.js';
+export type { RunCounts, RunPage } from '../runs/views/run-listing.js';
+export type { RunStatusFilter } from '../runs/views/run-query.js';
 export type { BlackboardView, EditableDefinition } from '../runs/views/submission-view.js';
 export type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
 export type { ArtifactPage } from '../runs/tasks/run-files.js';

@@ -2,7 +2,7 @@ import type { RunTrigger } from '../common/wire/started-by.js';
 import type { CompileProgress } from '../compile/result.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
-import type { RunStatusFilter } from '../runs/views/run-listing.js';
+import type { RunStatusFilter } from '../runs/views/run-query.js';
 import type { ArtifactQuery } from '../runs/tasks/run-files.js';
 import type { TaskOptions, TaskQuery } from '../runs/tasks/task-record.js';
 import type { BlackboardOptions } from '../runs/views/submission-view.js';

@@ -315,6 +315,12 @@ export class LocalExecutor implements Executor {
     return this.#dependencies.cache.written();
   }
 
+  /** Drops a settled run from memory; its files stay. */
+  unload(runId: string): void {
+    this.#runs.delete(runId);
+    this.#dependencies.artifacts.unload(runId);
+  }
+
   /** Drops a run with its files, and stops it with its tools if it is still at work. */
   forget(runId: string): void {
     this.#runs.get(runId)?.stop();

@@ -139,10 +139,12 @@ export class PipelineLibrary {
     return assertDefined(shown, 'the entry that was given');
   }
 
-  #look(entries: readonly FolderEntry[], showStart: ShowStart): Promise<ShownEntry[]> {
+  async #look(entries: readonly FolderEntry[], showStart: ShowStart): Promise<ShownEntry[]> {
     const { registry } = this.#options;
     const payer = entries[0]?.listed.tenantId ?? ROOT_TENANT;
-    return registry.stepRunner.run(lookInSteps(entries, showStart, registry.queries), payer);
+    const definitions = entries.map(({ listed: { tenantId }, id }) => ({ tenantId, id }));
+    const runs = await registry.queries.lastRuns(definitions, MAX_LAST_RUNS, payer);
+    return registry.stepRunner.run(lookInSteps(entries, showStart, runs), payer);
   }
 
   /** The entry of an id, as far as files have been read. */
@@ -221,16 +223,12 @@ export class PipelineLibrary {
 function* lookInSteps(
   entries: readonly FolderEntry[],
   showStart: ShowStart,
-  queries: RunQueries,
+  runs: Awaited<ReturnType<RunQueries['lastRuns']>>,
 ): Steps<ShownEntry[]> {
-  const definitions = entries.map(({ listed: { tenantId }, id }) => ({ tenantId, id }));
-  const runs = yield* queries.lastRunsInSteps(definitions, MAX_LAST_RUNS);
   const shown: ShownEntry[] = [];
   for (const [index, entry] of entries.entries()) {
     yield;
-    const definition = definitions[index];
-    const lastRuns = ((definition && runs.get(definition)) ?? []).map(toLastRun);
-    shown.push({ entry, start: showStart(entry), lastRuns });
+    shown.push({ entry, start: showStart(entry), lastRuns: (runs[index] ?? []).map(toLastRun) });
   }
   return shown;
 }

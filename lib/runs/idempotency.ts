@@ -149,6 +149,19 @@ export class IdempotencyStore {
     return this.#reservations.get(toMapKey(tenantId, key))?.runId;
   }
 
+  /** Returns true when the run of a key is known here, or is being created. */
+  has(tenantId: string, key: string): boolean {
+    return this.#reservations.has(toMapKey(tenantId, key));
+  }
+
+  /** Drops the key of a run from memory: the archive of the store finds it. */
+  unload(runId: string): void {
+    const reservation = this.#byRun.get(runId);
+    if (reservation === undefined) return;
+    this.#byRun.delete(runId);
+    this.#reservations.delete(reservation.mapKey);
+  }
+
   /** Frees the key of a run that was not accepted, or cannot be rebuilt: its submission may be repeated. */
   releaseKey(runId: string): void {
     const reservation = this.#byRun.get(runId);

@@ -6,6 +6,7 @@ import type { IdempotencyKey, IdempotencyLimits, Reservation } from './idempoten
 import type { OpenInspection } from './inspection/inspection.js';
 import type { RunRecord } from './record.js';
 import type { RetentionLimits } from './retention.js';
+import type { ArchiveLimits, PrunedRun } from './store/run-archive.js';
 import type { RunStore } from './store/run-store.js';
 import type { RunEventListener } from './run-entry.js';
 
@@ -20,8 +21,15 @@ export interface RegistryOptions extends LocalExecutorOptions {
   readonly checkedBy?: string | undefined;
   /** Default: any number of runs at once. */
   readonly admission?: AdmissionLimits;
-  /** Default: keeps every settled run until it is forgotten. */
+  /**
+   * Which settled runs are in memory. Default: every one, until it is forgotten. With a store that has an archive, the others
+   * are read from there.
+   */
   readonly retention?: RetentionLimits;
+  /** Which settled runs the archive of the store keeps (D74). Default: every one, until it is removed. */
+  readonly archiveLimits?: ArchiveLimits;
+  /** Receives the runs that were deleted because of these limits. */
+  readonly onPruned?: (runs: readonly PrunedRun[]) => void;
   /** How long, and how many, idempotency keys outlive their runs. Default: a day, 100,000 keys. */
   readonly idempotency?: IdempotencyLimits;
   /** Events kept per run, for event streams and long polling. Default 0: none. */

@@ -12,13 +12,16 @@ import {
   type Reservation,
 } from './idempotency.js';
 import { MissingRunFiles } from './rerun/missing-run-files.js';
+import { ArchivedRuns } from './store/archived-runs.js';
 import { Restoration } from './store/restoration.js';
+import type { RunArchive } from './store/run-archive.js';
 import { type CreatedRun, type RequestedRun, type ReviveDefinition, RunFactory } from './run-factory.js';
 import { type RunRecord, toRunRecord, toRunSummary } from './record.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import { assertSettled, prepareRerun, type RerunRequest } from './rerun/rerun.js';
 import { Retention, UNLIMITED_RETENTION } from './retention.js';
 import { RunEntry } from './run-entry.js';
+import type { RunStore } from './store/run-store.js';
 import { StoreGuard } from './store/store-guard.js';
 import { assertNotLeft, leftToNextProcess, RunIndex } from './views/run-index.js';
 import { RunQueries } from './views/run-queries.js';
@@ -44,6 +47,8 @@ export class RunRegistry {
   readonly #factory: RunFactory;
   readonly #retention: Retention<RunEntry>;
   readonly #storeGuard: StoreGuard;
+  /** The settled runs of the store; undefined when they are in memory. */
+  readonly #archived: ArchivedRuns | undefined;
   /** Resolves when the runs of the store have been restored, or cannot be; undefined then, and before. */
   #restoring: Promise<void> | undefined;
   /** Undefined without a store, and until its runs are listed. */
@@ -75,15 +80,17 @@ export class RunRegistry {
     this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
     this.#factory = new RunFactory(executor, clock, store, options.checkedBy);
     this.#idempotencyKeys = new IdempotencyStore(clock, options.idempotency, store);
-    this.#retention = new Retention(retention, clock, memory, (entry) => this.#drop(entry));
+    this.#retention = new Retention(retention, clock, memory, (entry) => this.#evict(entry));
     this.#runs = new RunIndex(clock, this.#retention);
     this.#storeGuard = new StoreGuard(store);
+    this.#archived = store?.archive && this.#openArchive(store, store.archive, clock);
     this.queries = new RunQueries({
       runs: this.#runs,
       executor,
       admission: this.#admission,
       storeGuard: this.#storeGuard,
       restoration: () => this.#restoration,
+      archived: this.#archived,
       clock,
       memory,
       secrets,
@@ -122,11 +129,14 @@ export class RunRegistry {
   ): Promise<OnceAcceptedRun> {
     this.#retention.sweep();
     const begin = (reservation: Reservation): Promise<string> => submit({ reservation });
+    if (this.#archived !== undefined) await this.#archived.findKey(tenantId, idempotency);
     const earlier = this.#idempotencyKeys.runOf(tenantId, idempotency);
     if (earlier !== undefined) await this.#restoration?.whenRestored(earlier, [tenantId]);
     const { runId, isReplayed, lastStatus } = await this.#idempotencyKeys.once(tenantId, idempotency, begin);
     const kept = isReplayed ? this.#runs.get(runId) : undefined;
-    const status = lastStatus ?? kept?.run.status ?? INITIAL_STATUS;
+    const isInArchive = isReplayed && lastStatus === undefined && kept === undefined;
+    const archived = isInArchive ? await this.#archived?.archive.head(runId) : undefined;
+    const status = lastStatus ?? kept?.run.status ?? archived?.endStatus ?? INITIAL_STATUS;
     return { run_id: runId, status, isReplayed, isKept: lastStatus === undefined };
   }
 
@@ -139,6 +149,16 @@ export class RunRegistry {
     request: RerunRequest = {},
     submission: SubmissionOptions = {},
   ): Promise<string> {
+    if (this.#runs.has(runId)) return this.#rerun(runId, request, submission);
+    const close = await this.queries.open(runId, null);
+    try {
+      return await this.#rerun(runId, request, submission);
+    } finally {
+      close();
+    }
+  }
+
+  async #rerun(runId: string, request: RerunRequest, submission: SubmissionOptions): Promise<string> {
     const entry = this.#runs.find(runId);
     const { run } = entry;
     const release = entry.retain();
@@ -183,10 +203,7 @@ export class RunRegistry {
 
   /** Deletes a settled run. Throws `run_not_found` or `run_not_settled`. */
   remove(runId: string): void {
-    const { run } = this.#runs.find(runId);
-    assertSettled(run);
-    // Reruns that wait in the store may need the files of the run.
-    if (this.#executor.hasArtifacts(runId)) this.#restoration?.assertNoneWaits(run.tenantId);
+    assertSettled(this.#runs.find(runId).run);
     this.forget(runId);
   }
 
@@ -228,6 +245,8 @@ export class RunRegistry {
     this.#isClosing = true;
     const reading = this.#restoration?.close() ?? this.#restoring;
     if (reading !== undefined) await reading;
+    const pruning = this.#archived?.close();
+    if (pruning !== undefined) await pruning;
     const end = (run: AnyRun, force: boolean): void => {
       if (store === undefined) run.cancel(force);
       else this.#runs.leave(run);
@@ -304,16 +323,35 @@ export class RunRegistry {
       isClosing: () => this.#isClosing,
     });
     await restoration.list();
+    const archived = (await store.archive?.count({ limit: 1 }, '')) ?? {};
     this.#restoration = restoration;
+    if (!this.#isClosing) this.#archived?.start(revive);
     if (!this.#isClosing) onListed?.();
     if (!(await restoration.run())) return undefined;
     const { kept, goingOn, waiting } = restoration;
-    return { kept, goingOn, waiting };
+    return { kept: kept + sum(Object.values(archived)), goingOn, waiting };
   }
 
-  #enter({ run, number }: CreatedRun): RunEntry {
+  #openArchive(store: RunStore, archive: RunArchive, clock: Clock): ArchivedRuns {
+    return new ArchivedRuns({
+      store,
+      archive,
+      factory: this.#factory,
+      executor: this.#executor,
+      runs: this.#runs,
+      keys: this.#idempotencyKeys,
+      cache: this.#retention,
+      memory: this.#options.memory,
+      clock,
+      options: this.#options,
+      enter: (run) => this.#enter(run, true),
+    });
+  }
+
+  #enter({ run, number }: CreatedRun, isArchived = false): RunEntry {
     const entry = new RunEntry(run, number, this.#options.eventBuffer ?? 0);
-    this.#runs.add(entry);
+    if (isArchived) this.#runs.addToCache(entry);
+    else this.#runs.add(entry);
     void run.settled.then(() => this.#onSettled(entry));
     entry.limitPauses(this.#clock, this.#options.pauseTimeoutMs);
     return entry;
@@ -323,14 +361,24 @@ export class RunRegistry {
   #onSettled(entry: RunEntry): void {
     const { run } = entry;
     const isKept = this.#runs.has(run.id);
-    if (isKept) this.#runs.onChanged(entry);
+    const archived = run.isLeft ? undefined : this.#archived;
+    if (isKept && archived === undefined) this.#runs.onChanged(entry);
     // A run that is left goes on in the next process: whoever waits for it must not see an end.
     if (run.isLeft && isKept) return;
     entry.log.close();
     if (run.wasSettled) return;
     this.#admission.release(entry);
     if (!run.isLeft) this.#options.store?.settled?.(toRunSummary(run));
-    if (isKept) this.#retention.add(entry);
+    if (!isKept) return;
+    // The archive has the end: it was committed with the last fact.
+    if (archived === undefined) this.#retention.add(entry);
+    else archived.onSettled(entry);
+  }
+
+  /** Drops a settled run whose memory others need. */
+  #evict(entry: RunEntry): void {
+    if (this.#archived === undefined) this.#drop(entry);
+    else this.#archived.unload(entry);
   }
 
   #drop(entry: RunEntry): void {
@@ -341,4 +389,8 @@ export class RunRegistry {
     this.#options.store?.remove(id);
     entry.drop();
   }
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }

@@ -8,6 +8,8 @@ export interface RetentionLimits {
   readonly maxRuns: number;
   /** How long a settled run is kept, in milliseconds. */
   readonly ttlMs: number;
+  /** Memory of settled runs, in bytes. Default: unlimited. */
+  readonly maxBytes?: number;
 }
 
 export const UNLIMITED_RETENTION: RetentionLimits = {
@@ -63,6 +65,7 @@ export class Retention<R extends SettledRun> {
   readonly #clock: Clock;
   readonly #memory: MemoryPool | undefined;
   readonly #onEvict: (entry: R) => void;
+  #bytes = 0;
 
   /** @param memory of all runs, which settled runs free when others need it */
   constructor(
@@ -107,6 +110,7 @@ export class Retention<R extends SettledRun> {
     if (tenant === undefined) this.#tenants.set(tenantId, (tenant = new TenantRuns<R>(tenantId)));
     tenant.runs.add(id, run);
     tenant.bytes += run.bytes;
+    this.#bytes += run.bytes;
     this.#runs.add(id, run);
   }
 
@@ -118,6 +122,7 @@ export class Retention<R extends SettledRun> {
     this.#runs.delete(id);
     tenant.runs.delete(id);
     tenant.bytes -= run.bytes;
+    this.#bytes -= run.bytes;
     if (tenant.runs.size === 0) this.#tenants.delete(tenantId);
   }
 
@@ -133,19 +138,38 @@ export class Retention<R extends SettledRun> {
       if (largest?.runs.first === undefined) return;
       this.#evict(largest.runs.first);
     }
+    const { maxBytes = Number.POSITIVE_INFINITY } = this.#limits;
+    while (this.#bytes > maxBytes) {
+      const run = this.#findReclaimable(() => false);
+      if (run === undefined) return;
+      this.#evict(run);
+    }
+  }
+
+  /** Marks a run as the last one to evict. */
+  touch(entry: R): void {
+    const run = this.#runs.get(entry.run.id);
+    if (run === undefined) return;
+    this.delete(entry);
+    this.#add(entry, run.settledAt);
   }
 
   /** Evicts one run for a tenant that needs memory. Another tenant keeps the memory that it is guaranteed. */
   #reclaim(tenantId: string): boolean {
-    const largest = findLargest(this.#tenants.values(), (owner) => {
-      const isProtected =
-        owner.tenantId !== tenantId && this.#memory?.isWithinGuarantee(owner.tenantId) === true;
-      return isProtected || owner.firstToReclaim === undefined ? 0 : owner.bytes;
-    });
-    const run = largest?.firstToReclaim;
+    const run = this.#findReclaimable(
+      (owner) => owner !== tenantId && this.#memory?.isWithinGuarantee(owner) === true,
+    );
     if (run === undefined) return false;
     this.#evict(run);
     return true;
+  }
+
+  /** The first run to evict of the tenant that has most memory. */
+  #findReclaimable(isProtected: (tenantId: string) => boolean): KeptRun<R> | undefined {
+    const largest = findLargest(this.#tenants.values(), ({ tenantId, firstToReclaim, bytes }) =>
+      firstToReclaim === undefined || isProtected(tenantId) ? 0 : bytes,
+    );
+    return largest?.firstToReclaim;
   }
 
   #evict({ entry }: KeptRun<R>): void {

@@ -21,9 +21,11 @@ import {
 import type { CheckedDefinition, PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
 import type { SubmissionOptions } from './registry-options.js';
 import { type SourcePart, writeSource } from './rerun/source-parts.js';
+import { EndingLog } from './store/ending-log.js';
 import type { MissingRunFiles } from './rerun/missing-run-files.js';
 import { StoredSource } from './rerun/stored-source.js';
-import type { KeptSource, RunStore, StoredFact, StoredRunHead, StoredSubmission } from './store/run-store.js';
+import type { StoredRunHead } from './store/run-archive.js';
+import type { KeptSource, RunStore, StoredFact, StoredSubmission } from './store/run-store.js';
 
 /** A run that is asked for, and what it can reuse of an earlier one. */
 export type RequestedRun =
@@ -98,10 +100,13 @@ export class RunFactory {
     if (store === undefined) {
       return { run: createRequestedRun(this.#executor, requested, origin), number: ++this.#created };
     }
-    const createdAt = this.#clock.now();
+    // Lists find the runs of a day by their numbers, so that times never go back.
+    const createdAt = Math.max(this.#clock.now(), store.lastCreatedAt);
     const id = createRunId(createdAt);
     const past = { id, createdAt, isRestored: false, facts: PastFacts.of([]) };
-    const run = createRequestedRun(this.#executor, requested, origin, { log: store.log(id, tenantId), past });
+    const log = new EndingLog(store.log(id, tenantId), store.archive);
+    const run = createRequestedRun(this.#executor, requested, origin, { log, past });
+    log.run = run;
     const number = store.lastNumber + 1;
     const started = { ...origin, startedBy: run.startedBy };
     const submission = toSubmission(requested, tenantId, started, this.#checkedBy);
@@ -147,16 +152,18 @@ export class RunFactory {
     // The run takes memory of its own for what it was given: it is not counted twice.
     reserve(await stepRunner.run(estimateBytesInSteps(submission), tenantId))();
     const requested = await toRequestedRun(submission, revive, state);
-    const kept = { log: store.log(id, tenantId), past: { id, createdAt, isRestored: true, facts: past } };
+    const log = new EndingLog(store.log(id, tenantId), store.archive);
+    const kept = { log, past: { id, createdAt, isRestored: true, facts: past } };
     const { rerun } = submission;
     const origin = readOrigin(submission);
-    if (rerun === undefined) return createRequestedRun(this.#executor, requested, origin, kept);
+    if (rerun === undefined) return (log.run = createRequestedRun(this.#executor, requested, origin, kept));
     const source = await stepRunner.run(StoredSource.read(rerun.run_id, parts), tenantId);
     if (!source.isComplete && !store.isOptional) return undefined;
     const findEarlier = await reviveEarlier(source, { ...submission, ...state, isChecked: false }, revive);
     missingFiles.create(rerun.run_id, source.files);
     const reused = { ...requested, source: source.toRunSource(requested.kind) } as RequestedRun;
     const run = createRequestedRun(this.#executor, reused, origin, kept);
+    log.run = run;
     source.complete(run, findEarlier);
     return run;
   }

@@ -46,8 +46,8 @@ export class RunMetrics {
       help: 'Runs that the server keeps, by status.',
       labelNames: ['status'],
       registers: [registry],
-      collect: () => {
-        const counts = this.#runs?.countByStatus();
+      collect: async () => {
+        const counts = await this.#runs?.countByStatus();
         for (const status of STATUSES) kept.set({ status }, counts?.get(status) ?? 0);
       },
     });

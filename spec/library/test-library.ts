@@ -173,9 +173,15 @@ export class TestLibrary {
     return this.#submitter.submit({ ...this.library.toSubmission(entry), startedBy });
   }
 
-  /** All runs, the oldest first. */
+  /** All runs of this process, the oldest first. */
   get runs(): readonly RunSummary[] {
     return this.registry.list({ limit: 500 }).runs.toReversed();
+  }
+
+  /** All runs, with those that have settled in an earlier process, the oldest first. */
+  async listKeptRuns(): Promise<readonly RunSummary[]> {
+    const { runs } = await this.registry.queries.listInTurns({ limit: 500 }, 'default');
+    return runs.toReversed();
   }
 
   /** When the runs were created, the oldest first, as `06:00`. */

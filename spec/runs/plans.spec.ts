@@ -53,7 +53,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
     expect(found()).to.deep.equal([`plan ${planRun}`, `pipeline ${pipelineRun}`]);
     expect(found('plan')).to.deep.equal([`plan ${planRun}`]);
     expect(found('a-pipeline')).to.deep.equal([]);
-    expect(plans.registry.queries.countByStatus().get('running')).to.equal(2);
+    expect((await plans.registry.queries.countByStatus()).get('running')).to.equal(2);
   });
 
   it('queues a plan run, which then holds one slot until its last sub-pipeline ends (D25)', async () => {

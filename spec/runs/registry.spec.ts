@@ -93,7 +93,7 @@ describe('RunRegistry (law L2)', () => {
     });
     expect(fixture.registry.queries.tenantId(runId)).to.equal('acme');
     expect(fixture.registry.queries.snapshot(runId)).to.deep.include({ status: 'active', value: 'queued' });
-    expect([...fixture.registry.queries.countByStatus()]).to.have.deep.members([
+    expect([...(await fixture.registry.queries.countByStatus())]).to.have.deep.members([
       ['running', 1],
       ['queued', 1],
     ]);
@@ -126,7 +126,7 @@ describe('RunRegistry (law L2)', () => {
           const counts: Record<string, number> = {};
           for (const run of registry.list({ limit: 500 }).runs)
             counts[run.status] = (counts[run.status] ?? 0) + 1;
-          expect(Object.fromEntries(registry.queries.countByStatus())).to.deep.equal(counts);
+          expect(Object.fromEntries(await registry.queries.countByStatus())).to.deep.equal(counts);
         }
       }),
       cases(40),

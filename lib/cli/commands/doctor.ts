@@ -195,11 +195,11 @@ function checkStore({ env, cwd }: CliContext): Promise<DoctorFinding> {
       return missing('memory', advice);
     }
     const { inspectStore } = await import('../../runs/store/sqlite/inspect-store.js');
-    const { bytes, runs } = await inspectStore(resolve(cwd, file));
+    const { bytes, runs, isOpen } = await inspectStore(resolve(cwd, file));
     if (bytes === undefined) return ok(`${file}: a server will create it`);
     const size = bytes < 2 ** 20 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-    const content = runs === undefined ? 'a server has it open' : formatCount(runs, 'run');
-    return ok(`${file}: ${size}, ${content}`);
+    const holder = isOpen ? ', a server has it open' : '';
+    return ok(`${file}: ${size}, ${formatCount(runs, 'run')}${holder}`);
   });
 }
 

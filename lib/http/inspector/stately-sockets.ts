@@ -5,7 +5,7 @@ import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js'
 import { isObject } from '../../common/json/json.js';
 import { INSPECTOR_LIMITS } from '../../common/limits.js';
 import { SharedLimit } from '../../common/memory/shared-limit.js';
-import { authorizeRun } from '../auth/authenticate.js';
+import { authorizeRun, type Caller } from '../auth/authenticate.js';
 import { writeError } from '../errors/malformed-requests.js';
 import { REQUEST_MESSAGE } from '../logging/log.js';
 import type { HttpServices } from '../services.js';
@@ -134,8 +134,18 @@ export class StatelySockets {
 
   /** Informs the page about a run until it has settled, or the page is closed. */
   async #watch(socket: WebSocket, wanted: string, key: string, received: ReceivedLimit): Promise<void> {
+    const { queries } = this.#services;
+    const caller = this.#authorize(key);
+    const close = await queries.open(wanted, caller.tenants);
+    try {
+      await this.#watchRun(socket, authorizeRun(queries, caller, wanted), received);
+    } finally {
+      close();
+    }
+  }
+
+  async #watchRun(socket: WebSocket, runId: string, received: ReceivedLimit): Promise<void> {
     const { queries, memory } = this.#services;
-    const runId = await this.#authorize(wanted, key);
     const tenantId = queries.tenantId(runId);
     if (!this.#viewers.tryAcquire(tenantId)) {
       throw new WavetrainError('too_many_streams', 'too many inspectors are open: close some');
@@ -153,9 +163,9 @@ export class StatelySockets {
     }
   }
 
-  /** Resolves with the id of the run if the key may read it. */
-  async #authorize(runId: string, key: string): Promise<string> {
-    const { queries, authenticate } = this.#services;
+  /** Returns the caller if the key may read runs. */
+  #authorize(key: string): Caller {
+    const { authenticate } = this.#services;
     const caller = authenticate({ headersDistinct: key === '' ? {} : { 'x-api-key': [key] } });
     if (caller === undefined) {
       const message = key === '' ? 'this server needs an API key' : 'the API key is unknown';
@@ -164,8 +174,7 @@ export class StatelySockets {
     if (!caller.scopes.includes('read')) {
       throw new WavetrainError('forbidden', 'this key lacks the scope "read"');
     }
-    await queries.restoration?.whenRestored(runId, caller.tenants);
-    return authorizeRun(queries, caller, runId);
+    return caller;
   }
 
   /** Resolves with the key of the first message, empty when it has none; with undefined when the socket is closed. */

@@ -78,7 +78,25 @@ export class Endpoint {
     ctx.state['tenantId'] = tenantId;
     const isUnknown = this.#route.access === 'open';
     if (!this.#route.isProbe) await fairYield(isUnknown ? UNKNOWN_TENANT : tenantId);
-    if (this.#services.queries.restoration !== undefined) await this.#awaitRestored(caller, params['run_id']);
+    if (this.#route.listsRuns === true)
+      await this.#services.queries.restoration?.whenComplete(caller.tenants);
+    const runId = params['run_id'];
+    const release =
+      runId === undefined ? undefined : await this.#services.queries.open(runId, caller.tenants);
+    try {
+      await this.#respond(ctx, caller, tenantId, params);
+    } finally {
+      release?.();
+    }
+  }
+
+  /** Validates the request, calls the handler, and sends the response. The run of the request is in memory meanwhile. */
+  async #respond(
+    ctx: Context,
+    caller: Caller,
+    tenantId: string,
+    params: Record<string, string>,
+  ): Promise<void> {
     const mediaType = this.#negotiateMediaType(ctx);
     assertValid(this.#validateParams?.(params));
     const query = ctx.querystring === '' ? {} : { ...ctx.query };
@@ -95,16 +113,6 @@ export class Endpoint {
     const { status = this.#defaultStatus, type = mediaType } = result;
     this.#assertDocumented(status, result.body);
     await this.#sender.send(ctx, status, type, result, memory.tenantId);
-  }
-
-  /** Waits until the runs that the request is about are taken over from the store; new runs need not wait. */
-  async #awaitRestored({ tenants }: Caller, runId: string | undefined): Promise<void> {
-    const { restoration } = this.#services.queries;
-    const { method, listsRuns } = this.#route;
-    // A run may be deleted when all reruns that need its files are there.
-    const needsAll = listsRuns === true || (runId !== undefined && method === 'DELETE');
-    if (needsAll) await restoration?.whenComplete(tenants);
-    if (runId !== undefined) await restoration?.whenRestored(runId, tenants);
   }
 
   #openMemory(payer: string | BodyProof): BodyMemory {

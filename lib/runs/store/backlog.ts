@@ -1,6 +1,6 @@
 import { LinkedMap } from '../../common/memory/linked-map.js';
 import type { RunEntry } from '../run-entry.js';
-import type { StoredRunHead } from './run-store.js';
+import type { StoredRunHead } from './run-archive.js';
 import { Deferred } from './run-writer.js';
 
 export class PendingRun {

@@ -3,7 +3,8 @@ import { FairQueue } from '../../common/scheduling/fair-queue.js';
 import { eventLoopBudget } from '../../execution/run/event-loop-budget.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { ForgottenKey } from '../idempotency.js';
-import type { KeptSource, StoredRun, StoredRunHead } from './run-store.js';
+import type { RunEnd, StoredRunHead } from './run-archive.js';
+import type { KeptSource, StoredRun } from './run-store.js';
 import { Deferred, type Piece, RunWriter } from './run-writer.js';
 
 /** With more than that, in UTF-16 code units, what is left comes with the next batch: nobody waits long for one. */
@@ -13,6 +14,8 @@ export interface Batch {
   readonly added: readonly AddedRun[];
   /** In order, the pieces of each run as well. */
   readonly pieces: readonly Piece[];
+  /** Of runs whose facts are kept with this batch, or before. */
+  readonly ends: readonly RunEnd[];
   readonly removed: readonly string[];
   /** To be added after the removed keys are gone. */
   readonly addedKeys: readonly ForgottenKey[];
@@ -22,7 +25,10 @@ export interface Batch {
 export type RemovedKey = Pick<ForgottenKey, 'tenantId' | 'key'>;
 
 /** A run without its submission, which is the first of its documents. */
-export type AddedRun = Omit<StoredRunHead, 'hasSettled'>;
+export interface AddedRun extends Omit<StoredRunHead, 'hasSettled'> {
+  /** The run that this one repeats: its files stay for as long. */
+  readonly rerunOf: string | undefined;
+}
 
 /** How many entries of each run are written with a batch, in the order in which the runs go on. */
 type Progress = Map<RunWriter, number>;
@@ -57,8 +63,8 @@ export class CommitQueue {
   }
 
   add({ id, number, createdAt, submission }: StoredRun, source?: KeptSource): void {
-    const { tenant_id: tenantId, idempotency } = submission;
-    this.#added.push({ id, number, createdAt, tenantId, idempotency });
+    const { tenant_id: tenantId, idempotency, rerun } = submission;
+    this.#added.push({ id, number, createdAt, tenantId, idempotency, rerunOf: rerun?.run_id });
     const writer = this.#writer(id, tenantId);
     writer.addSubmission(submission);
     if (source !== undefined) writer.addSource(source);
@@ -69,6 +75,15 @@ export class CommitQueue {
     if (this.#hasFailed) return;
     const writer = this.#writer(runId, tenantId);
     writer.append(fact);
+    this.#enqueue(writer);
+  }
+
+  /** Keeps the end of a run together with its last facts. */
+  end(end: RunEnd): void {
+    if (this.#hasFailed) return;
+    const { run_id: runId, tenant_id: tenantId } = end.summary;
+    const writer = this.#writer(runId, tenantId);
+    writer.addEnd(end);
     this.#enqueue(writer);
   }
 
@@ -157,10 +172,12 @@ export class CommitQueue {
 
   /** @param progress receives how far each run has come */
   #takeBatch(progress: Progress): Batch {
-    const pieces = this.#takePieces(progress);
+    const ends: RunEnd[] = [];
+    const pieces = this.#takePieces(progress, ends);
     const batch = {
       added: this.#added,
       pieces,
+      ends,
       removed: this.#removed,
       addedKeys: [...this.#keys.values()].flatMap(({ added }) => added ?? []),
       removedKeys: [...this.#keys.values()].map(({ removed }) => removed),
@@ -171,7 +188,7 @@ export class CommitQueue {
     return batch;
   }
 
-  #takePieces(progress: Progress): Piece[] {
+  #takePieces(progress: Progress, ends: RunEnd[]): Piece[] {
     const pieces: Piece[] = [];
     for (let length = 0; length < MAX_BATCH_LENGTH; ) {
       const writer = this.#ready.next();
@@ -182,6 +199,8 @@ export class CommitQueue {
         pieces.push(piece);
         length += piece.text.length;
       }
+      const end = writer.takeEnd();
+      if (end !== undefined) ends.push(end);
       progress.set(writer, writer.written);
       this.#enqueue(writer);
     }

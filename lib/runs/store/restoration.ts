@@ -12,7 +12,9 @@ import type { RestoredRun, ReviveDefinition, RunFactory } from '../run-factory.j
 import type { RunEntry, RunEventListener } from '../run-entry.js';
 import type { RunIndex } from '../views/run-index.js';
 import { Backlog, PendingRun } from './backlog.js';
-import type { RunStore, StoredRunHead } from './run-store.js';
+import { toRunEnd } from './ending-log.js';
+import type { RunArchive, StoredRunHead } from './run-archive.js';
+import type { RunStore } from './run-store.js';
 
 /** So many settled runs are rebuilt at once: one whose facts nobody waits for holds up no other. */
 const MAX_REBUILDS = 16;
@@ -81,13 +83,6 @@ export class Restoration {
 
   isWaiting(runId: string): boolean {
     return this.#pending.has(runId);
-  }
-
-  /** @throws WavetrainError `not_ready` while runs of a tenant wait in the store */
-  assertNoneWaits(tenantId: string): void {
-    if ((this.#backlogs.get(tenantId)?.size ?? 0) === 0) return;
-    const message = `runs of tenant "${tenantId}" wait until there is memory, and may need the files of this run`;
-    throw new WavetrainError('not_ready', message, { fault: 'service' });
   }
 
   /**
@@ -239,7 +234,21 @@ export class Restoration {
     await entry.run.rebuild();
     if (!entry.run.isSettled) return this.#skip(entry);
     this.kept++;
-    backlog.restoredSettled.push(entry);
+    const { archive } = this.#options.store;
+    if (archive === undefined) backlog.restoredSettled.push(entry);
+    else await this.#moveToArchive(entry, archive);
+  }
+
+  /** Keeps the end of a run that an earlier version of the tables, or a crash, has left without one. */
+  async #moveToArchive(entry: RunEntry, archive: RunArchive): Promise<void> {
+    const { store, runs, retention } = this.#options;
+    const { id, tenantId } = entry.run;
+    archive.end(toRunEnd(entry.run));
+    await store.log(id, tenantId).committed();
+    // Somebody may have deleted the run meanwhile.
+    if (runs.get(id) !== entry) return;
+    runs.moveToCache(entry);
+    retention.add(entry);
   }
 
   /** A warning has named the run, which has come to another state than it had. It stays in the store. */

@@ -7,6 +7,7 @@ import type { SubmittedKeys } from '../../execution/prepare/prepare-run.js';
 import type { SourcePart } from '../rerun/source-parts.js';
 import type { ForgottenKey, IdempotencyKey, KeyStore } from '../idempotency.js';
 import type { RunSummary } from '../record.js';
+import type { RunArchive, StoredRunHead } from './run-archive.js';
 
 /** The request with which a run was accepted, as JSON: enough to create the run again. */
 export interface StoredSubmission {
@@ -38,18 +39,6 @@ export interface StoredSubmission {
   readonly rerun?: { readonly run_id: string };
 }
 
-/** A run that was accepted, without what was submitted. */
-export interface StoredRunHead {
-  readonly id: string;
-  /** Counts the runs of the store from 1, in the order in which they were accepted. */
-  readonly number: number;
-  /** Milliseconds since 1970, UTC. */
-  readonly createdAt: number;
-  readonly tenantId: string;
-  readonly hasSettled: boolean;
-  readonly idempotency: IdempotencyKey | undefined;
-}
-
 export interface StoredRun extends Pick<StoredRunHead, 'id' | 'number' | 'createdAt'> {
   readonly submission: StoredSubmission;
 }
@@ -77,6 +66,10 @@ export interface RunStore extends KeyStore {
   readonly isOptional: boolean;
   /** The number of the run that was added last; 0 before the first. */
   readonly lastNumber: number;
+  /** When the run was accepted that was added last, in milliseconds since 1970, UTC; 0 before the first. */
+  readonly lastCreatedAt: number;
+  /** Undefined for a store whose settled runs are read into memory when it is opened. */
+  readonly archive?: RunArchive;
   /** Adds a run, before the first of its facts. @param source of a rerun */
   add(run: StoredRun, source?: KeptSource): void;
   /** The facts of a run that was added. @param tenantId of the run */
@@ -89,7 +82,10 @@ export interface RunStore extends KeyStore {
   idle(): Promise<void>;
   /** Calls the listener, once, when something could not be kept: the store keeps nothing from then on. */
   onFailure(listener: (error: Error) => void): void;
-  /** Lists the runs that are kept, in the order in which they were accepted. Takes little time for each. */
+  /**
+   * Lists the runs that are kept, in the order in which they were accepted: with an archive, those whose end is not in it.
+   * Takes little time for each.
+   */
   heads(): AsyncIterable<StoredRunHead>;
   /** Reads what a run was accepted with; undefined when the run is not kept any more. */
   submission(runId: string): Promise<StoredSubmission | undefined>;

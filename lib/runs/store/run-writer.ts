@@ -1,6 +1,7 @@
 import { JsonWriter } from '../../common/json/json-writer.js';
 import { endOfPiece } from '../../common/text.js';
 import type { Fact } from '../../execution/history/fact.js';
+import type { RunEnd } from './run-archive.js';
 import type { KeptSource, StoredSubmission } from './run-store.js';
 
 /** The longest text that is kept at once, in UTF-16 code units: between two of them, other runs are kept. */
@@ -36,8 +37,12 @@ export interface Piece {
   readonly goesOn: boolean;
 }
 
-/** An entry to be written: a document, documents that are made one after the other, or a fact. */
-type Entry = { readonly document: unknown } | { readonly documents: Iterator<unknown> } | Fact;
+/** An entry to be written: a document, documents that are made one after the other, a fact, or the end of the run. */
+type Entry =
+  | { readonly document: unknown }
+  | { readonly documents: Iterator<unknown> }
+  | Fact
+  | { readonly end: RunEnd };
 
 /** A promise to those who wait until so many entries are kept. */
 interface Waiter {
@@ -98,6 +103,11 @@ export class RunWriter {
     this.#add(fact);
   }
 
+  /** Adds the end of the run, which is kept with the last piece before it. */
+  addEnd(end: RunEnd): void {
+    this.#add({ end });
+  }
+
   #add(entry: Entry): void {
     this.#entries.push(entry);
     this.#added++;
@@ -129,17 +139,25 @@ export class RunWriter {
     this.onKept(this.#added);
   }
 
-  /** The next piece; undefined when everything is written. */
+  /** The next piece; undefined when nothing but the end of the run is left. */
   take(): Piece | undefined {
     while (this.#document === undefined) {
       const entry = this.#entries[this.#next];
-      if (entry === undefined) return undefined;
+      if (entry === undefined || 'end' in entry) return undefined;
       if ('document' in entry) this.#document = new JsonWriter(entry.document);
       else if ('documents' in entry) this.#openNext(entry.documents);
       else if (isLarge(entry)) this.#document = new JsonWriter([entry]);
       else return { runId: this.id, text: this.#takeFacts(), goesOn: false };
     }
     return this.#takePiece(this.#document);
+  }
+
+  /** The end of the run; undefined when other entries are to be written before, or there is none. */
+  takeEnd(): RunEnd | undefined {
+    const entry = this.#document === undefined ? this.#entries[this.#next] : undefined;
+    if (entry === undefined || !('end' in entry)) return undefined;
+    this.#advance();
+    return entry.end;
   }
 
   #openNext(documents: Iterator<unknown>): void {

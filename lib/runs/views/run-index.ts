@@ -6,13 +6,8 @@ import { type AnyRun, runNotFound } from '../../execution/local-executor.js';
 import type { Retention } from '../retention.js';
 import type { RunEntry } from '../run-entry.js';
 
-/** The changes of the runs of one tenant, or of all of them. */
-interface Changes {
-  /** Of the first run: the changes of a tenant are counted anew when it has had no runs. */
-  readonly origin: string;
-  runs: number;
-  count: number;
-}
+/** Tenants whose last changes are remembered: those of others count as changed when one of them is forgotten. */
+const MAX_TENANTS = 10_000;
 
 /** The place of a run in the order of submission; of one that is not restored yet, it is empty. */
 interface Place {
@@ -22,6 +17,8 @@ interface Place {
 /** The runs of a registry: found by id, and listed in the order of their submission. Commands and queries share it. */
 export class RunIndex {
   readonly #places = new LinkedMap<string, Place>();
+  /** Settled runs that the archive of the store lists: they are here to be read. */
+  readonly #cached = new Map<string, RunEntry>();
   readonly #retention: Retention<RunEntry>;
   /** Runs that have not settled. */
   readonly #open = new LinkedMap<string, RunEntry>();
@@ -30,9 +27,10 @@ export class RunIndex {
   #leftRuns = 0;
   /** Distinguishes the versions of this process from those of another one. */
   readonly #openedAt: number;
-  readonly #changes: Changes = { origin: '', runs: 0, count: 0 };
-  /** Only of tenants with runs. A tenant that counted with the others would see when these are busy. */
-  readonly #changesByTenant = new Map<string, Changes>();
+  #changes = 0;
+  /** The number of the last change of each tenant, from the one whose change is longest ago. */
+  readonly #lastChanges = new Map<string, number>();
+  #lastForgotten = 0;
 
   constructor(clock: Clock, retention: Retention<RunEntry>) {
     this.#openedAt = clock.now();
@@ -49,7 +47,7 @@ export class RunIndex {
   }
 
   get(runId: string): RunEntry | undefined {
-    return this.#places.get(runId)?.entry;
+    return this.#places.get(runId)?.entry ?? this.#cached.get(runId);
   }
 
   has(runId: string): boolean {
@@ -72,25 +70,41 @@ export class RunIndex {
   }
 
   add(entry: RunEntry): void {
-    const { id, tenantId } = entry.run;
+    const { id } = entry.run;
     const place = this.#places.get(id);
     if (place === undefined) this.#places.add(id, { entry });
     else place.entry = entry;
-    const changes = this.#changesByTenant.get(tenantId) ?? { origin: id, runs: 0, count: 0 };
-    changes.runs++;
-    this.#changesByTenant.set(tenantId, changes);
     this.#open.add(id, entry);
     this.onChanged(entry);
+  }
+
+  /** Takes a settled run out of the list, because the archive of the store lists it from now on. It can still be found. */
+  moveToCache(entry: RunEntry): void {
+    const { id, tenantId } = entry.run;
+    this.#places.delete(id);
+    this.#open.delete(id);
+    this.#cached.set(id, entry);
+    this.changed(tenantId);
+  }
+
+  /** Adds a settled run that was read from the archive. */
+  addToCache(entry: RunEntry): void {
+    this.#cached.set(entry.run.id, entry);
+  }
+
+  /** Forgets a settled run that the archive still has. */
+  dropFromCache({ run: { id } }: RunEntry): void {
+    this.#cached.delete(id);
   }
 
   delete(entry: RunEntry): void {
     const { id, tenantId, status } = entry.run;
     if (!this.has(id)) return;
-    this.#places.delete(id);
-    if (!this.#open.delete(id)) this.#settled.set(status, (this.#settled.get(status) ?? 0) - 1);
-    this.onChanged(entry);
-    const changes = this.#changesByTenant.get(tenantId);
-    if (changes !== undefined && --changes.runs === 0) this.#changesByTenant.delete(tenantId);
+    if (!this.#cached.delete(id)) {
+      this.#places.delete(id);
+      if (!this.#open.delete(id)) this.#settled.set(status, (this.#settled.get(status) ?? 0) - 1);
+    }
+    this.changed(tenantId);
   }
 
   /** Stops a run where it is, for the next process. */
@@ -108,12 +122,22 @@ export class RunIndex {
   onChanged({ run }: RunEntry): void {
     const { id, status, isSettled } = run;
     if (isSettled && this.#open.delete(id)) this.#settled.set(status, (this.#settled.get(status) ?? 0) + 1);
-    this.#changes.count++;
-    const changes = this.#changesByTenant.get(run.tenantId);
-    if (changes !== undefined) changes.count++;
+    this.changed(run.tenantId);
   }
 
-  /** Takes time only for the runs that have not settled. */
+  /** Call when a list of the runs of the tenant has changed. */
+  changed(tenantId: string): void {
+    this.#lastChanges.delete(tenantId);
+    this.#lastChanges.set(tenantId, ++this.#changes);
+    if (this.#lastChanges.size <= MAX_TENANTS) return;
+    for (const [oldest, change] of this.#lastChanges) {
+      this.#lastChanges.delete(oldest);
+      this.#lastForgotten = change;
+      return;
+    }
+  }
+
+  /** Counts the listed runs. Takes time only for those that have not settled. */
   countByStatus(): ReadonlyMap<RunStatus, number> {
     this.#retention.sweep();
     const counts = new Map([...this.#settled].filter(([, count]) => count > 0));
@@ -124,8 +148,8 @@ export class RunIndex {
   /** Changes, as JSON does, with the runs of some tenants that come, go and settle. @param tenants undefined for all of them */
   changesOf(tenants: readonly string[] | undefined): unknown {
     this.#retention.sweep();
-    const changes = tenants?.map((tenantId) => this.#changesByTenant.get(tenantId)) ?? [this.#changes];
-    return [this.#openedAt, changes.map((each) => [each?.origin, each?.count])];
+    const changes = tenants?.map((tenantId) => this.#lastChanges.get(tenantId) ?? this.#lastForgotten);
+    return [this.#openedAt, changes ?? this.#changes];
   }
 }
 

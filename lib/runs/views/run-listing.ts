@@ -1,43 +1,20 @@
-import type { RunTrigger } from '../../common/wire/started-by.js';
-import type { RunStatus } from '../../../machines/types.js';
-import { WavetrainError } from '../../common/errors.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { createTextFinder } from '../../common/text.js';
 import type { BaseRun } from '../../execution/run/base-run.js';
-import { type RunSummary, toRunSummary } from '../record.js';
-import { matchesStartedBy, type StartedByFilter } from '../../common/wire/started-by.js';
+import { toRunSummary } from '../record.js';
+import type { ArchivePage, ListedRun } from '../store/run-archive.js';
+import {
+  type DefinitionOfTenant,
+  encodeCursor,
+  firstNumberAfter,
+  MIN_ID_LENGTH,
+  type RunQuery,
+  type RunStatusFilter,
+} from './run-query.js';
+import { matchesStartedBy } from '../../common/wire/started-by.js';
 import type { RunCountsSchema, RunPageSchema } from '../../common/wire/run.js';
 import type { Shape } from '../../common/wire/shape.js';
-
-/** `paused` selects the running runs that wait at a breakpoint. */
-export type RunStatusFilter = RunStatus | 'paused';
-
-/** Filters and pages the list of runs (D35). */
-export interface RunQuery {
-  /** Only runs of these tenants; undefined includes every tenant. */
-  readonly tenants?: readonly string[] | undefined;
-  readonly status?: RunStatusFilter | undefined;
-  readonly pipeline_id?: string | undefined;
-  /** Only runs that a schedule, or a webhook, has started. */
-  readonly trigger?: RunTrigger | undefined;
-  readonly startedBy?: StartedByFilter | undefined;
-  /**
-   * Only runs with this text in their id, the id of their pipeline, their goal or their error, in capital or small letters:
-   * of a goal or an error, the first 2,000 characters count.
-   */
-  readonly text?: string | undefined;
-  /** Only runs that were submitted at this time or later, in milliseconds since 1970. */
-  readonly createdAfterMs?: number | undefined;
-  /** Only runs that were submitted earlier. */
-  readonly createdBeforeMs?: number | undefined;
-  /** Also counts the runs and the queue. */
-  readonly counts?: boolean | undefined;
-  /** Largest number of runs on the page. */
-  readonly limit: number;
-  /** The `next_cursor` of the previous page; undefined starts with the newest run. */
-  readonly cursor?: string | undefined;
-}
 
 export interface RunPage extends Shape<typeof RunPageSchema> {}
 
@@ -57,22 +34,27 @@ const STEP_COST = 2048;
 /** The error of a run is found among its failures. */
 const FAILURES_PER_COST = 32;
 
-/** A run, with its place in the order of submissions. */
-interface ListedRun {
+/** A run in memory, with its place in the order of submissions. */
+interface RunInMemory {
   readonly sequence: number;
   readonly run: BaseRun;
 }
 
+/** The runs of a page that are in memory, and perhaps one more. */
+export interface CollectedRuns extends ArchivePage {
+  /** Set when the query asks for counts. */
+  readonly counts: RunCounts | undefined;
+}
+
 /**
- * One page of runs, in steps: there may be a million. It continues where the previous page ended, even if runs were added or
- * forgotten meanwhile. It has at most `limit` runs and about 1 MiB, but at least one run. Each run is as it was when it
- * was looked at.
+ * Collects the runs of one page that are in memory, in steps: there may be a million. It continues where the previous page
+ * ended, even if runs were added or forgotten meanwhile. Each run is as it was when it was looked at.
  *
  * @param entries the newest first
  * @throws WavetrainError `invalid_request` for a malformed cursor
  */
-export function* paginate(entries: Iterable<ListedRun>, query: RunQuery): Steps<RunPage> {
-  const before = query.cursor === undefined ? Number.POSITIVE_INFINITY : decodeCursor(query.cursor);
+export function* collectRuns(entries: Iterable<RunInMemory>, query: RunQuery): Steps<CollectedRuns> {
+  const before = firstNumberAfter(query);
   const filter = new RunFilter(query);
   const page = new PageOfRuns(query.limit);
   const counts = query.counts === true ? { ...NO_RUNS } : undefined;
@@ -88,10 +70,34 @@ export function* paginate(entries: Iterable<ListedRun>, query: RunQuery): Steps<
     if (counts !== undefined) count(counts, run);
     if (!mayBeListed || !filter.acceptsStatus(run)) continue;
     cost += SUMMARY_COST;
-    page.add(run, sequence);
+    page.add({ number: sequence, summary: toRunSummary(run) });
     if (page.isComplete && counts === undefined) break;
   }
-  return { runs: page.runs, next_cursor: page.nextCursor, ...(counts && { counts }) };
+  return { runs: page.runs, searchedTo: page.isComplete ? page.last : undefined, counts };
+}
+
+/**
+ * Merges the runs in memory with settled ones. A run that has settled between the two reads is in both: it is shown settled.
+ * The page has at most `limit` runs and about 1 MiB, but at least one run unless none was found.
+ */
+export function mergePages(
+  memory: ArchivePage,
+  archived: ArchivePage,
+  limit: number,
+): Pick<RunPage, 'runs' | 'next_cursor'> {
+  const byNumber = new Map<number, ListedRun>();
+  for (const run of [...memory.runs, ...archived.runs]) byNumber.set(run.number, run);
+  const searchedTo = Math.max(memory.searchedTo ?? 0, archived.searchedTo ?? 0);
+  const page = new PageOfRuns(limit);
+  for (const run of [...byNumber.values()].sort((a, b) => b.number - a.number)) {
+    if (run.number < searchedTo || page.isComplete) break;
+    page.add(run);
+  }
+  const next = page.isComplete ? page.last : searchedTo;
+  return {
+    runs: page.runs.map(({ summary }) => summary),
+    next_cursor: next === 0 ? null : encodeCursor(next),
+  };
 }
 
 const NO_RUNS: RunCounts = { queued: 0, running: 0, paused: 0, succeeded: 0, failed: 0, cancelled: 0 };
@@ -102,14 +108,17 @@ function count(counts: Record<RunStatusFilter, number>, run: BaseRun): void {
   if (status === 'running' && run.isPaused) counts.paused++;
 }
 
-/** Applies the filters of a query; `paginate` applies order and cursor. */
+/** Applies the filters of a query; `collectRuns` applies order and cursor. */
 class RunFilter {
   readonly #query: RunQuery;
   readonly #tenants: ReadonlySet<string> | undefined;
   readonly #finds: ReturnType<typeof createTextFinder> | undefined;
+  /** The beginning of an id. */
+  readonly #id: string;
 
   constructor(query: RunQuery) {
     const { tenants, text } = query;
+    this.#id = text?.toLowerCase() ?? '';
     this.#query = query;
     this.#tenants = tenants && new Set(tenants);
     this.#finds =
@@ -135,7 +144,8 @@ class RunFilter {
     if (createdAfterMs !== undefined && run.createdAt < createdAfterMs) return false;
     if (createdBeforeMs !== undefined && run.createdAt >= createdBeforeMs) return false;
     const { id, definitionId, goal, error } = run;
-    return this.#finds === undefined || this.#finds([id, definitionId, goal, error ?? '']);
+    if (this.#finds === undefined || this.#finds([definitionId, goal, error ?? ''])) return true;
+    return this.#id.length >= MIN_ID_LENGTH && id.startsWith(this.#id);
   }
 
   acceptsStatus(run: BaseRun): boolean {
@@ -146,64 +156,49 @@ class RunFilter {
 }
 
 class PageOfRuns {
-  readonly runs: RunSummary[] = [];
-  nextCursor: string | null = null;
+  readonly runs: ListedRun[] = [];
+  isComplete = false;
+  /** The number of the last run of the page. */
+  last = 0;
   readonly #limit: number;
   #bytes = 0;
-  #last = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  get isComplete(): boolean {
-    return this.nextCursor !== null;
-  }
-
-  add(run: BaseRun, sequence: number): void {
-    if (this.runs.length === this.#limit) return this.#end();
-    const summary = toRunSummary(run);
-    this.#bytes += Buffer.byteLength(JSON.stringify(summary));
-    if (this.#bytes > MAX_PAGE_BYTES && this.runs.length > 0) return this.#end();
-    this.runs.push(summary);
-    this.#last = sequence;
-  }
-
-  #end(): void {
-    this.nextCursor = `r${this.#last.toString(36)}`;
+  add(run: ListedRun): void {
+    this.#bytes += Buffer.byteLength(JSON.stringify(run.summary));
+    const isFull = this.runs.length === this.#limit || (this.#bytes > MAX_PAGE_BYTES && this.runs.length > 0);
+    if (isFull) {
+      this.isComplete = true;
+      return;
+    }
+    this.runs.push(run);
+    this.last = run.number;
   }
 }
 
-function decodeCursor(cursor: string): number {
-  if (/^r[0-9a-z]{1,10}$/.test(cursor)) return Number.parseInt(cursor.slice(1), 36);
-  throw new WavetrainError('invalid_request', `cursor must be the next_cursor of an earlier page`);
-}
-
-export interface DefinitionOfTenant {
-  readonly tenantId: string;
-  readonly id: string;
-}
-
-/** The last runs of each of some definitions, in one walk, in steps. @param entries the newest first */
+/** The last runs in memory of each of some definitions, in one walk, in steps. @param entries the newest first */
 export function* collectLastRuns<D extends DefinitionOfTenant>(
-  entries: Iterable<ListedRun>,
+  entries: Iterable<RunInMemory>,
   definitions: readonly D[],
   most: number,
-): Steps<Map<D, RunSummary[]>> {
-  const found = new Map<D, RunSummary[]>(definitions.map((definition) => [definition, []]));
-  const byTenant = new Map<string, Map<string, RunSummary[]>>();
+): Steps<Map<D, ListedRun[]>> {
+  const found = new Map<D, ListedRun[]>(definitions.map((definition) => [definition, []]));
+  const byTenant = new Map<string, Map<string, ListedRun[]>>();
   for (const [{ tenantId, id }, runs] of found) {
-    const ofTenant = byTenant.get(tenantId) ?? new Map<string, RunSummary[]>();
+    const ofTenant = byTenant.get(tenantId) ?? new Map<string, ListedRun[]>();
     byTenant.set(tenantId, ofTenant.set(id, runs));
   }
   let missing = definitions.length * most;
   let looked = 0;
-  for (const { run } of entries) {
+  for (const { run, sequence } of entries) {
     if (missing === 0) break;
     if (++looked % STEP_COST === 0) yield;
     const runs = byTenant.get(run.tenantId)?.get(run.definitionId);
     if (runs === undefined || runs.length === most) continue;
-    runs.push(toRunSummary(run));
+    runs.push({ number: sequence, summary: toRunSummary(run) });
     missing--;
   }
   return found;

@@ -21,6 +21,8 @@ import {
 } from '../rerun/rerun.js';
 import { describeRerun, type RerunReport } from '../rerun/rerun-report.js';
 import type { Restoration } from '../store/restoration.js';
+import type { ArchivedRuns } from '../store/archived-runs.js';
+import type { ArchivePage, EndCounts, ListedRun } from '../store/run-archive.js';
 import type { StoreGuard } from '../store/store-guard.js';
 import { RunFiles } from '../tasks/run-files.js';
 import {
@@ -43,13 +45,8 @@ import type {
   TaskRecord,
 } from '../tasks/task-record.js';
 import { assertNotLeft, leftToNextProcess, type RunIndex } from './run-index.js';
-import {
-  collectLastRuns,
-  type DefinitionOfTenant,
-  paginate,
-  type RunPage,
-  type RunQuery,
-} from './run-listing.js';
+import { collectLastRuns, collectRuns, type CollectedRuns, mergePages, type RunPage } from './run-listing.js';
+import { type DefinitionOfTenant, firstNumberAfter, type RunQuery } from './run-query.js';
 import {
   type BlackboardOptions,
   type BlackboardView,
@@ -67,6 +64,8 @@ interface QueriedParts {
   readonly admission: Admission;
   readonly storeGuard: StoreGuard;
   readonly restoration: () => Restoration | undefined;
+  /** Undefined without a store that has an archive. */
+  readonly archived: ArchivedRuns | undefined;
   readonly clock: Clock;
   readonly memory: MemoryPool | undefined;
   readonly secrets: SecretSource | undefined;
@@ -87,30 +86,62 @@ export class RunQueries {
     return this.#parts.restoration();
   }
 
+  /**
+   * Makes a run readable until the returned function is called: one that waits in the store is restored, one that has settled
+   * is read from there. Does nothing for a run that is not kept, or not of these tenants. Rejects with `not_ready`,
+   * `memory_full` and `shutting_down`.
+   *
+   * @param tenants null for all
+   */
+  async open(runId: string, tenants: readonly string[] | null): Promise<() => void> {
+    const { restoration, archived } = this.#parts;
+    if (this.#runs.get(runId) === undefined) {
+      await restoration()?.whenRestored(runId, tenants);
+      if (this.#runs.get(runId) === undefined) await archived?.load(runId, tenants);
+    }
+    return this.retain(runId) ?? NO_OP;
+  }
+
   get load(): { readonly queued: number; readonly running: number } {
     return this.#parts.admission.load;
   }
 
-  /** One page of runs, newest first. Throws `invalid_request` for a malformed cursor, and `shutting_down`. */
+  /** One page of the runs in memory, newest first. Throws `invalid_request` for a malformed cursor, and `shutting_down`. */
   list(query: RunQuery): RunPage {
     this.#assertListable();
-    return runToEnd(this.#pageInSteps(query));
+    const collected = runToEnd(collectRuns(this.#runs.newestFirst(), query));
+    return this.#toPage(query, collected, { runs: [] }, collected.counts);
   }
 
   /**
-   * One page of runs, as `list` returns it, in turns with other requests: there may be a million runs. Rejects as `list`
-   * throws.
+   * One page of runs, in turns with other requests: there may be a million runs. Those that have settled come from the archive
+   * of the store, if there is one. Rejects as `list` throws.
    *
    * @param tenantId of the caller
    */
   async listInTurns(query: RunQuery, tenantId: string): Promise<RunPage> {
     this.#assertListable();
-    return runInSlices(this.#pageInSteps(query), tenantId);
+    const archive = this.#parts.archived?.archive;
+    // Memory first: a run that settles meanwhile is in both, not in neither.
+    const collected = await runInSlices(collectRuns(this.#runs.newestFirst(), query), tenantId);
+    const { counts } = collected;
+    if (archive === undefined) return this.#toPage(query, collected, { runs: [] }, counts);
+    const range = { before: firstNumberAfter(query), limit: query.limit + 1 };
+    const [archived, ends] = await Promise.all([
+      archive.page(query, range, tenantId),
+      counts && archive.count(query, tenantId),
+    ]);
+    return this.#toPage(query, collected, archived, counts && ends ? addEnds(counts, ends) : counts);
   }
 
-  *#pageInSteps(query: RunQuery): Steps<RunPage> {
-    const page = yield* paginate(this.#runs.newestFirst(), query);
-    return query.counts === true ? { ...page, queue: this.#parts.admission.queueOf(query.tenants) } : page;
+  #toPage(
+    query: RunQuery,
+    collected: CollectedRuns,
+    archived: ArchivePage,
+    counts: RunPage['counts'],
+  ): RunPage {
+    const page: RunPage = { ...mergePages(collected, archived, query.limit), ...(counts && { counts }) };
+    return counts === undefined ? page : { ...page, queue: this.#parts.admission.queueOf(query.tenants) };
   }
 
   /**
@@ -134,17 +165,33 @@ export class RunQueries {
     if (this.#runs.leftRuns > 0) throw leftToNextProcess('the runs');
   }
 
-  /** The last runs of each of some pipelines and plans, the newest first, in steps; of one without runs, none. */
-  lastRunsInSteps<D extends DefinitionOfTenant>(
-    definitions: readonly D[],
+  /**
+   * The last runs of each of some pipelines and plans, the newest first, in their order; of one without runs, none.
+   *
+   * @param tenantId of the caller
+   */
+  async lastRuns(
+    definitions: readonly DefinitionOfTenant[],
     most: number,
-  ): Steps<ReadonlyMap<D, RunSummary[]>> {
-    return collectLastRuns(this.#runs.newestFirst(), definitions, most);
+    tenantId: string,
+  ): Promise<readonly (readonly RunSummary[])[]> {
+    const steps = collectLastRuns(this.#runs.newestFirst(), definitions, most);
+    const inMemory = await runInSlices(steps, tenantId);
+    const archived = await this.#parts.archived?.archive.lastRuns(definitions, most, tenantId);
+    return definitions.map((definition, index) => {
+      const memory: readonly ListedRun[] = inMemory.get(definition) ?? [];
+      return mergePages({ runs: memory }, { runs: archived?.[index] ?? [] }, most).runs;
+    });
   }
 
   /** The number of kept runs per status; omits a status without runs. */
-  countByStatus(): ReadonlyMap<RunStatus, number> {
-    return this.#runs.countByStatus();
+  async countByStatus(): Promise<ReadonlyMap<RunStatus, number>> {
+    const counts = new Map(this.#runs.countByStatus());
+    const ends = await this.#parts.archived?.archive.count({ limit: 1 }, '');
+    for (const [status, count] of Object.entries(ends ?? {}) as [RunStatus, number][]) {
+      if (count > 0) counts.set(status, (counts.get(status) ?? 0) + count);
+    }
+    return counts;
   }
 
   /**
@@ -165,7 +212,16 @@ export class RunQueries {
    * with `shutting_down` when it is left for the next process, or `not_ready` when its end cannot be kept.
    */
   async settled(runId: string): Promise<RunRecord> {
-    const run = this.#find(runId);
+    const release = this.#runs.has(runId) ? NO_OP : await this.open(runId, null);
+    try {
+      return await this.#settled(this.#find(runId));
+    } finally {
+      release();
+    }
+  }
+
+  async #settled(run: AnyRun): Promise<RunRecord> {
+    const { id: runId } = run;
     await this.#parts.storeGuard.unlessFails(run.settled);
     if (this.#runs.has(runId)) assertNotLeft(run);
     if (run.status === 'queued' || run.status === 'running') throw runNotFound(runId);
@@ -314,4 +370,15 @@ export class RunQueries {
   #find(runId: string): AnyRun {
     return this.#runs.find(runId).run;
   }
+}
+
+const NO_OP = (): void => {};
+
+function addEnds(counts: NonNullable<RunPage['counts']>, ends: EndCounts): NonNullable<RunPage['counts']> {
+  return {
+    ...counts,
+    succeeded: counts.succeeded + ends.succeeded,
+    failed: counts.failed + ends.failed,
+    cancelled: counts.cancelled + ends.cancelled,
+  };
 }

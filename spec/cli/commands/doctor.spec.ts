@@ -96,7 +96,9 @@ describe('doctor', () => {
       store.add({ id: 'a', number: 1, createdAt: 0, submission });
       await store.idle();
       await store.close();
-      expect(await at('runs.db')).to.include({ state: 'ok', found: 'runs.db: 32 KiB, 1 run' });
+      const found = await at('runs.db');
+      expect(found?.state).to.equal('ok');
+      expect(found?.found).to.match(/^runs\.db: \d\d KiB, 1 run$/);
       expect(readdirSync(folder.path)).to.not.include('runs.db-shm');
     });
 
@@ -105,7 +107,7 @@ describe('doctor', () => {
       const finding = await at('open.db');
       await store.close();
       expect(finding?.state).to.equal('ok');
-      expect(finding?.found).to.match(/^open\.db: \d+ KiB, a server has it open$/);
+      expect(finding?.found).to.match(/^open\.db: \d+ KiB, 0 runs, a server has it open$/);
     });
 
     it('in a file that cannot be one: it is another one, or its folder is not there', async () => {

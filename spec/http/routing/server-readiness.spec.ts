@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
-import type { StoredRunHead } from '../../../lib/runs/store/run-store.js';
-import { createDisk, type Disk, MemoryStore } from '../../runs/store/memory-store.js';
+import type { StoredRunHead } from '../../../lib/runs/store/run-archive.js';
+import { createDisk, type Disk, MemoryStore } from '../../runs/store/memory/memory-store.js';
 import { catchRejection } from '../../support/rejection.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { createRouteTable } from '../../support/http/route-table.js';

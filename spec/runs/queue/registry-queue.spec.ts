@@ -152,7 +152,7 @@ describe('RunRegistry: admission and queue (D25)', () => {
     expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
     await fixture.complete(runningId);
     await settle();
-    expect([...registry.queries.countByStatus()]).to.deep.equal([['cancelled', 10_001]]);
+    expect([...(await registry.queries.countByStatus())]).to.deep.equal([['cancelled', 10_001]]);
     expect(fixture.calledRunIds).to.deep.equal([runningId]);
   });
 });

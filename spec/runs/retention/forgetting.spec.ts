@@ -89,7 +89,7 @@ describe('RunRegistry: forgetting a run', () => {
     const tooOld = await runAndEnd(old.registry, async (runId, controlled) => {
       await succeed(runId, controlled, old.registry);
       old.clock.advance(1000);
-      old.registry.queries.countByStatus();
+      await old.registry.queries.countByStatus();
     });
     expect(await isCollected(tooOld)).to.equal(true);
   });

@@ -18,7 +18,7 @@ describe('RunRegistry: retention (D26)', () => {
   it('evicts expired runs before every read', async () => {
     const looks: ((fixture: ControlledRuns, runId: string) => unknown)[] = [
       ({ registry }) => expect(registry.list({ limit: 10 }).runs).to.deep.equal([]),
-      ({ registry }) => expect([...registry.queries.countByStatus()]).to.deep.equal([]),
+      async ({ registry }) => expect([...(await registry.queries.countByStatus())]).to.deep.equal([]),
       async ({ registry }) => {
         const submission = { key: 'k', fingerprint: 'f' };
         const { isKept } = await registry.submitOnce('default', submission, () =>

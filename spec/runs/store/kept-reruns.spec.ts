@@ -188,9 +188,10 @@ for (const [place, keep] of Object.entries(KEEPINGS)) {
       );
       const last = await first.rerun(origin);
       await first.store.idle();
-      renameSync(keeping.folder.at('files'), keeping.folder.at('moved'));
+      renameSync(keeping.folder.at(keeping.files), keeping.folder.at('moved'));
       const second = await open({ files: 'moved' });
       for (const id of [origin, last]) {
+        await second.registry.queries.open(id, null);
         const files = second.registry.artifacts(id);
         const opened = await files.open(files.find('a.txt') ?? { path: 'nowhere' });
         expect(await opened.readFile('utf8')).to.equal('"A"');
@@ -210,16 +211,19 @@ for (const [place, keep] of Object.entries(KEEPINGS)) {
       for (const id of [origin, middle]) first.registry.remove(id);
       expect(await first.keptRuns()).to.deep.equal([last]);
       const second = await open();
+      await second.registry.queries.open(last, null);
       const { artifacts } = second.registry.record(last);
       expect(artifacts.map(({ name }) => name)).to.deep.equal(['a.txt', 'b.txt']);
-      expect(readdirSync(keeping.folder.at('files')).toSorted()).to.deep.equal([origin, middle].toSorted());
+      expect(readdirSync(keeping.folder.at(keeping.files)).toSorted()).to.deep.equal(
+        [origin, middle].toSorted(),
+      );
       const end = await second.rerun(last);
       second.registry.remove(last);
       await settle(20);
       expect(second.registry.record(end).artifacts).to.deep.equal(artifacts);
       second.registry.remove(end);
-      while (readdirSync(keeping.folder.at('files')).length > 0) await settle();
-      expect(existsSync(keeping.folder.at(`files/${origin}`))).to.equal(false);
+      while (readdirSync(keeping.folder.at(keeping.files)).length > 0) await settle();
+      expect(existsSync(keeping.folder.at(`${keeping.files}/${origin}`))).to.equal(false);
     });
   });
 }

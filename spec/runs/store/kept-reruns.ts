@@ -11,24 +11,27 @@ import { SqliteStore } from '../../../lib/runs/store/sqlite/sqlite-store.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { ROOT } from '../../project/files.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { createDisk, MemoryStore } from './memory-store.js';
+import { createDisk, MemoryStore } from './memory/memory-store.js';
 
 /** Where registries of the specs keep their runs, one after another. */
 export interface Keeping {
   readonly open: () => Promise<RunStore>;
   /** For the files of runs. */
   readonly folder: TemporaryFolder;
+  /** Name of the folder in it for the files of runs. */
+  readonly files: string;
 }
 
 export const KEEPINGS: Readonly<Record<string, () => Keeping>> = {
   memory() {
-    const disk = createDisk();
-    return { open: async () => new MemoryStore(disk), folder: new TemporaryFolder() };
+    const folder = new TemporaryFolder();
+    const disk = createDisk(folder.at('files'));
+    return { open: async () => new MemoryStore(disk), folder, files: 'files' };
   },
   SQLite() {
     const folder = new TemporaryFolder();
     const program = join(ROOT, 'dist', 'store-thread.cjs');
-    return { open: () => SqliteStore.open(folder.at('runs.db'), program), folder };
+    return { open: () => SqliteStore.open(folder.at('runs.db'), program), folder, files: 'runs.db.files' };
   },
 };
 
@@ -64,17 +67,13 @@ export class KeptReruns {
     },
   });
 
-  private constructor(
-    store: RunStore,
-    folder: TemporaryFolder,
-    { secrets = {}, files = 'files' }: Surroundings,
-  ) {
+  private constructor(store: RunStore, folder: TemporaryFolder, { secrets = {}, files }: Surroundings) {
     this.store = store;
     this.registry = new RunRegistry({
       store,
       eventBuffer: 10_000,
       secrets: { find: (_, name) => secrets[name] },
-      storedArtifactFolder: folder.at(files),
+      storedArtifactFolder: files === undefined ? store.filesFolder : folder.at(files),
     });
   }
 
@@ -129,10 +128,13 @@ export class KeptReruns {
 
   /** Returns what everybody can see of a run. */
   async show(runId: string): Promise<unknown> {
+    const close = await this.registry.queries.open(runId, null);
     const { events } = this.registry.queries.events(runId).readAfter(0, 10_000);
     const report = await this.registry.rerunReport(runId);
     // Warnings name the places in the text of a definition.
-    return { record: this.registry.record(runId), report: { ...report, warnings: [] }, events };
+    const shown = { record: this.registry.record(runId), report: { ...report, warnings: [] }, events };
+    close();
+    return shown;
   }
 
   /** Lists the runs in the store after everything so far. */
@@ -140,6 +142,7 @@ export class KeptReruns {
     await this.store.idle();
     const ids: string[] = [];
     for await (const { id } of this.store.heads()) ids.push(id);
-    return ids;
+    const { runs } = await this.registry.queries.listInTurns({ limit: 500 }, 'default');
+    return [...new Set([...ids, ...runs.map(({ run_id }) => run_id)])];
   }
 }

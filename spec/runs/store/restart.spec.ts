@@ -1,11 +1,12 @@
 import { expect } from 'chai';
+import { errorMessage } from '../../../lib/common/errors.js';
 import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { ReviveDefinition } from '../../../lib/runs/run-factory.js';
-import { deferred, settle } from '../../support/deferred.js';
+import { settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { takeWarnings } from '../../support/warnings.js';
-import { createDisk, type Disk } from './memory-store.js';
+import { createDisk, type Disk } from './memory/memory-store.js';
 import { StoredRuns } from './stored-runs.js';
 
 const DAY_MS = 86_400_000;
@@ -25,6 +26,7 @@ describe('A registry that is restored from a store (D68)', () => {
     const runId = await first.submitAndComplete();
     await first.store.idle();
     const second = await new StoredRuns(disk).restore();
+    await second.registry.queries.open(runId, null);
     expect(second.registry.record(runId)).to.deep.equal(first.registry.record(runId));
     const { events } = second.registry.queries.events(runId).readAfter(0, 100);
     expect(events).to.deep.equal(first.registry.queries.events(runId).readAfter(0, 100).events);
@@ -59,27 +61,24 @@ describe('A registry that is restored from a store (D68)', () => {
     expect(second.registry.queries.load).to.deep.equal({ queued: 2, running: 1 });
     for (const runId of [a, b, c]) await second.complete(runId as string);
     expect(second.calledRunIds).to.deep.equal([a, b, c]);
-    expect(second.listIds()).to.deep.equal([c, b, a]);
+    expect(await second.listKeptIds()).to.deep.equal([c, b, a]);
   });
 
-  it('lets runs go on before it rebuilds those that have settled, and lists and forgets them in their order', async () => {
+  it('rebuilds none of the runs that have settled, and lists them in their order (D74)', async () => {
     const first = new StoredRuns(disk);
     const [a, b, c] = (await first.submitAll(['x', 'x', 'x'])) as [string, string, string];
     await first.complete(a);
-    first.clock.advance(1000);
     await first.complete(c);
     await first.store.idle();
-    const second = new StoredRuns(disk, { maxRuns: 2 });
-    const goneOn = deferred<void>();
+    const second = new StoredRuns(disk);
     let revived = 0;
-    const restored = second.restore(() => (++revived === 1 ? undefined : goneOn.promise));
-    await settle(20);
+    await second.restore(() => void revived++);
+    expect(revived).to.equal(1);
+    expect(() => second.registry.record(a)).to.throw('there is no run');
+    expect(await second.listKeptIds()).to.deep.equal([c, b, a]);
     await second.complete(b);
-    goneOn.resolve();
-    await restored;
     expect(second.calledRunIds).to.deep.equal([b]);
-    // The one that had settled first is forgotten first, and not the one that settles while others are rebuilt.
-    expect(second.listIds()).to.deep.equal([c, b]);
+    expect(await second.listKeptIds()).to.deep.equal([c, b, a]);
   });
 
   it('remembers that a run was cancelled while it was at work', async () => {
@@ -205,8 +204,8 @@ describe('A registry that is restored from a store (D68)', () => {
     await first.store.idle();
     expect([...disk.runs.keys()]).to.deep.equal([rerun]);
     const second = await new StoredRuns(disk, { pipeline: TWO_TASKS }).restore();
-    expect(second.registry.record(rerun)).to.deep.equal(first.registry.record(rerun));
-    expect(second.listIds()).to.deep.equal([rerun]);
+    expect(await second.show(rerun)).to.deep.equal(first.registry.record(rerun));
+    expect(await second.listKeptIds()).to.deep.equal([rerun]);
     second.registry.remove(rerun);
     await second.store.idle();
     expect(disk.runs.size).to.equal(0);
@@ -221,32 +220,37 @@ describe('A registry that is restored from a store (D68)', () => {
     expect(documents[1]).to.contain('"part":"complete"');
     disk.documents.set(rerun, documents.slice(0, 1));
     const second = await new StoredRuns(disk).restore();
-    expect(second.listIds()).to.deep.equal([origin]);
+    expect(await second.listKeptIds()).to.deep.equal([origin]);
     await second.store.idle();
     expect([...disk.runs.keys()]).to.deep.equal([origin]);
   });
 
-  it('takes the memory of what it restores, and evicts a settled run as soon as another needs it', async () => {
+  it('takes memory for what it reads of a settled run, and gives it back as soon as another needs it (D74)', async () => {
     const memory = (): MemoryPool => new MemoryPool({ total: 200_000 });
     const first = new StoredRuns(disk, { memory: memory() });
-    const [a, b] = await first.submitAll(['x', 'x']);
-    await first.complete(a as string, 'long '.repeat(10_000));
+    const [a, b] = (await first.submitAll(['x', 'x'])) as [string, string];
+    await first.complete(a, 'long '.repeat(10_000));
     const used = memory();
     const second = await new StoredRuns(disk, { memory: used }).restore();
+    expect(used.usedBytes).to.be.lessThan(25_000);
+    expect((await second.show(a)).status).to.equal('succeeded');
     expect(used.usedBytes).to.be.greaterThan(50_000);
-    await second.complete(b as string, 'long '.repeat(30_000));
-    expect(second.getStatus(b as string)).to.equal('succeeded');
-    expect(second.listIds()).to.deep.equal([b]);
+    await second.complete(b, 'long '.repeat(30_000));
+    expect(second.getStatus(b)).to.equal('succeeded');
+    expect(() => second.registry.record(a)).to.throw('there is no run');
+    expect(await second.listKeptIds()).to.deep.equal([b, a]);
+    expect((await second.show(a)).result?.outputs).to.deep.equal({ a: 'long '.repeat(10_000) });
   });
 
-  it('forgets in the store what it forgets', async () => {
-    const first = new StoredRuns(disk, { maxRuns: 1 });
-    const [a, b] = await first.submitAll(['x', 'x']);
-    await first.complete(a as string);
-    await first.complete(b as string);
+  it('removes a run from the store, too', async () => {
+    const first = new StoredRuns(disk);
+    const [a, b] = (await first.submitAll(['x', 'x'])) as [string, string];
+    for (const runId of [a, b]) await first.complete(runId);
+    first.registry.remove(a);
     await first.store.idle();
     expect([...disk.runs.keys()]).to.deep.equal([b]);
     expect([...disk.documents.keys()]).to.deep.equal([b]);
+    expect(await first.listKeptIds()).to.deep.equal([b]);
   });
 
   it('leaves what is queued and at work when it closes, for the next process', async () => {
@@ -274,7 +278,7 @@ describe('A registry that is restored from a store (D68)', () => {
       const next = new StoredRuns(disk);
       next.clock.stepWall(days * DAY_MS);
       const second = await next.restore();
-      expect(second.registry.record(a)).to.deep.equal(first.registry.record(a));
+      expect(await second.show(a)).to.deep.equal(first.registry.record(a));
       second.clock.advance(1000);
       await second.complete(b);
       const { created_at: created, started_at: started, finished_at: finished } = second.registry.record(b);
@@ -303,16 +307,23 @@ describe('A registry that is restored from a store (D68)', () => {
       expect((await submit()).isReplayed).to.equal(false);
     });
 
-    it(`keeps settled runs no longer than their time when the clock was set ${title} by days (D26)`, async () => {
-      const first = new StoredRuns(disk, { ttlMs: DAY_MS });
-      await first.submitAndComplete();
-      const next = new StoredRuns(disk, { ttlMs: DAY_MS });
+    it(`deletes settled runs that are older than allowed, also when the clock was set ${title} by days (D74)`, async () => {
+      const archiveLimits = { ttlMs: DAY_MS, maxRuns: 10, maxBytes: Number.POSITIVE_INFINITY };
+      const first = new StoredRuns(disk);
+      const runId = await first.submitAndComplete();
+      const next = new StoredRuns(disk, { archiveLimits });
       next.clock.stepWall(days * DAY_MS);
       const second = await next.restore();
-      const listed = (): number => second.registry.list({ limit: 10 }).runs.length;
-      expect(listed()).to.equal(days < 0 ? 1 : 0);
-      second.clock.advance(DAY_MS);
-      expect(listed()).to.equal(0);
+      second.clock.advance(1);
+      await settle(5);
+      expect(await second.listKeptIds()).to.deep.equal(days < 0 ? [runId] : []);
+      second.clock.advance(7 * DAY_MS);
+      await settle(5);
+      second.clock.advance(5000);
+      await settle(5);
+      expect(await second.listKeptIds()).to.deep.equal([]);
+      expect(disk.runs.size).to.equal(0);
+      await second.registry.close(0);
     });
   }
 
@@ -324,7 +335,7 @@ describe('A registry that is restored from a store (D68)', () => {
   });
 
   it('forgets nothing when it closes, however many runs it leaves, and shows none of them as ended', async () => {
-    const first = new StoredRuns(disk, { maxRunning: 2, maxRuns: 1 });
+    const first = new StoredRuns(disk, { maxRunning: 2 });
     const ids = await first.submitAll(['x', 'x', 'x', 'x']);
     const [a] = ids as [string];
     const log = first.registry.queries.events(a);
@@ -408,13 +419,15 @@ describe('A registry that is restored from a store (D68)', () => {
       kind: 'pipeline',
       pipeline: parsePipeline(pipeline, { tools: [second.controlled.tool] }),
     });
-    const restored = second.registry.restore(revive);
+    await second.registry.restore(revive);
+    const opened = catchRejection(second.registry.queries.open(runId, null));
     await settle(20);
     second.clock.advance(500);
-    await restored;
-    await second.waitUntilIdle();
+    expect(errorMessage(await opened)).to.contain(`run ${runId} cannot be shown`);
+    expect(() => second.registry.record(runId)).to.throw('there is no run');
     expect(second.controlled.calls).to.deep.equal([]);
     expect((await takeWarnings()).join()).to.contain(`run ${runId} goes on without all that it had done`);
+    expect(await second.listKeptIds()).to.deep.equal([runId]);
   });
 
   it('does not rebuild a run any more at which twenty processes have crashed, and keeps it', async () => {

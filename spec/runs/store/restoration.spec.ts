@@ -3,7 +3,7 @@ import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { takeWarnings } from '../../support/warnings.js';
-import { createDisk, type Disk } from './memory-store.js';
+import { createDisk, type Disk } from './memory/memory-store.js';
 import { StoredRuns } from './stored-runs.js';
 
 const MIB = 2 ** 20;

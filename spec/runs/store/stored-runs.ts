@@ -1,10 +1,12 @@
 import type { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
+import type { RunRecord } from '../../../lib/runs/record.js';
 import type { RestoredRuns } from '../../../lib/runs/registry.js';
 import type { ReviveDefinition } from '../../../lib/runs/run-factory.js';
+import type { ArchiveLimits } from '../../../lib/runs/store/run-archive.js';
 import { deferred } from '../../support/deferred.js';
 import { ControlledRuns } from '../controlled-runs.js';
-import { type Disk, MemoryStore } from './memory-store.js';
+import { type Disk, MemoryStore } from './memory/memory-store.js';
 
 type OnRevive = (values: {
   readonly tenant_id: string;
@@ -19,23 +21,15 @@ export class StoredRuns extends ControlledRuns {
     disk: Disk,
     options: {
       readonly maxRunning?: number;
-      readonly maxRuns?: number;
       readonly pipeline?: string;
       readonly memory?: MemoryPool;
       readonly pauseTimeoutMs?: number;
-      readonly ttlMs?: number;
+      readonly archiveLimits?: ArchiveLimits;
       readonly checkedBy?: string;
     } = {},
   ) {
     const store = new MemoryStore(disk);
-    const {
-      maxRunning = 10,
-      maxRuns = 100,
-      memory,
-      pauseTimeoutMs,
-      ttlMs = Number.POSITIVE_INFINITY,
-      checkedBy,
-    } = options;
+    const { maxRunning = 10, memory, pauseTimeoutMs, archiveLimits, checkedBy } = options;
     super(
       {
         store,
@@ -44,7 +38,7 @@ export class StoredRuns extends ControlledRuns {
         pauseTimeoutMs,
         checkedBy,
         admission: { maxRunning, maxQueued: 10 },
-        retention: { maxRuns, ttlMs },
+        ...(archiveLimits && { archiveLimits }),
       },
       options.pipeline,
     );
@@ -65,6 +59,22 @@ export class StoredRuns extends ControlledRuns {
     await listed.promise;
     // In a list, because a promise of a promise would wait for it.
     return [restored];
+  }
+
+  /** The ids of all runs, the newest first, with those in the archive. */
+  async listKeptIds(): Promise<string[]> {
+    const { runs } = await this.registry.queries.listInTurns({ limit: 500 }, 'default');
+    return runs.map(({ run_id }) => run_id);
+  }
+
+  /** The record of a run that may be in the archive. */
+  async show(runId: string): Promise<RunRecord> {
+    const close = await this.registry.queries.open(runId, null);
+    try {
+      return this.registry.record(runId);
+    } finally {
+      close();
+    }
   }
 
   #revive(onRevive: OnRevive): ReviveDefinition {

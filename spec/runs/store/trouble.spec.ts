@@ -8,7 +8,9 @@ import type Database from 'libsql';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import { CommitQueue } from '../../../lib/runs/store/commit-queue.js';
 import { inspectStore } from '../../../lib/runs/store/sqlite/inspect-store.js';
-import { findDriver, SqliteStore, StoreThread } from '../../../lib/runs/store/sqlite/sqlite-store.js';
+import { findDriver } from '../../../lib/runs/store/sqlite/open-errors.js';
+import { SqliteStore } from '../../../lib/runs/store/sqlite/sqlite-store.js';
+import { StoreThread } from '../../../lib/runs/store/sqlite/thread-client.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { catchRejection } from '../../support/rejection.js';
 import { useTemporaryFolder } from '../../support/temporary-folder.js';
@@ -100,7 +102,7 @@ describe('A file of runs in trouble (D68)', () => {
   });
 
   it('is full: what was promised is there, nothing of what was not, and the failure says so', async () => {
-    const thread = new StoreThread(PROGRAM, { file, driver: findDriver() });
+    const thread = new StoreThread(PROGRAM, { file, driver: findDriver(), role: 'writer' });
     await thread.opened;
     await thread.ask({ kind: 'limit', pages: 40 });
     const queue = new CommitQueue(async (batch) => void (await thread.ask({ kind: 'keep', batch })));

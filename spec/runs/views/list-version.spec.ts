@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RunQuery } from '../../../lib/runs/views/run-listing.js';
+import type { RunQuery } from '../../../lib/runs/views/run-query.js';
 import { ControlledRuns } from '../controlled-runs.js';
 
 const TWO_WAVES =

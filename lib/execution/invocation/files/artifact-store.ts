@@ -116,11 +116,19 @@ export class ArtifactStore {
     if (source !== undefined) this.open(runId, budget).reuse(source);
   }
 
-  /** Removes the files of a run that is forgotten, unless a rerun uses them. */
+  /**
+   * Removes the files of a run that is forgotten, unless a rerun uses them. The store of the runs removes files that outlive
+   * the process: a rerun that uses them may not be in memory.
+   */
   forget(runId: string): void {
     const folder = this.#folders.get(runId);
     this.#folders.delete(runId);
     if (!this.#isKept) folder?.releaseUser();
+  }
+
+  /** Forgets the list of the files, which stay: the run can be read again from the store that has it. */
+  unload(runId: string): void {
+    this.#folders.delete(runId);
   }
 
   /** Removes all files, unless they are kept. Resolves when they are gone; never rejects. */
@@ -352,8 +360,10 @@ export class ArtifactFolder {
   async close(): Promise<void> {
     const sources = this.#sources;
     this.#sources = [];
+    const isAtWork = this.#atWork.size > 0;
     while (this.#atWork.size > 0) await Promise.all(this.#atWork);
-    await this.#store.remove(this.#path);
+    // The store has removed what was there when the run was forgotten: no rerun can use the files of a run at work.
+    if (isAtWork || !this.#store.outlivesProcess) await this.#store.remove(this.#path);
     for (const source of sources) source.releaseUser();
   }
 }

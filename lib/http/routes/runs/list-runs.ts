@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { parseIsoTime } from '../../../common/clock.js';
 import { WavetrainError } from '../../../common/errors.js';
 import { LISTING_LIMITS } from '../../../common/limits.js';
-import type { RunQuery } from '../../../runs/views/run-listing.js';
+import type { RunQuery } from '../../../runs/views/run-query.js';
 import { readStartedBy, STARTED_BY_KINDS, type StartedByFilter } from '../../../common/wire/started-by.js';
 import { type Caller, listTenants, resolveTenant } from '../../auth/authenticate.js';
 import { hashEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';

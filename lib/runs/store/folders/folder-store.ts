@@ -16,14 +16,8 @@ import {
   type ShellRun,
   SUMMARY_FILE,
 } from './run-folders.js';
-import type {
-  KeptSource,
-  RunStore,
-  StoredFact,
-  StoredRun,
-  StoredRunHead,
-  StoredSubmission,
-} from '../run-store.js';
+import type { StoredRunHead } from '../run-archive.js';
+import type { KeptSource, RunStore, StoredFact, StoredRun, StoredSubmission } from '../run-store.js';
 import { endsSettled, type Piece } from '../run-writer.js';
 
 interface FolderStoreOptions {
@@ -50,6 +44,7 @@ export class FolderStore implements RunStore {
   readonly filesFolder: string;
   readonly isOptional = true;
   lastNumber: number;
+  readonly lastCreatedAt = 0;
   readonly #folders: RunFolders;
   readonly #options: FolderStoreOptions;
   readonly #queue: CommitQueue;

@@ -4,15 +4,18 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { errorCode } from '../../../common/errors.js';
 import type Database from 'libsql';
+import { type OpenFile, openReader } from './connection.js';
 import { assertOurs } from './schema.js';
-import { cannotOpen, findDriver, isLocked } from './sqlite-store.js';
+import { cannotOpen, findDriver, isLocked } from './open-errors.js';
 
 /** The facts of a store that can be seen from outside. */
 interface StoreFacts {
   /** Of the file and of what is not written into it yet; undefined when there is no file yet. */
   readonly bytes: number | undefined;
-  /** Number of runs, those that are still to be done included; undefined when a server has the file open. */
-  readonly runs: number | undefined;
+  /** Number of runs, those that are still to be done included. */
+  readonly runs: number;
+  /** True when a server has the file open. */
+  readonly isOpen: boolean;
 }
 
 /**
@@ -29,10 +32,12 @@ export async function inspectStore(file: string): Promise<StoreFacts> {
     if (bytes === undefined) {
       // Rejects when there is none.
       await stat(dirname(file));
-      return { bytes, runs: 0 };
+      return { bytes, runs: 0, isOpen: false };
     }
     const allBytes = bytes + ((await measure(`${file}-wal`)) ?? 0);
-    return { bytes: allBytes, runs: countRunsUnlessOpen(file, driver) };
+    const Driver = createRequire(import.meta.url)(driver) as typeof Database;
+    const open = (path: string): Database.Database => new Driver(path);
+    return { bytes: allBytes, runs: countRuns(file, open), isOpen: isLockedBySomebody(file, open) };
   } catch (error) {
     throw await cannotOpen(file, error);
   }
@@ -47,26 +52,33 @@ async function measure(file: string): Promise<number | undefined> {
   }
 }
 
-function countRunsUnlessOpen(file: string, driver: string): number | undefined {
+/** Looks whether a process has the lock of the file, without waiting for it. */
+function isLockedBySomebody(file: string, open: OpenFile): boolean {
+  if (!existsSync(`${file}.lock`)) return false;
+  const lock = open(`${file}.lock`);
   try {
-    return countRuns(file, driver);
+    lock.exec('BEGIN EXCLUSIVE');
+    return false;
   } catch (error) {
-    if (isLocked(error)) return undefined;
+    if (isLocked(error)) return true;
     throw error;
+  } finally {
+    lock.close();
   }
 }
 
-function countRuns(file: string, driver: string): number {
-  const Driver = createRequire(import.meta.url)(driver) as typeof Database;
+function countRuns(file: string, open: OpenFile): number {
   const index = `${file}-shm`;
   const hadIndex = existsSync(index);
-  const database = new Driver(file);
+  const database = openReader(file, open);
   try {
     assertOurs(database);
-    const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'run'").get();
-    if (table === undefined) return 0;
-    const count = 'SELECT count(*) AS runs FROM run WHERE removed = 0';
-    return (database.prepare(count).get() as { runs: number }).runs;
+    const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'run'").all();
+    if (table.length === 0) return 0;
+    const [count] = database.prepare('SELECT count(*) AS runs FROM run WHERE removed = 0').all() as {
+      runs: number;
+    }[];
+    return count?.runs ?? 0;
   } finally {
     database.close();
     // After a crash, SQLite writes the index, and it would stay: as a file of whoever asks, and not of the server.

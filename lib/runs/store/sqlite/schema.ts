@@ -32,6 +32,54 @@ const MIGRATIONS: readonly string[] = [
   `ALTER TABLE run ADD COLUMN tenant TEXT;
    -- JSON; null without a key.
    ALTER TABLE run ADD COLUMN idempotency TEXT;`,
+  // Lists read settled runs from their rows (D74). A run of an earlier version is at work until a start has rebuilt it.
+  `ALTER TABLE run ADD COLUMN rerun_of TEXT;
+   -- 0: at work, or its end is not kept yet; 2: succeeded; 3: failed; 4: cancelled.
+   ALTER TABLE run ADD COLUMN state INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE run ADD COLUMN kind TEXT;
+   ALTER TABLE run ADD COLUMN pipeline TEXT;
+   ALTER TABLE run ADD COLUMN goal TEXT;
+   ALTER TABLE run ADD COLUMN error TEXT;
+   -- JSON.
+   ALTER TABLE run ADD COLUMN failed_task TEXT;
+   ALTER TABLE run ADD COLUMN begun_at INTEGER;
+   ALTER TABLE run ADD COLUMN finished_at INTEGER;
+   -- JSON: a list of numbers.
+   ALTER TABLE run ADD COLUMN progress TEXT;
+   ALTER TABLE run ADD COLUMN trigger TEXT;
+   ALTER TABLE run ADD COLUMN starter TEXT;
+   ALTER TABLE run ADD COLUMN starter_name TEXT;
+   ALTER TABLE run ADD COLUMN artifacts INTEGER;
+   ALTER TABLE run ADD COLUMN cost REAL;
+   -- Of its facts as they are kept.
+   ALTER TABLE run ADD COLUMN bytes INTEGER;
+   CREATE INDEX run_at_work ON run (number) WHERE state = 0 AND removed = 0;
+   CREATE INDEX run_by_state ON run (tenant, state, number) WHERE state > 0;
+   CREATE INDEX run_by_pipeline ON run (tenant, pipeline, state, number) WHERE state > 0;
+   CREATE INDEX run_by_starter ON run (tenant, starter, starter_name, number) WHERE state > 0;
+   CREATE INDEX run_finished ON run (finished_at) WHERE state > 0;
+   CREATE INDEX run_rerun ON run (rerun_of) WHERE rerun_of IS NOT NULL;
+   CREATE INDEX run_without_users ON run (removed) WHERE removed = 3;
+   CREATE INDEX run_key ON run (tenant, idempotency ->> '$.key') WHERE idempotency IS NOT NULL;
+   -- In small letters: the id of the pipeline, the goal and the error.
+   CREATE TABLE run_text (
+     tenant TEXT NOT NULL,
+     number INTEGER NOT NULL,
+     text TEXT NOT NULL,
+     PRIMARY KEY (tenant, number)
+   ) WITHOUT ROWID;
+   -- The settled runs of a tenant: metrics and retention count none of them.
+   CREATE TABLE usage (
+     tenant TEXT PRIMARY KEY,
+     succeeded INTEGER NOT NULL,
+     failed INTEGER NOT NULL,
+     cancelled INTEGER NOT NULL,
+     bytes INTEGER NOT NULL
+   ) WITHOUT ROWID;
+   -- Unless the submission is in several pieces.
+   UPDATE run SET rerun_of = (
+     SELECT CASE goes_on WHEN 0 THEN text ->> '$.rerun.run_id' END FROM piece WHERE piece.run = run.number ORDER BY n LIMIT 1
+   );`,
 ];
 
 function readVersion(database: Database.Database): number {

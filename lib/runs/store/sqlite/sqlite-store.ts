@@ -1,27 +1,27 @@
-import { open as openFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { errorMessage, WavetrainError } from '../../../common/errors.js';
 import { eventLoopBudget, nextSlice } from '../../../execution/run/event-loop-budget.js';
 import type { FactLog } from '../../../execution/history/run-history.js';
 import type { ForgottenKey } from '../../idempotency.js';
 import { CommitQueue } from '../commit-queue.js';
-import type {
-  KeptSource,
-  RunStore,
-  StoredFact,
-  StoredRun,
-  StoredRunHead,
-  StoredSubmission,
-} from '../run-store.js';
-import type { PieceRow, StoreAnswer, StoreRequest } from './store-thread.js';
+import type { RunArchive, StoredRunHead } from '../run-archive.js';
+import type { KeptSource, RunStore, StoredFact, StoredRun, StoredSubmission } from '../run-store.js';
+import { cannotOpen, findDriver } from './open-errors.js';
+import type { PieceRow } from './pieces.js';
+import { SqliteArchive } from './sqlite-archive.js';
+import type { LastStoredRun } from './store-thread.js';
+import { FairReader, StoreThread } from './thread-client.js';
 
 /** About as many characters of runs, or of one run, are read at once. */
 const READ_LENGTH = 512 * 1024;
 const MIN_PIECES = 4;
 
-/** Keeps runs in a SQLite file, which one process has open. A thread of its own waits for the disk. */
+/** The threads that have a file open. */
+interface StoreThreads {
+  readonly writer: StoreThread;
+  readonly reader: StoreThread;
+}
+
+/** Keeps runs in a SQLite file, which one process has open. Threads of their own wait for the disk. */
 export class SqliteStore implements RunStore {
   /**
    * The files that this process has open. To look at one of them again would release its lock: the system does so when any
@@ -31,19 +31,25 @@ export class SqliteStore implements RunStore {
   readonly place: string;
   readonly filesFolder: string;
   readonly isOptional = false;
-  lastNumber = 0;
-  readonly #thread: StoreThread;
+  readonly archive: RunArchive;
+  lastNumber: number;
+  lastCreatedAt: number;
+  readonly #threads: StoreThreads;
+  readonly #reader: FairReader;
   readonly #queue: CommitQueue;
   readonly #path: string;
   #isClosed = false;
 
-  private constructor(file: string, thread: StoreThread, lastNumber: number) {
+  private constructor(file: string, threads: StoreThreads, last: LastStoredRun) {
     this.place = file;
     this.#path = resolve(file);
     this.filesFolder = `${this.#path}.files`;
-    this.lastNumber = lastNumber;
-    this.#thread = thread;
-    this.#queue = new CommitQueue(async (batch) => void (await thread.ask({ kind: 'keep', batch })));
+    this.lastNumber = last.number;
+    this.lastCreatedAt = last.createdAt;
+    this.#threads = threads;
+    this.#reader = new FairReader(threads.reader);
+    this.#queue = new CommitQueue(async (batch) => void (await threads.writer.ask({ kind: 'keep', batch })));
+    this.archive = new SqliteArchive(threads.writer, this.#reader, this.#queue);
   }
 
   /**
@@ -57,11 +63,16 @@ export class SqliteStore implements RunStore {
     const driver = findDriver();
     if (SqliteStore.#open.has(path)) throw await cannotOpen(file, new Error('it is locked'));
     SqliteStore.#open.add(path);
-    const thread = new StoreThread(program, { file: path, driver });
+    const writer = new StoreThread(program, { file: path, driver, role: 'writer' });
+    let reader: StoreThread | undefined;
     try {
-      return new SqliteStore(file, thread, Number(await thread.opened));
+      const last = (await writer.opened) as LastStoredRun;
+      reader = new StoreThread(program, { file: path, driver, role: 'reader' });
+      await reader.opened;
+      return new SqliteStore(file, { writer, reader }, last);
     } catch (error) {
-      await thread.end();
+      await reader?.end();
+      await writer.end();
       SqliteStore.#open.delete(path);
       throw await cannotOpen(file, error);
     }
@@ -69,6 +80,7 @@ export class SqliteStore implements RunStore {
 
   add(run: StoredRun, source?: KeptSource): void {
     this.lastNumber = run.number;
+    this.lastCreatedAt = run.createdAt;
     this.#queue.add(run, source);
   }
 
@@ -93,7 +105,7 @@ export class SqliteStore implements RunStore {
   }
 
   async keys(): Promise<readonly ForgottenKey[]> {
-    return (await this.#thread.ask({ kind: 'keys' })) as readonly ForgottenKey[];
+    return (await this.#reader.read({ kind: 'keys' }, '')) as readonly ForgottenKey[];
   }
 
   idle(): Promise<void> {
@@ -106,7 +118,7 @@ export class SqliteStore implements RunStore {
 
   async *heads(): AsyncIterable<StoredRunHead> {
     for (let after = 0; ; ) {
-      const heads = (await this.#thread.ask({ kind: 'heads', after })) as readonly StoredRunHead[];
+      const heads = (await this.#reader.read({ kind: 'heads', after }, '')) as readonly StoredRunHead[];
       yield* heads;
       const last = heads.at(-1);
       if (last === undefined) return;
@@ -146,7 +158,8 @@ export class SqliteStore implements RunStore {
   async *#pieces(runId: string): AsyncIterable<PieceRow> {
     let limit = MIN_PIECES;
     for (let after = 0; ; ) {
-      const pieces = (await this.#thread.ask({ kind: 'pieces', runId, after, limit })) as readonly PieceRow[];
+      const request = { kind: 'pieces', runId, after, limit } as const;
+      const pieces = (await this.#reader.read(request, runId)) as readonly PieceRow[];
       yield* pieces;
       const last = pieces.at(-1);
       if (last === undefined || pieces.length < limit) return;
@@ -159,129 +172,13 @@ export class SqliteStore implements RunStore {
   async close(): Promise<void> {
     await this.#queue.idle();
     this.#isClosed = true;
+    const { reader, writer } = this.#threads;
     try {
-      await this.#thread.close();
+      // The last connection that is closed checkpoints: that of the writer.
+      await reader.close();
+      await writer.close();
     } finally {
       SqliteStore.#open.delete(this.#path);
     }
   }
 }
-
-/** The thread that has the file open. It answers in the order of the requests. */
-export class StoreThread {
-  readonly #worker: Worker;
-  readonly #waiting: {
-    readonly resolve: (value: unknown) => void;
-    readonly reject: (error: Error) => void;
-  }[] = [];
-  /** Resolves with the number of the last run. */
-  readonly opened: Promise<unknown>;
-  /** Why the thread answers no more. */
-  #fault: Error | undefined;
-
-  constructor(program: string, data: { readonly file: string; readonly driver: string }) {
-    this.#worker = new Worker(program, { workerData: data });
-    // Runs that wait for the thread keep the process alive themselves.
-    this.#worker.unref();
-    this.opened = this.#next();
-    this.#worker.on('message', (answer: StoreAnswer) => {
-      const waiting = this.#waiting.shift();
-      if (answer.ok) waiting?.resolve(answer.value);
-      else waiting?.reject(Object.assign(new Error(explain(answer.error)), { code: answer.code }));
-    });
-    this.#worker.on('error', (error: unknown) => this.#fail(error));
-    this.#worker.on('exit', () => this.#fail(new Error('its thread has ended')));
-  }
-
-  /** Rejects when the thread has ended, as when it cannot do what it is asked. */
-  ask(request: StoreRequest): Promise<unknown> {
-    if (this.#fault !== undefined) return Promise.reject(this.#fault);
-    this.#worker.postMessage(request);
-    return this.#next();
-  }
-
-  /** Closes the file, unless that has happened or the thread has ended. */
-  async close(): Promise<void> {
-    if (this.#fault === undefined) await this.ask({ kind: 'close' });
-    await this.end();
-  }
-
-  async end(): Promise<void> {
-    await this.#worker.terminate();
-  }
-
-  #next(): Promise<unknown> {
-    this.#worker.ref();
-    return new Promise<unknown>((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
-    }).finally(() => {
-      if (this.#waiting.length === 0) this.#worker.unref();
-    });
-  }
-
-  #fail(cause: unknown): void {
-    this.#fault ??= new Error(errorMessage(cause), { cause });
-    const error = this.#fault;
-    for (const { reject } of this.#waiting.splice(0)) reject(error);
-  }
-}
-
-/** Says what to do about what SQLite says, as far as that is known. */
-function explain(message: string): string {
-  if (!/database or disk is full/i.test(message)) return message;
-  return 'the disk is full: make room, then start the server again: runs go on from what was kept';
-}
-
-/** The path of the package `libsql`. @throws WavetrainError `bad_usage` that says how to install it */
-export function findDriver(): string {
-  try {
-    return createRequire(import.meta.url).resolve('libsql');
-  } catch (cause) {
-    throw new WavetrainError(
-      'bad_usage',
-      'SERVICE_STORE needs the package libsql: install it with "npm install libsql" where Wavetrain is installed',
-      { cause },
-    );
-  }
-}
-
-/** Says what keeps a file from being opened as a store, and what to do. */
-export async function cannotOpen(file: string, cause: unknown): Promise<WavetrainError> {
-  const said = errorMessage(cause);
-  // SQLite says so of a file whose folder is read-only, and of much else.
-  const message = /I\/O error/i.test(said) && !(await isWritable(file)) ? 'readonly' : said;
-  const known = REASONS.find(([pattern]) => pattern.test(message));
-  const reason = known === undefined ? message : known[1];
-  return new WavetrainError('bad_usage', `the store ${file} cannot be opened: ${reason}`, { cause });
-}
-
-async function isWritable(path: string): Promise<boolean> {
-  try {
-    await (await openFile(path, 'r+')).close();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const LOCKED = /locked|busy/i;
-
-/** Returns true when an error says that another process has a file open. */
-export function isLocked(error: unknown): boolean {
-  return LOCKED.test(errorMessage(error));
-}
-
-/** The messages of SQLite, and their meaning here. */
-const REASONS: readonly (readonly [RegExp, string])[] = [
-  [LOCKED, 'another process has it open: stop that one, or name another file'],
-  [/malformed|corrupt/i, 'it is broken: restore a copy of it, or name another file'],
-  [/not a database/i, 'it is not a database: name another file'],
-  [
-    /unable to open|unable to read|cannot open|ENOENT|ENOTDIR|EISDIR/i,
-    'its folder must exist and be writable',
-  ],
-  [
-    /readonly|read-only|EACCES|EPERM|EROFS/i,
-    'it is read-only: allow writing to it and to its folder, or name another file',
-  ],
-];

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
 import type { RunRecord } from '../../../../lib/runs/record.js';
 import type { RunPage } from '../../../../lib/runs/views/run-listing.js';
-import { createDisk, MemoryStore } from '../../../runs/store/memory-store.js';
+import { createDisk, MemoryStore } from '../../../runs/store/memory/memory-store.js';
 import { createApiKey } from '../../../support/http/api-key.js';
 import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
@@ -185,6 +185,8 @@ describe('Who has started a run (D75), and its trigger (D28, D71)', () => {
     forget(older.run_id, 'trigger');
     const second = await open({ keys: KEYS, store: new MemoryStore(disk) });
     try {
+      for (const { run_id } of [sent, rerun, hook, plan, old, older])
+        await second.registry.queries.open(run_id, null);
       const read = ({ run_id }: RunRecord): string => {
         const { started_by: by, trigger } = second.registry.record(run_id);
         return `${by.kind} ${by.name}, ${trigger}`;

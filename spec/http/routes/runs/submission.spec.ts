@@ -3,7 +3,7 @@ import type { EditableDefinition, BlackboardView } from '../../../../lib/runs/vi
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
 import type { AcceptedRerun } from '../../../../lib/runs/rerun/rerun-report.js';
 import { environmentSecrets } from '../../../../lib/definition/secrets/sources.js';
-import { createDisk, MemoryStore } from '../../../runs/store/memory-store.js';
+import { createDisk, MemoryStore } from '../../../runs/store/memory/memory-store.js';
 import { settle } from '../../../support/deferred.js';
 import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
 import { ControlledServer, TWO_WAVES } from '../../support/controlled-server.js';

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { environmentSecrets } from '../../../../lib/definition/secrets/sources.js';
 import type { ErrorBody } from '../../../../lib/http/schemas/error.js';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
-import { createDisk, MemoryStore } from '../../../runs/store/memory-store.js';
+import { createDisk, MemoryStore } from '../../../runs/store/memory/memory-store.js';
 import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { LETTER, LETTER_PIPELINES, LETTER_YAML } from '../../support/plans.js';

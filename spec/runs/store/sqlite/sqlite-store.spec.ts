@@ -12,6 +12,7 @@ import { SqliteStore } from '../../../../lib/runs/store/sqlite/sqlite-store.js';
 import { requireBuild, ROOT } from '../../../project/files.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { archiveSuite, summaryOf } from '../archive-suite.js';
 import { listRuns, storedRun, type StorePlace, storeSuite } from '../store-suite.js';
 
 const Driver = createRequire(import.meta.url)('libsql') as typeof Database;
@@ -66,6 +67,8 @@ class SqlitePlace implements StorePlace {
 
 storeSuite('SqliteStore', () => new SqlitePlace());
 
+archiveSuite('SqliteStore', () => new SqlitePlace());
+
 describe('SqliteStore (D68)', () => {
   let place: SqlitePlace;
 
@@ -112,12 +115,13 @@ describe('SqliteStore (D68)', () => {
       const bytes = 300_000;
       const parts = [{ part: 'collected', collected: [] }, { part: 'complete' }] as const;
       store.add({ ...run, submission }, { bytes: number % 100 === 0 ? bytes : 1, parts });
+      store.archive?.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
     }
     await store.idle();
     for (let number = 1; number <= 999; number++) store.remove(`run ${number}`);
     store.add(storedRun(1001));
     await store.log('run 1001', 'default').committed();
-    expect((await listRuns(store)).map(({ number }) => number)).to.deep.equal([1000, 1001]);
+    expect((await listRuns(store)).map(({ number }) => number)).to.deep.equal([1001]);
     await store.close();
     expect(place.countRows()).to.deep.equal({ runs: 2, pieces: 4 });
   });
@@ -165,7 +169,7 @@ describe('SqliteStore (D68)', () => {
     await place.open();
     await catchRejection(place.open());
     const program = `const Driver = require(process.argv[1]);
-      new Driver(process.argv[2]).exec('BEGIN EXCLUSIVE');`;
+      new Driver(process.argv[2] + '.lock').exec('BEGIN EXCLUSIVE');`;
     const driver = createRequire(import.meta.url).resolve('libsql');
     const refused = await catchRejection(execute(process.execPath, ['-e', program, driver, place.file]));
     expect(errorMessage(refused)).to.contain('database is locked');

@@ -18,9 +18,13 @@ describe('Files of runs that earlier versions have written (D68)', () => {
       const folder = new TemporaryFolder();
       const file = folder.at('runs.db');
       copyFileSync(join(FIXTURES, name), file);
-      const runs = await KeptReruns.open({ open: () => SqliteStore.open(file, PROGRAM), folder });
+      const runs = await KeptReruns.open({
+        open: () => SqliteStore.open(file, PROGRAM),
+        folder,
+        files: 'files',
+      });
       try {
-        const listed = runs.registry.list({ limit: 10 }).runs;
+        const { runs: listed } = await runs.registry.queries.listInTurns({ limit: 10 }, 'default');
         expect(listed.map(({ status }) => status)).to.deep.equal(['failed', 'failed']);
         const end = await runs.rerun(listed[0]?.run_id ?? '');
         expect(runs.calls).to.deep.equal(['b']);

@@ -1,15 +1,15 @@
-import type { Fact } from '../../../lib/execution/history/fact.js';
-import type { FactLog } from '../../../lib/execution/history/run-history.js';
-import type { ForgottenKey } from '../../../lib/runs/idempotency.js';
-import { type AddedRun, type Batch, CommitQueue } from '../../../lib/runs/store/commit-queue.js';
+import type { FactLog } from '../../../../lib/execution/history/run-history.js';
+import type { ForgottenKey } from '../../../../lib/runs/idempotency.js';
+import { type AddedRun, type Batch, CommitQueue } from '../../../../lib/runs/store/commit-queue.js';
+import type { RunArchive, RunEnd, StoredRunHead } from '../../../../lib/runs/store/run-archive.js';
 import type {
   KeptSource,
   RunStore,
   StoredFact,
   StoredRun,
-  StoredRunHead,
   StoredSubmission,
-} from '../../../lib/runs/store/run-store.js';
+} from '../../../../lib/runs/store/run-store.js';
+import { hasSettled, MemoryArchive, removeRun } from './memory-archive.js';
 
 /** The content of a disk: documents as text, by run. */
 export interface Disk {
@@ -19,17 +19,33 @@ export interface Disk {
   readonly unfinished: Map<string, string>;
   /** Keys of runs that are no longer kept, by tenant and key. */
   readonly keys: Map<string, ForgottenKey>;
+  readonly ends: Map<string, RunEnd>;
+  /** Removed runs whose files are left for reruns, each with the run that it repeats. */
+  readonly removed: Map<string, string | undefined>;
+  /** Where the files of runs are. */
+  readonly filesFolder?: string | undefined;
 }
 
-export function createDisk(): Disk {
-  return { runs: new Map(), documents: new Map(), unfinished: new Map(), keys: new Map() };
+export function createDisk(filesFolder?: string): Disk {
+  return {
+    runs: new Map(),
+    documents: new Map(),
+    unfinished: new Map(),
+    keys: new Map(),
+    ends: new Map(),
+    removed: new Map(),
+    filesFolder,
+  };
 }
 
 /** Keeps runs on a disk that is none. */
 export class MemoryStore implements RunStore {
   readonly place = 'memory';
   readonly isOptional = false;
+  readonly archive: RunArchive;
+  readonly filesFolder?: string;
   lastNumber = 0;
+  lastCreatedAt = 0;
   /** Set to a promise that commits wait for. */
   hold: Promise<void> | undefined;
   /** Set to an error that the next commit fails with. */
@@ -39,17 +55,23 @@ export class MemoryStore implements RunStore {
 
   constructor(disk: Disk) {
     this.#disk = disk;
+    if (disk.filesFolder !== undefined) this.filesFolder = disk.filesFolder;
     disk.unfinished.clear();
-    for (const { number } of disk.runs.values()) this.lastNumber = number;
+    for (const { number, createdAt } of disk.runs.values()) {
+      this.lastNumber = number;
+      this.lastCreatedAt = createdAt;
+    }
     this.#queue = new CommitQueue(async (batch) => {
       await this.hold;
       if (this.fault !== undefined) throw this.fault;
       keep(disk, batch);
     });
+    this.archive = new MemoryArchive(disk, this.#queue);
   }
 
   add(run: StoredRun, source?: KeptSource): void {
     this.lastNumber = run.number;
+    this.lastCreatedAt = run.createdAt;
     this.#queue.add(run, source);
   }
 
@@ -87,9 +109,7 @@ export class MemoryStore implements RunStore {
 
   async *heads(): AsyncIterable<StoredRunHead> {
     for (const run of this.#disk.runs.values()) {
-      const [, ...facts] = this.#read(run.id);
-      const last = (facts.flat() as StoredFact[]).at(-1) as Fact | undefined;
-      yield { ...run, hasSettled: last?.kind === 'settled' };
+      if (!this.#disk.ends.has(run.id)) yield { ...run, hasSettled: hasSettled(this.#disk, run.id) };
     }
   }
 
@@ -111,7 +131,7 @@ export class MemoryStore implements RunStore {
   }
 }
 
-function keep(disk: Disk, { added, pieces, removed, addedKeys, removedKeys }: Batch): void {
+function keep(disk: Disk, { added, pieces, ends, removed, addedKeys, removedKeys }: Batch): void {
   for (const { tenantId, key } of removedKeys) disk.keys.delete(JSON.stringify([tenantId, key]));
   for (const key of addedKeys) disk.keys.set(JSON.stringify([key.tenantId, key.key]), key);
   for (const run of added) disk.runs.set(run.id, run);
@@ -123,8 +143,6 @@ function keep(disk: Disk, { added, pieces, removed, addedKeys, removedKeys }: Ba
     else disk.documents.set(runId, [...(disk.documents.get(runId) ?? []), document]);
     if (!goesOn) unfinished.delete(runId);
   }
-  for (const id of removed) {
-    disk.runs.delete(id);
-    disk.documents.delete(id);
-  }
+  for (const end of ends) if (disk.runs.has(end.summary.run_id)) disk.ends.set(end.summary.run_id, end);
+  for (const id of removed) removeRun(disk, id);
 }

@@ -1,0 +1,119 @@
+import type { Clock } from '../../common/clock.js';
+import type { MemoryPool } from '../../common/memory/memory-pool.js';
+import type { LocalExecutor } from '../../execution/local-executor.js';
+import type { IdempotencyKey, IdempotencyStore } from '../idempotency.js';
+import type { RegistryOptions } from '../registry-options.js';
+import { MissingRunFiles } from '../rerun/missing-run-files.js';
+import type { Retention } from '../retention.js';
+import type { RestoredRun, ReviveDefinition, RunFactory } from '../run-factory.js';
+import type { RunEntry } from '../run-entry.js';
+import type { RunIndex } from '../views/run-index.js';
+import { ArchivePruner } from './archive-pruner.js';
+import type { PrunedRun, RunArchive } from './run-archive.js';
+import type { RunStore } from './run-store.js';
+import { SettledRunLoader } from './settled-run-loader.js';
+
+interface ArchiveParts {
+  readonly store: RunStore;
+  readonly archive: RunArchive;
+  readonly factory: RunFactory;
+  readonly executor: LocalExecutor;
+  readonly runs: RunIndex;
+  readonly keys: IdempotencyStore;
+  /** The settled runs in memory. */
+  readonly cache: Retention<RunEntry>;
+  readonly memory: MemoryPool | undefined;
+  readonly clock: Clock;
+  readonly options: Pick<RegistryOptions, 'archiveLimits' | 'onPruned'>;
+  /** Adds a run that was read from the archive to those that can be found. */
+  readonly enter: (run: RestoredRun) => RunEntry;
+}
+
+/** The settled runs whose home is the archive of a store; memory is a cache of them (D74). */
+export class ArchivedRuns {
+  readonly archive: RunArchive;
+  readonly #parts: ArchiveParts;
+  /** Undefined until definitions can be checked. */
+  #loader: SettledRunLoader | undefined;
+  #pruner: ArchivePruner | undefined;
+
+  constructor(parts: ArchiveParts) {
+    this.#parts = parts;
+    this.archive = parts.archive;
+  }
+
+  /** From then on, runs can be read, and the limits of the archive hold. */
+  start(revive: ReviveDefinition): void {
+    const { store, archive, factory, memory, executor, enter, cache, clock, options } = this.#parts;
+    this.#loader = new SettledRunLoader({
+      store,
+      archive,
+      factory,
+      revive,
+      memory,
+      createMissingFiles: () => new MissingRunFiles(executor),
+      enter,
+      cache: (entry) => cache.add(entry),
+      drop: (entry) => this.unload(entry),
+    });
+    const { archiveLimits, onPruned } = options;
+    if (archiveLimits === undefined) return;
+    this.#pruner = new ArchivePruner(archive, archiveLimits, clock, (runs) => {
+      for (const run of runs) this.#forget(run);
+      onPruned?.(runs);
+    });
+    this.#pruner.start();
+  }
+
+  /** Reads a settled run into memory, unless it is not kept, or not of these tenants. Rejects as `SettledRunLoader.load`. */
+  async load(runId: string, tenants: readonly string[] | null): Promise<void> {
+    await this.#loader?.load(runId, tenants);
+  }
+
+  /** Gives a key back to the run that was submitted with it. */
+  async findKey(tenantId: string, { key }: IdempotencyKey): Promise<void> {
+    const { keys, archive } = this.#parts;
+    if (keys.has(tenantId, key)) return;
+    const head = await archive.findKey(tenantId, key);
+    // Another submission may have taken the key meanwhile.
+    if (head?.idempotency === undefined || keys.has(tenantId, key)) return;
+    keys.restore(tenantId, head.idempotency, head.id);
+  }
+
+  /** Call when a run has settled, and the archive has its end. */
+  onSettled(entry: RunEntry): void {
+    this.#parts.runs.moveToCache(entry);
+    this.#parts.cache.add(entry);
+  }
+
+  /** Drops a run from memory. */
+  unload(entry: RunEntry): void {
+    const { runs, keys, executor } = this.#parts;
+    const { id } = entry.run;
+    runs.dropFromCache(entry);
+    keys.unload(id);
+    executor.unload(id);
+    entry.drop();
+  }
+
+  /** Deletes nothing from then on. Returns what to wait for until nothing is deleted any more. */
+  close(): Promise<void> | undefined {
+    return this.#pruner?.close();
+  }
+
+  /** Forgets a run that was deleted because of the limits. */
+  #forget({ id, tenantId, status, idempotency }: PrunedRun): void {
+    const { runs, keys, cache, executor } = this.#parts;
+    const entry = runs.get(id);
+    if (entry !== undefined) {
+      cache.delete(entry);
+      runs.dropFromCache(entry);
+      executor.unload(id);
+      entry.drop();
+    }
+    if (idempotency !== undefined && !keys.has(tenantId, idempotency.key))
+      keys.restore(tenantId, idempotency, id);
+    keys.forgetRun(id, status);
+    runs.changed(tenantId);
+  }
+}

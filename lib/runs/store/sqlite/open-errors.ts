@@ -1,0 +1,57 @@
+import { open as openFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { errorMessage, WavetrainError } from '../../../common/errors.js';
+
+/** The path of the package `libsql`. @throws WavetrainError `bad_usage` that says how to install it */
+export function findDriver(): string {
+  try {
+    return createRequire(import.meta.url).resolve('libsql');
+  } catch (cause) {
+    throw new WavetrainError(
+      'bad_usage',
+      'SERVICE_STORE needs the package libsql: install it with "npm install libsql" where Wavetrain is installed',
+      { cause },
+    );
+  }
+}
+
+/** Says what keeps a file from being opened as a store, and what to do. */
+export async function cannotOpen(file: string, cause: unknown): Promise<WavetrainError> {
+  const said = errorMessage(cause);
+  // SQLite says so of a file whose folder is read-only, and of much else.
+  const message = /I\/O error/i.test(said) && !(await isWritable(file)) ? 'readonly' : said;
+  const known = REASONS.find(([pattern]) => pattern.test(message));
+  const reason = known === undefined ? message : known[1];
+  return new WavetrainError('bad_usage', `the store ${file} cannot be opened: ${reason}`, { cause });
+}
+
+async function isWritable(path: string): Promise<boolean> {
+  try {
+    await (await openFile(path, 'r+')).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const LOCKED = /locked|busy/i;
+
+/** Returns true when an error says that another process has a file open. */
+export function isLocked(error: unknown): boolean {
+  return LOCKED.test(errorMessage(error));
+}
+
+/** The messages of SQLite, and their meaning here. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [LOCKED, 'another process has it open: stop that one, or name another file'],
+  [/malformed|corrupt/i, 'it is broken: restore a copy of it, or name another file'],
+  [/not a database/i, 'it is not a database: name another file'],
+  [
+    /unable to open|unable to read|cannot open|ENOENT|ENOTDIR|EISDIR/i,
+    'its folder must exist and be writable',
+  ],
+  [
+    /readonly|read-only|EACCES|EPERM|EROFS/i,
+    'it is read-only: allow writing to it and to its folder, or name another file',
+  ],
+];

@@ -1,0 +1,104 @@
+import { Worker } from 'node:worker_threads';
+import { errorMessage } from '../../../common/errors.js';
+import { FairQueue } from '../../../common/scheduling/fair-queue.js';
+import type { ReadRequest, StoreAnswer, StoreRequest, ThreadOptions } from './store-thread.js';
+
+/** A thread that has the file open. It answers in the order of the requests. */
+export class StoreThread {
+  readonly #worker: Worker;
+  readonly #waiting: {
+    readonly resolve: (value: unknown) => void;
+    readonly reject: (error: Error) => void;
+  }[] = [];
+  /** Resolves when the file is open: of the thread that writes, with the last run. */
+  readonly opened: Promise<unknown>;
+  /** Why the thread answers no more. */
+  #fault: Error | undefined;
+
+  constructor(program: string, data: ThreadOptions) {
+    this.#worker = new Worker(program, { workerData: data });
+    // Runs that wait for the thread keep the process alive themselves.
+    this.#worker.unref();
+    this.opened = this.#next();
+    this.#worker.on('message', (answer: StoreAnswer) => {
+      const waiting = this.#waiting.shift();
+      if (answer.ok) waiting?.resolve(answer.value);
+      else waiting?.reject(Object.assign(new Error(explain(answer.error)), { code: answer.code }));
+    });
+    this.#worker.on('error', (error: unknown) => this.#fail(error));
+    this.#worker.on('exit', () => this.#fail(new Error('its thread has ended')));
+  }
+
+  /** Rejects when the thread has ended, as when it cannot do what it is asked. */
+  ask(request: StoreRequest): Promise<unknown> {
+    if (this.#fault !== undefined) return Promise.reject(this.#fault);
+    this.#worker.postMessage(request);
+    return this.#next();
+  }
+
+  /** Closes the file, unless that has happened or the thread has ended. */
+  async close(): Promise<void> {
+    if (this.#fault === undefined) await this.ask({ kind: 'close' });
+    await this.end();
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #next(): Promise<unknown> {
+    this.#worker.ref();
+    return new Promise<unknown>((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+    }).finally(() => {
+      if (this.#waiting.length === 0) this.#worker.unref();
+    });
+  }
+
+  #fail(cause: unknown): void {
+    this.#fault ??= new Error(errorMessage(cause), { cause });
+    const error = this.#fault;
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  }
+}
+
+/** Says what to do about what SQLite says, as far as that is known. */
+function explain(message: string): string {
+  if (!/database or disk is full/i.test(message)) return message;
+  return 'the disk is full: make room, then start the server again: runs go on from what was kept';
+}
+
+/** A request that waits for the thread that reads. */
+interface WaitingRead {
+  readonly request: ReadRequest;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Lets tenants take turns at the thread that reads: a search takes a tenth of a second, and delays the searches of its tenant. */
+export class FairReader {
+  readonly #thread: StoreThread;
+  readonly #waiting = new FairQueue<WaitingRead>();
+  #isReading = false;
+
+  constructor(thread: StoreThread) {
+    this.#thread = thread;
+  }
+
+  /** @param tenantId of the caller; empty for the server itself */
+  read(request: ReadRequest, tenantId: string): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(tenantId, { request, resolve, reject });
+      if (!this.#isReading) void this.#readAll();
+    });
+  }
+
+  async #readAll(): Promise<void> {
+    this.#isReading = true;
+    for (let next = this.#waiting.next(); next !== undefined; next = this.#waiting.next()) {
+      const { request, resolve, reject } = next;
+      await this.#thread.ask(request).then(resolve, reject);
+    }
+    this.#isReading = false;
+  }
+}
