@@ -1,4 +1,6 @@
 import type Database from 'libsql';
+import { completeClock } from '../../../common/clock.js';
+import { packNext, PARTS_PER_RUN } from './packing.js';
 import { inTransaction, prepare, selectAll, selectOne } from './statements.js';
 
 /** So much of removed runs is deleted with one commit, in rows and in bytes: others wait for it. */
@@ -10,6 +12,9 @@ const SLICES_AT_CLOSE = 100;
 
 /** Between two slices, others have the disk for so long. */
 const CLEANING_DELAY_MS = 10;
+
+/** Runs are packed for so long at once, in milliseconds. */
+const PACKING_MS = 3;
 
 /** So many free pages are given back with one commit: more would let others wait. */
 const PAGES_PER_COMMIT = 64;
@@ -27,10 +32,11 @@ const WITHOUT_USERS = 3;
 /** Removes the files of a run. */
 type RemoveFiles = (runId: string) => Promise<void>;
 
-/** Deletes removed runs with their files, and gives their room back to the disk, a slice at a time. */
+/** Packs settled runs, deletes removed ones with their files, and gives their room back to the disk, a slice at a time. */
 export class Cleaner {
   readonly #database: Database.Database;
   readonly #removeFiles: RemoveFiles;
+  readonly #clock = completeClock();
   readonly #removals = new Set<Promise<void>>();
   #isAtWork = false;
 
@@ -72,7 +78,17 @@ export class Cleaner {
     const withoutUsers: string[] = [];
     const hasMore = deleteSlice(this.#database, withoutUsers);
     for (const id of withoutUsers) this.#removeFilesOf(id);
-    return giveBack(this.#database) || hasMore;
+    const isUnpacked = this.#packSlice();
+    return giveBack(this.#database) || hasMore || isUnpacked;
+  }
+
+  /** Returns false when every settled run is packed. */
+  #packSlice(): boolean {
+    const startedAt = this.#clock.monotonicNow();
+    while (packNext(this.#database)) {
+      if (this.#clock.monotonicNow() - startedAt > PACKING_MS) return true;
+    }
+    return false;
   }
 
   #removeFilesOf(runId: string): void {
@@ -102,7 +118,7 @@ interface RemovedRow {
  * @param withoutUsers receives the runs whose files are to be removed
  */
 function deleteSlice(database: Database.Database, withoutUsers: string[]): boolean {
-  const left = { rows: ROWS_PER_SLICE, bytes: BYTES_PER_SLICE };
+  const left: SliceRoom = { rows: ROWS_PER_SLICE, bytes: BYTES_PER_SLICE };
   let hasMore = true;
   inTransaction(database, () => {
     while (left.rows > 0 && left.bytes > 0 && hasMore) {
@@ -113,6 +129,7 @@ function deleteSlice(database: Database.Database, withoutUsers: string[]): boole
       hasMore = row !== undefined;
       if (row === undefined) break;
       deletePieces(database, row.number, left);
+      deleteParts(database, row.number, left);
       // The pieces of the run may have used up the slice.
       if (left.rows > 0 && left.bytes > 0) {
         left.rows--;
@@ -123,22 +140,40 @@ function deleteSlice(database: Database.Database, withoutUsers: string[]): boole
   return hasMore;
 }
 
-/** Deletes pieces of a run. @param left how much of it may be deleted: reduced by what is */
-function deletePieces(database: Database.Database, run: number, left: { rows: number; bytes: number }): void {
-  const rows = selectAll<{ n: number; bytes: number }>(
-    database,
-    'SELECT n, octet_length(text) AS bytes FROM piece WHERE run = ? ORDER BY n LIMIT ?',
-    run,
-    left.rows,
-  );
-  let last = 0;
+/** How much of removed runs may still be deleted with a commit. */
+interface SliceRoom {
+  rows: number;
+  bytes: number;
+}
+
+function deletePieces(database: Database.Database, run: number, left: SliceRoom): void {
+  const sizes = 'SELECT n, octet_length(text) AS bytes FROM piece WHERE run = ? ORDER BY n LIMIT ?';
+  const last = takeRows(selectAll<SizedRow>(database, sizes, run, left.rows), left);
+  prepare(database, 'DELETE FROM piece WHERE run = ? AND n <= ?').run(run, last);
+}
+
+function deleteParts(database: Database.Database, run: number, left: SliceRoom): void {
+  const [first, end] = [run * PARTS_PER_RUN, (run + 1) * PARTS_PER_RUN];
+  const sizes = 'SELECT n, length(data) AS bytes FROM packed WHERE n >= ? AND n < ? ORDER BY n LIMIT ?';
+  const last = takeRows(selectAll<SizedRow>(database, sizes, first, end, left.rows), left);
+  prepare(database, 'DELETE FROM packed WHERE n >= ? AND n <= ?').run(first, last);
+}
+
+interface SizedRow {
+  readonly n: number;
+  readonly bytes: number;
+}
+
+/** Returns the last of the rows for which there is room, and takes the room; -1 when there is none. */
+function takeRows(rows: readonly SizedRow[], left: SliceRoom): number {
+  let last = -1;
   for (const { n, bytes } of rows) {
     if (left.bytes <= 0) break;
     last = n;
     left.rows--;
     left.bytes -= bytes;
   }
-  prepare(database, 'DELETE FROM piece WHERE run = ? AND n <= ?').run(run, last);
+  return last;
 }
 
 /** Deletes the row of a run without files. Returns true when the files of the run are to be removed first. */
@@ -165,10 +200,23 @@ function deleteRow(
   database: Database.Database,
   { number, rerunOf }: Pick<RemovedRow, 'number' | 'rerunOf'>,
 ): void {
+  const definition = selectOne<{ definition: number | null }>(
+    database,
+    'SELECT definition FROM run WHERE number = ?',
+    number,
+  )?.definition;
   prepare(database, 'DELETE FROM run WHERE number = ?').run(number);
+  if (definition != null) deleteUnusedDefinition(database, definition);
   if (rerunOf === null || isRerun(database, rerunOf)) return;
   const earlier = selectOne<{ removed: number }>(database, 'SELECT removed FROM run WHERE id = ?', rerunOf);
   if (earlier?.removed === FILES_ONLY) setRemoved(database, rerunOf, TO_BE_DELETED);
+}
+
+function deleteUnusedDefinition(database: Database.Database, definition: number): void {
+  const users =
+    'SELECT 1 FROM run INDEXED BY run_by_definition WHERE definition = ? AND definition IS NOT NULL LIMIT 1';
+  if (selectOne(database, users, definition) !== undefined) return;
+  prepare(database, 'DELETE FROM definition WHERE n = ?').run(definition);
 }
 
 function setRemoved(database: Database.Database, runId: string, removed: number): void {

@@ -6,7 +6,7 @@ import { endsSettled, SETTLED_LENGTH } from '../run-writer.js';
 import { STATES } from './run-columns.js';
 import { inTransaction, selectAll, selectOne } from './statements.js';
 
-export interface PieceRow {
+interface PieceRow {
   /** Grows from piece to piece. */
   readonly n: number;
   readonly text: string;
@@ -125,7 +125,7 @@ function readSubmission(database: Database.Database, runId: string): string {
   return submission;
 }
 
-export function readPieces(
+function readPieces(
   database: Database.Database,
   runId: string,
   after: number,

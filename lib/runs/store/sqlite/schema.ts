@@ -51,8 +51,16 @@ const MIGRATIONS: readonly string[] = [
    ALTER TABLE run ADD COLUMN starter_name TEXT;
    ALTER TABLE run ADD COLUMN artifacts INTEGER;
    ALTER TABLE run ADD COLUMN cost REAL;
-   -- Of its facts as they are kept.
+   -- Of its packed parts.
    ALTER TABLE run ADD COLUMN bytes INTEGER;
+   ALTER TABLE run ADD COLUMN definition INTEGER;
+   ALTER TABLE run ADD COLUMN is_packed INTEGER NOT NULL DEFAULT 0;
+   CREATE INDEX run_unpacked ON run (number) WHERE state > 0 AND is_packed = 0;
+   CREATE INDEX run_by_definition ON run (definition) WHERE definition IS NOT NULL;
+   -- What many runs were submitted with, once: the SHA-256 of its text, and the text.
+   CREATE TABLE definition (n INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, data BLOB NOT NULL);
+   -- What is kept of settled runs: the number of the run times 2^20, and the number of the part.
+   CREATE TABLE packed (n INTEGER PRIMARY KEY, data BLOB NOT NULL);
    CREATE INDEX run_at_work ON run (number) WHERE state = 0 AND removed = 0;
    CREATE INDEX run_by_state ON run (tenant, state, number) WHERE state > 0;
    CREATE INDEX run_by_pipeline ON run (tenant, pipeline, state, number) WHERE state > 0;

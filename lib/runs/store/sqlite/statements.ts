@@ -20,13 +20,14 @@ export function prepare(database: Database.Database, sql: string): Database.Stat
 /** Returns the first row, as `get` of the driver, which adds a field of its own to it. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a row has the columns that the text names
 export function selectOne<R>(database: Database.Database, sql: string, ...values: unknown[]): R | undefined {
-  return prepare(database, sql).all(...values)[0] as R | undefined;
+  return prepare(database, sql).all(values)[0] as R | undefined;
 }
 
 /** Reads all rows at once: rows that are asked for one by one are read a hundred at a time anyway. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a row has the columns that the text names
 export function selectAll<R>(database: Database.Database, sql: string, ...values: unknown[]): readonly R[] {
-  return prepare(database, sql).all(...values) as R[];
+  // In a list: the driver takes a buffer that comes alone for an object with names.
+  return prepare(database, sql).all(values) as R[];
 }
 
 export function inTransaction(database: Database.Database, work: () => void): void {

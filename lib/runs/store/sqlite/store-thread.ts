@@ -15,11 +15,11 @@ import {
   completeRows,
   readHead,
   readHeads,
-  readPieces,
   removeUnfinished,
   type RunRow,
   toHead,
 } from './pieces.js';
+import { type ChunkCursor, readChunk } from './documents.js';
 import { prune } from './prune.js';
 import { countRuns, readLastRuns, readPage } from './run-list.js';
 import { selectAll, selectOne } from './statements.js';
@@ -35,7 +35,7 @@ export type WriteRequest =
 export type ReadRequest =
   | { readonly kind: 'heads'; readonly after: number }
   | { readonly kind: 'head'; readonly runId: string }
-  | { readonly kind: 'pieces'; readonly runId: string; readonly after: number; readonly limit: number }
+  | { readonly kind: 'chunk'; readonly runId: string; readonly cursor: ChunkCursor | undefined }
   | { readonly kind: 'keys' }
   | { readonly kind: 'key'; readonly tenantId: string; readonly key: string }
   | { readonly kind: 'page'; readonly query: RunQuery; readonly range: ArchiveRange }
@@ -122,7 +122,7 @@ class Writer implements Connection {
     switch (request.kind) {
       case 'keep':
         commit(database, request.batch);
-        if (request.batch.removed.length > 0) this.#cleaner.wake();
+        if (request.batch.removed.length > 0 || request.batch.ends.length > 0) this.#cleaner.wake();
         return undefined;
       case 'prune':
         this.#cleaner.wake();
@@ -167,8 +167,8 @@ class Reader implements Connection {
         return readHeads(database, request.after);
       case 'head':
         return readHead(database, request.runId);
-      case 'pieces':
-        return readPieces(database, request.runId, request.after, request.limit);
+      case 'chunk':
+        return readChunk(database, request.runId, request.cursor);
       case 'keys':
         return selectAll(
           database,

@@ -13,7 +13,7 @@ import { requireBuild, ROOT } from '../../../project/files.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { archiveSuite, summaryOf } from '../archive-suite.js';
-import { listRuns, storedRun, type StorePlace, storeSuite } from '../store-suite.js';
+import { cancelFact, listRuns, storedRun, type StorePlace, storeSuite } from '../store-suite.js';
 
 const Driver = createRequire(import.meta.url)('libsql') as typeof Database;
 const execute = promisify(execFile);
@@ -39,12 +39,17 @@ class SqlitePlace implements StorePlace {
   }
 
   /** The rows of a file that is closed. */
-  countRows(file = this.file): { readonly runs: number; readonly pieces: number } {
+  countRows(file = this.file): Record<'runs' | 'pieces' | 'parts' | 'definitions', number> {
     const database = new Driver(file);
     try {
-      const counts = 'SELECT (SELECT count(*) FROM run) AS runs, (SELECT count(*) FROM piece) AS pieces';
-      const { runs, pieces } = database.prepare(counts).get() as { runs: number; pieces: number };
-      return { runs, pieces };
+      const count = (table: string): number =>
+        (database.prepare(`SELECT count(*) AS rows FROM ${table}`).all() as { rows: number }[])[0]?.rows ?? 0;
+      return {
+        runs: count('run'),
+        pieces: count('piece'),
+        parts: count('packed'),
+        definitions: count('definition'),
+      };
     } finally {
       database.close();
     }
@@ -123,7 +128,7 @@ describe('SqliteStore (D68)', () => {
     await store.log('run 1001', 'default').committed();
     expect((await listRuns(store)).map(({ number }) => number)).to.deep.equal([1001]);
     await store.close();
-    expect(place.countRows()).to.deep.equal({ runs: 2, pieces: 4 });
+    expect(place.countRows()).to.deep.equal({ runs: 2, pieces: 1, parts: 1, definitions: 1 });
   });
 
   it('goes on to delete what a process had removed when it ended', async () => {
@@ -135,7 +140,7 @@ describe('SqliteStore (D68)', () => {
     const crashed = await place.openAfterCrash();
     expect(await listRuns(crashed)).to.deep.equal([]);
     await crashed.close();
-    expect(place.countRows(place.copy)).to.deep.equal({ runs: 0, pieces: 0 });
+    expect(place.countRows(place.copy)).to.deep.equal({ runs: 0, pieces: 0, parts: 0, definitions: 0 });
   });
 
   it('gives back long submissions, which are kept in pieces, and short ones', async () => {
@@ -151,6 +156,49 @@ describe('SqliteStore (D68)', () => {
       ...Array.from({ length: 20 }, () => 2 ** 20),
       ...Array.from({ length: 10 }, () => 10),
     ]);
+  });
+
+  it('packs settled runs, their definitions once, and gives back what they were (D74)', async () => {
+    const store = await place.open();
+    const long = 'x'.repeat(3 * 2 ** 20);
+    for (let number = 1; number <= 3; number++) {
+      const run = storedRun(number);
+      const inputs = number === 3 ? { long } : { number };
+      store.add({ ...run, submission: { ...run.submission, inputs } });
+      for (let at = 0; at < 3; at++) store.log(run.id, 'default').append(cancelFact(at));
+      store.log(run.id, 'default').append({ kind: 'settled', at: 3 });
+      store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
+    }
+    await store.idle();
+    const read = async (from: RunStore): Promise<unknown> =>
+      Promise.all(
+        ['run 1', 'run 2', 'run 3'].map(async (id) => [await from.submission(id), await from.facts(id)]),
+      );
+    const before = await read(store);
+    await store.close();
+    // The definition of a submission in several pieces stays in it.
+    expect(place.countRows()).to.deep.include({ pieces: 0, definitions: 1 });
+    expect(statSync(place.file).size).to.be.lessThan(2 ** 19);
+    const again = await place.open();
+    expect(await read(again)).to.deep.equal(before);
+    for (const id of ['run 1', 'run 2', 'run 3']) again.remove(id);
+    await again.close();
+    expect(place.countRows()).to.deep.equal({ runs: 0, pieces: 0, parts: 0, definitions: 0 });
+  });
+
+  it('reads a run as a whole that is packed meanwhile (D74)', async () => {
+    const store = await place.open();
+    const run = storedRun(1);
+    store.add(run);
+    const log = store.log(run.id, 'default');
+    for (let at = 0; at < 40_000; at++) log.append(cancelFact(at));
+    log.append({ kind: 'settled', at: 0 });
+    store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
+    await log.committed();
+    // The thread packs a slice between two of these reads.
+    for (let round = 0; round < 5; round++) {
+      expect((await store.facts(run.id)).length).to.equal(40_001);
+    }
   });
 
   it('refuses a second process, and a file that is none of its own', async () => {
