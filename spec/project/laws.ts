@@ -380,7 +380,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/common/workers/programs/program-host.ts':
         'a process of its own, which gives programs the time to end when the server has died',
       'lib/common/clock.ts': 'the default clock',
-      'lib/runs/store/sqlite/cleaner.ts':
+      'lib/runs/store/sqlite/thread/cleaner.ts':
         'a thread of its own, which lets others have the disk while it deletes',
     },
   },
@@ -432,8 +432,10 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/execution/session/session.ts': 'caught where the session is read, and fails the run or the task',
   'lib/http/routing/endpoint.ts': 'a bug: a response that its own schema rejects',
   'lib/definition/assert.ts': 'a bug: what the checks proved is missing',
-  'lib/runs/store/sqlite/schema.ts': 'answered to SqliteStore, which says what cannot be kept or opened',
-  'lib/runs/store/sqlite/store-thread.ts':
+  'lib/runs/store/sqlite/thread/packing.ts': 'answered to SqliteStore, which says what cannot be read',
+  'lib/runs/store/sqlite/thread/schema.ts':
+    'answered to SqliteStore, which says what cannot be kept or opened',
+  'lib/runs/store/sqlite/thread/store-thread.ts':
     'answered to SqliteStore, which says what cannot be kept or opened',
   'lib/tools/loading/parse-tool.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/document-formats/csv.ts': 'caught by parseCsv, which throws a ToolError with the line',

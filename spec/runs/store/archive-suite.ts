@@ -162,20 +162,24 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
         fc.array(ended, { maxLength: 20 }),
         fc.array(queried, { minLength: 5, maxLength: 5 }),
       ] as const;
+      const ids: string[] = [];
       await fc.assert(
         fc.asyncProperty(...shape, async (runs, queries) => {
-          await place.remove();
-          place = createPlace();
-          store = await place.open();
-          let createdAt = 0;
+          for (const id of ids.splice(0)) store.remove(id);
+          const first = store.lastNumber + 1;
+          const base = store.lastCreatedAt + 100;
+          let createdAt = base;
           const expected = runs.map(({ gap, ...changes }, index) => {
             createdAt += gap;
-            const id = `${String(index).padStart(8, '0')}-0000-7000-8000-000000000000`;
-            const run = { ...runOf(index + 1, changes.tenant_id, id), createdAt };
+            const number = first + index;
+            const id = `${String(number).padStart(8, '0')}-0000-7000-8000-000000000000`;
+            ids.push(id);
+            const run = { ...runOf(number, changes.tenant_id, id), createdAt };
             return addSettled(store, run, changes);
           });
           await store.idle();
-          for (const query of queries as RunQuery[]) {
+          for (const each of queries as RunQuery[]) {
+            const query = withTimesFrom(each, base);
             const everyStatus = expected.filter((summary) => matches(summary, query)).toReversed();
             const { status } = query;
             const wanted = everyStatus.filter((summary) => status === undefined || summary.status === status);
@@ -272,9 +276,27 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
   });
 }
 
+/** @param base milliseconds since 1970 that the times of the query count from */
+function withTimesFrom(query: RunQuery, base: number): RunQuery {
+  const { createdAfterMs: after, createdBeforeMs: before } = query;
+  return {
+    ...query,
+    createdAfterMs: after === undefined ? undefined : base + after,
+    createdBeforeMs: before === undefined ? undefined : base + before,
+  };
+}
+
 /** The filters of a list, but for the status. */
 function matches(run: RunSummary, query: RunQuery): boolean {
-  const { tenants, pipeline_id, trigger, startedBy, text, createdAfterMs = 0, createdBeforeMs = 1e9 } = query;
+  const {
+    tenants,
+    pipeline_id,
+    trigger,
+    startedBy,
+    text,
+    createdAfterMs = 0,
+    createdBeforeMs = Number.POSITIVE_INFINITY,
+  } = query;
   const createdAt = Date.parse(run.created_at);
   const searched = [run.pipeline_id, run.goal, run.error ?? ''].map((part) => part.toLowerCase());
   const wanted = text?.toLowerCase() ?? '';

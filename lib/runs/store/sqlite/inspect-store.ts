@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { errorCode } from '../../../common/errors.js';
 import type Database from 'libsql';
-import { type OpenFile, openReader } from './connection.js';
-import { assertOurs } from './schema.js';
+import { type OpenFile, openReader } from './thread/connection.js';
+import { assertOurs } from './thread/schema.js';
 import { cannotOpen, findDriver, isLocked } from './open-errors.js';
 
 /** The facts of a store that can be seen from outside. */

@@ -11,8 +11,8 @@ import type {
   RunEnd,
   StoredRunHead,
 } from '../run-archive.js';
-import { NO_ENDS } from './run-columns.js';
-import type { PartialCount } from './run-list.js';
+import { NO_ENDS } from './thread/run-columns.js';
+import type { PartialCount } from './thread/run-list.js';
 import type { FairReader, StoreThread } from './thread-client.js';
 
 /** The settled runs of a SQLite file (D74). */

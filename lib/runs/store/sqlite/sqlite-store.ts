@@ -6,9 +6,9 @@ import { CommitQueue } from '../commit-queue.js';
 import type { RunArchive, StoredRunHead } from '../run-archive.js';
 import type { KeptSource, RunStore, StoredFact, StoredRun, StoredSubmission } from '../run-store.js';
 import { cannotOpen, findDriver } from './open-errors.js';
-import type { ChunkCursor, DocumentChunk } from './documents.js';
+import type { ChunkCursor, DocumentChunk } from './thread/documents.js';
 import { SqliteArchive } from './sqlite-archive.js';
-import type { LastStoredRun } from './store-thread.js';
+import type { LastStoredRun } from './thread/store-thread.js';
 import { FairReader, StoreThread } from './thread-client.js';
 
 interface StoredDocument {

@@ -1,5 +1,5 @@
 import type Database from 'libsql';
-import type { ArchiveLimits, EndStatus, PrunedRun, PruneReason } from '../run-archive.js';
+import type { ArchiveLimits, EndStatus, PrunedRun, PruneReason } from '../../run-archive.js';
 import { readPragma } from './cleaner.js';
 import { markRemoved, type RemovableRow } from './commit.js';
 import { HEAD_COLUMNS, type RunRow, toHead } from './pieces.js';

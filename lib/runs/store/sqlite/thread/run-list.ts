@@ -1,13 +1,13 @@
 import type Database from 'libsql';
-import type { Clock } from '../../../common/clock.js';
-import { LISTING_LIMITS } from '../../../common/limits.js';
+import type { Clock } from '../../../../common/clock.js';
+import { LISTING_LIMITS } from '../../../../common/limits.js';
 import {
   MIN_ID_LENGTH,
   type DefinitionOfTenant,
   type RunQuery,
   type RunStatusFilter,
-} from '../../views/run-query.js';
-import type { ArchivePage, EndCounts, ListedRun, ArchiveRange } from '../run-archive.js';
+} from '../../../views/run-query.js';
+import type { ArchivePage, EndCounts, ListedRun, ArchiveRange } from '../../run-archive.js';
 import { END_STATES, NO_ENDS, STATES, SUMMARY_COLUMNS, type SummaryRow, toListedRun } from './run-columns.js';
 import { selectAll, selectOne } from './statements.js';
 

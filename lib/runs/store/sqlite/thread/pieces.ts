@@ -1,8 +1,8 @@
 import type Database from 'libsql';
-import type { IdempotencyKey } from '../../idempotency.js';
-import type { EndStatus, StoredRunHead } from '../run-archive.js';
-import type { StoredSubmission } from '../run-store.js';
-import { endsSettled, SETTLED_LENGTH } from '../run-writer.js';
+import type { IdempotencyKey } from '../../../idempotency.js';
+import type { EndStatus, StoredRunHead } from '../../run-archive.js';
+import type { StoredSubmission } from '../../run-store.js';
+import { endsSettled, SETTLED_LENGTH } from '../../run-writer.js';
 import { STATES } from './run-columns.js';
 import { inTransaction, selectAll, selectOne } from './statements.js';
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import type Database from 'libsql';
-import { errorCode } from '../../../common/errors.js';
+import { errorCode } from '../../../../common/errors.js';
 import { assertOurs, migrate } from './schema.js';
 
 export type OpenFile = (file: string) => Database.Database;

@@ -2,11 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'libsql';
-import { type Clock, completeClock } from '../../../common/clock.js';
-import type { DefinitionOfTenant, RunQuery } from '../../views/run-query.js';
-import type { Batch } from '../commit-queue.js';
-import type { ArchiveLimits, ArchiveRange } from '../run-archive.js';
-import { isInOwnFolders } from '../../../execution/invocation/files/own-folder.js';
+import { type Clock, completeClock } from '../../../../common/clock.js';
+import type { DefinitionOfTenant, RunQuery } from '../../../views/run-query.js';
+import type { Batch } from '../../commit-queue.js';
+import type { ArchiveLimits, ArchiveRange } from '../../run-archive.js';
+import { isInOwnFolders } from '../../../../execution/invocation/files/own-folder.js';
 import { Cleaner } from './cleaner.js';
 import { commit } from './commit.js';
 import { openReader, openWriter, type WritableFile } from './connection.js';
@@ -19,7 +19,7 @@ import {
   type RunRow,
   toHead,
 } from './pieces.js';
-import { type ChunkCursor, readChunk } from './documents.js';
+import { type ChunkCursor, readDocuments } from './documents.js';
 import { prune } from './prune.js';
 import { countRuns, readLastRuns, readPage } from './run-list.js';
 import { selectAll, selectOne } from './statements.js';
@@ -168,7 +168,7 @@ class Reader implements Connection {
       case 'head':
         return readHead(database, request.runId);
       case 'chunk':
-        return readChunk(database, request.runId, request.cursor);
+        return readDocuments(database, request.runId, request.cursor);
       case 'keys':
         return selectAll(
           database,

@@ -1,7 +1,7 @@
 import type Database from 'libsql';
-import { LISTING_LIMITS } from '../../../common/limits.js';
-import type { Batch } from '../commit-queue.js';
-import type { RunEnd } from '../run-archive.js';
+import { LISTING_LIMITS } from '../../../../common/limits.js';
+import type { Batch } from '../../commit-queue.js';
+import type { RunEnd } from '../../run-archive.js';
 import { STATES, toColumns } from './run-columns.js';
 import { inTransaction, prepare, selectOne } from './statements.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import type Database from 'libsql';
-import type { StoredSubmission } from '../run-store.js';
+import type { StoredSubmission } from '../../run-store.js';
 import { inTransaction, prepare, selectAll, selectOne } from './statements.js';
 
 /** A run has so many parts at most; its parts follow each other in the table, so that they need no index. */
@@ -131,7 +131,7 @@ function takeDefinition(database: Database.Database, run: number, submission: st
 }
 
 /** The definition that was kept apart, as JSON; undefined when it is in the submission. */
-export function readDefinition(database: Database.Database, run: number): string | undefined {
+export function readSharedDefinition(database: Database.Database, run: number): string | undefined {
   const sql = 'SELECT data FROM definition WHERE n = (SELECT definition FROM run WHERE number = ?)';
   const data = selectOne<{ data: ArrayBuffer }>(database, sql, run)?.data;
   return data && unpack(data);

@@ -1,5 +1,5 @@
 import type Database from 'libsql';
-import { countParts, PARTS_PER_RUN, readDefinition, unpack } from './packing.js';
+import { countParts, PARTS_PER_RUN, readSharedDefinition, unpack } from './packing.js';
 import { selectAll, selectOne } from './statements.js';
 
 /** About as many bytes of a run are read at once. */
@@ -28,7 +28,7 @@ export interface DocumentChunk {
 const NOTHING: DocumentChunk = { texts: [], next: undefined, definition: undefined, isStale: false };
 
 /** Reads a part of what is kept of a run: packed parts first, then pieces. Returns nothing for a run that is not kept. */
-export function readChunk(
+export function readDocuments(
   database: Database.Database,
   runId: string,
   cursor: ChunkCursor | undefined,
@@ -39,7 +39,7 @@ export function readChunk(
   const parts = countParts(database, number);
   if (cursor !== undefined && cursor.parts !== parts) return { ...NOTHING, isStale: true };
   const { part, n } = cursor ?? { part: 0, n: 0 };
-  const definition = cursor === undefined ? readDefinition(database, number) : undefined;
+  const definition = cursor === undefined ? readSharedDefinition(database, number) : undefined;
   if (part < parts) {
     const [text = ''] = selectAll<{ data: ArrayBuffer }>(
       database,

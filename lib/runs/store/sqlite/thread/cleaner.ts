@@ -1,5 +1,5 @@
 import type Database from 'libsql';
-import { completeClock } from '../../../common/clock.js';
+import { completeClock } from '../../../../common/clock.js';
 import { packNext, PARTS_PER_RUN } from './packing.js';
 import { inTransaction, prepare, selectAll, selectOne } from './statements.js';
 
