@@ -41,12 +41,12 @@ export function readDocuments(
   const { part, n } = cursor ?? { part: 0, n: 0 };
   const definition = cursor === undefined ? readSharedDefinition(database, number) : undefined;
   if (part < parts) {
-    const [text = ''] = selectAll<{ data: ArrayBuffer }>(
-      database,
-      'SELECT data FROM packed WHERE n = ?',
-      number * PARTS_PER_RUN + part,
-    ).map(({ data }) => unpack(data));
-    return { texts: [text], next: { part: part + 1, parts, n }, definition, isStale: false };
+    const sql = 'SELECT data FROM packed WHERE n = ?';
+    const [row] = selectAll<{ data: ArrayBuffer }>(database, sql, number * PARTS_PER_RUN + part);
+    const texts = row === undefined ? [] : [unpack(row.data)];
+    // Most runs are one part: a second read would find nothing.
+    const isLast = part + 1 === parts && !hasPieces(database, number);
+    return { texts, next: isLast ? undefined : { part: part + 1, parts, n }, definition, isStale: false };
   }
   const { texts, last } = readPieces(database, number, n);
   return {
@@ -79,4 +79,8 @@ function readPieces(
     last,
   );
   return { texts: rows.map(({ goes_on: goesOn, text }) => (goesOn === 1 ? text : `${text}\n`)), last };
+}
+
+function hasPieces(database: Database.Database, run: number): boolean {
+  return selectOne(database, 'SELECT 1 FROM piece WHERE run = ? LIMIT 1', run) !== undefined;
 }
