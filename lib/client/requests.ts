@@ -2,6 +2,7 @@ import type { RunTrigger } from '../common/wire/started-by.js';
 import type { CompileProgress } from '../compile/result.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
+import type { EndStatus } from '../runs/store/run-archive.js';
 import type { RunStatusFilter } from '../runs/views/run-query.js';
 import type { ArtifactQuery } from '../runs/tasks/run-files.js';
 import type { TaskOptions, TaskQuery } from '../runs/tasks/task-record.js';
@@ -99,7 +100,12 @@ export interface ListQuery extends RequestOptions {
   readonly trigger?: RunTrigger | undefined;
   /** Only runs that were started so: a kind such as `schedule`, or a kind and a name, as in `key:ci`. */
   readonly started_by?: string | undefined;
-  /** Only runs with this text in their id, the id of their pipeline, their goal or their error, in any case. */
+  /** Only runs whose id begins or ends with these characters, at least four. */
+  readonly id?: string | undefined;
+  /**
+   * Only runs with this text in the id of their pipeline, their goal or their error, in any case, or at the beginning of their
+   * id, from six characters on.
+   */
   readonly text?: string | undefined;
   /** Only runs that were submitted at this time or later, as in `2026-01-31T08:00:00Z`. */
   readonly created_after?: string | undefined;
@@ -111,6 +117,15 @@ export interface ListQuery extends RequestOptions {
   readonly limit?: number | undefined;
   /** The `next_cursor` of the previous page. */
   readonly cursor?: string | undefined;
+}
+
+/** Selects the settled runs to delete: by one filter at least. */
+export interface RemoveQuery extends RequestOptions {
+  /** Only runs that settled earlier, as in `2026-01-31T08:00:00Z`. */
+  readonly finished_before?: string | undefined;
+  readonly pipeline_id?: string | undefined;
+  readonly status?: EndStatus | undefined;
+  readonly tenant_id?: string | undefined;
 }
 
 /** Filters and pages the tasks of a run, or the items of a fan-out. */

@@ -4,6 +4,8 @@ import { type AnyRun, LocalExecutor } from '../execution/local-executor.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { StepRunner } from '../execution/prepare/step-runner.js';
 import type { PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
+import type { RemovedRunsSchema } from '../common/wire/run.js';
+import type { Shape } from '../common/wire/shape.js';
 import { Admission, UNLIMITED_ADMISSION } from './admission.js';
 import {
   type IdempotencyKey,
@@ -25,6 +27,7 @@ import type { RunStore } from './store/run-store.js';
 import { StoreGuard } from './store/store-guard.js';
 import { assertNotLeft, leftToNextProcess, RunIndex } from './views/run-index.js';
 import { RunQueries } from './views/run-queries.js';
+import type { RunQuery } from './views/run-query.js';
 
 /** How many runs of a store can be found again, how many of them go on, and how many more wait until there is memory. */
 export interface RestoredRuns {
@@ -32,6 +35,9 @@ export interface RestoredRuns {
   readonly goingOn: number;
   readonly waiting: number;
 }
+
+/** The runs that one request has deleted. */
+export interface RemovedRuns extends Shape<typeof RemovedRunsSchema> {}
 
 /** The commands on runs. With its queries, it is the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {
@@ -205,6 +211,27 @@ export class RunRegistry {
   remove(runId: string): void {
     assertSettled(this.#runs.find(runId).run);
     this.forget(runId);
+  }
+
+  /**
+   * Deletes the settled runs of one page of a list, and returns how many, with the cursor of the next page; null after the last
+   * one. Rejects as `listInTurns`.
+   *
+   * @param finishedBeforeMs only runs that have settled earlier, in milliseconds since 1970
+   * @param tenantId of the caller
+   */
+  async removePage(query: RunQuery, finishedBeforeMs: number, tenantId: string): Promise<RemovedRuns> {
+    const { createdBeforeMs = finishedBeforeMs } = query;
+    const bounded = { ...query, createdBeforeMs: Math.min(createdBeforeMs, finishedBeforeMs) };
+    const { runs, next_cursor } = await this.queries.listInTurns(bounded, tenantId);
+    let deleted = 0;
+    for (const { run_id: runId, settled, finished_at: finishedAt } of runs) {
+      if (!settled || finishedAt === null || Date.parse(finishedAt) >= finishedBeforeMs) continue;
+      if (this.#runs.has(runId)) this.forget(runId);
+      else await this.#archived?.remove(runId);
+      deleted++;
+    }
+    return { deleted, next_cursor };
   }
 
   /** Deletes a run whose result was delivered, unless the result names files, which would go with it (D26). */

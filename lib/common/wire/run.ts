@@ -128,6 +128,11 @@ const summary = {
 
 export const RunSummarySchema = described('RunSummary', 'A run without its large fields.', summary);
 
+export const RemovedRunsSchema = described('RemovedRuns', 'The settled runs that a request has deleted.', {
+  deleted: count('Number of deleted runs.'),
+  next_cursor: nullable(text('For the next request; null when no more runs match.')),
+});
+
 export const RunArtifactSchema = described(
   'RunArtifact',
   'A file that a tool has written, or bytes that it has returned.',

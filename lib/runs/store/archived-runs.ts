@@ -96,13 +96,21 @@ export class ArchivedRuns {
     entry.drop();
   }
 
+  /** Deletes a settled run that is not in memory. */
+  async remove(runId: string): Promise<void> {
+    const head = await this.archive.head(runId);
+    if (head?.endStatus === undefined) return;
+    this.#parts.store.remove(runId);
+    this.#forget({ ...head, status: head.endStatus });
+  }
+
   /** Deletes nothing from then on. Returns what to wait for until nothing is deleted any more. */
   close(): Promise<void> | undefined {
     return this.#pruner?.close();
   }
 
-  /** Forgets a run that was deleted because of the limits. */
-  #forget({ id, tenantId, status, idempotency }: PrunedRun): void {
+  /** Forgets a run that was deleted from the archive. */
+  #forget({ id, tenantId, status, idempotency }: Omit<PrunedRun, 'reason'>): void {
     const { runs, keys, cache, executor } = this.#parts;
     const entry = runs.get(id);
     if (entry !== undefined) {

@@ -2,6 +2,7 @@ import { errorCode, WavetrainError } from '../../common/errors.js';
 import type { MemoryPool } from '../../common/memory/memory-pool.js';
 import { shareLimit } from '../../common/memory/shared-limit.js';
 import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
+import { inNextTurn } from '../../common/scheduling/turns.js';
 import type { MissingRunFiles } from '../rerun/missing-run-files.js';
 import type { RestoredRun, ReviveDefinition, RunFactory } from '../run-factory.js';
 import type { RunEntry } from '../run-entry.js';
@@ -77,7 +78,11 @@ export class SettledRunLoader {
     }
     // Retention may have deleted facts of the run while they were read.
     const isKept = (await archive.head(head.id)) !== undefined;
-    if (isKept && entry.run.isSettled) return cache(entry);
+    if (isKept && entry.run.isSettled) {
+      // All who wait for the run retain it in this turn: one that is larger than the cache must not go before.
+      inNextTurn(entry.retain());
+      return cache(entry);
+    }
     drop(entry);
     if (isKept) throw cannotBeShown(head.id);
   }

@@ -113,11 +113,14 @@ class RunFilter {
   readonly #query: RunQuery;
   readonly #tenants: ReadonlySet<string> | undefined;
   readonly #finds: ReturnType<typeof createTextFinder> | undefined;
-  /** The beginning of an id. */
+  /** The searched text, as the beginning of an id. */
   readonly #id: string;
+  /** The beginning or the end of an id. */
+  readonly #idPart: string | undefined;
 
   constructor(query: RunQuery) {
-    const { tenants, text } = query;
+    const { tenants, text, id } = query;
+    this.#idPart = id?.toLowerCase();
     this.#id = text?.toLowerCase() ?? '';
     this.#query = query;
     this.#tenants = tenants && new Set(tenants);
@@ -144,6 +147,8 @@ class RunFilter {
     if (createdAfterMs !== undefined && run.createdAt < createdAfterMs) return false;
     if (createdBeforeMs !== undefined && run.createdAt >= createdBeforeMs) return false;
     const { id, definitionId, goal, error } = run;
+    if (this.#idPart !== undefined && !(id.startsWith(this.#idPart) || id.endsWith(this.#idPart)))
+      return false;
     if (this.#finds === undefined || this.#finds([definitionId, goal, error ?? ''])) return true;
     return this.#id.length >= MIN_ID_LENGTH && id.startsWith(this.#id);
   }

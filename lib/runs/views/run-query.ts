@@ -19,6 +19,8 @@ export interface RunQuery {
    * characters or more, at the beginning of their id. Of a goal or an error, the first 2,000 characters count.
    */
   readonly text?: string | undefined;
+  /** Only runs whose id begins or ends with these characters, at least four. */
+  readonly id?: string | undefined;
   /** Only runs that were submitted at this time or later, in milliseconds since 1970. */
   readonly createdAfterMs?: number | undefined;
   /** Only runs that were submitted earlier. */

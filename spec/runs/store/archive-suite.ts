@@ -142,7 +142,12 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
         started_by: fc.constantFrom(...starters),
         gap: fc.nat(3),
       });
-      const option = <T>(...values: T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+      // Most filters are left out, so that queries find something.
+      const option = <T>(...values: T[]) =>
+        fc.oneof(
+          { weight: 3, arbitrary: fc.constant(undefined) },
+          { weight: 2, arbitrary: fc.constantFrom(...values) },
+        );
       const queried = fc.record({
         tenants: option(['a'], ['b', 'c'], [], ['nobody'], tenants),
         status: option('succeeded', 'failed', 'running', 'paused', 'cancelled'),
@@ -153,14 +158,15 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
           { kind: 'key', name: 'ci' },
           { kind: 'mcp', name: 'x' },
         ),
+        id: option('0000-7000-8000-000000000000', '0000000', '8000', 'ABCD'),
         text: option('SHIP', 'grüsse', '0 %_', 'r', 'nowhere', '00000000-000'),
-        createdAfterMs: fc.option(fc.nat(40), { nil: undefined }),
-        createdBeforeMs: fc.option(fc.nat(40), { nil: undefined }),
+        createdAfterMs: option(0, 3, 10, 20, 30),
+        createdBeforeMs: option(0, 3, 10, 20, 30),
         limit: fc.integer({ min: 1, max: 7 }),
       });
       const shape = [
         fc.array(ended, { maxLength: 20 }),
-        fc.array(queried, { minLength: 5, maxLength: 5 }),
+        fc.array(queried, { minLength: 20, maxLength: 20 }),
       ] as const;
       const ids: string[] = [];
       await fc.assert(
@@ -300,7 +306,9 @@ function matches(run: RunSummary, query: RunQuery): boolean {
   const createdAt = Date.parse(run.created_at);
   const searched = [run.pipeline_id, run.goal, run.error ?? ''].map((part) => part.toLowerCase());
   const wanted = text?.toLowerCase() ?? '';
+  const part = query.id?.toLowerCase() ?? '';
   return (
+    (run.run_id.startsWith(part) || run.run_id.endsWith(part)) &&
     (tenants === undefined || tenants.includes(run.tenant_id)) &&
     (pipeline_id === undefined || run.pipeline_id === pipeline_id) &&
     (trigger === undefined || run.trigger === trigger) &&

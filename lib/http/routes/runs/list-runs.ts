@@ -27,10 +27,15 @@ const ListQuery = closedObject({
     description: `Only runs that were started so: ${STARTED_BY_KINDS.join(', ')}; with a name, as in \`key:ci\`.`,
     examples: ['key:ci'],
   }),
+  id: optionalText({
+    pattern: '^[0-9a-fA-F-]{4,36}$',
+    description: 'Only runs whose id begins or ends with these characters, at least four.',
+    examples: ['3f9c1a'],
+  }),
   text: optionalText({
     maxLength: LISTING_LIMITS.textLength,
     description:
-      'Only runs with this text in their id, the id of their pipeline, their goal or their error, in capital or small letters. Of a goal or an error, the first 2,000 characters count.',
+      'Only runs with this text in the id of their pipeline, their goal or their error, in capital or small letters, or at the beginning of their id, from six characters on. Of a goal or an error, the first 2,000 characters count.',
   }),
   created_after: optionalText({
     ...CREATED,
@@ -101,7 +106,8 @@ function readStartedByQuery(text: string): StartedByFilter {
   );
 }
 
-function readTime(name: string, text: string | undefined): number | undefined {
+/** @throws WavetrainError `invalid_request` for what is no time */
+export function readTime(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseIsoTime(text);
   if (ms !== undefined) return ms;

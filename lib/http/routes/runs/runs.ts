@@ -7,6 +7,7 @@ import { anyJsonObject } from '../../../common/wire/shape.js';
 import type { HttpServices } from '../../services.js';
 import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
 import { LongPolls } from './long-poll.js';
+import { deleteRunsRoute } from './delete-runs.js';
 import { listRunsRoute } from './list-runs.js';
 import { rerunPreviewRoute, rerunRoute } from './rerun.js';
 import { closedObject, optionalNumber } from '../../schemas/fields.js';
@@ -105,6 +106,7 @@ export function runActionRoutes(services: HttpServices): Route[] {
     resume(services, 'step'),
     rerunRoute(services),
     rerunPreviewRoute(services),
+    deleteRunsRoute(services),
     defineRunRoute(queries, {
       method: 'DELETE',
       id: 'deleteRun',

@@ -65,6 +65,8 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX run_by_state ON run (tenant, state, number) WHERE state > 0;
    CREATE INDEX run_by_pipeline ON run (tenant, pipeline, state, number) WHERE state > 0;
    CREATE INDEX run_by_starter ON run (tenant, starter, starter_name, number) WHERE state > 0;
+   -- People name a run by the end of its id.
+   CREATE INDEX run_by_tail ON run (substr(id, -4)) WHERE state > 0;
    CREATE INDEX run_finished ON run (finished_at) WHERE state > 0;
    CREATE INDEX run_rerun ON run (rerun_of) WHERE rerun_of IS NOT NULL;
    CREATE INDEX run_without_users ON run (removed) WHERE removed = 3;

@@ -1,0 +1,218 @@
+import type Database from 'libsql';
+import { LISTING_LIMITS } from '../../../../common/limits.js';
+import { MIN_ID_LENGTH, type RunQuery, type RunStatusFilter } from '../../../views/run-query.js';
+import { END_STATES, STATES } from './run-columns.js';
+import { selectAll } from './statements.js';
+
+/** With more subqueries, the planner takes longer than a walk through the runs. */
+const MAX_SOURCES = 20;
+
+/** Runs whose ids begin with a text. */
+const MAX_IDS = 1000;
+
+/** A condition of SQL, and the values of its parameters. */
+interface Condition {
+  readonly sql: string;
+  readonly values: readonly unknown[];
+}
+
+/** A part of the runs that a query selects, in the order of their numbers in one index. */
+export interface Source {
+  /** Tables, of which `run` is one. */
+  readonly from: string;
+  /** The table whose number gives the order. */
+  readonly ordered: 'run' | 'run_text';
+  readonly where: string;
+  readonly values: readonly unknown[];
+}
+
+export interface SourcePlan {
+  readonly sources: readonly Source[];
+  /** True when runs of the sources may not match, so that many are to be looked at. */
+  readonly isSearch: boolean;
+  /** True when two sources may find the same run. */
+  readonly overlaps: boolean;
+}
+
+const TEXT_TABLE = 'CROSS JOIN run_text ON run_text.tenant = run.tenant AND run_text.number = run.number';
+
+/**
+ * Chooses the indexes that find the runs of a query. SQLite would rather take an index that gives the order than one that
+ * finds the runs, and walk through all of a tenant: each source names its index.
+ */
+export function planSources(database: Database.Database, query: RunQuery): SourcePlan {
+  const tenants = query.tenants ?? listTenants(database);
+  const filters = toFilters(query);
+  const parts = query.id === undefined ? listParts(query, tenants) : idParts(query, query.id, tenants);
+  const isTooMany = parts.length > MAX_SOURCES;
+  const chosen = isTooMany ? [scanOf(query, tenants)] : parts;
+  const sources = chosen.map((part) => toSource(part, filters));
+  const prefix = (query.text ?? '').toLowerCase();
+  const findsIds = isIdPrefix(prefix);
+  if (findsIds) sources.push(toSource(prefixPart(prefix, tenants), toFilters({ ...query, text: undefined })));
+  const isIndexed = filters.every(({ name }) => chosen.every((part) => part.covers.includes(name)));
+  return { sources, isSearch: isTooMany || !isIndexed, overlaps: findsIds || query.id !== undefined };
+}
+
+/** Returns true when a query selects all runs of its tenants. */
+export function selectsWholeTenants(query: RunQuery): boolean {
+  return (
+    toFilters(query).length === 0 &&
+    query.id === undefined &&
+    query.createdAfterMs === undefined &&
+    query.createdBeforeMs === undefined
+  );
+}
+
+/** An index, and the filters that it applies by itself. */
+interface IndexPart extends Condition {
+  readonly from: string;
+  readonly ordered: 'run' | 'run_text';
+  readonly covers: readonly FilterName[];
+}
+
+type FilterName = 'status' | 'pipeline' | 'starter' | 'trigger' | 'text';
+
+interface NamedFilter extends Condition {
+  readonly name: FilterName;
+}
+
+function toSource(part: IndexPart, filters: readonly NamedFilter[]): Source {
+  const { from, ordered } = part;
+  const conditions = [part, ...filters.filter(({ name }) => !part.covers.includes(name))];
+  return {
+    from,
+    ordered,
+    where: conditions.map(({ sql }) => sql).join(' AND '),
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+/** The filters of a query but for tenants, times and ids. */
+function toFilters({
+  status,
+  pipeline_id: pipelineId,
+  startedBy,
+  trigger,
+  text = '',
+}: RunQuery): NamedFilter[] {
+  const filters: NamedFilter[] = [];
+  const add = (name: FilterName, sql: string, ...values: unknown[]): void =>
+    void filters.push({ name, sql, values });
+  if (status !== undefined) add('status', 'run.state = ?', toState(status));
+  if (pipelineId !== undefined) add('pipeline', 'run.pipeline = ?', pipelineId);
+  if (startedBy?.name !== undefined) {
+    add('starter', 'run.starter = ? AND run.starter_name = ?', startedBy.kind, startedBy.name);
+  } else if (startedBy !== undefined) add('starter', 'run.starter = ?', startedBy.kind);
+  if (trigger !== undefined) add('trigger', 'run.trigger = ?', trigger);
+  const wanted = text.slice(0, LISTING_LIMITS.textLength).toLowerCase();
+  if (wanted !== '') add('text', 'instr(run_text.text, ?) > 0', wanted);
+  return filters;
+}
+
+/** One part for each tenant and state, by the index that finds least. */
+function listParts(query: RunQuery, tenants: readonly string[]): IndexPart[] {
+  const { pipeline_id: pipelineId, startedBy, text = '' } = query;
+  const join = text === '' ? '' : ` ${TEXT_TABLE}`;
+  if (pipelineId !== undefined) {
+    return eachState(query, tenants, (tenant, state) => ({
+      from: `run INDEXED BY run_by_pipeline${join}`,
+      ordered: 'run',
+      sql: 'run.tenant = ? AND run.pipeline = ? AND run.state = ? AND run.state > 0',
+      values: [tenant, pipelineId, state],
+      covers: ['pipeline', 'status'],
+    }));
+  }
+  if (startedBy?.name !== undefined) {
+    const { kind, name } = startedBy;
+    return tenants.map((tenant) => ({
+      from: `run INDEXED BY run_by_starter${join}`,
+      ordered: 'run',
+      sql: 'run.tenant = ? AND run.starter = ? AND run.starter_name = ? AND run.state > 0',
+      values: [tenant, kind, name],
+      covers: ['starter'],
+    }));
+  }
+  if (text !== '') {
+    return tenants.map((tenant) => ({
+      from: 'run_text CROSS JOIN run ON run.number = run_text.number',
+      ordered: 'run_text',
+      sql: 'run_text.tenant = ? AND run.state > 0',
+      values: [tenant],
+      covers: [],
+    }));
+  }
+  return eachState(query, tenants, (tenant, state) => ({
+    from: 'run INDEXED BY run_by_state',
+    ordered: 'run',
+    sql: 'run.tenant = ? AND run.state = ? AND run.state > 0',
+    values: [tenant, state],
+    covers: ['status'],
+  }));
+}
+
+function eachState(
+  { status }: RunQuery,
+  tenants: readonly string[],
+  toPart: (tenant: string, state: number) => IndexPart,
+): IndexPart[] {
+  const states = status === undefined ? END_STATES : [toState(status)];
+  return tenants.flatMap((tenant) => states.map((state) => toPart(tenant, state)));
+}
+
+/** Walks through all runs, for more tenants than a union can have parts. */
+function scanOf({ text = '' }: RunQuery, tenants: readonly string[]): IndexPart {
+  return {
+    from: `run NOT INDEXED${text === '' ? '' : ` ${TEXT_TABLE}`}`,
+    ordered: 'run',
+    sql: `run.state > 0 AND ${OF_TENANTS}`,
+    values: [JSON.stringify(tenants)],
+    covers: [],
+  };
+}
+
+const OF_TENANTS = 'run.tenant IN (SELECT value FROM json_each(?))';
+
+/** The runs whose ids begin or end with some characters. */
+function idParts({ text = '' }: RunQuery, part: string, tenants: readonly string[]): IndexPart[] {
+  const id = part.toLowerCase();
+  const join = text === '' ? '' : ` ${TEXT_TABLE}`;
+  if (!/^[0-9a-f-]+$/.test(id) || id.length < MIN_TAIL_LENGTH) return [];
+  return [
+    prefixPart(id, tenants, join),
+    {
+      from: `run INDEXED BY run_by_tail${join}`,
+      ordered: 'run',
+      sql: `substr(run.id, -${MIN_TAIL_LENGTH}) = ? AND substr(run.id, ?) = ? AND run.state > 0 AND ${OF_TENANTS}`,
+      values: [id.slice(-MIN_TAIL_LENGTH), -id.length, id, JSON.stringify(tenants)],
+      covers: [],
+    },
+  ];
+}
+
+/** As in the index `run_by_tail`. */
+const MIN_TAIL_LENGTH = 4;
+
+function isIdPrefix(text: string): boolean {
+  return text.length >= MIN_ID_LENGTH && /^[0-9a-f-]+$/.test(text);
+}
+
+function prefixPart(prefix: string, tenants: readonly string[], join = ''): IndexPart {
+  return {
+    from: `(SELECT * FROM run WHERE id >= ? AND id < ? AND removed = 0 ORDER BY id DESC LIMIT ${MAX_IDS}) AS run${join}`,
+    ordered: 'run',
+    sql: `run.state > 0 AND ${OF_TENANTS}`,
+    // The values of `from` come first. No character of an id comes after "g".
+    values: [prefix, `${prefix}g`, JSON.stringify(tenants)],
+    covers: [],
+  };
+}
+
+/** Returns -1 for a status that no settled run has. */
+function toState(status: RunStatusFilter): number {
+  return STATES.findIndex((each) => each === status);
+}
+
+function listTenants(database: Database.Database): readonly string[] {
+  return selectAll<{ tenant: string }>(database, 'SELECT tenant FROM usage').map(({ tenant }) => tenant);
+}
