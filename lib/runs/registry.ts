@@ -377,8 +377,7 @@ export class RunRegistry {
 
   #enter({ run, number }: CreatedRun, isArchived = false): RunEntry {
     const entry = new RunEntry(run, number, this.#options.eventBuffer ?? 0);
-    if (isArchived) this.#runs.addToCache(entry);
-    else this.#runs.add(entry);
+    if (!isArchived) this.#runs.add(entry);
     void run.settled.then(() => this.#onSettled(entry));
     entry.limitPauses(this.#clock, this.#options.pauseTimeoutMs);
     return entry;

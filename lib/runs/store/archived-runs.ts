@@ -25,7 +25,7 @@ interface ArchiveParts {
   readonly memory: MemoryPool | undefined;
   readonly clock: Clock;
   readonly options: Pick<RegistryOptions, 'archiveLimits' | 'onPruned'>;
-  /** Adds a run that was read from the archive to those that can be found. */
+  /** Takes over a run that was read from the archive, and that cannot be found yet. */
   readonly enter: (run: RestoredRun) => RunEntry;
 }
 
@@ -44,7 +44,18 @@ export class ArchivedRuns {
 
   /** From then on, runs can be read, and the limits of the archive hold. */
   start(revive: ReviveDefinition): void {
-    const { store, archive, factory, memory, executor, enter, cache, clock, options } = this.#parts;
+    const {
+      store,
+      archive,
+      factory,
+      memory,
+      executor,
+      enter,
+      cache,
+      clock,
+      runs: index,
+      options,
+    } = this.#parts;
     this.#loader = new SettledRunLoader({
       store,
       archive,
@@ -53,7 +64,10 @@ export class ArchivedRuns {
       memory,
       createMissingFiles: () => new MissingRunFiles(executor),
       enter,
-      cache: (entry) => cache.add(entry),
+      cache: (entry) => {
+        index.addToCache(entry);
+        cache.add(entry);
+      },
       drop: (entry) => this.unload(entry),
     });
     const { archiveLimits, onPruned } = options;

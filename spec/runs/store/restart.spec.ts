@@ -235,6 +235,7 @@ describe('A registry that is restored from a store (D68)', () => {
     expect(used.usedBytes).to.be.lessThan(25_000);
     expect((await second.show(a)).status).to.equal('succeeded');
     expect(used.usedBytes).to.be.greaterThan(50_000);
+    await settle(1);
     await second.complete(b, 'long '.repeat(30_000));
     expect(second.getStatus(b)).to.equal('succeeded');
     expect(() => second.registry.record(a)).to.throw('there is no run');
