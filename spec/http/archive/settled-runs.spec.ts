@@ -86,29 +86,34 @@ describe('A settled run that has left the memory of a server (D74)', () => {
   const list = async (query = ''): Promise<RunPage> =>
     (await server.request<RunPage>('GET', `/pipelines/runs${query}`)).body;
 
-  const show = async (runId: string): Promise<unknown[]> => {
+  const show = async (runId: string, detail: string): Promise<unknown[]> => {
     const json = { Accept: 'application/json' };
-    const views = VIEWS.map((view) =>
+    const views = [...VIEWS, detail].map((view) =>
       server.request('GET', `/pipelines/runs/${runId}${view}`, undefined, json),
     );
     return (await Promise.all(views)).map(({ status, body }) => [status, body]);
   };
 
-  for (const [title, path, body] of [
-    ['with a fan-out', '/pipelines/run_async', { pipeline: FAN_OUT, collect_events: true }],
-    ['that has failed', '/pipelines/run_async', { pipeline: FAILING }],
-    ['of a plan', '/plans/run_async', { plan: PLAN }],
+  for (const [title, path, body, detail] of [
+    [
+      'with a fan-out',
+      '/pipelines/run_async',
+      { pipeline: FAN_OUT, collect_events: true },
+      '/tasks/each/items',
+    ],
+    ['that has failed', '/pipelines/run_async', { pipeline: FAILING }, '/tasks/b'],
+    ['of a plan', '/plans/run_async', { plan: PLAN }, '/tasks?sub_pipeline=two'],
   ] as const) {
     it(`${title} is shown as before, in every view`, async () => {
       const { run_id: runId, settled } = await run(path, body);
       expect(settled).to.equal(true);
-      const before = await show(runId);
+      const before = await show(runId, detail);
       const listed = await list();
       await server.close(0);
       server = await open();
       expect(() => server.registry.record(runId)).to.throw('there is no run');
       expect(await list()).to.deep.equal(listed);
-      expect(await show(runId)).to.deep.equal(before);
+      expect(await show(runId, detail)).to.deep.equal(before);
     });
   }
 
