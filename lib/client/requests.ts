@@ -103,8 +103,8 @@ export interface ListQuery extends RequestOptions {
   /** Only runs whose id begins or ends with these characters, at least four. */
   readonly id?: string | undefined;
   /**
-   * Only runs with this text in the id of their pipeline, their goal or their error, in any case, or at the beginning of their
-   * id, from six characters on.
+   * Only runs with this text in the id of their pipeline, their goal or their error, in any case, or at the beginning or
+   * end of their id, from six characters on.
    */
   readonly text?: string | undefined;
   /** Only runs that were submitted at this time or later, as in `2026-01-31T08:00:00Z`. */

@@ -72,8 +72,8 @@ export class RunsListCommand extends HistoryCommand {
   trigger = textOption`--trigger <TRIGGER> only runs that a schedule, or a webhook, of a server has started`;
   startedBy = textOption`--started-by <WHO> only runs that were started so: key, anonymous, schedule, webhook, mcp,
     cli or library; with a name, as in key:ci`;
-  text = textOption`--text <TEXT> only runs with this text in their id, the id of their pipeline, their goal or
-    their error, in capital or small letters`;
+  text = textOption`--text <TEXT> only runs with this text in the id of their pipeline, their goal or their error, in
+    capital or small letters, or, from six characters on, at the beginning or end of their id`;
   since = textOption`--since <TIME> only runs that were submitted at this time or later: how long ago (90m, 2h, 3d,
     1w), or a date or time of ISO 8601 (without a zone, in that of this machine)`;
   until = textOption`--until <TIME> only runs that were submitted earlier than this, written like --since`;

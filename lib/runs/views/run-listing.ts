@@ -113,7 +113,7 @@ class RunFilter {
   readonly #query: RunQuery;
   readonly #tenants: ReadonlySet<string> | undefined;
   readonly #finds: ReturnType<typeof createTextFinder> | undefined;
-  /** The searched text, as the beginning of an id. */
+  /** The searched text, as a part of an id. */
   readonly #id: string;
   /** The beginning or the end of an id. */
   readonly #idPart: string | undefined;
@@ -150,7 +150,7 @@ class RunFilter {
     if (this.#idPart !== undefined && !(id.startsWith(this.#idPart) || id.endsWith(this.#idPart)))
       return false;
     if (this.#finds === undefined || this.#finds([definitionId, goal, error ?? ''])) return true;
-    return this.#id.length >= MIN_ID_LENGTH && id.startsWith(this.#id);
+    return this.#id.length >= MIN_ID_LENGTH && (id.startsWith(this.#id) || id.endsWith(this.#id));
   }
 
   acceptsStatus(run: BaseRun): boolean {

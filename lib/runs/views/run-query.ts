@@ -16,7 +16,7 @@ export interface RunQuery {
   readonly startedBy?: StartedByFilter | undefined;
   /**
    * Only runs with this text in the id of their pipeline, their goal or their error, in capital or small letters, or, with six
-   * characters or more, at the beginning of their id. Of a goal or an error, the first 2,000 characters count.
+   * characters or more, at the beginning or the end of their id. Of a goal or an error, the first 2,000 characters count.
    */
   readonly text?: string | undefined;
   /** Only runs whose id begins or ends with these characters, at least four. */
@@ -33,7 +33,7 @@ export interface RunQuery {
   readonly cursor?: string | undefined;
 }
 
-/** So many characters select runs by the beginning of their ids: fewer would select most of the runs of a month. */
+/** With so many characters, a text selects runs by their ids, too: fewer would select most of the runs of a month. */
 export const MIN_ID_LENGTH = 6;
 
 export interface DefinitionOfTenant {

@@ -159,7 +159,7 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
           { kind: 'mcp', name: 'x' },
         ),
         id: option('0000-7000-8000-000000000000', '0000000', '8000', 'ABCD'),
-        text: option('SHIP', 'grüsse', '0 %_', 'r', 'nowhere', '00000000-000'),
+        text: option('SHIP', 'grüsse', '0 %_', 'r', 'nowhere', '0000000', '000000000000'),
         createdAfterMs: option(0, 3, 10, 20, 30),
         createdBeforeMs: option(0, 3, 10, 20, 30),
         limit: fc.integer({ min: 1, max: 7 }),
@@ -317,6 +317,7 @@ function matches(run: RunSummary, query: RunQuery): boolean {
         (startedBy.name === undefined || run.started_by.name === startedBy.name))) &&
     createdAt >= createdAfterMs &&
     createdAt < createdBeforeMs &&
-    (searched.some((part) => part.includes(wanted)) || (wanted.length >= 6 && run.run_id.startsWith(wanted)))
+    (searched.some((part) => part.includes(wanted)) ||
+      (wanted.length >= 6 && (run.run_id.startsWith(wanted) || run.run_id.endsWith(wanted))))
   );
 }

@@ -35,7 +35,7 @@ const ListQuery = closedObject({
   text: optionalText({
     maxLength: LISTING_LIMITS.textLength,
     description:
-      'Only runs with this text in the id of their pipeline, their goal or their error, in capital or small letters, or at the beginning of their id, from six characters on. Of a goal or an error, the first 2,000 characters count.',
+      'Only runs with this text in the id of their pipeline, their goal or their error, in capital or small letters, or at the beginning or end of their id, from six characters on. Of a goal or an error, the first 2,000 characters count.',
   }),
   created_after: optionalText({
     ...CREATED,

@@ -7,7 +7,7 @@ import { selectAll } from './statements.js';
 /** With more subqueries, the planner takes longer than a walk through the runs. */
 const MAX_SOURCES = 20;
 
-/** Runs whose ids begin with a text. */
+/** So many of the runs whose ids begin with some characters are looked at. */
 const MAX_IDS = 1000;
 
 /** A condition of SQL, and the values of its parameters. */
@@ -47,9 +47,12 @@ export function planSources(database: Database.Database, query: RunQuery): Sourc
   const isTooMany = parts.length > MAX_SOURCES;
   const chosen = isTooMany ? [scanOf(query, tenants)] : parts;
   const sources = chosen.map((part) => toSource(part, filters));
-  const prefix = (query.text ?? '').toLowerCase();
-  const findsIds = isIdPrefix(prefix);
-  if (findsIds) sources.push(toSource(prefixPart(prefix, tenants), toFilters({ ...query, text: undefined })));
+  const text = (query.text ?? '').toLowerCase();
+  const findsIds = isPartOfId(text);
+  if (findsIds) {
+    const others = { ...query, text: undefined };
+    for (const part of idParts(others, text, tenants)) sources.push(toSource(part, toFilters(others)));
+  }
   const isIndexed = filters.every(({ name }) => chosen.every((part) => part.covers.includes(name)));
   return { sources, isSearch: isTooMany || !isIndexed, overlaps: findsIds || query.id !== undefined };
 }
@@ -193,7 +196,7 @@ function idParts({ text = '' }: RunQuery, part: string, tenants: readonly string
 /** As in the index `run_by_tail`. */
 const MIN_TAIL_LENGTH = 4;
 
-function isIdPrefix(text: string): boolean {
+function isPartOfId(text: string): boolean {
   return text.length >= MIN_ID_LENGTH && /^[0-9a-f-]+$/.test(text);
 }
 
