@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -199,6 +200,35 @@ describe('SqliteStore (D68)', () => {
     for (let round = 0; round < 5; round++) {
       expect((await store.facts(run.id)).length).to.equal(40_001);
     }
+  });
+
+  it('deletes the oldest runs until the file is small enough, and no more (D74)', async () => {
+    const store = await place.open();
+    const random = (seed: number): string => createHash('sha512').update(String(seed)).digest('base64');
+    for (let number = 1; number <= 60; number++) {
+      const run = storedRun(number);
+      const text = Array.from({ length: 1000 }, (_, at) => random(number * 1000 + at)).join('');
+      store.add({ ...run, submission: { ...run.submission, inputs: { text } } });
+      store.log(run.id, 'default').append({ kind: 'settled', at: 1 });
+      store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
+    }
+    await store.idle();
+    await store.close();
+    const again = await place.open();
+    // Each run takes about 66 KB, all of them 4 MB.
+    const limits = {
+      ttlMs: Number.POSITIVE_INFINITY,
+      maxRuns: Number.POSITIVE_INFINITY,
+      maxBytes: 3_000_000,
+    };
+    let pruned = 0;
+    for (let runs = await again.archive.prune(limits, 0); runs.length > 0; ) {
+      expect(runs.map(({ reason }) => reason)).to.deep.equal(runs.map(() => 'bytes'));
+      pruned += runs.length;
+      runs = await again.archive.prune(limits, 0);
+    }
+    expect(pruned).to.be.within(14, 30);
+    expect((await again.archive.count({ limit: 1 }, '')).succeeded).to.equal(60 - pruned);
   });
 
   it('refuses a second process, and a file that is none of its own', async () => {

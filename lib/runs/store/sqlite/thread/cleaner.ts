@@ -55,7 +55,10 @@ export class Cleaner {
   wake(): void {
     if (this.#isAtWork) return;
     this.#isAtWork = true;
-    setTimeout(() => this.#clean(), CLEANING_DELAY_MS);
+    setTimeout(() => {
+      this.#isAtWork = false;
+      this.clean();
+    }, CLEANING_DELAY_MS);
   }
 
   /** Deletes as much as the end of the process has time for. */
@@ -64,8 +67,8 @@ export class Cleaner {
     await Promise.all(this.#removals);
   }
 
-  #clean(): void {
-    this.#isAtWork = false;
+  /** Does a slice of the work now, and goes on later with what is left. */
+  clean(): void {
     try {
       if (this.#database.open && this.#cleanSlice()) this.wake();
     } catch {

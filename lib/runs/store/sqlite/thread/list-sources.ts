@@ -43,7 +43,8 @@ const TEXT_TABLE = 'CROSS JOIN run_text ON run_text.tenant = run.tenant AND run_
 export function planSources(database: Database.Database, query: RunQuery): SourcePlan {
   const tenants = query.tenants ?? listTenants(database);
   const filters = toFilters(query);
-  const parts = query.id === undefined ? listParts(query, tenants) : idParts(query, query.id, tenants);
+  const parts =
+    query.id === undefined ? listParts(query, tenants) : idParts(query, query.id, tenants, ['id']);
   const isTooMany = parts.length > MAX_SOURCES;
   const chosen = isTooMany ? [scanOf(query, tenants)] : parts;
   const sources = chosen.map((part) => toSource(part, filters));
@@ -60,10 +61,7 @@ export function planSources(database: Database.Database, query: RunQuery): Sourc
 /** Returns true when a query selects all runs of its tenants. */
 export function selectsWholeTenants(query: RunQuery): boolean {
   return (
-    toFilters(query).length === 0 &&
-    query.id === undefined &&
-    query.createdAfterMs === undefined &&
-    query.createdBeforeMs === undefined
+    toFilters(query).length === 0 && query.createdAfterMs === undefined && query.createdBeforeMs === undefined
   );
 }
 
@@ -74,7 +72,7 @@ interface IndexPart extends Condition {
   readonly covers: readonly FilterName[];
 }
 
-type FilterName = 'status' | 'pipeline' | 'starter' | 'trigger' | 'text';
+type FilterName = 'id' | 'status' | 'pipeline' | 'starter' | 'trigger' | 'text';
 
 interface NamedFilter extends Condition {
   readonly name: FilterName;
@@ -91,8 +89,9 @@ function toSource(part: IndexPart, filters: readonly NamedFilter[]): Source {
   };
 }
 
-/** The filters of a query but for tenants, times and ids. */
+/** The filters of a query but for tenants and times. */
 function toFilters({
+  id,
   status,
   pipeline_id: pipelineId,
   startedBy,
@@ -102,6 +101,15 @@ function toFilters({
   const filters: NamedFilter[] = [];
   const add = (name: FilterName, sql: string, ...values: unknown[]): void =>
     void filters.push({ name, sql, values });
+  if (id !== undefined)
+    add(
+      'id',
+      '(substr(run.id, 1, ?) = ? OR substr(run.id, ?) = ?)',
+      id.length,
+      id.toLowerCase(),
+      -id.length,
+      id.toLowerCase(),
+    );
   if (status !== undefined) add('status', 'run.state = ?', toState(status));
   if (pipelineId !== undefined) add('pipeline', 'run.pipeline = ?', pipelineId);
   if (startedBy?.name !== undefined) {
@@ -177,18 +185,23 @@ function scanOf({ text = '' }: RunQuery, tenants: readonly string[]): IndexPart 
 const OF_TENANTS = 'run.tenant IN (SELECT value FROM json_each(?))';
 
 /** The runs whose ids begin or end with some characters. */
-function idParts({ text = '' }: RunQuery, part: string, tenants: readonly string[]): IndexPart[] {
+function idParts(
+  { text = '' }: RunQuery,
+  part: string,
+  tenants: readonly string[],
+  covers: readonly FilterName[] = [],
+): IndexPart[] {
   const id = part.toLowerCase();
   const join = text === '' ? '' : ` ${TEXT_TABLE}`;
   if (!/^[0-9a-f-]+$/.test(id) || id.length < MIN_TAIL_LENGTH) return [];
   return [
-    prefixPart(id, tenants, join),
+    { ...prefixPart(id, tenants, join), covers },
     {
       from: `run INDEXED BY run_by_tail${join}`,
       ordered: 'run',
       sql: `substr(run.id, -${MIN_TAIL_LENGTH}) = ? AND substr(run.id, ?) = ? AND run.state > 0 AND ${OF_TENANTS}`,
       values: [id.slice(-MIN_TAIL_LENGTH), -id.length, id, JSON.stringify(tenants)],
-      covers: [],
+      covers,
     },
   ];
 }

@@ -9,6 +9,9 @@ import { inTransaction, selectAll, selectOne } from './statements.js';
 /** So many runs are taken out with one commit: others wait for it. */
 const RUNS_PER_SLICE = 50;
 
+/** Fewer, because the file is measured again after each slice. */
+const RUNS_PER_BYTES_SLICE = 10;
+
 type PrunedRow = RunRow & RemovableRow;
 
 /** Takes runs that exceed the limits out of all lists; their facts are deleted later. Returns them; none when all fit. */
@@ -45,7 +48,7 @@ function selectPruned(
   const runs = usage?.runs ?? 0;
   if (runs > maxRuns) return { reason: 'number', rows: selectOldest(database, RUN_COUNT, runs - maxRuns) };
   if (measureFile(database) > maxBytes && runs > 0) {
-    return { reason: 'bytes', rows: selectOldest(database, 'bytes', RUNS_PER_SLICE) };
+    return { reason: 'bytes', rows: selectOldest(database, 'bytes', RUNS_PER_BYTES_SLICE) };
   }
   return { reason: 'bytes', rows: [] };
 }

@@ -125,7 +125,8 @@ class Writer implements Connection {
         if (request.batch.removed.length > 0 || request.batch.ends.length > 0) this.#cleaner.wake();
         return undefined;
       case 'prune':
-        this.#cleaner.wake();
+        // Of the runs that were taken out before, nothing may count any more.
+        this.#cleaner.clean();
         return prune(database, request.limits, request.now);
       case 'limit':
         return void database.exec(`PRAGMA max_page_count = ${request.pages}`);
