@@ -123,6 +123,7 @@ await build({
     'document-process': 'lib/tools/documents/document-process.ts',
     'fork-server-process': 'lib/common/workers/fork-server-process.ts',
     'expression-process': 'lib/tools/expressions/expression-process.ts',
+    'backup-process': 'lib/runs/store/maintenance/backup-process.ts',
     'store-thread': 'lib/runs/store/sqlite/store-thread.ts',
     'parsing-process': 'lib/definition/parsing/parsing-process.ts',
   },

@@ -27,7 +27,7 @@ describe('keys new (D37, D43)', () => {
     expect(keys).to.deep.equal([
       { name: 'ada', sha256: sha256(key), tenants: ['default'], scopes: ['read', 'run'] },
     ]);
-    expect(createAuthenticator(keys)({ headersDistinct: { 'x-api-key': [key] } })).to.include({
+    expect(createAuthenticator(keys, false)({ headersDistinct: { 'x-api-key': [key] } })).to.include({
       name: 'ada',
     });
   });

@@ -2,10 +2,12 @@ import { lstat, mkdtemp, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, WavetrainError } from '../../../common/errors.js';
 import { describeErrno, isPathInside } from '../../../common/files.js';
-import { COPY } from './copy-store.js';
+
+/** The copy of a store in the folder of a backup that is not complete. */
+export const COPY = { file: 'store.db', filesFolder: 'files', schedules: 'schedules.json' } as const;
 
 /** What is beside a store and belongs to it. */
-const BESIDE_STORE = ['', '-wal', '-shm', '-journal', '.lock', '.files', '.schedules.json'];
+const BESIDE_STORE = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal', '.files', '.schedules.json'];
 
 /** What a server would take for a part of the backup. */
 const BESIDE_BACKUP = ['-wal', '-shm', '-journal', '.files', '.schedules.json'];
@@ -24,8 +26,8 @@ export class BackupPlace {
   }
 
   /**
-   * Rejects with `file_changed` when something is there that is not to be replaced, and with `bad_usage` when no backup can
-   * be there.
+   * Rejects with `file_changed` when something is there that is not to be replaced, with `invalid_request` when that belongs to
+   * the store, and with `bad_usage` when nothing can be written there.
    *
    * @param file absolute path of the store
    * @param target absolute path of the backup
@@ -80,7 +82,7 @@ async function assertApart(file: string, target: string): Promise<void> {
     const isTaken = BESIDE_STORE.some((end) => own.has(`${place}${end}`.toLowerCase()));
     if (!isTaken && !isPathInside(place, `${store}.files`)) continue;
     throw new WavetrainError(
-      'bad_usage',
+      'invalid_request',
       `the backup cannot be ${target}, which belongs to the store: name another file`,
     );
   }

@@ -4,12 +4,10 @@ import { errorMessage, WavetrainError } from '../../../common/errors.js';
 import { createForUser, type OpenFile } from '../sqlite/connection.js';
 import { assertStore, readVersion } from '../sqlite/schema.js';
 import { selectAll } from '../sqlite/statements.js';
+import { COPY } from './backup-place.js';
 import { copyFolder, copyIfThere, type FolderSize } from './files-folder.js';
 import { describeWriteError, readStore } from './store-file.js';
 import { countKept } from './store-stats.js';
-
-/** The copy of a store in a folder of its own. */
-export const COPY = { file: 'store.db', filesFolder: 'files', schedules: 'schedules.json' } as const;
 
 /** A copy of a store that was opened and found sound. */
 export interface StoreCopy extends FolderSize {
