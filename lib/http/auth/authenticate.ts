@@ -50,7 +50,7 @@ export const ANONYMOUS: Caller = {
 };
 
 /** The caller of every request when the server has no keys, and only this machine can reach it. */
-export const LOCAL_ANONYMOUS: Caller = { ...ANONYMOUS, scopes: KEY_SCOPES };
+const LOCAL_ANONYMOUS: Caller = { ...ANONYMOUS, scopes: KEY_SCOPES };
 
 /** Names the caller in the record of a run that its request starts (D75). */
 export function toStartedBy({ name }: Caller): StartedBy {

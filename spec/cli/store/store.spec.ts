@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { copyFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { TABLES_VERSION } from '../../../lib/runs/store/sqlite/schema.js';
 import { requireBuild } from '../../project/files.js';
 import { execute, OLD_FILE, openStore, writeStore } from '../../runs/store/maintenance/kept-store.js';
 import { useTemporaryFolder } from '../../support/temporary-folder.js';
@@ -17,7 +18,7 @@ describe('wavetrain store (D74)', () => {
 
   it('finds the store by --store, by SERVICE_STORE or by --env-file, and asks for one otherwise', async () => {
     folder.write('.env', 'SERVICE_STORE=runs.db\n');
-    const sound = '✓ runs.db is sound: 6 runs, version 3 of the tables\n';
+    const sound = `✓ runs.db is sound: 6 runs, version ${TABLES_VERSION} of the tables\n`;
     expect(await store('check')).to.deep.equal({ status: 0, stdout: sound, stderr: '' });
     const bare = { cwd: folder.path };
     expect(await invoke(['store', 'check', '--env-file', '.env'], bare)).to.include({
@@ -70,7 +71,7 @@ describe('wavetrain store (D74)', () => {
     expect(status).to.equal(0);
     for (const line of [
       /^ {2}server +none has it open$/m,
-      /^ {2}tables +version 3$/m,
+      new RegExp(`^ {2}tables +version ${TABLES_VERSION}$`, 'm'),
       /^ {2}runs +6$/m,
       /^ {2}at work +1$/m,
       /^ {2}succeeded +3$/m,
@@ -92,11 +93,11 @@ describe('wavetrain store (D74)', () => {
     for (let look = 0; look < 2; look++) {
       const stats = await store('stats', '--store', 'old.db');
       expect(stats.stdout.replaceAll(/\s+/g, ' ')).to.contain(
-        'version 1; a server brings it to version 3 when it is started with it',
+        `version 1; a server brings it to version ${TABLES_VERSION} when it is started with it`,
       );
     }
     expect((await store('check', '--store', 'old.db')).stdout).to.contain(
-      'old.db is sound: 2 runs, version 1 of the tables\n  a server brings it to version 3',
+      `old.db is sound: 2 runs, version 1 of the tables\n  a server brings it to version ${TABLES_VERSION}`,
     );
     expect((await store('backup', 'copy.db', '--store', 'old.db')).stdout).to.contain('wrote copy.db: ');
   });

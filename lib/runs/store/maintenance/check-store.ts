@@ -5,7 +5,7 @@ import { cannotOpen } from '../sqlite/open-errors.js';
 import { assertOurs, readVersion, TABLES_VERSION } from '../sqlite/schema.js';
 import { selectAll, selectOne } from '../sqlite/statements.js';
 import { countKept } from './store-stats.js';
-import { readStore } from './store-file.js';
+import { inspectStore } from './store-file.js';
 
 /** So many problems that SQLite finds are listed. */
 const MOST_PROBLEMS = 20;
@@ -79,7 +79,7 @@ export async function checkStore(file: string, isQuick: boolean): Promise<StoreC
   });
   const found: string[] = [];
   try {
-    return await readStore(file, ({ database }) => check(database, isQuick, found), {
+    return await inspectStore(file, ({ database }) => check(database, isQuick, found), {
       explain: (_, error) => {
         throw error;
       },

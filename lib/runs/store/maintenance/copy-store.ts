@@ -6,7 +6,7 @@ import { assertStore, readVersion } from '../sqlite/schema.js';
 import { selectAll } from '../sqlite/statements.js';
 import { COPY } from './backup-place.js';
 import { copyFolder, copyIfThere, type FolderSize } from './files-folder.js';
-import { describeWriteError, readStore } from './store-file.js';
+import { describeWriteError, inspectStore } from './store-file.js';
 import { countKept } from './store-stats.js';
 
 /** A copy of a store that was opened and found sound. */
@@ -27,7 +27,7 @@ export interface StoreCopy extends FolderSize {
  */
 export async function copyStore(file: string, folder: string): Promise<StoreCopy> {
   const copy = join(folder, COPY.file);
-  const runs = await readStore(
+  const runs = await inspectStore(
     file,
     ({ database, open }) => {
       assertStore(database);
@@ -56,15 +56,18 @@ function cannotCopy(file: string, reason: string, cause?: unknown): WavetrainErr
 
 /** Returns the number of runs in the copy. @throws WavetrainError when it is not a sound store of the same version */
 function verifyCopy(file: string, copy: string, version: number, open: OpenFile): number {
+  const unsound = (problem: string, cause?: unknown): WavetrainError => {
+    const check = 'wavetrain store check says what is wrong with the store';
+    return cannotCopy(file, `the copy is not sound: ${problem}: ${check}`, cause);
+  };
   const database = open(copy);
   try {
     const [found] = selectAll<object>(database, 'PRAGMA quick_check(1)').map((row) => Object.values(row)[0]);
-    if (found !== 'ok') throw new Error(String(found));
-    if (readVersion(database) !== version) throw new Error('the version of its tables differs');
+    if (found !== 'ok') throw unsound(String(found));
+    if (readVersion(database) !== version) throw unsound('the version of its tables differs');
     return countKept(database);
   } catch (error) {
-    const check = 'wavetrain store check says what is wrong with the store';
-    throw cannotCopy(file, `the copy is not sound: ${errorMessage(error)}: ${check}`, error);
+    throw error instanceof WavetrainError ? error : unsound(errorMessage(error), error);
   } finally {
     database.close();
   }

@@ -35,7 +35,7 @@ interface ReadOptions {
  *
  * @param file absolute path
  */
-export async function readStore<T>(
+export async function inspectStore<T>(
   file: string,
   work: (store: StoreReader) => T,
   { isQueryOnly = true, isShort = false, explain = cannotOpen }: ReadOptions = {},

@@ -5,7 +5,7 @@ import { assertOurs, readVersion, TABLES_VERSION } from '../sqlite/schema.js';
 import { selectAll, selectOne } from '../sqlite/statements.js';
 import type Database from 'libsql';
 import { type FolderSize, measureFolder } from './files-folder.js';
-import { measureFile, readStore, type StoreReader } from './store-file.js';
+import { measureFile, inspectStore, type StoreReader } from './store-file.js';
 
 /** So many tenants are listed, those with most runs. */
 const MOST_TENANTS = 20;
@@ -64,7 +64,7 @@ export async function readStoreStats(file: string): Promise<StoreStats | undefin
       ...readRuns(database),
     };
   };
-  return readStore(file, look, { isShort: true });
+  return inspectStore(file, look, { isShort: true });
 }
 
 /** As {@link readStoreStats}, with the files of runs, each of which is looked at. */

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { cpSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { errorMessage } from '../../../../lib/common/errors.js';
 import { checkStore } from '../../../../lib/runs/store/maintenance/check-store.js';
+import { TABLES_VERSION } from '../../../../lib/runs/store/sqlite/schema.js';
 import { requireBuild } from '../../../project/files.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { useTemporaryFolder } from '../../../support/temporary-folder.js';
@@ -22,7 +23,13 @@ describe('The check of a store (D74)', () => {
     (await checkStore(file, isQuick)).problems;
 
   it('finds nothing in a sound store, also while a server has it open, and changes nothing', async () => {
-    const sound = { ok: true, problems: [], runs: 61, version: 3, known_version: 3 };
+    const sound = {
+      ok: true,
+      problems: [],
+      runs: 61,
+      version: TABLES_VERSION,
+      known_version: TABLES_VERSION,
+    };
     const before = readFileSync(file);
     expect(await checkStore(file, false)).to.deep.equal(sound);
     expect(await checkStore(file, true)).to.deep.equal(sound);

@@ -4,6 +4,7 @@ import { errorMessage } from '../../../../lib/common/errors.js';
 import { checkStore } from '../../../../lib/runs/store/maintenance/check-store.js';
 import { readStoreStats, readWholeStoreStats } from '../../../../lib/runs/store/maintenance/store-stats.js';
 import { vacuumStore } from '../../../../lib/runs/store/maintenance/vacuum-store.js';
+import { TABLES_VERSION } from '../../../../lib/runs/store/sqlite/schema.js';
 import { requireBuild } from '../../../project/files.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { useTemporaryFolder } from '../../../support/temporary-folder.js';
@@ -25,8 +26,8 @@ describe('The facts of a store from outside (D74)', () => {
     const stats = await readWholeStoreStats(file);
     expect(stats).to.deep.include({
       bytes: statSync(file).size,
-      version: 3,
-      known_version: 3,
+      version: TABLES_VERSION,
+      known_version: TABLES_VERSION,
       is_open: false,
       runs: 8,
       by_status: { at_work: 1, succeeded: 4, failed: 3, cancelled: 0 },
@@ -53,7 +54,13 @@ describe('The facts of a store from outside (D74)', () => {
   it('of an earlier version are those that it has; the file stays as it is', async () => {
     cpSync(OLD_FILE, file);
     const stats = await readStoreStats(file);
-    expect(stats).to.deep.include({ version: 1, known_version: 3, runs: 2, by_status: null, tenants: null });
+    expect(stats).to.deep.include({
+      version: 1,
+      known_version: TABLES_VERSION,
+      runs: 2,
+      by_status: null,
+      tenants: null,
+    });
     expect(stats?.oldest?.run_id).to.not.equal(stats?.newest?.run_id);
     expect(await readStoreStats(file)).to.include({ version: 1 });
     expect(existsSync(`${file}-shm`)).to.equal(false);
