@@ -13,5 +13,5 @@ answerRequests(
       throw error;
     }
   },
-  { maxIdleMiB: 0 },
+  { maxIdleMiB: 256 },
 );

@@ -1,5 +1,5 @@
-import { existsSync, rmSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { constants, existsSync, rmSync } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -93,11 +93,22 @@ export function loadDriver(): OpenFile {
 
 /** @throws WavetrainError `bad_usage` */
 export async function assertStoreExists(file: string): Promise<void> {
-  if ((await measureFile(file)) !== undefined) return;
-  throw new WavetrainError(
-    'bad_usage',
-    `there is no store ${file}: name its file with --store or SERVICE_STORE; a server creates it when it is started`,
-  );
+  if ((await measureFile(file)) === undefined) {
+    throw new WavetrainError(
+      'bad_usage',
+      `there is no store ${file}: name its file with --store or SERVICE_STORE; a server creates it when it is started`,
+    );
+  }
+  await access(file, constants.R_OK).catch((cause: unknown) => {
+    const advice = 'run the command as the user of the server';
+    throw new WavetrainError(
+      'bad_usage',
+      `the store ${file} cannot be read: ${describeErrno(cause)}: ${advice}`,
+      {
+        cause,
+      },
+    );
+  });
 }
 
 /** Bytes of a file; undefined when it is missing. Rejects when its folder is missing. */

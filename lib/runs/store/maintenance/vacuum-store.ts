@@ -35,12 +35,7 @@ export async function vacuumStore(file: string): Promise<VacuumedStore> {
       // The rows are in `-wal` until then.
       database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch (error) {
-      const room = 'it needs as much room again as the file has';
-      throw new WavetrainError(
-        'bad_usage',
-        `the store ${file} cannot be vacuumed: ${describeWriteError(error)}: ${room}, and the file is as it was`,
-        { cause: error },
-      );
+      throw cannotVacuum(file, error);
     } finally {
       database.close();
     }
@@ -58,13 +53,18 @@ function takeLock(file: string, open: OpenFile): Database.Database {
   try {
     return lockFile(file, open);
   } catch (error) {
-    if (!isLocked(error)) throw error;
+    if (!isLocked(error)) throw cannotVacuum(file, error);
     throw new WavetrainError(
       'bad_usage',
       `a server has the store ${file} open: stop it first. It gives space back itself while more than a tenth of the file is free`,
       { cause: error },
     );
   }
+}
+
+function cannotVacuum(file: string, error: unknown): WavetrainError {
+  const reason = `${describeWriteError(error)}: it needs as much room again as the file has, and the file is as it was`;
+  return new WavetrainError('bad_usage', `the store ${file} cannot be vacuumed: ${reason}`, { cause: error });
 }
 
 async function openToVacuum(file: string, open: OpenFile): Promise<Database.Database> {

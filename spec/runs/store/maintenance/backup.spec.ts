@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -174,6 +175,16 @@ describe('A backup of a store (D74)', () => {
     const foreign = await catchRejection(backUp(folder.at('foreign.db')));
     expect(errorMessage(foreign)).to.contain('another program has written it');
     expect(readdirSync(folder.path).filter((name) => name.includes('backup'))).to.deep.equal([]);
+  });
+
+  it('is refused, in words, to a user who may not read the store', async () => {
+    await writeStore(file, 1);
+    chmodSync(file, 0);
+    chmodSync(folder.path, 0o777);
+    const command = [join(ROOT, 'bin', 'wavetrain.js'), 'store', 'backup', target, '--store', file];
+    const user = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+    const refused = await catchRejection(start(process.execPath, command, user));
+    expect(errorMessage(refused)).to.contain('permission denied: run the command as the user of the server');
   });
 
   it('is of the version of the store, which stays as it is', async () => {
