@@ -22,6 +22,7 @@ export class KeysNewCommand extends Command<CliContext> {
     examples: [
       ['print a key and its entry', '$0 keys new --name ada'],
       ['add the entry to the keys file', '$0 keys new --name ada --file keys.yaml'],
+      ['a key that can back up the store of the server', '$0 keys new --name backups --scope admin'],
       ['a read-only key for every tenant', "$0 keys new --name monitor --tenant '*' --scope read"],
     ],
   });

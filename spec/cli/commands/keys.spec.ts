@@ -32,6 +32,12 @@ describe('keys new (D37, D43)', () => {
     });
   });
 
+  it('creates a key with the scope "admin", which no key has otherwise (D74)', async () => {
+    const { stdout } = await keysNew(['--name', 'backups', '--scope', 'admin']);
+    const keys = parseKeysFile(stdout.slice(stdout.indexOf('\n')), 'entry');
+    expect(keys.map(({ scopes }) => scopes)).to.deep.equal([['admin']]);
+  });
+
   it('creates a different key with a different name each time', async () => {
     const made = await Promise.all(
       [1, 2].map(

@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
+import type Database from 'libsql';
 import type { Clock } from '../../../common/clock.js';
 import { WavetrainError } from '../../../common/errors.js';
-import { isLockedBySomebody } from '../sqlite/connection.js';
+import { lockFile } from '../sqlite/connection.js';
+import { isLocked } from '../sqlite/open-errors.js';
 import { BackupPlace } from './backup-place.js';
 import { copyStore, type StoreCopy } from './copy-store.js';
 import { assertStoreExists, loadDriver } from './store-file.js';
@@ -33,15 +36,28 @@ export async function backupStore(
 ): Promise<StoreBackup> {
   const startedAt = clock.monotonicNow();
   await assertStoreExists(file);
-  if (isLockedBySomebody(target, loadDriver())) {
-    throw new WavetrainError('bad_usage', `a server has ${target} open: name another file`);
-  }
   const place = await BackupPlace.prepare(file, target, isReplaced);
+  let lock: Database.Database | undefined;
   try {
+    lock = lockTarget(target);
     const copy = await copyStore(file, place.folder);
     await place.publish();
     return { file: target, ...copy, duration_ms: Math.round(clock.monotonicNow() - startedAt) };
   } finally {
+    lock?.close();
     await place.close();
+  }
+}
+
+/** Keeps servers away from a store that is replaced. @throws WavetrainError `bad_usage` when one has it open */
+function lockTarget(target: string): Database.Database | undefined {
+  if (!existsSync(`${target}.lock`)) return undefined;
+  try {
+    return lockFile(target, loadDriver());
+  } catch (error) {
+    if (!isLocked(error)) throw error;
+    throw new WavetrainError('bad_usage', `a server has ${target} open: stop it, or name another file`, {
+      cause: error,
+    });
   }
 }

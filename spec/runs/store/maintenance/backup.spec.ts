@@ -158,7 +158,9 @@ describe('A backup of a store (D74)', () => {
     ])
       expect(await refusal(folder.at(name), true), name).to.match(/belongs to the store|is there already/);
     const open = await openStore(target);
-    expect(await refusal(target, true)).to.equal(`a server has ${target} open: name another file`);
+    expect(await refusal(target, true)).to.equal(
+      `a server has ${target} open: stop it, or name another file`,
+    );
     await open.close();
     expect(await checkStore(file, false)).to.include({ ok: true, runs: 2 });
   });
@@ -175,6 +177,24 @@ describe('A backup of a store (D74)', () => {
     const foreign = await catchRejection(backUp(folder.at('foreign.db')));
     expect(errorMessage(foreign)).to.contain('another program has written it');
     expect(readdirSync(folder.path).filter((name) => name.includes('backup'))).to.deep.equal([]);
+  });
+
+  it('has the -wal of a server that was killed, and is put in the place of such a store, whose -wal is gone then', async () => {
+    await writeStore(file, 3);
+    await backUp();
+    const store = await openStore(file);
+    for (let number = 5; number <= 50; number++) addSettled(store, storedRun(number));
+    await store.idle();
+    const killed = folder.at('killed.db');
+    for (const end of ['', '-wal', '.lock']) cpSync(`${file}${end}`, `${killed}${end}`);
+    await store.close();
+    expect(await backUp(killed, folder.at('other.db'))).to.include({ runs: 50 });
+    expect(await backUp(target, killed, true)).to.include({ runs: 4 });
+    expect(existsSync(`${killed}-wal`)).to.equal(false);
+    const restored = await openStore(killed);
+    expect(restored.lastNumber).to.equal(4);
+    await restored.close();
+    expect(await checkStore(killed, false)).to.include({ ok: true, runs: 4 });
   });
 
   it('is refused, in words, to a user who may not read the store', async () => {
