@@ -124,6 +124,7 @@ await build({
     'fork-server-process': 'lib/common/workers/fork-server-process.ts',
     'expression-process': 'lib/tools/expressions/expression-process.ts',
     'store-thread': 'lib/runs/store/sqlite/thread/store-thread.ts',
+    'backup-process': 'lib/runs/store/maintenance/backup-process.ts',
     'parsing-process': 'lib/definition/parsing/parsing-process.ts',
   },
   format: 'cjs',

@@ -13,7 +13,7 @@ import type { AcceptedRerun, RerunReport } from '../runs/rerun/rerun-report.js';
 import type { ArtifactPage } from '../runs/tasks/run-files.js';
 import type { ItemPage, ItemRecord, TaskPage, TaskRecord } from '../runs/tasks/task-record.js';
 import type { BlackboardView, EditableDefinition } from '../runs/views/submission-view.js';
-import type { RemovedRuns } from '../runs/registry.js';
+import type { RemovedRuns } from '../runs/remove-page.js';
 import { parseJsonBody } from './errors.js';
 import { EventFeed, type EventOptions, MAX_FAILURES, type StreamedEvent } from './event-feed.js';
 import { requestCompilation } from './event-stream.js';

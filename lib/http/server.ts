@@ -24,7 +24,7 @@ import type { RunningServer, ServerOptions } from './server-options.js';
 import { countLibrary, type HttpServices, type LibraryServices } from './services.js';
 import { ServerReadiness } from './routing/server-readiness.js';
 import { UnauthenticatedBodies } from './routing/unauthenticated-bodies.js';
-import { BrowserGuard } from './security/browser-guard.js';
+import { BrowserGuard, isLoopback } from './security/browser-guard.js';
 
 /** Limit on the idempotency keys of runs that are no longer kept; a key takes about 500 bytes. */
 const MAX_IDEMPOTENCY_KEYS = 100_000;
@@ -98,7 +98,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     models,
     clock,
     log,
-    authenticate: createAuthenticator(keys),
+    authenticate: createAuthenticator(keys, isLoopback(config.host.toLowerCase())),
     guard: new BrowserGuard(config),
     metrics,
     memory,
@@ -106,6 +106,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     shareOf,
     bodyLimitBytes: config.bodyLimitBytes,
     library: folder,
+    backups: options.backups,
     checkResponses: options.checkResponses ?? false,
     work,
     readiness,

@@ -4,8 +4,6 @@ import { type AnyRun, LocalExecutor } from '../execution/local-executor.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { StepRunner } from '../execution/prepare/step-runner.js';
 import type { PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
-import type { RemovedRunsSchema } from '../common/wire/run.js';
-import type { Shape } from '../common/wire/shape.js';
 import { Admission, UNLIMITED_ADMISSION } from './admission.js';
 import {
   type IdempotencyKey,
@@ -19,6 +17,7 @@ import { Restoration } from './store/restoration.js';
 import type { RunArchive } from './store/run-archive.js';
 import { type CreatedRun, type RequestedRun, type ReviveDefinition, RunFactory } from './run-factory.js';
 import { type RunRecord, toRunRecord, toRunSummary } from './record.js';
+import { type RemovedRuns, removePage } from './remove-page.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import { assertSettled, prepareRerun, type RerunRequest } from './rerun/rerun.js';
 import { Retention, UNLIMITED_RETENTION } from './retention.js';
@@ -35,9 +34,6 @@ export interface RestoredRuns {
   readonly goingOn: number;
   readonly waiting: number;
 }
-
-/** The runs that one request has deleted. */
-export interface RemovedRuns extends Shape<typeof RemovedRunsSchema> {}
 
 /** The commands on runs. With its queries, it is the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {
@@ -213,25 +209,14 @@ export class RunRegistry {
     this.forget(runId);
   }
 
-  /**
-   * Deletes the settled runs of one page of a list, and returns how many, with the cursor of the next page; null after the last
-   * one. Rejects as `listInTurns`.
-   *
-   * @param finishedBeforeMs only runs that have settled earlier, in milliseconds since 1970
-   * @param tenantId of the caller
-   */
-  async removePage(query: RunQuery, finishedBeforeMs: number, tenantId: string): Promise<RemovedRuns> {
-    const { createdBeforeMs = finishedBeforeMs } = query;
-    const bounded = { ...query, createdBeforeMs: Math.min(createdBeforeMs, finishedBeforeMs) };
-    const { runs, next_cursor } = await this.queries.listInTurns(bounded, tenantId);
-    let deleted = 0;
-    for (const { run_id: runId, settled, finished_at: finishedAt } of runs) {
-      if (!settled || finishedAt === null || Date.parse(finishedAt) >= finishedBeforeMs) continue;
-      if (this.#runs.has(runId)) this.forget(runId);
-      else await this.#archived?.remove(runId);
-      deleted++;
-    }
-    return { deleted, next_cursor };
+  /** Deletes the settled runs of one page of a list. Rejects as `listInTurns`. @param tenantId of the caller */
+  removePage(query: RunQuery, finishedBeforeMs: number, tenantId: string): Promise<RemovedRuns> {
+    return removePage(query, finishedBeforeMs, tenantId, {
+      queries: this.queries,
+      runs: this.#runs,
+      archived: this.#archived,
+      forget: (runId) => this.forget(runId),
+    });
   }
 
   /** Deletes a run whose result was delivered, unless the result names files, which would go with it (D26). */

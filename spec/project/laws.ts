@@ -154,8 +154,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'memory',
       'scheduling',
       'text',
+      'tools',
       'warnings',
       'wire',
+      'workers',
     ],
     types: ['definition', 'memory', 'scheduling'],
     reason: 'the registry owns the runs and makes their records',
@@ -271,8 +273,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 export const RUN_ENTRY_POINTS: readonly string[] = [
   'lib/runs/registry.ts',
   'lib/runs/inspection/recording.ts',
-  ...['folders/folder-store', 'folders/run-folders', 'sqlite/inspect-store', 'sqlite/sqlite-store'].map(
+  ...['folders/folder-store', 'folders/run-folders', 'sqlite/sqlite-store'].map(
     (store) => `lib/runs/store/${store}.ts`,
+  ),
+  ...['backup-store', 'check-store', 'server-backups', 'store-stats', 'vacuum-store'].map(
+    (part) => `lib/runs/store/maintenance/${part}.ts`,
   ),
 ];
 

@@ -13,6 +13,10 @@ import { RunsRerunCommand } from '../runs/rerun.js';
 import { RunsShowCommand } from '../runs/show.js';
 import { RunsSubmitCommand } from '../runs/submit.js';
 import { RunsWatchCommand } from '../runs/watch.js';
+import { StoreBackupCommand } from '../store/backup.js';
+import { StoreCheckCommand } from '../store/check.js';
+import { StoreStatsCommand } from '../store/stats.js';
+import { StoreVacuumCommand } from '../store/vacuum.js';
 import { CompileCommand } from './compile.js';
 import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';
@@ -47,6 +51,10 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   RunsRerunCommand,
   RunsDeleteCommand,
   InspectCommand,
+  StoreBackupCommand,
+  StoreCheckCommand,
+  StoreStatsCommand,
+  StoreVacuumCommand,
   KeysNewCommand,
   ToolsCommand,
   GraphCommand,

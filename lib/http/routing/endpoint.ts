@@ -11,7 +11,13 @@ import {
 import { describeErrors, type Nouns } from '../../common/json-schema/violation.js';
 import { isObject } from '../../common/json/json.js';
 import { countHeaders } from '../security/browser-guard.js';
-import { ANONYMOUS, type Caller, resolveTenant, unauthorizedMessage } from '../auth/authenticate.js';
+import {
+  ANONYMOUS,
+  type Caller,
+  missingScopeMessage,
+  resolveTenant,
+  unauthorizedMessage,
+} from '../auth/authenticate.js';
 import { isShortJson } from '../../common/json/json-writer.js';
 import type { ResponseSender } from '../responses/response-sender.js';
 import type { HttpServices } from '../services.js';
@@ -140,7 +146,7 @@ export class Endpoint {
     if (caller === undefined) throw new WavetrainError('unauthorized', unauthorizedMessage(ctx.req.headers));
     ctx.state['caller'] = caller.name;
     if (access !== 'any' && !caller.scopes.includes(access)) {
-      throw new WavetrainError('forbidden', `this key lacks the scope "${access}"`);
+      throw new WavetrainError('forbidden', missingScopeMessage(caller, access));
     }
     return caller;
   }

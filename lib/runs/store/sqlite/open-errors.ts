@@ -1,4 +1,5 @@
-import { open as openFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { errorMessage, WavetrainError } from '../../../common/errors.js';
 
@@ -25,9 +26,10 @@ export async function cannotOpen(file: string, cause: unknown): Promise<Wavetrai
   return new WavetrainError('bad_usage', `the store ${file} cannot be opened: ${reason}`, { cause });
 }
 
+/** The file is not opened: the locks of this process would go when it is closed. */
 async function isWritable(path: string): Promise<boolean> {
   try {
-    await (await openFile(path, 'r+')).close();
+    await access(path, constants.W_OK);
     return true;
   } catch {
     return false;

@@ -1,6 +1,7 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import type Database from 'libsql';
 import { errorCode } from '../../../../common/errors.js';
+import { isLocked } from '../open-errors.js';
 import { assertOurs, migrate } from './schema.js';
 
 export type OpenFile = (file: string) => Database.Database;
@@ -20,12 +21,8 @@ export interface WritableFile {
  * `FILE.lock` holds the lock, because the connections of the readers need the file: the process must open that name once.
  */
 export function openWriter(file: string, open: OpenFile): WritableFile {
-  createForUser(`${file}.lock`);
-  const lock = open(`${file}.lock`);
+  const lock = lockFile(file, open);
   try {
-    // Kept until the process ends or the connection is closed. A second process is refused at once.
-    lock.exec('PRAGMA locking_mode = EXCLUSIVE');
-    lock.exec('BEGIN EXCLUSIVE');
     createForUser(file);
     const database = openDatabase(open(file));
     return {
@@ -41,12 +38,46 @@ export function openWriter(file: string, open: OpenFile): WritableFile {
   }
 }
 
+/** So long does a process wait for the lock, which others have for a moment when they look whether anybody has it. */
+const LOCK_TIMEOUT_MS = 250;
+
+/** Keeps other processes away from a file until the returned connection is closed. Throws when one of them writes it. */
+export function lockFile(file: string, open: OpenFile): Database.Database {
+  createForUser(`${file}.lock`);
+  const lock = open(`${file}.lock`);
+  try {
+    lock.exec(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`);
+    // Kept until the process ends or the connection is closed.
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE');
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/** Looks whether a process has the lock of the file, without taking it. */
+export function isLockedBySomebody(file: string, open: OpenFile): boolean {
+  if (!existsSync(`${file}.lock`)) return false;
+  const lock = open(`${file}.lock`);
+  try {
+    lock.prepare('SELECT 1 FROM sqlite_schema').all();
+    return false;
+  } catch (error) {
+    if (isLocked(error)) return true;
+    throw error;
+  } finally {
+    lock.close();
+  }
+}
+
 /**
  * Creates the file unless it is there, only for the user of the server: it has all that runs were given. The other files of
  * SQLite get its mode. A file that is there is not opened: the system releases the locks that this process has on a file
  * when any descriptor of that file is closed.
  */
-function createForUser(file: string): void {
+export function createForUser(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
@@ -67,13 +98,25 @@ function openDatabase(database: Database.Database): Database.Database {
   return database;
 }
 
+interface ReaderOptions {
+  /** False for statements that write another file, which SQLite refuses otherwise. Default true. */
+  readonly isQueryOnly?: boolean;
+  /** How long it waits for others. Default 0: the connection that writes never keeps readers away. */
+  readonly timeoutMs?: number;
+}
+
 /**
  * Opens a file to read it, beside the connection that writes it. It never checkpoints: SQLite before 3.51.3 may lose commits
  * when two connections do (https://sqlite.org/wal.html#the_wal_reset_bug). Close it before the one that writes.
  */
-export function openReader(file: string, open: OpenFile): Database.Database {
+export function openReader(
+  file: string,
+  open: OpenFile,
+  { isQueryOnly = true, timeoutMs = 0 }: ReaderOptions = {},
+): Database.Database {
   const database = open(file);
-  database.exec('PRAGMA query_only = 1');
+  if (isQueryOnly) database.exec('PRAGMA query_only = 1');
+  if (timeoutMs > 0) database.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
   database.exec('PRAGMA wal_autocheckpoint = 0');
   database.exec(`PRAGMA cache_size = -${READER_CACHE_KIB}`);
   return database;

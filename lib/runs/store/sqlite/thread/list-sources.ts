@@ -17,7 +17,7 @@ interface Condition {
 }
 
 /** A part of the runs that a query selects, in the order of their numbers in one index. */
-export interface Source {
+export interface ListSource {
   /** Tables, of which `run` is one. */
   readonly from: string;
   /** The table whose number gives the order. */
@@ -27,7 +27,7 @@ export interface Source {
 }
 
 export interface SourcePlan {
-  readonly sources: readonly Source[];
+  readonly sources: readonly ListSource[];
   /** True when runs of the sources may not match, so that many are to be looked at. */
   readonly isSearch: boolean;
   /** True when two sources may find the same run. */
@@ -78,7 +78,7 @@ interface NamedFilter extends Condition {
   readonly name: FilterName;
 }
 
-function toSource(part: IndexPart, filters: readonly NamedFilter[]): Source {
+function toSource(part: IndexPart, filters: readonly NamedFilter[]): ListSource {
   const { from, ordered } = part;
   const conditions = [part, ...filters.filter(({ name }) => !part.covers.includes(name))];
   return {

@@ -3,7 +3,7 @@ import type { Clock } from '../../../../common/clock.js';
 import type { DefinitionOfTenant, RunQuery } from '../../../views/run-query.js';
 import type { ArchivePage, EndCounts, ListedRun, ArchiveRange } from '../../run-archive.js';
 import { NO_ENDS, STATES, SUMMARY_COLUMNS, type SummaryRow, toListedRun } from './run-columns.js';
-import { planSources, selectsWholeTenants, type Source, type SourcePlan } from './list-sources.js';
+import { planSources, selectsWholeTenants, type ListSource, type SourcePlan } from './list-sources.js';
 import { selectAll, selectOne } from './statements.js';
 
 /** A search looks at so many numbers of runs before it looks at the time. */
@@ -153,7 +153,7 @@ function findNumber(database: Database.Database, createdAt: number, last: number
 /** Selects the largest numbers of the sources within the bounds. */
 function selectNumbers(
   database: Database.Database,
-  sources: readonly Source[],
+  sources: readonly ListSource[],
   { low, high }: Bounds,
   limit: number,
 ): number[] {

@@ -92,22 +92,31 @@ const MIGRATIONS: readonly string[] = [
    );`,
 ];
 
-function readVersion(database: Database.Database): number {
+/** The version of the tables that this code writes. */
+export const TABLES_VERSION = MIGRATIONS.length;
+
+export function readVersion(database: Database.Database): number {
   return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }
 
 /** @throws Error when another program, or a newer version of this one, has written the file */
 export function assertOurs(database: Database.Database): void {
+  assertStore(database);
   const version = readVersion(database);
-  const names = database.prepare('SELECT name FROM sqlite_master').all() as { name: string }[];
-  if (names.length > 0 && !(version > 0 && names.some(({ name }) => name === 'run'))) {
-    throw new Error('another program has written it: name another file');
-  }
   if (version > MIGRATIONS.length) {
     throw new Error(
       `a newer Wavetrain has written it, with version ${version} of its tables; this one knows ${MIGRATIONS.length}: ` +
         'use the newer one',
     );
+  }
+}
+
+/** @throws Error when another program has written the file; any version of this one may have */
+export function assertStore(database: Database.Database): void {
+  const version = readVersion(database);
+  const names = database.prepare('SELECT name FROM sqlite_master').all() as { name: string }[];
+  if (names.length > 0 && !(version > 0 && names.some(({ name }) => name === 'run'))) {
+    throw new Error('another program has written it: name another file');
   }
 }
 

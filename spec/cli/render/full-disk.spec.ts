@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readKeysFile } from '../../lib/http/auth/keys-file.js';
-import { requireBuild, ROOT } from '../project/files.js';
-import { TemporaryFolder } from '../support/temporary-folder.js';
+import { readKeysFile } from '../../../lib/http/auth/keys-file.js';
+import { requireBuild, ROOT } from '../../project/files.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 /** A file can grow to this size; a write beyond it is cut, as on a full disk, and the next one fails. */
 const KIBIBYTES = 4;

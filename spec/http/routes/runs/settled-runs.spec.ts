@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { RunRecord } from '../../../lib/runs/record.js';
-import type { RunPage } from '../../../lib/runs/views/run-listing.js';
-import { createDisk, type Disk, MemoryStore } from '../../runs/store/memory/memory-store.js';
-import { settle } from '../../support/deferred.js';
-import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+import type { RunRecord } from '../../../../lib/runs/record.js';
+import type { RunPage } from '../../../../lib/runs/views/run-listing.js';
+import { createDisk, type Disk, MemoryStore } from '../../../runs/store/memory/memory-store.js';
+import { settle } from '../../../support/deferred.js';
+import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
 
 const FAN_OUT = {
   id: 'fan-out',
