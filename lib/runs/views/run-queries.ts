@@ -23,6 +23,8 @@ import { describeRerun, type RerunReport } from '../rerun/rerun-report.js';
 import type { Restoration } from '../store/restoration.js';
 import type { ArchivedRuns } from '../store/archived-runs.js';
 import type { ArchivePage, EndCounts, ListedRun } from '../store/run-archive.js';
+import { countRunsInMemory } from '../store/statistics/run-counter.js';
+import type { StatisticsQuery, StatisticsRows } from '../store/statistics/statistics-query.js';
 import type { StoreGuard } from '../store/store-guard.js';
 import { RunFiles } from '../tasks/run-files.js';
 import {
@@ -182,6 +184,16 @@ export class RunQueries {
       const memory: readonly ListedRun[] = inMemory.get(definition) ?? [];
       return mergePages({ runs: memory }, { runs: archived?.[index] ?? [] }, most).runs;
     });
+  }
+
+  /** Statistics of the runs that have settled; without an archive, of those that are kept. Rejects with `shutting_down`. */
+  async statistics(query: StatisticsQuery, tenantId: string): Promise<StatisticsRows> {
+    this.#assertListable();
+    const archive = this.#parts.archived?.archive;
+    return (
+      archive?.statistics(query, tenantId) ??
+      runInSlices(countRunsInMemory(this.#runs.newestFirst(), query), tenantId)
+    );
   }
 
   /** The number of kept runs per status; omits a status without runs. */

@@ -6,6 +6,8 @@ import { type Clock, completeClock } from '../../../common/clock.js';
 import type { DefinitionOfTenant, RunQuery } from '../../views/run-query.js';
 import type { Batch } from '../commit-queue.js';
 import type { ArchiveLimits, ArchiveRange } from '../run-archive.js';
+import { readStatistics } from '../statistics/hour-rows.js';
+import type { StatisticsQuery } from '../statistics/statistics-query.js';
 import { isInOwnFolders } from '../../../execution/invocation/files/own-folder.js';
 import { Cleaner } from './cleaner.js';
 import { commit } from './commit.js';
@@ -40,7 +42,8 @@ export type ReadRequest =
   | { readonly kind: 'key'; readonly tenantId: string; readonly key: string }
   | { readonly kind: 'page'; readonly query: RunQuery; readonly range: ArchiveRange }
   | { readonly kind: 'count'; readonly query: RunQuery; readonly before: number }
-  | { readonly kind: 'last'; readonly definitions: readonly DefinitionOfTenant[]; readonly most: number };
+  | { readonly kind: 'last'; readonly definitions: readonly DefinitionOfTenant[]; readonly most: number }
+  | { readonly kind: 'statistics'; readonly query: StatisticsQuery };
 
 export type StoreRequest = WriteRequest | ReadRequest | { readonly kind: 'close' };
 
@@ -183,6 +186,8 @@ class Reader implements Connection {
         return countRuns(database, request.query, request.before, this.#clock);
       case 'last':
         return readLastRuns(database, request.definitions, request.most);
+      case 'statistics':
+        return readStatistics(database, request.query, this.#clock);
       default:
         throw new Error(`the reader does not know "${request.kind}"`);
     }
