@@ -21,8 +21,10 @@ const ROWS_PER_SLICE = 200;
 /** A request looks at pipelines for so long, in milliseconds: others wait for the thread. */
 const READ_MS = 50;
 
-interface HourRow extends HourCounts {
+interface HourRow extends Omit<HourCounts, 'sketch'> {
   readonly hour: number;
+  /** As the driver returns bytes. */
+  readonly sketch: ArrayBuffer;
 }
 
 /** Adds runs to the counts of their hours, in the transaction that keeps their ends. Each hour is written once. */
@@ -47,7 +49,7 @@ export function addToHours(database: Database.Database, runs: readonly CountedRu
   for (const { place, counter } of counters.values()) {
     const { succeeded, failed, cancelled, cost, sketch } = counter.toCounts();
     const { tenantId, pipelineId, hour } = place;
-    keep.run(tenantId, pipelineId, hour, succeeded, failed, cancelled, cost, Buffer.from(sketch));
+    keep.run(tenantId, pipelineId, hour, succeeded, failed, cancelled, cost, sketch);
   }
 }
 
@@ -60,8 +62,12 @@ function readCounter(
   const counter = new RunCounter();
   const sql = `SELECT ${COUNTS} FROM stat_hour WHERE tenant = ? AND pipeline = ? AND hour = ?`;
   const row = selectOne<HourRow>(database, sql, tenantId, pipelineId, hour);
-  if (row !== undefined) counter.addHour(row);
+  if (row !== undefined) counter.addHour(toCounts(row));
   return counter;
+}
+
+function toCounts(row: HourRow): HourCounts {
+  return { ...row, sketch: new Uint8Array(row.sketch) };
 }
 
 /** Reads rows until there are enough, or the time is over. */
@@ -157,7 +163,7 @@ function* readPeriods(
       if (period !== undefined) yield period;
       period = { at, counter: new RunCounter() };
     }
-    period.counter.addHour(row);
+    period.counter.addHour(toCounts(row));
   }
   if (period !== undefined) yield period;
 }

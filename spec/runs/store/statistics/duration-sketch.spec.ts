@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { DurationSketch } from '../../../../lib/runs/store/statistics/duration-sketch.js';
 import { cases } from '../../../support/measuring/cases.js';
+import { exactQuantile } from './statistics-suite.js';
 
 /** From no time to a year. */
 const durations = fc.array(
@@ -13,12 +14,6 @@ function sketchOf(list: readonly number[]): DurationSketch {
   const sketch = new DurationSketch();
   for (const ms of list) sketch.add(ms);
   return sketch;
-}
-
-/** The nearest rank. */
-function exactQuantile(list: readonly number[], share: number): number | null {
-  const sorted = list.toSorted((a, b) => a - b);
-  return sorted[Math.max(1, Math.ceil(share * sorted.length)) - 1] ?? null;
 }
 
 describe('The sketch of durations (D74)', () => {
