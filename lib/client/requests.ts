@@ -2,6 +2,7 @@ import type { RunTrigger } from '../common/wire/started-by.js';
 import type { CompileProgress } from '../compile/result.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
+import type { StatisticsPeriod } from '../runs/store/statistics/statistics-query.js';
 import type { RunStatusFilter } from '../runs/views/run-query.js';
 import type { ArtifactQuery } from '../runs/tasks/run-files.js';
 import type { TaskOptions, TaskQuery } from '../runs/tasks/task-record.js';
@@ -108,6 +109,22 @@ export interface ListQuery extends RequestOptions {
   /** Also returns `counts`, the runs by status on all pages together, and `queue`, what queued ones wait for. */
   readonly counts?: boolean | undefined;
   /** Page size, 1 to 500. */
+  readonly limit?: number | undefined;
+  /** The `next_cursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
+/** Selects and pages the statistics of pipelines. */
+export interface StatsQuery extends RequestOptions {
+  /** The beginning of the time that is counted, as in `2026-01-31T08:00:00Z`. Default: 7 days, by hour 24 hours, before `to`. */
+  readonly from?: string | undefined;
+  /** Its end. Default: now. */
+  readonly to?: string | undefined;
+  /** The time of a row. Default `day`. */
+  readonly by?: StatisticsPeriod | undefined;
+  readonly pipeline_id?: string | undefined;
+  readonly tenant_id?: string | undefined;
+  /** Page size, 1 to 5,000. */
   readonly limit?: number | undefined;
   /** The `next_cursor` of the previous page. */
   readonly cursor?: string | undefined;

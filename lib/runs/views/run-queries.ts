@@ -23,8 +23,11 @@ import { describeRerun, type RerunReport } from '../rerun/rerun-report.js';
 import type { Restoration } from '../store/restoration.js';
 import type { ArchivedRuns } from '../store/archived-runs.js';
 import type { ArchivePage, EndCounts, ListedRun } from '../store/run-archive.js';
-import { countRunsInMemory } from '../store/statistics/run-counter.js';
-import type { StatisticsQuery, StatisticsRows } from '../store/statistics/statistics-query.js';
+import {
+  readStatistics,
+  type StatisticsPage,
+  type StatisticsRequest,
+} from '../store/statistics/statistics-request.js';
 import type { StoreGuard } from '../store/store-guard.js';
 import { RunFiles } from '../tasks/run-files.js';
 import {
@@ -186,14 +189,10 @@ export class RunQueries {
     });
   }
 
-  /** Statistics of the runs that have settled; without an archive, of those that are kept. Rejects with `shutting_down`. */
-  async statistics(query: StatisticsQuery, tenantId: string): Promise<StatisticsRows> {
+  /** Counts the runs that have settled; without an archive, those that are kept. Rejects with `invalid_request`, `shutting_down`. */
+  async statistics(request: StatisticsRequest, tenantId: string): Promise<StatisticsPage> {
     this.#assertListable();
-    const archive = this.#parts.archived?.archive;
-    return (
-      archive?.statistics(query, tenantId) ??
-      runInSlices(countRunsInMemory(this.#runs.newestFirst(), query), tenantId)
-    );
+    return readStatistics(request, tenantId, { ...this.#parts, archive: this.#parts.archived?.archive });
   }
 
   /** The number of kept runs per status; omits a status without runs. */

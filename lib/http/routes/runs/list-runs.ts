@@ -101,7 +101,8 @@ function readStartedByQuery(text: string): StartedByFilter {
   );
 }
 
-function readTime(name: string, text: string | undefined): number | undefined {
+/** @throws WavetrainError `invalid_request` for a text that is no time */
+export function readTime(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseIsoTime(text);
   if (ms !== undefined) return ms;

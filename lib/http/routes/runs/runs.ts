@@ -8,6 +8,7 @@ import type { HttpServices } from '../../services.js';
 import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
 import { LongPolls } from './long-poll.js';
 import { listRunsRoute } from './list-runs.js';
+import { statisticsRoute } from './statistics.js';
 import { rerunPreviewRoute, rerunRoute } from './rerun.js';
 import { closedObject, optionalNumber } from '../../schemas/fields.js';
 import { defineRunRoute } from './run-route.js';
@@ -17,6 +18,7 @@ export function runRoutes(services: HttpServices): Route[] {
   const { queries } = services;
   return [
     listRunsRoute(services),
+    statisticsRoute(services),
     record(services),
     defineRunRoute(queries, {
       path: '/snapshot',

@@ -6,7 +6,7 @@ import { type Clock, completeClock } from '../../../common/clock.js';
 import type { DefinitionOfTenant, RunQuery } from '../../views/run-query.js';
 import type { Batch } from '../commit-queue.js';
 import type { ArchiveLimits, ArchiveRange } from '../run-archive.js';
-import { readStatistics } from '../statistics/hour-rows.js';
+import { readHours } from '../statistics/hour-rows.js';
 import type { StatisticsQuery } from '../statistics/statistics-query.js';
 import { isInOwnFolders } from '../../../execution/invocation/files/own-folder.js';
 import { Cleaner } from './cleaner.js';
@@ -187,7 +187,7 @@ class Reader implements Connection {
       case 'last':
         return readLastRuns(database, request.definitions, request.most);
       case 'statistics':
-        return readStatistics(database, request.query, this.#clock);
+        return readHours(database, request.query, this.#clock);
       default:
         throw new Error(`the reader does not know "${request.kind}"`);
     }

@@ -71,11 +71,7 @@ function toCounts(row: HourRow): HourCounts {
 }
 
 /** Reads rows until there are enough, or the time is over. */
-export function readStatistics(
-  database: Database.Database,
-  query: StatisticsQuery,
-  clock: Clock,
-): StatisticsRows {
+export function readHours(database: Database.Database, query: StatisticsQuery, clock: Clock): StatisticsRows {
   const { limit } = query;
   const end = clock.monotonicNow() + READ_MS;
   const rows: PipelineStatistics[] = [];

@@ -1,4 +1,3 @@
-import { WavetrainError } from '../../../common/errors.js';
 import type { PipelineStatisticsSchema, StatisticsPeriodSchema } from '../../../common/wire/statistics.js';
 import type { Shape } from '../../../common/wire/shape.js';
 
@@ -72,17 +71,3 @@ function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
-
-export function encodePlace({ tenantId, pipelineId, hour }: StatisticsPlace): string {
-  return Buffer.from(JSON.stringify([tenantId, pipelineId, hour])).toString('base64url');
-}
-
-/** @throws WavetrainError `invalid_request` for what is no cursor */
-export function decodePlace(cursor: string): StatisticsPlace {
-  const [, tenantId, pipelineId, hour] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (tenantId !== undefined && pipelineId !== undefined) return { tenantId, pipelineId, hour: Number(hour) };
-  throw new WavetrainError('invalid_request', 'cursor must be the next_cursor of an earlier page');
-}
-
-/** The ids of tenants and pipelines have neither quotes nor backslashes. */
-const CURSOR = /^\["([^"\\]*)","([^"\\]*)",(-?\d{1,9})\]$/;
