@@ -18,7 +18,7 @@ for (const kept of ['memory', 'a store'] as const) {
 
     before(async () => {
       await fixture.open(kept === 'memory' ? {} : { store: new MemoryStore(createDisk()) });
-      await fixture.clock.advance(HOUR_MS - (fixture.clock.now() % HOUR_MS));
+      fixture.clock.advance(HOUR_MS - (fixture.clock.now() % HOUR_MS));
       start = fixture.clock.now();
       for (const [durationMs, tenant_id, status] of [
         [1000, 'x', 'succeeded'],
@@ -27,7 +27,7 @@ for (const kept of ['memory', 'a store'] as const) {
         [10, 'y', 'succeeded'],
       ] as const) {
         const id = await fixture.submit(ONE_TASK, { tenant_id });
-        await fixture.clock.advance(durationMs);
+        fixture.clock.advance(durationMs);
         await (status === 'failed' ? fixture.fail(id) : fixture.complete(id));
       }
     });
