@@ -66,8 +66,9 @@ function readCounter(
   return counter;
 }
 
-function toCounts(row: HourRow): HourCounts {
-  return { ...row, sketch: new Uint8Array(row.sketch) };
+/** Spreading the row would take several times as long. */
+function toCounts({ succeeded, failed, cancelled, cost, sketch }: HourRow): HourCounts {
+  return { succeeded, failed, cancelled, cost, sketch: new Uint8Array(sketch) };
 }
 
 /** Reads rows until there are enough, or the time is over. */
