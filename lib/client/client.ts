@@ -8,6 +8,7 @@ import type { DefinitionGraph } from '../plans/graph.js';
 import type { PlanReport } from '../plans/report.js';
 import type { InspectionList } from '../runs/inspection/entry.js';
 import type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
+import type { StatisticsPage } from '../runs/store/statistics/statistics-request.js';
 import type { RunPage } from '../runs/views/run-listing.js';
 import type { AcceptedRerun, RerunReport } from '../runs/rerun/rerun-report.js';
 import type { ArtifactPage } from '../runs/tasks/run-files.js';
@@ -48,6 +49,7 @@ import type {
   RequestOptions,
   RerunOptions,
   RunRequest,
+  StatsQuery,
   SubmitOptions,
   TaskListQuery,
   TaskRequestOptions,
@@ -224,6 +226,11 @@ export class WavetrainClient {
       if (page.next_cursor === null) return;
       cursor = page.next_cursor;
     }
+  }
+
+  /** Counts the runs of each pipeline that have finished, with their durations and costs: one page, by hour, day or in all. */
+  stats({ signal, ...query }: StatsQuery = {}): Promise<StatisticsPage> {
+    return this.#get(`/pipelines/stats${formatQuery(query)}`, { signal });
   }
 
   /** Returns the waves and dependencies of a run; of a plan, of its sub-pipelines and the tasks of each. */

@@ -3,6 +3,7 @@ import type { CompileProgress } from '../compile/result.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
 import type { EndStatus } from '../runs/store/run-archive.js';
+import type { StatisticsPeriod } from '../runs/store/statistics/statistics-query.js';
 import type { RunStatusFilter } from '../runs/views/run-query.js';
 import type { ArtifactQuery } from '../runs/tasks/run-files.js';
 import type { TaskOptions, TaskQuery } from '../runs/tasks/task-record.js';
@@ -126,6 +127,22 @@ export interface RemoveQuery extends RequestOptions {
   readonly pipeline_id?: string | undefined;
   readonly status?: EndStatus | undefined;
   readonly tenant_id?: string | undefined;
+}
+
+/** Selects and pages the statistics of pipelines. */
+export interface StatsQuery extends RequestOptions {
+  /** The beginning of the time that is counted, as in `2026-01-31T08:00:00Z`. Default: 7 days, by hour 24 hours, before `to`. */
+  readonly from?: string | undefined;
+  /** Its end. Default: now. */
+  readonly to?: string | undefined;
+  /** The time of a row. Default `day`. */
+  readonly by?: StatisticsPeriod | undefined;
+  readonly pipeline_id?: string | undefined;
+  readonly tenant_id?: string | undefined;
+  /** Page size, 1 to 5,000. */
+  readonly limit?: number | undefined;
+  /** The `next_cursor` of the previous page. */
+  readonly cursor?: string | undefined;
 }
 
 /** Filters and pages the tasks of a run, or the items of a fan-out. */

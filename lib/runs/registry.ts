@@ -13,7 +13,7 @@ import {
 } from './idempotency.js';
 import { MissingRunFiles } from './rerun/missing-run-files.js';
 import { ArchivedRuns } from './store/archived-runs.js';
-import { Restoration } from './store/restoration.js';
+import { Restoration, type RestoredRuns } from './store/restoration.js';
 import type { RunArchive } from './store/run-archive.js';
 import { type CreatedRun, type RequestedRun, type ReviveDefinition, RunFactory } from './run-factory.js';
 import { type RunRecord, toRunRecord, toRunSummary } from './record.js';
@@ -27,13 +27,6 @@ import { StoreGuard } from './store/store-guard.js';
 import { assertNotLeft, leftToNextProcess, RunIndex } from './views/run-index.js';
 import { RunQueries } from './views/run-queries.js';
 import type { RunQuery } from './views/run-query.js';
-
-/** How many runs of a store can be found again, how many of them go on, and how many more wait until there is memory. */
-export interface RestoredRuns {
-  readonly kept: number;
-  readonly goingOn: number;
-  readonly waiting: number;
-}
 
 /** The commands on runs. With its queries, it is the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {

@@ -11,6 +11,7 @@ import { RunsListCommand } from '../runs/list.js';
 import { RunsReportCommand } from '../runs/report.js';
 import { RunsRerunCommand } from '../runs/rerun.js';
 import { RunsShowCommand } from '../runs/show.js';
+import { RunsStatsCommand } from '../runs/stats.js';
 import { RunsSubmitCommand } from '../runs/submit.js';
 import { RunsWatchCommand } from '../runs/watch.js';
 import { StoreBackupCommand } from '../store/backup.js';
@@ -40,6 +41,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   McpCommand,
   RunsSubmitCommand,
   RunsListCommand,
+  RunsStatsCommand,
   RunsShowCommand,
   RunsSnapshotCommand,
   RunsReportCommand,

@@ -59,7 +59,8 @@ export abstract class DefinitionCommand extends CatalogCommand {
   session = textOption`--session ${SESSION_OPTION}`;
 }
 
-abstract class ServerCommand extends Command<CliContext> {
+/** Base of the commands that ask a server alone. */
+export abstract class ServerCommand extends Command<CliContext> {
   server = textOption`--server ${SERVER_OPTION}`;
   envFile = textOption`--env-file ${ENV_FILE_OPTION}`;
 }

@@ -1,7 +1,7 @@
 import type { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import type { RestoredRuns } from '../../../lib/runs/registry.js';
+import type { RestoredRuns } from '../../../lib/runs/store/restoration.js';
 import type { ReviveDefinition } from '../../../lib/runs/run-factory.js';
 import type { ArchiveLimits } from '../../../lib/runs/store/run-archive.js';
 import { deferred } from '../../support/deferred.js';

@@ -106,7 +106,7 @@ function readStartedByQuery(text: string): StartedByFilter {
   );
 }
 
-/** @throws WavetrainError `invalid_request` for what is no time */
+/** @throws WavetrainError `invalid_request` for a text that is no time */
 export function readTime(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseIsoTime(text);

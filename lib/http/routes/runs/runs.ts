@@ -9,6 +9,7 @@ import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../respon
 import { LongPolls } from './long-poll.js';
 import { deleteRunsRoute } from './delete-runs.js';
 import { listRunsRoute } from './list-runs.js';
+import { statisticsRoute } from './statistics.js';
 import { rerunPreviewRoute, rerunRoute } from './rerun.js';
 import { closedObject, optionalNumber } from '../../schemas/fields.js';
 import { defineRunRoute } from './run-route.js';
@@ -18,6 +19,7 @@ export function runRoutes(services: HttpServices): Route[] {
   const { queries } = services;
   return [
     listRunsRoute(services),
+    statisticsRoute(services),
     record(services),
     defineRunRoute(queries, {
       path: '/snapshot',

@@ -15,6 +15,7 @@ import { catchRejection } from '../../../support/rejection.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { archiveSuite, summaryOf } from '../archive-suite.js';
 import { cancelFact, listRuns, storedRun, type StorePlace, storeSuite } from '../store-suite.js';
+import { statisticsSuite } from '../statistics/statistics-suite.js';
 
 const Driver = createRequire(import.meta.url)('libsql') as typeof Database;
 const execute = promisify(execFile);
@@ -74,6 +75,7 @@ class SqlitePlace implements StorePlace {
 storeSuite('SqliteStore', () => new SqlitePlace());
 
 archiveSuite('SqliteStore', () => new SqlitePlace());
+statisticsSuite('SqliteStore', () => new SqlitePlace());
 
 describe('SqliteStore (D68)', () => {
   let place: SqlitePlace;

@@ -2,6 +2,8 @@ import type Database from 'libsql';
 import { LISTING_LIMITS } from '../../../../common/limits.js';
 import type { Batch } from '../../commit-queue.js';
 import type { RunEnd } from '../../run-archive.js';
+import { addToHours } from '../../statistics/hour-rows.js';
+import { toCountedRun } from '../../statistics/run-counter.js';
 import { STATES, toColumns } from './run-columns.js';
 import { inTransaction, prepare, selectOne } from './statements.js';
 
@@ -10,7 +12,7 @@ export function commit(database: Database.Database, batch: Batch): void {
   inTransaction(database, () => {
     addRuns(database, batch);
     addPieces(database, batch);
-    for (const end of batch.ends) addEnd(database, end);
+    addEnds(database, batch);
     removeRuns(database, batch);
     keepKeys(database, batch);
   });
@@ -35,8 +37,14 @@ function addPieces(database: Database.Database, { pieces }: Batch): void {
   for (const { runId, text, goesOn } of pieces) add.run(goesOn ? 1 : 0, text, runId);
 }
 
-/** Fills the row of a run with its end. Does nothing for a run that was removed meanwhile, or has ended before. */
-function addEnd(database: Database.Database, end: RunEnd): void {
+function addEnds(database: Database.Database, { ends }: Batch): void {
+  const added = ends.filter((end) => addEnd(database, end));
+  const counted = added.map(({ summary, cost }) => toCountedRun(summary, cost));
+  if (counted.length > 0) addToHours(database, counted);
+}
+
+/** Fills the row of a run with its end. Returns false for a run that was removed meanwhile, or has ended before. */
+function addEnd(database: Database.Database, end: RunEnd): boolean {
   const { summary } = end;
   const { run_id: runId, tenant_id: tenantId } = summary;
   const number = selectOne<{ number: number }>(
@@ -45,7 +53,7 @@ function addEnd(database: Database.Database, end: RunEnd): void {
     runId,
   )?.number;
   const state = STATES.indexOf(summary.status);
-  if (number === undefined || state <= 0) return;
+  if (number === undefined || state <= 0) return false;
   const columns = toColumns(end);
   const names = Object.keys(columns);
   prepare(database, `UPDATE run SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE number = ?`).run(
@@ -58,6 +66,7 @@ function addEnd(database: Database.Database, end: RunEnd): void {
     toSearchedText(end),
   );
   countRun(database, tenantId, state, 1);
+  return true;
 }
 
 /** The text that searches look at, in small letters, as `RunFilter` does. */

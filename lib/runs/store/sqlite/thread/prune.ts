@@ -1,5 +1,6 @@
 import type Database from 'libsql';
 import type { ArchiveLimits, EndStatus, PrunedRun, PruneReason } from '../../run-archive.js';
+import { pruneHours } from '../../statistics/hour-rows.js';
 import { readPragma } from './cleaner.js';
 import { markRemoved, type RemovableRow } from './commit.js';
 import { HEAD_COLUMNS, type RunRow, toHead } from './pieces.js';
@@ -14,8 +15,12 @@ const RUNS_PER_BYTES_SLICE = 10;
 
 type PrunedRow = RunRow & RemovableRow;
 
-/** Takes runs that exceed the limits out of all lists; their facts are deleted later. Returns them; none when all fit. */
+/**
+ * Takes runs that exceed the limits out of all lists; their facts are deleted later. Returns them; none when all fit. Also
+ * deletes statistics that are too old.
+ */
 export function prune(database: Database.Database, limits: ArchiveLimits, now: number): readonly PrunedRun[] {
+  pruneHours(database, now);
   const { reason, rows } = selectPruned(database, limits, now);
   if (rows.length === 0) return [];
   const pruned = rows.map((row) => ({

@@ -86,6 +86,20 @@ const MIGRATIONS: readonly string[] = [
      cancelled INTEGER NOT NULL,
      bytes INTEGER NOT NULL
    ) WITHOUT ROWID;
+   -- The runs of a pipeline that have settled in an hour since 1970, UTC, also those that were deleted.
+   CREATE TABLE stat_hour (
+     tenant TEXT NOT NULL,
+     pipeline TEXT NOT NULL,
+     hour INTEGER NOT NULL,
+     succeeded INTEGER NOT NULL,
+     failed INTEGER NOT NULL,
+     cancelled INTEGER NOT NULL,
+     cost REAL,
+     -- Of the durations of those that have started.
+     sketch BLOB NOT NULL,
+     PRIMARY KEY (tenant, pipeline, hour)
+   ) WITHOUT ROWID;
+   CREATE INDEX stat_hour_by_age ON stat_hour (hour);
    -- Unless the submission is in several pieces.
    UPDATE run SET rerun_of = (
      SELECT CASE goes_on WHEN 0 THEN text ->> '$.rerun.run_id' END FROM piece WHERE piece.run = run.number ORDER BY n LIMIT 1

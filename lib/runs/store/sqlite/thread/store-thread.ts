@@ -7,6 +7,8 @@ import type { DefinitionOfTenant, RunQuery } from '../../../views/run-query.js';
 import type { Batch } from '../../commit-queue.js';
 import type { ArchiveLimits, ArchiveRange } from '../../run-archive.js';
 import { isInOwnFolders } from '../../../../execution/invocation/files/own-folder.js';
+import { readHours } from '../../statistics/hour-rows.js';
+import type { StatisticsQuery } from '../../statistics/statistics-query.js';
 import { Cleaner } from './cleaner.js';
 import { commit } from './commit.js';
 import { openReader, openWriter, type WritableFile } from './connection.js';
@@ -40,7 +42,8 @@ export type ReadRequest =
   | { readonly kind: 'key'; readonly tenantId: string; readonly key: string }
   | { readonly kind: 'page'; readonly query: RunQuery; readonly range: ArchiveRange }
   | { readonly kind: 'count'; readonly query: RunQuery; readonly before: number }
-  | { readonly kind: 'last'; readonly definitions: readonly DefinitionOfTenant[]; readonly most: number };
+  | { readonly kind: 'last'; readonly definitions: readonly DefinitionOfTenant[]; readonly most: number }
+  | { readonly kind: 'statistics'; readonly query: StatisticsQuery };
 
 export type StoreRequest = WriteRequest | ReadRequest | { readonly kind: 'close' };
 
@@ -184,6 +187,8 @@ class Reader implements Connection {
         return countRuns(database, request.query, request.before, this.#clock);
       case 'last':
         return readLastRuns(database, request.definitions, request.most);
+      case 'statistics':
+        return readHours(database, request.query, this.#clock);
       default:
         throw new Error(`the reader does not know "${request.kind}"`);
     }
