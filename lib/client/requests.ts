@@ -99,7 +99,9 @@ export interface ListQuery extends RequestOptions {
   readonly trigger?: RunTrigger | undefined;
   /** Only runs that were started so: a kind such as `schedule`, or a kind and a name, as in `key:ci`. */
   readonly started_by?: string | undefined;
-  /** Only runs with this text in their id, the id of their pipeline, their goal or their error, in any case. */
+  /** Only runs with all these labels, as in `team:billing`. */
+  readonly label?: readonly string[] | undefined;
+  /** Only runs with this text in their id, the id of their pipeline, their goal, their error or a label, in any case. */
   readonly text?: string | undefined;
   /** Only runs that were submitted at this time or later, as in `2026-01-31T08:00:00Z`. */
   readonly created_after?: string | undefined;
@@ -150,7 +152,7 @@ export interface CancelOptions extends RequestOptions {
 /** Runs a settled run again, with changes if there are any (D60). */
 export interface RerunOptions
   extends SubmitOptions,
-    Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options'>,
+    Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options' | 'labels'>,
     Pick<PlanInputs, 'plan_concurrency'> {
   /**
    * `failed`, or the id of a task, or of a sub-pipeline of a plan. By default everything runs again (D35), or with

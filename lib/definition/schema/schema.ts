@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { MAX_GOAL_LENGTH } from '../../common/limits.js';
+import { type Labels, LABELS_SHAPE } from '../../common/wire/labels.js';
 
 /**
  * The single source of the pipeline definition: TypeScript types, validators, the JSON Schema for editors and the
@@ -189,6 +190,14 @@ export const startFields = {
   ),
 };
 
+/** The labels of every run of a definition (D76). */
+export const labelsField = optionalField(
+  Type.Unsafe<Labels>({
+    ...LABELS_SHAPE,
+    description: 'Labels of its runs, as in {team: billing}: lists of runs are filtered by them.',
+  }),
+);
+
 export const PipelineDefinition = Type.Object(
   {
     id: Type.String({ pattern: PIPELINE_ID, description: 'Names the pipeline.' }),
@@ -211,6 +220,7 @@ export const PipelineDefinition = Type.Object(
     reads: optionalField(
       Type.Array(Type.String(), { description: 'Blackboard keys that the session is limited to.' }),
     ),
+    labels: labelsField,
     ...startFields,
     tasks: Type.Array(TaskDefinition, { minItems: 1, description: 'The tasks, in any order.' }),
   },

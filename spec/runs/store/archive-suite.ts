@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { Labels } from '../../../lib/common/wire/labels.js';
 import type { StartedBy } from '../../../lib/common/wire/started-by.js';
 import type { RunSummary } from '../../../lib/runs/record.js';
 import type { ArchiveLimits, RunArchive } from '../../../lib/runs/store/run-archive.js';
@@ -38,6 +39,7 @@ export function summaryOf(
     rerun_of: null,
     trigger: null,
     started_by: { kind: 'cli', name: null },
+    labels: {},
     ...changes,
   };
 }
@@ -111,6 +113,7 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
         rerun_of: 'run 0',
         trigger: 'webhook',
         started_by: { kind: 'webhook', name: 'p' },
+        labels: { team: 'billing', 'a.b': 'x: "y"' },
         progress: { ...summaryOf(run).progress, sub_pipelines: 2, sub_pipelines_settled: 1 },
       });
       store.log(run.id, 'default').append({ kind: 'settled', at: 6 });
@@ -136,15 +139,26 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
         tenant_id: fc.constantFrom(...tenants),
         pipeline_id: fc.constantFrom('p', 'Q', 'r'),
         status: fc.constantFrom('succeeded', 'failed', 'cancelled'),
-        goal: fc.constantFrom('Ship it', 'GRÜSSE', '100 %_', ''),
+        goal: fc.constantFrom('Ship it', 'GRÜSSE', '100 %_', '', 'as 00000000-0000'),
         error: fc.constantFrom(null, 'no luck: ship'),
         trigger: fc.constantFrom(null, 'schedule', 'webhook'),
         started_by: fc.constantFrom(...starters),
+        labels: fc.constantFrom<Labels[]>(
+          {},
+          { team: 'A' },
+          { team: 'b', stage: '' },
+          { team: 'A', stage: 'b:c' },
+        ),
         gap: fc.nat(3),
       });
-      const option = <T>(...values: T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+      const option = <T>(...values: T[]) =>
+        fc.option(fc.constantFrom(...values), { nil: undefined, freq: 1 });
       const queried = fc.record({
-        tenants: option(['a'], ['b', 'c'], [], ['nobody'], tenants),
+        // The last have too many parts for a union of indexes.
+        tenants: option(['a'], ['b', 'c'], [], ['nobody'], tenants, [
+          ...tenants,
+          ...'defghijklmnopqrstuvwxyz',
+        ]),
         status: option('succeeded', 'failed', 'running', 'paused', 'cancelled'),
         pipeline_id: option('p', 'Q', 'x'),
         trigger: option('schedule'),
@@ -153,9 +167,10 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
           { kind: 'key', name: 'ci' },
           { kind: 'mcp', name: 'x' },
         ),
-        text: option('SHIP', 'grüsse', '0 %_', 'r', 'nowhere', '00000000-000'),
-        createdAfterMs: fc.option(fc.nat(40), { nil: undefined }),
-        createdBeforeMs: fc.option(fc.nat(40), { nil: undefined }),
+        labels: option<string[]>([], ['team:A'], ['stage:b:c', 'team:A'], ['team:b', 'stage:'], ['team:a']),
+        text: option('SHIP', 'grüsse', '0 %_', 'r', 'nowhere', '00000000-000', 'TEAM:a', 'm:b'),
+        createdAfterMs: fc.option(fc.nat(40), { freq: 1, nil: undefined }),
+        createdBeforeMs: fc.option(fc.nat(40), { freq: 1, nil: undefined }),
         limit: fc.integer({ min: 1, max: 7 }),
       });
       const shape = [
@@ -274,9 +289,11 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
 
 /** The filters of a list, but for the status. */
 function matches(run: RunSummary, query: RunQuery): boolean {
-  const { tenants, pipeline_id, trigger, startedBy, text, createdAfterMs = 0, createdBeforeMs = 1e9 } = query;
+  const { tenants, pipeline_id, trigger, startedBy, labels = [], text } = query;
+  const { createdAfterMs = 0, createdBeforeMs = 1e9 } = query;
+  const texts = Object.entries(run.labels).map(([label, value]) => `${label}:${value}`);
   const createdAt = Date.parse(run.created_at);
-  const searched = [run.pipeline_id, run.goal, run.error ?? ''].map((part) => part.toLowerCase());
+  const searched = [run.pipeline_id, run.goal, run.error ?? '', ...texts].map((part) => part.toLowerCase());
   const wanted = text?.toLowerCase() ?? '';
   return (
     (tenants === undefined || tenants.includes(run.tenant_id)) &&
@@ -285,6 +302,7 @@ function matches(run: RunSummary, query: RunQuery): boolean {
     (startedBy === undefined ||
       (run.started_by.kind === startedBy.kind &&
         (startedBy.name === undefined || run.started_by.name === startedBy.name))) &&
+    labels.every((label) => texts.includes(label)) &&
     createdAt >= createdAfterMs &&
     createdAt < createdBeforeMs &&
     (searched.some((part) => part.includes(wanted)) || (wanted.length >= 6 && run.run_id.startsWith(wanted)))

@@ -12,7 +12,7 @@ import type {
   StoredRunHead,
 } from '../run-archive.js';
 import { NO_ENDS } from './run-columns.js';
-import type { PartialCount } from './run-list.js';
+import type { PartialCount } from './lists/run-list.js';
 import type { FairReader, StoreThread } from './thread-client.js';
 
 /** The settled runs of a SQLite file (D74). */

@@ -21,7 +21,7 @@ import {
   toHead,
 } from './pieces.js';
 import { prune } from './prune.js';
-import { countRuns, readLastRuns, readPage } from './run-list.js';
+import { countRuns, readLastRuns, readPage } from './lists/run-list.js';
 import { selectAll, selectOne } from './statements.js';
 
 /** Requests to the thread that writes. */

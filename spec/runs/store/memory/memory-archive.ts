@@ -138,6 +138,7 @@ function toRun(summary: RunSummary): BaseRun {
     rerunOf: summary.rerun_of,
     trigger: summary.trigger,
     startedBy: summary.started_by,
+    labels: summary.labels,
   };
   return run as unknown as BaseRun;
 }
