@@ -1,3 +1,5 @@
+import { LABEL_LIMITS } from '../../common/limits.js';
+
 /*
  * The names of the schema's fields, for hints. They are separate from the schema so that a run does not load the
  * library that builds it; a spec keeps the two equal.
@@ -38,6 +40,12 @@ export const PLAN_FIELDS = [
 ];
 
 export const SUB_PIPELINE_FIELDS = split('id goal reads stores inputs file pipeline');
+
+/** The name of a label: no colon, which ends the name in a filter (D76). */
+export const LABEL_NAME = `^[A-Za-z0-9_][A-Za-z0-9_.-]{0,${LABEL_LIMITS.nameLength - 1}}$`;
+
+/** The value of a label: no control characters. */
+export const LABEL_VALUE = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
 
 /** Task ids that would hide a template namespace (D1). */
 export const RESERVED_TASK_IDS: readonly string[] = ['pipeline', 'params', 'session', 'item'];

@@ -48,7 +48,7 @@ export const PlanDefinition = Type.Object(
         description: 'How many independent sub-pipelines may run together.',
       }),
     ),
-    labels: labelsField,
+    labels: labelsField('Labels of its runs, as in {team: billing}: lists of runs are filtered by them.'),
     ...startFields,
     sub_pipelines: Type.Array(SubPipelineDefinition, {
       minItems: 1,

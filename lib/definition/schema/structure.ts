@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { takeViolations, type Violation } from '../../common/json-schema/violation.js';
 import { isObject, kindOf } from '../../common/json/json.js';
-import { LABEL_NAME_RULE } from '../../common/wire/labels.js';
+import { LABEL_LIMITS } from '../../common/limits.js';
 import type { Diagnostic } from '../problems/diagnostic.js';
 import type { Path } from '../problems/problem.js';
 import { type Hint, hintRename } from '../problems/hint.js';
@@ -41,7 +41,7 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
     case 'additionalProperties':
       if (path[0] === LABELS)
         return {
-          ...invalid(`"${wantedName}" cannot be the name of a label`, LABEL_NAME_RULE),
+          ...invalid(`"${wantedName}" cannot be the name of a label`, LABEL_NAME_HINT),
           path: [...path, wantedName],
           at: 'key',
         };
@@ -77,6 +77,8 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
 }
 
 const LABELS = 'labels';
+
+const LABEL_NAME_HINT = `the name of a label has up to ${LABEL_LIMITS.nameLength} letters, digits, _, - and ., and starts with a letter, a digit or _`;
 
 function formatName(path: Path, { kind, parts, part }: DefinitionShape): string {
   const last = path.at(-1);

@@ -1,4 +1,3 @@
-import { measureLabels, mergeLabels } from '../../common/wire/labels.js';
 import type { Blackboard } from '../session/blackboard.js';
 import { MemoryBlackboard } from '../session/memory-blackboard.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
@@ -19,6 +18,7 @@ import {
   RUN_BYTES,
   type WithSubmittedKeys,
 } from './prepare-run.js';
+import { measureLabels, mergeLabels } from './run-labels.js';
 import { resolvePlanBreakpoints } from '../breakpoints.js';
 import type { PlanRerunSource } from './rerun-source.js';
 

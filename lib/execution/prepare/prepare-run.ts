@@ -1,10 +1,11 @@
 import { randomFillSync } from 'node:crypto';
 import type { RunBreakpoints } from '../../../machines/run.js';
-import { type Labels, measureLabels, mergeLabels } from '../../common/wire/labels.js';
+import type { Labels } from '../../common/wire/labels.js';
 import type { Blackboard } from '../session/blackboard.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { isLongValue, type JsonObject, setOwn, subtractJsonLength } from '../../common/json/json.js';
 import { MAX_GOAL_LENGTH, MAX_SHOWN_YAML_LENGTH } from '../../common/limits.js';
+import { measureLabels, mergeLabels } from './run-labels.js';
 import { resolveParamsInSteps } from '../../definition/params.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';

@@ -1,9 +1,8 @@
 import Type, { type TProperties } from 'typebox';
 import { PlanDefinition, SubPipelineDefinition } from '../../definition/schema/plan-schema.js';
-import { optionalField } from '../../definition/schema/schema.js';
+import { labelsField, optionalField } from '../../definition/schema/schema.js';
 import type { ExecutionOptions } from '../../execution/prepare/run-inputs.js';
 import { TENANT_ID_PATTERN } from '../auth/authenticate.js';
-import { type Labels, LABELS_SHAPE } from '../../common/wire/labels.js';
 import { anyJsonObject } from '../../common/wire/shape.js';
 import {
   bodySchema,
@@ -98,16 +97,12 @@ const BreakpointsSchema = closedObject(
   },
 );
 
-function labelsOf(description: string) {
-  return optionalField(Type.Unsafe<Labels>({ ...LABELS_SHAPE, description }));
-}
-
 /** Fields of every request that runs a pipeline or a plan. */
 const runFields = {
   session: optionalField(anyJsonObject('Initial values of the session, read as `{{session.KEY}}`.')),
   options: optionalField(ExecutionOptionsSchema),
   breakpoints: optionalField(BreakpointsSchema),
-  labels: labelsOf(
+  labels: labelsField(
     'Labels of the run, as in `{"team": "billing"}`: they win over those of the definition, name by name. Lists of runs are filtered by them.',
   ),
   collect_events: nullableBoolean({
@@ -262,6 +257,6 @@ export const RerunRequestSchema = bodySchema('RerunRequest', {
   inputs: optionalField(anyJsonObject('Inputs that change. The others keep the values that were sent.')),
   session: optionalField(anyJsonObject('Session values that change.')),
   options: optionalField(ExecutionOptionsSchema),
-  labels: labelsOf('Labels that change. The others keep the values that were sent.'),
+  labels: labelsField('Labels that change. The others keep the values that were sent.'),
   plan_concurrency: planRunFields.plan_concurrency,
 });

@@ -1,4 +1,4 @@
-import { LISTING_LIMITS } from '../../common/limits.js';
+import { LABEL_LIMITS, LISTING_LIMITS } from '../../common/limits.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { createTextFinder } from '../../common/text.js';
 import type { BaseRun } from '../../execution/run/base-run.js';
@@ -12,7 +12,7 @@ import {
   type RunQuery,
   type RunStatusFilter,
 } from './run-query.js';
-import { LABEL_LENGTH, listLabels, matchesLabels } from '../../common/wire/labels.js';
+import { listLabels, matchesLabels } from '../../common/wire/labels.js';
 import { matchesStartedBy } from '../../common/wire/started-by.js';
 import type { RunCountsSchema, RunPageSchema } from '../../common/wire/run.js';
 import type { Shape } from '../../common/wire/shape.js';
@@ -131,7 +131,8 @@ class RunFilter {
     if (this.#finds === undefined) return 0;
     const { text = '' } = this.#query;
     const searched =
-      Math.min(goal.length, LISTING_LIMITS.searchedLength) + Object.keys(labels).length * LABEL_LENGTH;
+      Math.min(goal.length, LISTING_LIMITS.searchedLength) +
+      Object.keys(labels).length * LABEL_LIMITS.textLength;
     const comparisons = text.length * (searched + (status === 'failed' ? LISTING_LIMITS.searchedLength : 0));
     return SEARCH_COST + failures.length / FAILURES_PER_COST + comparisons / COMPARISONS_PER_COST;
   }

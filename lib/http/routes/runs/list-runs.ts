@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { parseIsoTime } from '../../../common/clock.js';
 import { WavetrainError } from '../../../common/errors.js';
-import { LISTING_LIMITS } from '../../../common/limits.js';
+import { LABEL_LIMITS, LISTING_LIMITS } from '../../../common/limits.js';
 import type { RunQuery } from '../../../runs/views/run-query.js';
-import { LABEL_LENGTH, MAX_LABELS, readLabel } from '../../../common/wire/labels.js';
+import { readLabel } from '../../../common/wire/labels.js';
 import { readStartedBy, STARTED_BY_KINDS, type StartedByFilter } from '../../../common/wire/started-by.js';
 import { type Caller, listTenants, resolveTenant } from '../../auth/authenticate.js';
 import { hashEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
@@ -29,8 +29,8 @@ const ListQuery = closedObject({
     examples: ['key:ci'],
   }),
   label: Type.Optional(
-    Type.Array(Type.String({ maxLength: LABEL_LENGTH }), {
-      maxItems: MAX_LABELS,
+    Type.Array(Type.String({ maxLength: LABEL_LIMITS.textLength }), {
+      maxItems: LABEL_LIMITS.most,
       description:
         'Only runs with this label: its name, a colon and its value. May be repeated: a run must have all of them.',
       examples: [['team:billing']],

@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../../../machines/types.js';
 import { toIsoTime } from '../../../common/clock.js';
-import { type Labels, NO_LABELS } from '../../../common/wire/labels.js';
+import type { Labels } from '../../../common/wire/labels.js';
 import type { StartedBy } from '../../../common/wire/started-by.js';
 import type { RunSummary } from '../../record.js';
 import type { EndCounts, ListedRun, RunEnd } from '../run-archive.js';
@@ -105,7 +105,7 @@ export function toListedRun(row: SummaryRow): ListedRun {
     rerun_of: row.rerun_of,
     trigger: row.trigger as RunSummary['trigger'],
     started_by: { kind: row.starter as StartedBy['kind'], name: row.starter_name },
-    labels: row.labels === null ? NO_LABELS : (JSON.parse(row.labels) as Labels),
+    labels: row.labels === null ? {} : (JSON.parse(row.labels) as Labels),
   };
   return { number: row.number, summary };
 }

@@ -4,7 +4,7 @@ import type { DefinitionOfTenant, RunQuery } from '../../../views/run-query.js';
 import type { ArchivePage, ArchiveRange, EndCounts, ListedRun } from '../../run-archive.js';
 import { NO_ENDS, STATES, SUMMARY_COLUMNS, type SummaryRow, toListedRun } from '../run-columns.js';
 import { selectAll, selectOne } from '../statements.js';
-import { planSources, type Source } from './run-sources.js';
+import { planSources, type RunSource } from './run-sources.js';
 
 /** A search looks at so many numbers of runs before it looks at the time. */
 const SLICE_NUMBERS = 50_000;
@@ -149,7 +149,7 @@ function hasTimes({ createdAfterMs, createdBeforeMs }: RunQuery): boolean {
 /** Selects the largest numbers of the sources within the bounds. */
 function selectNumbers(
   database: Database.Database,
-  sources: readonly Source[],
+  sources: readonly RunSource[],
   { low, high }: Bounds,
   limit: number,
 ): number[] {

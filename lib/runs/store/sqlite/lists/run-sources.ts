@@ -14,7 +14,7 @@ const MAX_IDS = 1000;
 const MAX_COUNTED = 1000;
 
 /** A part of the runs that a query selects, in the order of their numbers in one index. */
-export interface Source {
+export interface RunSource {
   /** Tables, of which `run` is one. */
   readonly from: string;
   readonly where: string;
@@ -24,7 +24,7 @@ export interface Source {
 }
 
 interface SourcePlan {
-  readonly sources: readonly Source[];
+  readonly sources: readonly RunSource[];
   /** True when runs of the sources may not match, so that many are to be looked at. */
   readonly isSearch: boolean;
   /** True when the query selects all runs of its tenants. */
@@ -188,7 +188,7 @@ function toSource(
   state: number | undefined,
   filter: readonly Condition[],
   text: string,
-): Source {
+): RunSource {
   const conditions: Condition[] = [{ sql: `${table}.tenant = ?`, values: [tenant] }];
   if (condition !== undefined && selected !== undefined) conditions.push({ ...condition, sql: selected });
   if (state !== undefined) conditions.push({ sql: `${table}.state = ?`, values: [state] });
@@ -198,7 +198,7 @@ function toSource(
 
 const WITH_TEXT = ' CROSS JOIN run_text ON run_text.tenant = run.tenant AND run_text.number = run.number';
 
-function createSource(from: string, conditions: readonly Condition[], table: string): Source {
+function createSource(from: string, conditions: readonly Condition[], table: string): RunSource {
   return {
     from,
     // The indexes have settled runs only.
@@ -213,7 +213,7 @@ function scanSource(
   tenants: readonly string[],
   conditions: readonly Condition[],
   { status, text = '' }: RunQuery,
-): Source {
+): RunSource {
   const all = [isOf(tenants), ...conditions, ...(status === undefined ? [] : [hasState(status)])];
   return createSource(`run NOT INDEXED${text === '' ? '' : WITH_TEXT}`, all, 'run');
 }
@@ -223,7 +223,7 @@ function isOf(tenants: readonly string[]): Condition {
 }
 
 /** The runs whose ids begin with the searched text, but for those that have it elsewhere: no run is counted twice. */
-function idSource(tenants: readonly string[], { text = '', status, ...query }: RunQuery): Source[] {
+function idSource(tenants: readonly string[], { text = '', status, ...query }: RunQuery): RunSource[] {
   const prefix = text.toLowerCase();
   if (prefix.length < MIN_ID_LENGTH || !/^[0-9a-f-]+$/.test(prefix)) return [];
   const conditions = [
