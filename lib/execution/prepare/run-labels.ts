@@ -29,7 +29,7 @@ function assertLabels(labels: Labels): void {
   for (const [name, value] of Object.entries(labels)) {
     if (!NAME.test(name)) throw invalid(`"${name.slice(0, nameLength)}" cannot be a name: ${NAME_RULE}`);
     if (typeof value !== 'string') throw invalid(`"${name}" must be a text`);
-    if (value.length > valueLength && [...value].length > valueLength)
+    if (value.length > valueLength && Array.from(value).length > valueLength)
       throw invalid(`"${name}" may have at most ${valueLength} characters`);
     if (!VALUE.test(value)) throw invalid(`"${name}" must have no line breaks and other control characters`);
   }

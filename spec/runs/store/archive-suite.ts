@@ -157,7 +157,7 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
         // The last have too many parts for a union of indexes.
         tenants: option(['a'], ['b', 'c'], [], ['nobody'], tenants, [
           ...tenants,
-          ...'defghijklmnopqrstuvwxyz',
+          ...'defghijklmnopqrstuvwxyz'.split(''),
         ]),
         status: option('succeeded', 'failed', 'running', 'paused', 'cancelled'),
         pipeline_id: option('p', 'Q', 'x'),
@@ -264,15 +264,21 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
     });
 
     it('does not list, count or end a run that was removed', async () => {
-      addSettled(store, storedRun(1));
+      const labels = { team: 'a', stage: 'b' };
+      addSettled(store, storedRun(1), { labels });
       store.add(storedRun(2));
       await store.idle();
+      expect(await idsOf({ labels: ['team:a'] })).to.deep.equal(['run 1']);
       for (const id of ['run 1', 'run 2']) store.remove(id);
-      archiveOf(store).end({ summary: summaryOf(storedRun(2)), cost: undefined, artifactCount: 0 });
+      archiveOf(store).end({
+        summary: summaryOf(storedRun(2), { labels }),
+        cost: undefined,
+        artifactCount: 0,
+      });
       store.add(storedRun(3));
       await store.log('run 3', 'default').committed();
       await store.idle();
-      expect(await idsOf()).to.deep.equal([]);
+      for (const query of [{}, { labels: ['team:a'] }]) expect(await idsOf(query)).to.deep.equal([]);
       expect(await archiveOf(store).count({ limit: 1 }, '')).to.deep.equal({
         succeeded: 0,
         failed: 0,
