@@ -196,6 +196,7 @@ describe('FolderStore (D68)', () => {
         status: 'succeeded',
         trigger: null,
         started_by: { kind: 'cli', name: null },
+        labels: {},
       });
     });
 
