@@ -101,10 +101,12 @@ export interface ListQuery extends RequestOptions {
   readonly trigger?: RunTrigger | undefined;
   /** Only runs that were started so: a kind such as `schedule`, or a kind and a name, as in `key:ci`. */
   readonly started_by?: string | undefined;
+  /** Only runs with all these labels, as in `team:billing`. */
+  readonly label?: readonly string[] | undefined;
   /** Only runs whose id begins or ends with these characters, at least four. */
   readonly id?: string | undefined;
   /**
-   * Only runs with this text in the id of their pipeline, their goal or their error, in any case, or at the beginning or
+   * Only runs with this text in the id of their pipeline, their goal, their error or a label, in any case, or at the beginning or
    * end of their id, from six characters on.
    */
   readonly text?: string | undefined;
@@ -182,7 +184,7 @@ export interface CancelOptions extends RequestOptions {
 /** Runs a settled run again, with changes if there are any (D60). */
 export interface RerunOptions
   extends SubmitOptions,
-    Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options'>,
+    Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options' | 'labels'>,
     Pick<PlanInputs, 'plan_concurrency'> {
   /**
    * `failed`, or the id of a task, or of a sub-pipeline of a plan. By default everything runs again (D35), or with

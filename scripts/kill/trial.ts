@@ -276,7 +276,7 @@ async function walk(server: Server, filter: string): Promise<Summary[]> {
     if (status !== 200) throw new Error(`a list was answered with ${status}: ${JSON.stringify(body)}`);
     runs.push(...(body['runs'] as Summary[]));
     if (body['next_cursor'] === null) return runs;
-    cursor = `&cursor=${String(body['next_cursor'])}`;
+    cursor = `&cursor=${body['next_cursor'] as string}`;
   }
 }
 

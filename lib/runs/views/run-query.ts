@@ -14,8 +14,10 @@ export interface RunQuery {
   /** Only runs that a schedule, or a webhook, has started. */
   readonly trigger?: RunTrigger | undefined;
   readonly startedBy?: StartedByFilter | undefined;
+  /** Only runs with all these labels, as in `team:billing` (D76). */
+  readonly labels?: readonly string[] | undefined;
   /**
-   * Only runs with this text in the id of their pipeline, their goal or their error, in capital or small letters, or, with six
+   * Only runs with this text in the id of their pipeline, their goal, their error or a label, in capital or small letters, or, with six
    * characters or more, at the beginning or the end of their id. Of a goal or an error, the first 2,000 characters count.
    */
   readonly text?: string | undefined;

@@ -7,7 +7,7 @@ import { settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { takeWarnings } from '../../support/warnings.js';
 import { createDisk, type Disk } from './memory/memory-store.js';
-import { StoredRuns } from './stored-runs.js';
+import { StoredRuns } from './suites/stored-runs.js';
 
 const DAY_MS = 86_400_000;
 const KEY = { key: 'k', fingerprint: 'f' };

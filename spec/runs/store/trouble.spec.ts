@@ -15,7 +15,7 @@ import { requireBuild, ROOT } from '../../project/files.js';
 import { catchRejection } from '../../support/rejection.js';
 import { useTemporaryFolder } from '../../support/temporary-folder.js';
 import { asUnprivilegedUser } from '../../support/unprivileged-user.js';
-import { cancelFact, listRuns, storedRun } from './store-suite.js';
+import { cancelFact, listRuns, storedRun } from './suites/store-suite.js';
 import { cases } from '../../support/measuring/cases.js';
 
 const PROGRAM = join(ROOT, 'dist', 'store-thread.cjs');

@@ -113,6 +113,7 @@ function manyRuns(count: number, goal = 'g') {
         definitionId: 'p',
         tenantId: sequence % 2 === 0 ? 'even' : 'odd',
         goal,
+        labels: {},
         error: null,
         failures: [],
         status: 'succeeded',

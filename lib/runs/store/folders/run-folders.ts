@@ -110,6 +110,7 @@ export class RunFolders {
       Object.assign(summary, {
         trigger: summary.trigger ?? null,
         started_by: summary.started_by ?? BY_COMMAND_LINE,
+        labels: summary.labels ?? {},
       })
     );
   }

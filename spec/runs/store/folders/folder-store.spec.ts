@@ -16,7 +16,7 @@ import type { RunSummary } from '../../../../lib/runs/record.js';
 import { FolderStore } from '../../../../lib/runs/store/folders/folder-store.js';
 import { type ProcessTable, RunFolders } from '../../../../lib/runs/store/folders/run-folders.js';
 import { useTemporaryFolder } from '../../../support/temporary-folder.js';
-import { cancelFact, listRuns, storedRun } from '../store-suite.js';
+import { cancelFact, listRuns, storedRun } from '../suites/store-suite.js';
 
 const HERE = 100;
 
@@ -196,6 +196,7 @@ describe('FolderStore (D68)', () => {
         status: 'succeeded',
         trigger: null,
         started_by: { kind: 'cli', name: null },
+        labels: {},
       });
     });
 

@@ -21,8 +21,8 @@ import type { RunStore, StoredFact } from '../../../../lib/runs/store/run-store.
 import { requireBuild, ROOT } from '../../../project/files.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { useTemporaryFolder } from '../../../support/temporary-folder.js';
-import { addSettled } from '../archive-suite.js';
-import { cancelFact, listRuns, storedRun } from '../store-suite.js';
+import { addSettled } from '../suites/archive-suite.js';
+import { cancelFact, listRuns, storedRun } from '../suites/store-suite.js';
 import { execute, OLD_FILE, openStore, writeStore } from './kept-store.js';
 
 const start = promisify(execFile);

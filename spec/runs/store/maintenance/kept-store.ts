@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type Database from 'libsql';
 import { SqliteStore } from '../../../../lib/runs/store/sqlite/sqlite-store.js';
 import { ROOT } from '../../../project/files.js';
-import { addSettled } from '../archive-suite.js';
-import { storedRun } from '../store-suite.js';
+import { addSettled } from '../suites/archive-suite.js';
+import { storedRun } from '../suites/store-suite.js';
 
 const Driver = createRequire(import.meta.url)('libsql') as typeof Database;
 

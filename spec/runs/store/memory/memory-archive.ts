@@ -155,6 +155,7 @@ function toRun(summary: RunSummary, cost?: number): BaseRun {
     trigger: summary.trigger,
     startedBy: summary.started_by,
     journal: { cost },
+    labels: summary.labels,
   };
   return run as unknown as BaseRun;
 }

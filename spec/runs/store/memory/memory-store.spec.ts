@@ -1,8 +1,8 @@
 import type { RunStore } from '../../../../lib/runs/store/run-store.js';
 import { createDisk, type Disk, MemoryStore } from './memory-store.js';
-import { archiveSuite } from '../archive-suite.js';
+import { archiveSuite } from '../suites/archive-suite.js';
 import { statisticsSuite } from '../statistics/statistics-suite.js';
-import { type StorePlace, storeSuite } from '../store-suite.js';
+import { type StorePlace, storeSuite } from '../suites/store-suite.js';
 
 class MemoryPlace implements StorePlace {
   readonly #disk: Disk = createDisk();

@@ -13,8 +13,8 @@ import { SqliteStore } from '../../../../lib/runs/store/sqlite/sqlite-store.js';
 import { requireBuild, ROOT } from '../../../project/files.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
-import { archiveSuite, summaryOf } from '../archive-suite.js';
-import { cancelFact, listRuns, storedRun, type StorePlace, storeSuite } from '../store-suite.js';
+import { addSettled, archiveSuite, summaryOf } from '../suites/archive-suite.js';
+import { cancelFact, listRuns, storedRun, type StorePlace, storeSuite } from '../suites/store-suite.js';
 import { statisticsSuite } from '../statistics/statistics-suite.js';
 
 const Driver = createRequire(import.meta.url)('libsql') as typeof Database;
@@ -52,6 +52,17 @@ class SqlitePlace implements StorePlace {
         parts: count('packed'),
         definitions: count('definition'),
       };
+    } finally {
+      database.close();
+    }
+  }
+
+  /** The labels that the index of a closed file has. */
+  listLabels(): readonly string[] {
+    const database = new Driver(this.file);
+    try {
+      const rows = database.prepare('SELECT label, number FROM label ORDER BY number, label').all();
+      return (rows as { label: string; number: number }[]).map(({ label, number }) => `${number} ${label}`);
     } finally {
       database.close();
     }
@@ -132,6 +143,21 @@ describe('SqliteStore (D68)', () => {
     expect((await listRuns(store)).map(({ number }) => number)).to.deep.equal([1001]);
     await store.close();
     expect(place.countRows()).to.deep.equal({ runs: 2, pieces: 1, parts: 1, definitions: 1 });
+  });
+
+  it('has the labels of settled runs in an index, until they are removed, or deleted because of a limit (D76)', async () => {
+    const store = await place.open();
+    for (let number = 1; number <= 4; number++) {
+      addSettled(store, storedRun(number), { labels: { team: 'a', n: String(number) } });
+    }
+    await store.idle();
+    store.remove('run 2');
+    await store.idle();
+    const limits = { ttlMs: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY, maxRuns: 2 };
+    const pruned = await store.archive?.prune(limits, 0);
+    expect(pruned?.map(({ id }) => id)).to.deep.equal(['run 1']);
+    await store.close();
+    expect(place.listLabels()).to.deep.equal(['3 n:3', '3 team:a', '4 n:4', '4 team:a']);
   });
 
   it('goes on to delete what a process had removed when it ended', async () => {

@@ -8,8 +8,8 @@ import type {
   StatisticsQuery,
 } from '../../../../lib/runs/store/statistics/statistics-query.js';
 import { cases } from '../../../support/measuring/cases.js';
-import { summaryOf } from '../archive-suite.js';
-import { storedRun, type StorePlace } from '../store-suite.js';
+import { summaryOf } from '../suites/archive-suite.js';
+import { storedRun, type StorePlace } from '../suites/store-suite.js';
 
 const HOUR_MS = 3_600_000;
 const UNLIMITED = {

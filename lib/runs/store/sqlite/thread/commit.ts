@@ -1,5 +1,6 @@
 import type Database from 'libsql';
 import { LISTING_LIMITS } from '../../../../common/limits.js';
+import { type Labels, listLabels } from '../../../../common/wire/labels.js';
 import type { Batch } from '../../commit-queue.js';
 import type { RunEnd } from '../../run-archive.js';
 import { addToHours } from '../../statistics/hour-rows.js';
@@ -65,15 +66,17 @@ function addEnd(database: Database.Database, end: RunEnd): boolean {
     number,
     toSearchedText(end),
   );
+  const label = prepare(database, 'INSERT INTO label (tenant, label, state, number) VALUES (?, ?, ?, ?)');
+  for (const text of listLabels(summary.labels)) label.run(tenantId, text, state, number);
   countRun(database, tenantId, state, 1);
   return true;
 }
 
 /** The text that searches look at, in small letters, as `RunFilter` does. */
-function toSearchedText({ summary: { pipeline_id, goal, error } }: RunEnd): string {
+function toSearchedText({ summary: { pipeline_id, goal, error, labels } }: RunEnd): string {
   const { searchedLength } = LISTING_LIMITS;
-  const texts = [pipeline_id, goal.slice(0, searchedLength), (error ?? '').slice(0, searchedLength)];
-  return texts.join('\n').toLowerCase();
+  const parts = [goal, error ?? ''].map((text) => text.slice(0, searchedLength));
+  return [pipeline_id, ...parts, ...listLabels(labels)].join('\n').toLowerCase();
 }
 
 /** Counts a settled run of a tenant, or with -1 no longer. */
@@ -113,7 +116,23 @@ export function markRemoved(
 ): void {
   prepare(database, 'UPDATE run SET removed = 1, state = 0 WHERE number = ?').run(number);
   prepare(database, 'DELETE FROM run_text WHERE tenant = ? AND number = ?').run(tenantId, number);
-  if (state > 0) countRun(database, tenantId, state, -1, -(bytes ?? 0));
+  if (state === 0) return;
+  removeLabels(database, tenantId, state, number);
+  countRun(database, tenantId, state, -1, -(bytes ?? 0));
+}
+
+function removeLabels(database: Database.Database, tenantId: string, state: number, number: number): void {
+  const row = selectOne<{ labels: string | null }>(
+    database,
+    'SELECT labels FROM run WHERE number = ?',
+    number,
+  );
+  const labels = JSON.parse(row?.labels ?? '{}') as Labels;
+  const remove = prepare(
+    database,
+    'DELETE FROM label WHERE tenant = ? AND label = ? AND state = ? AND number = ?',
+  );
+  for (const label of listLabels(labels)) remove.run(tenantId, label, state, number);
 }
 
 /** A key may have been used again since its run was forgotten. */

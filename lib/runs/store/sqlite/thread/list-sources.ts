@@ -2,13 +2,16 @@ import type Database from 'libsql';
 import { LISTING_LIMITS } from '../../../../common/limits.js';
 import { MIN_ID_LENGTH, type RunQuery, type RunStatusFilter } from '../../../views/run-query.js';
 import { END_STATES, STATES } from './run-columns.js';
-import { selectAll } from './statements.js';
+import { selectAll, selectOne } from './statements.js';
 
 /** With more subqueries, the planner takes longer than a walk through the runs. */
 const MAX_SOURCES = 20;
 
 /** So many of the runs whose ids begin with some characters are looked at. */
 const MAX_IDS = 1000;
+
+/** The tables that have runs in the order of their numbers. */
+type OrderedTable = 'run' | 'run_text' | 'label';
 
 /** A condition of SQL, and the values of its parameters. */
 interface Condition {
@@ -21,7 +24,7 @@ export interface ListSource {
   /** Tables, of which `run` is one. */
   readonly from: string;
   /** The table whose number gives the order. */
-  readonly ordered: 'run' | 'run_text';
+  readonly ordered: OrderedTable;
   readonly where: string;
   readonly values: readonly unknown[];
 }
@@ -44,7 +47,7 @@ export function planSources(database: Database.Database, query: RunQuery): Sourc
   const tenants = query.tenants ?? listTenants(database);
   const filters = toFilters(query);
   const parts =
-    query.id === undefined ? listParts(query, tenants) : idParts(query, query.id, tenants, ['id']);
+    query.id === undefined ? listParts(database, query, tenants) : idParts(query, query.id, tenants, ['id']);
   const isTooMany = parts.length > MAX_SOURCES;
   const chosen = isTooMany ? [scanOf(query, tenants)] : parts;
   const sources = chosen.map((part) => toSource(part, filters));
@@ -68,11 +71,11 @@ export function selectsWholeTenants(query: RunQuery): boolean {
 /** An index, and the filters that it applies by itself. */
 interface IndexPart extends Condition {
   readonly from: string;
-  readonly ordered: 'run' | 'run_text';
+  readonly ordered: OrderedTable;
   readonly covers: readonly FilterName[];
 }
 
-type FilterName = 'id' | 'status' | 'pipeline' | 'starter' | 'trigger' | 'text';
+type FilterName = 'id' | 'status' | 'pipeline' | 'starter' | 'trigger' | 'text' | `label ${string}`;
 
 interface NamedFilter extends Condition {
   readonly name: FilterName;
@@ -92,6 +95,7 @@ function toSource(part: IndexPart, filters: readonly NamedFilter[]): ListSource 
 /** The filters of a query but for tenants and times. */
 function toFilters({
   id,
+  labels = [],
   status,
   pipeline_id: pipelineId,
   startedBy,
@@ -115,36 +119,87 @@ function toFilters({
   if (startedBy?.name !== undefined) {
     add('starter', 'run.starter = ? AND run.starter_name = ?', startedBy.kind, startedBy.name);
   } else if (startedBy !== undefined) add('starter', 'run.starter = ?', startedBy.kind);
+  for (const label of new Set(labels)) add(`label ${label}`, HAS_LABEL, label);
   if (trigger !== undefined) add('trigger', 'run.trigger = ?', trigger);
   const wanted = text.slice(0, LISTING_LIMITS.textLength).toLowerCase();
   if (wanted !== '') add('text', 'instr(run_text.text, ?) > 0', wanted);
   return filters;
 }
 
+/** Reads that a run has a label from the index of labels. */
+const HAS_LABEL = `EXISTS (SELECT 1 FROM label AS other
+  WHERE other.tenant = run.tenant AND other.label = ? AND other.state = run.state AND other.number = run.number)`;
+
+/** To find the index with the fewest runs, no more are counted. */
+const MAX_COUNTED = 1000;
+
 /** One part for each tenant and state, by the index that finds least. */
-function listParts(query: RunQuery, tenants: readonly string[]): IndexPart[] {
-  const { pipeline_id: pipelineId, startedBy, text = '' } = query;
+function listParts(database: Database.Database, query: RunQuery, tenants: readonly string[]): IndexPart[] {
+  const [first, ...others] = listIndexed(query, tenants);
+  if (first === undefined) return defaultParts(query, tenants);
+  let chosen = first;
+  let fewest = others.length === 0 ? 0 : countParts(database, first);
+  for (const parts of others) {
+    const runs = countParts(database, parts);
+    if (runs >= fewest) continue;
+    chosen = parts;
+    fewest = runs;
+  }
+  return chosen;
+}
+
+/** Counts the runs that an index finds, as far as `MAX_COUNTED`. */
+function countParts(database: Database.Database, parts: readonly IndexPart[]): number {
+  let runs = 0;
+  for (const { from, sql, values } of parts.slice(0, MAX_SOURCES)) {
+    const counted = `SELECT count(*) AS runs FROM (SELECT 1 FROM ${from} WHERE ${sql} LIMIT ${MAX_COUNTED})`;
+    runs += selectOne<{ runs: number }>(database, counted, ...values)?.runs ?? 0;
+  }
+  return runs;
+}
+
+/** The indexes that find the runs of a query, each with its parts. */
+function listIndexed(query: RunQuery, tenants: readonly string[]): IndexPart[][] {
+  const { pipeline_id: pipelineId, startedBy, labels = [], text = '' } = query;
   const join = text === '' ? '' : ` ${TEXT_TABLE}`;
+  const indexed: IndexPart[][] = [];
   if (pipelineId !== undefined) {
-    return eachState(query, tenants, (tenant, state) => ({
+    const parts = eachState(query, tenants, (tenant, state) => ({
       from: `run INDEXED BY run_by_pipeline${join}`,
       ordered: 'run',
       sql: 'run.tenant = ? AND run.pipeline = ? AND run.state = ? AND run.state > 0',
       values: [tenant, pipelineId, state],
       covers: ['pipeline', 'status'],
     }));
+    indexed.push(parts);
   }
   if (startedBy?.name !== undefined) {
     const { kind, name } = startedBy;
-    return tenants.map((tenant) => ({
+    const parts = tenants.map<IndexPart>((tenant) => ({
       from: `run INDEXED BY run_by_starter${join}`,
       ordered: 'run',
       sql: 'run.tenant = ? AND run.starter = ? AND run.starter_name = ? AND run.state > 0',
       values: [tenant, kind, name],
       covers: ['starter'],
     }));
+    indexed.push(parts);
   }
-  if (text !== '') {
+  for (const label of new Set(labels)) {
+    const parts = eachState(query, tenants, (tenant, state) => ({
+      from: `label CROSS JOIN run ON run.number = label.number${join}`,
+      ordered: 'label',
+      sql: 'label.tenant = ? AND label.label = ? AND label.state = ?',
+      values: [tenant, label, state],
+      covers: [`label ${label}`, 'status'],
+    }));
+    indexed.push(parts);
+  }
+  return indexed;
+}
+
+/** Looks at the text of each run of a tenant, or lists all runs. */
+function defaultParts(query: RunQuery, tenants: readonly string[]): IndexPart[] {
+  if ((query.text ?? '') !== '') {
     return tenants.map((tenant) => ({
       from: 'run_text CROSS JOIN run ON run.number = run_text.number',
       ordered: 'run_text',

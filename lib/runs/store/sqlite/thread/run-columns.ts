@@ -1,5 +1,6 @@
 import type { RunStatus } from '../../../../../machines/types.js';
 import { toIsoTime } from '../../../../common/clock.js';
+import type { Labels } from '../../../../common/wire/labels.js';
 import type { StartedBy } from '../../../../common/wire/started-by.js';
 import type { RunSummary } from '../../../record.js';
 import type { EndCounts, ListedRun, RunEnd } from '../../run-archive.js';
@@ -44,12 +45,13 @@ interface EndColumns {
   readonly starter_name: string | null;
   readonly artifacts: number;
   readonly cost: number | null;
+  readonly labels: string | null;
 }
 
 /** The columns of which a list is made. */
 export const SUMMARY_COLUMNS =
   'run.number, run.id, run.created_at, run.tenant, run.state, run.rerun_of, run.kind, run.pipeline, run.goal, run.error, ' +
-  'run.failed_task, run.begun_at, run.finished_at, run.progress, run.trigger, run.starter, run.starter_name';
+  'run.failed_task, run.begun_at, run.finished_at, run.progress, run.trigger, run.starter, run.starter_name, run.labels';
 
 /** A row with these columns. */
 export interface SummaryRow extends Omit<EndColumns, 'artifacts' | 'cost'> {
@@ -78,6 +80,7 @@ export function toColumns({ summary, cost, artifactCount }: RunEnd): EndColumns 
     starter_name: startedBy.name,
     artifacts: artifactCount,
     cost: cost ?? null,
+    labels: Object.keys(summary.labels).length === 0 ? null : JSON.stringify(summary.labels),
   };
 }
 
@@ -102,6 +105,7 @@ export function toListedRun(row: SummaryRow): ListedRun {
     rerun_of: row.rerun_of,
     trigger: row.trigger as RunSummary['trigger'],
     started_by: { kind: row.starter as StartedBy['kind'], name: row.starter_name },
+    labels: row.labels === null ? {} : (JSON.parse(row.labels) as Labels),
   };
   return { number: row.number, summary };
 }

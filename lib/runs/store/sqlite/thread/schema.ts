@@ -71,7 +71,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX run_rerun ON run (rerun_of) WHERE rerun_of IS NOT NULL;
    CREATE INDEX run_without_users ON run (removed) WHERE removed = 3;
    CREATE INDEX run_key ON run (tenant, idempotency ->> '$.key') WHERE idempotency IS NOT NULL;
-   -- In small letters: the id of the pipeline, the goal and the error.
+   -- In small letters: the id of the pipeline, the goal, the error and the labels.
    CREATE TABLE run_text (
      tenant TEXT NOT NULL,
      number INTEGER NOT NULL,
@@ -100,6 +100,16 @@ const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (tenant, pipeline, hour)
    ) WITHOUT ROWID;
    CREATE INDEX stat_hour_by_age ON stat_hour (hour);
+   -- JSON; null without labels (D76).
+   ALTER TABLE run ADD COLUMN labels TEXT;
+   -- Of settled runs, as in team:billing.
+   CREATE TABLE label (
+     tenant TEXT NOT NULL,
+     label TEXT NOT NULL,
+     state INTEGER NOT NULL,
+     number INTEGER NOT NULL,
+     PRIMARY KEY (tenant, label, state, number)
+   ) WITHOUT ROWID;
    -- Unless the submission is in several pieces.
    UPDATE run SET rerun_of = (
      SELECT CASE goes_on WHEN 0 THEN text ->> '$.rerun.run_id' END FROM piece WHERE piece.run = run.number ORDER BY n LIMIT 1

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { StartedBy } from '../../../lib/common/wire/started-by.js';
-import type { RunSummary } from '../../../lib/runs/record.js';
-import type { ArchiveLimits, RunArchive } from '../../../lib/runs/store/run-archive.js';
-import type { RunStore, StoredRun } from '../../../lib/runs/store/run-store.js';
-import { mergePages } from '../../../lib/runs/views/run-listing.js';
-import { firstNumberAfter, type RunQuery } from '../../../lib/runs/views/run-query.js';
-import { cases } from '../../support/measuring/cases.js';
+import type { Labels } from '../../../../lib/common/wire/labels.js';
+import type { StartedBy } from '../../../../lib/common/wire/started-by.js';
+import type { RunSummary } from '../../../../lib/runs/record.js';
+import type { ArchiveLimits, RunArchive } from '../../../../lib/runs/store/run-archive.js';
+import type { RunStore, StoredRun } from '../../../../lib/runs/store/run-store.js';
+import { mergePages } from '../../../../lib/runs/views/run-listing.js';
+import { firstNumberAfter, type RunQuery } from '../../../../lib/runs/views/run-query.js';
+import { cases } from '../../../support/measuring/cases.js';
 import { storedRun, type StorePlace } from './store-suite.js';
 
 const UNLIMITED: ArchiveLimits = {
@@ -38,6 +39,7 @@ export function summaryOf(
     rerun_of: null,
     trigger: null,
     started_by: { kind: 'cli', name: null },
+    labels: {},
     ...changes,
   };
 }
@@ -111,6 +113,7 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
         rerun_of: 'run 0',
         trigger: 'webhook',
         started_by: { kind: 'webhook', name: 'p' },
+        labels: { team: 'billing', 'a.b': 'x: "y"' },
         progress: { ...summaryOf(run).progress, sub_pipelines: 2, sub_pipelines_settled: 1 },
       });
       store.log(run.id, 'default').append({ kind: 'settled', at: 6 });
@@ -136,10 +139,16 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
         tenant_id: fc.constantFrom(...tenants),
         pipeline_id: fc.constantFrom('p', 'Q', 'r'),
         status: fc.constantFrom('succeeded', 'failed', 'cancelled'),
-        goal: fc.constantFrom('Ship it', 'GRÜSSE', '100 %_', ''),
+        goal: fc.constantFrom('Ship it', 'GRÜSSE', '100 %_', '', 'as 00000000-0000'),
         error: fc.constantFrom(null, 'no luck: ship'),
         trigger: fc.constantFrom(null, 'schedule', 'webhook'),
         started_by: fc.constantFrom(...starters),
+        labels: fc.constantFrom<Labels[]>(
+          {},
+          { team: 'A' },
+          { team: 'b', stage: '' },
+          { team: 'A', stage: 'b:c' },
+        ),
         gap: fc.nat(3),
       });
       // Most filters are left out, so that queries find something.
@@ -149,7 +158,11 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
           { weight: 2, arbitrary: fc.constantFrom(...values) },
         );
       const queried = fc.record({
-        tenants: option(['a'], ['b', 'c'], [], ['nobody'], tenants),
+        // The last have too many parts for a union of indexes.
+        tenants: option(['a'], ['b', 'c'], [], ['nobody'], tenants, [
+          ...tenants,
+          ...'defghijklmnopqrstuvwxyz'.split(''),
+        ]),
         status: option('succeeded', 'failed', 'running', 'paused', 'cancelled'),
         pipeline_id: option('p', 'Q', 'x'),
         trigger: option('schedule'),
@@ -159,7 +172,8 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
           { kind: 'mcp', name: 'x' },
         ),
         id: option('0000-7000-8000-000000000000', '0000000', '8000', 'ABCD'),
-        text: option('SHIP', 'grüsse', '0 %_', 'r', 'nowhere', '0000000', '000000000000'),
+        labels: option<string[]>([], ['team:A'], ['stage:b:c', 'team:A'], ['team:b', 'stage:'], ['team:a']),
+        text: option('SHIP', 'grüsse', '0 %_', 'r', 'nowhere', '0000000', '000000000000', 'TEAM:a', 'm:b'),
         createdAfterMs: option(0, 3, 10, 20, 30),
         createdBeforeMs: option(0, 3, 10, 20, 30),
         limit: fc.integer({ min: 1, max: 7 }),
@@ -259,15 +273,21 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
     });
 
     it('does not list, count or end a run that was removed', async () => {
-      addSettled(store, storedRun(1));
+      const labels = { team: 'a', stage: 'b' };
+      addSettled(store, storedRun(1), { labels });
       store.add(storedRun(2));
       await store.idle();
+      expect(await idsOf({ labels: ['team:a'] })).to.deep.equal(['run 1']);
       for (const id of ['run 1', 'run 2']) store.remove(id);
-      archiveOf(store).end({ summary: summaryOf(storedRun(2)), cost: undefined, artifactCount: 0 });
+      archiveOf(store).end({
+        summary: summaryOf(storedRun(2), { labels }),
+        cost: undefined,
+        artifactCount: 0,
+      });
       store.add(storedRun(3));
       await store.log('run 3', 'default').committed();
       await store.idle();
-      expect(await idsOf()).to.deep.equal([]);
+      for (const query of [{}, { labels: ['team:a'] }]) expect(await idsOf(query)).to.deep.equal([]);
       expect(await archiveOf(store).count({ limit: 1 }, '')).to.deep.equal({
         succeeded: 0,
         failed: 0,
@@ -299,12 +319,14 @@ function matches(run: RunSummary, query: RunQuery): boolean {
     pipeline_id,
     trigger,
     startedBy,
+    labels = [],
     text,
     createdAfterMs = 0,
     createdBeforeMs = Number.POSITIVE_INFINITY,
   } = query;
+  const texts = Object.entries(run.labels).map(([label, value]) => `${label}:${value}`);
   const createdAt = Date.parse(run.created_at);
-  const searched = [run.pipeline_id, run.goal, run.error ?? ''].map((part) => part.toLowerCase());
+  const searched = [run.pipeline_id, run.goal, run.error ?? '', ...texts].map((part) => part.toLowerCase());
   const wanted = text?.toLowerCase() ?? '';
   const part = query.id?.toLowerCase() ?? '';
   return (
@@ -315,6 +337,7 @@ function matches(run: RunSummary, query: RunQuery): boolean {
     (startedBy === undefined ||
       (run.started_by.kind === startedBy.kind &&
         (startedBy.name === undefined || run.started_by.name === startedBy.name))) &&
+    labels.every((label) => texts.includes(label)) &&
     createdAt >= createdAfterMs &&
     createdAt < createdBeforeMs &&
     (searched.some((part) => part.includes(wanted)) ||

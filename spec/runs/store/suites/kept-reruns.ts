@@ -1,17 +1,17 @@
 import { join } from 'node:path';
-import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import type { PlanInputs, RunInputs } from '../../../lib/execution/prepare/run-inputs.js';
-import { parsePipeline } from '../../../lib/pipelines/load.js';
-import { checkPlan } from '../../../lib/plans/check.js';
-import { RunRegistry } from '../../../lib/runs/registry.js';
-import type { RerunRequest } from '../../../lib/runs/rerun/rerun.js';
-import type { ReviveDefinition } from '../../../lib/runs/run-factory.js';
-import type { RunStore } from '../../../lib/runs/store/run-store.js';
-import { SqliteStore } from '../../../lib/runs/store/sqlite/sqlite-store.js';
-import { defineTool } from '../../../lib/tools/tool.js';
-import { ROOT } from '../../project/files.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { createDisk, MemoryStore } from './memory/memory-store.js';
+import { builtinCatalog } from '../../../../lib/tools/catalog.js';
+import type { PlanInputs, RunInputs } from '../../../../lib/execution/prepare/run-inputs.js';
+import { parsePipeline } from '../../../../lib/pipelines/load.js';
+import { checkPlan } from '../../../../lib/plans/check.js';
+import { RunRegistry } from '../../../../lib/runs/registry.js';
+import type { RerunRequest } from '../../../../lib/runs/rerun/rerun.js';
+import type { ReviveDefinition } from '../../../../lib/runs/run-factory.js';
+import type { RunStore } from '../../../../lib/runs/store/run-store.js';
+import { SqliteStore } from '../../../../lib/runs/store/sqlite/sqlite-store.js';
+import { defineTool } from '../../../../lib/tools/tool.js';
+import { ROOT } from '../../../project/files.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { createDisk, MemoryStore } from '../memory/memory-store.js';
 
 /** Where registries of the specs keep their runs, one after another. */
 export interface Keeping {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { Json } from '../../../lib/common/json/json.js';
-import type { Fact } from '../../../lib/execution/history/fact.js';
-import type { SourcePart } from '../../../lib/runs/rerun/source-parts.js';
-import type { StoredRunHead } from '../../../lib/runs/store/run-archive.js';
-import type { RunStore, StoredRun } from '../../../lib/runs/store/run-store.js';
+import type { Json } from '../../../../lib/common/json/json.js';
+import type { Fact } from '../../../../lib/execution/history/fact.js';
+import type { SourcePart } from '../../../../lib/runs/rerun/source-parts.js';
+import type { StoredRunHead } from '../../../../lib/runs/store/run-archive.js';
+import type { RunStore, StoredRun } from '../../../../lib/runs/store/run-store.js';
 
 /** The place where a store keeps its runs, for one spec. */
 export interface StorePlace {

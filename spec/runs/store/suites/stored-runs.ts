@@ -1,12 +1,12 @@
-import type { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
-import { parsePipeline } from '../../../lib/pipelines/load.js';
-import type { RunRecord } from '../../../lib/runs/record.js';
-import type { RestoredRuns } from '../../../lib/runs/store/restoration.js';
-import type { ReviveDefinition } from '../../../lib/runs/run-factory.js';
-import type { ArchiveLimits } from '../../../lib/runs/store/run-archive.js';
-import { deferred } from '../../support/deferred.js';
-import { ControlledRuns } from '../controlled-runs.js';
-import { type Disk, MemoryStore } from './memory/memory-store.js';
+import type { MemoryPool } from '../../../../lib/common/memory/memory-pool.js';
+import { parsePipeline } from '../../../../lib/pipelines/load.js';
+import type { RunRecord } from '../../../../lib/runs/record.js';
+import type { RestoredRuns } from '../../../../lib/runs/store/restoration.js';
+import type { ReviveDefinition } from '../../../../lib/runs/run-factory.js';
+import type { ArchiveLimits } from '../../../../lib/runs/store/run-archive.js';
+import { deferred } from '../../../support/deferred.js';
+import { ControlledRuns } from '../../controlled-runs.js';
+import { type Disk, MemoryStore } from '../memory/memory-store.js';
 
 type OnRevive = (values: {
   readonly tenant_id: string;
