@@ -79,7 +79,7 @@ describe('wavetrain', () => {
         'Without --from everything runs again, or with changes (by --file, --params and the other options)',
       )
       .and.to.contain(
-        '--timeout SECONDS time limit of each attempt of a task without a timeout; default: as in the',
+        '--timeout DURATION time limit of each attempt of a task without a timeout; default: as in the',
       )
       .and.to.contain('absent ones are as in the earlier run')
       .and.not.to.match(/default (?:0|4|1|unlimited)\b|by default there is none|keep their default/);

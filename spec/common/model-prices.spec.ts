@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { priceOf, readModelConfig } from '../../lib/common/model-config.js';
+import { priceOf, readModelConfig } from '../../lib/common/config/model-config.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
 
 describe('The prices of models (D50)', () => {

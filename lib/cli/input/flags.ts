@@ -1,4 +1,5 @@
 import { parseEnv } from 'node:util';
+import { type Duration, parseDuration } from '../../common/duration.js';
 import { errorMessage } from '../../common/errors.js';
 import { describeKind, isObject, type JsonObject } from '../../common/json/json.js';
 import { findJsonSyntaxError } from '../../definition/text/json-syntax-error.js';
@@ -102,6 +103,13 @@ function describeRule({ least, above = false, most, whole = false, unit }: Numbe
   const range =
     most === undefined ? `${above ? 'above' : 'of at least'} ${least}` : `from ${least} to ${most}`;
   return `${kind} ${range} (${unit})`;
+}
+
+/** Parses the duration of a flag: a number of seconds, or a text such as `5m` (D82). @throws UsageError */
+export function readDuration(flag: string, text: string | undefined, rule: NumberRule): Duration | undefined {
+  const trimmed = text?.trim() ?? '';
+  const ms = parseDuration(trimmed);
+  return ms !== undefined && isAccepted(ms / 1000, rule) ? trimmed : readNumber(flag, text, rule);
 }
 
 /** Sets environment variables from a file, before any other code reads them. Variables that are already set win (D42). */

@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { DURATION_PATTERN, type Duration, POSITIVE_DURATION_PATTERN } from '../../common/duration.js';
 import { MAX_GOAL_LENGTH } from '../../common/limits.js';
 
 /**
@@ -13,6 +14,15 @@ import { MAX_GOAL_LENGTH } from '../../common/limits.js';
 export function optionalField<S extends TSchema>(schema: S) {
   const { type } = schema as { readonly type?: string };
   return Type.Optional(Type.Unsafe<Static<S>>({ ...schema, type: [type, 'null'] }));
+}
+
+/** A number of seconds, or a text such as `5m` (D82). What a definition says is kept as it was written. */
+function durationSchema(description: string, least: 'zero' | 'above zero') {
+  const bounds =
+    least === 'zero'
+      ? { minimum: 0, pattern: DURATION_PATTERN }
+      : { exclusiveMinimum: 0, pattern: POSITIVE_DURATION_PATTERN };
+  return Type.Unsafe<Duration>({ type: ['number', 'string', 'null'], ...bounds, description });
 }
 
 /** Task ids contain no dots, because templates reference them (D1). */
@@ -85,24 +95,28 @@ export const TaskDefinition = Type.Object(
     retry: optionalField(
       Type.Integer({ minimum: 0, default: 0, description: 'How many times a failed attempt is retried.' }),
     ),
-    retry_delay: optionalField(
-      Type.Number({
-        minimum: 0,
-        description:
-          'Seconds before the first retry; doubled for each further one. Replaces retry_base_delay.',
-      }),
+    retry_delay: Type.Optional(
+      durationSchema(
+        'Delay before the first retry, in seconds or as in 1m30s; doubled for each further one. Replaces retry_base_delay.',
+        'zero',
+      ),
     ),
-    max_retry_delay: optionalField(
-      Type.Number({
-        minimum: 0,
-        description: 'Longest delay before a retry, in seconds. Replaces the option of the run.',
-      }),
+    max_retry_delay: Type.Optional(
+      durationSchema(
+        'Longest delay before a retry, in seconds or as in 1m30s. Replaces the option of the run.',
+        'zero',
+      ),
     ),
     cache: Type.Optional(
-      Type.Unsafe<boolean | { readonly ttl?: number }>({
+      Type.Unsafe<boolean | { readonly ttl?: Duration }>({
         type: ['boolean', 'object', 'null'],
         properties: {
-          ttl: { type: 'number', exclusiveMinimum: 0, description: 'Seconds for which an output is reused.' },
+          ttl: {
+            type: ['number', 'string'],
+            exclusiveMinimum: 0,
+            pattern: POSITIVE_DURATION_PATTERN,
+            description: 'How long an output is reused, in seconds or as in 12h.',
+          },
         },
         additionalProperties: false,
         default: false,
@@ -110,11 +124,11 @@ export const TaskDefinition = Type.Object(
           'Reuses the output of an earlier invocation with the same tool and the same inputs, in any run of the tenant.',
       }),
     ),
-    timeout: optionalField(
-      Type.Number({
-        exclusiveMinimum: 0,
-        description: 'Limit for one attempt, in seconds. Replaces per_task_timeout.',
-      }),
+    timeout: Type.Optional(
+      durationSchema(
+        'Limit for one attempt, in seconds or as in 1m30s. Replaces per_task_timeout.',
+        'above zero',
+      ),
     ),
   },
   { additionalProperties: false, description: 'A task: a tool and its inputs.' },

@@ -1,13 +1,20 @@
 import type { ValidateFunction } from 'ajv';
+import {
+  DURATION_FORMS,
+  DURATION_PATTERN,
+  parseDuration,
+  POSITIVE_DURATION_PATTERN,
+} from '../../common/duration.js';
 import { takeViolations, type Violation } from '../../common/json-schema/violation.js';
 import { isObject, kindOf } from '../../common/json/json.js';
+import { ellipsize } from '../../common/text.js';
 import type { Diagnostic } from '../problems/diagnostic.js';
 import type { Path } from '../problems/problem.js';
 import { type Hint, hintRename } from '../problems/hint.js';
 import { nearest } from '../did-you-mean.js';
 import { hintForForeignField } from './foreign-fields.js';
 import { type DefinitionFields, MissingFields } from './missing-fields.js';
-import { hintForChoice, hintForWrongType } from './value-hints.js';
+import { hintForChoice, hintForDuration, hintForWrongType } from './value-hints.js';
 
 /** The shape of pipelines or plans, for the structure check: the validator, and the words of its messages. */
 export interface DefinitionShape extends DefinitionFields {
@@ -42,7 +49,9 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
     case 'required':
       return missingField(wantedName, violation, shape, fields);
     case 'type': {
-      const problem = `${name} must be ${TYPE_NAMES[wantedName] ?? wantedName}, not ${describeValue(value)}`;
+      const isDuration = wantedName === 'number' && Array.isArray(wanted) && wanted.includes('string');
+      const wantedType = isDuration ? 'a duration' : (TYPE_NAMES[wantedName] ?? wantedName);
+      const problem = `${name} must be ${wantedType}, not ${describeValue(value)}`;
       const hint = hintForWrongType({ path, wanted: wantedName, value }, shape.keyLists);
       return { code: 'wrong_type', path, message: problem, hint };
     }
@@ -51,6 +60,15 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
       return invalid(`${name} must be one of ${allowed.join(', ')}`, hintForChoice(path, value, allowed));
     }
     case 'pattern':
+      if (wanted === DURATION_PATTERN || wanted === POSITIVE_DURATION_PATTERN) {
+        const text = String(value);
+        return parseDuration(text) === undefined
+          ? invalid(
+              `"${ellipsize(text, MAX_SHOWN)}" is no duration: ${DURATION_FORMS}`,
+              hintForDuration(path, text),
+            )
+          : invalid(`${name} must be > 0`);
+      }
       return invalid(
         `"${String(value)}" is not a valid id`,
         `an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a ${shape.kind} may also start with a digit and contain dots`,
@@ -66,6 +84,9 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
       return invalid(`${name} ${message ?? 'is not valid'}`);
   }
 }
+
+/** Characters of a wrong text that a message has. */
+const MAX_SHOWN = 60;
 
 function formatName(path: Path, { kind, parts, part }: DefinitionShape): string {
   const last = path.at(-1);

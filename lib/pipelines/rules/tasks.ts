@@ -1,3 +1,4 @@
+import { durationToMs } from '../../common/duration.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
 import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import type { Path } from '../../definition/problems/problem.js';
@@ -99,9 +100,16 @@ function* checkPolicies({ fields, path, usesModel, literalInputs }: DraftTask): 
     const message = `"retry" has no effect beyond ${MOST_RETRIES} for a task that asks a language model`;
     yield withoutEffect(message, [...path, 'retry'], `write retry: ${MOST_RETRIES}, or less`);
   }
-  if (typeof delay !== 'number' || typeof longest !== 'number' || delay <= longest) return;
-  const message = `"retry_delay" is longer than "max_retry_delay": every retry waits ${longest} s`;
+  const delayMs = toMilliseconds(delay);
+  const longestMs = toMilliseconds(longest);
+  if (delayMs === undefined || longestMs === undefined || delayMs <= longestMs) return;
+  const wait = typeof longest === 'number' ? `${longest} s` : longest;
+  const message = `"retry_delay" is longer than "max_retry_delay": every retry waits ${wait}`;
   yield withoutEffect(message, [...path, 'retry_delay'], `write max_retry_delay: ${delay}, or more`);
+}
+
+function toMilliseconds(value: unknown): number | undefined {
+  return typeof value === 'number' || typeof value === 'string' ? durationToMs(value) : undefined;
 }
 
 function withoutEffect(message: string, path: Path, hint: string): Diagnostic {
