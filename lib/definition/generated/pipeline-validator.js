@@ -2,13 +2,13 @@
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":["array","null"],"items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":["string","null"],"description":"A single template whose value is a list. The tool is called once for each {{item}}."},"fan_out_concurrency":{"type":["integer","null"],"minimum":1,"description":"How many items may be in flight at once. Replaces the option of the run."},"on_item_error":{"enum":["fail","collect",null],"default":"fail","description":"fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on."},"await":{"type":["array","null"],"items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"retry":{"type":["integer","null"],"minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"retry_delay":{"type":["number","string","null"],"minimum":0,"pattern":"^(?=.)(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Delay before the first retry, in seconds or as in 1m30s; doubled for each further one. Replaces retry_base_delay."},"max_retry_delay":{"type":["number","string","null"],"minimum":0,"pattern":"^(?=.)(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Longest delay before a retry, in seconds or as in 1m30s. Replaces the option of the run."},"cache":{"type":["boolean","object","null"],"properties":{"ttl":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"How long an output is reused, in seconds or as in 12h."}},"additionalProperties":false,"default":false,"description":"Reuses the output of an earlier invocation with the same tool and the same inputs, in any run of the tenant."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"pattern":"^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for one attempt, in seconds or as in 1m30s. Replaces per_task_timeout."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
+const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":["array","null"],"items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"pattern":"^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"minProperties":1,"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":["string","null"],"description":"A single template whose value is a list. The tool is called once for each {{item}}."},"fan_out_concurrency":{"type":["integer","null"],"minimum":1,"description":"How many items may be in flight at once. Replaces the option of the run."},"on_item_error":{"enum":["fail","collect",null],"default":"fail","description":"fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on."},"await":{"type":["array","null"],"items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"retry":{"type":["integer","null"],"minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"retry_delay":{"type":["number","string","null"],"minimum":0,"pattern":"^(?=.)(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Delay before the first retry, in seconds or as in 1m30s; doubled for each further one. Replaces retry_base_delay."},"max_retry_delay":{"type":["number","string","null"],"minimum":0,"pattern":"^(?=.)(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Longest delay before a retry, in seconds or as in 1m30s. Replaces the option of the run."},"cache":{"type":["boolean","object","null"],"properties":{"ttl":{"type":["number","string"],"exclusiveMinimum":0,"pattern":"^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"How long an output is reused, in seconds or as in 12h."}},"additionalProperties":false,"default":false,"description":"Reuses the output of an earlier invocation with the same tool and the same inputs, in any run of the tenant."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"pattern":"^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for one attempt, in seconds or as in 1m30s. Replaces per_task_timeout."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$", "u");
 const pattern5 = new RegExp("^.*$", "u");
-const pattern11 = new RegExp("^[A-Za-z_][A-Za-z0-9_-]{0,127}$", "u");
-const pattern13 = new RegExp("^(?=.)(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$", "u");
-const pattern15 = new RegExp("^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$", "u");
+const pattern11 = new RegExp("^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$", "u");
+const pattern12 = new RegExp("^[A-Za-z_][A-Za-z0-9_-]{0,127}$", "u");
+const pattern14 = new RegExp("^(?=.)(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -760,11 +760,10 @@ return false;
 }
 }
 }
-if(data.tasks !== undefined){
-let data30 = data.tasks;
-if(Array.isArray(data30)){
-if(data30.length < 1){
-const err45 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(data.keep !== undefined){
+let data30 = data.keep;
+if((((!((typeof data30 == "number") && (isFinite(data30)))) && (typeof data30 !== "string")) && (!(data30 && typeof data30 == "object" && !Array.isArray(data30)))) && (data30 !== null)){
+const err45 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/type",keyword:"type",params:{type: schema31.properties.keep.type},message:"must be number,string,object,null"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -776,12 +775,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-const len2 = data30.length;
-for(let i2=0; i2<len2; i2++){
-let data31 = data30[i2];
-if(data31 && typeof data31 == "object" && !Array.isArray(data31)){
-if(data31.id === undefined){
-const err46 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if((typeof data30 == "number") && (isFinite(data30))){
+if(data30 > 315360000 || isNaN(data30)){
+const err46 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315360000},message:"must be <= 315360000"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -793,8 +789,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data31.tool === undefined){
-const err47 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "tool"},message:"must have required property '"+"tool"+"'"};
+if(data30 <= 0 || isNaN(data30)){
+const err47 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -806,9 +802,10 @@ validate20.errors = vErrors;
 return false;
 }
 }
-for(const key9 in data31){
-if(!(func1.call(schema31.properties.tasks.items.properties, key9))){
-const err48 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+}
+if(typeof data30 === "string"){
+if(!pattern11.test(data30)){
+const err48 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/pattern",keyword:"pattern",params:{pattern: "^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -821,11 +818,9 @@ return false;
 }
 }
 }
-if(data31.id !== undefined){
-let data32 = data31.id;
-if(typeof data32 === "string"){
-if(!pattern11.test(data32)){
-const err49 = {instancePath:instancePath+"/tasks/" + i2+"/id",schemaPath:"#/properties/tasks/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
+if(Object.keys(data30).length < 1){
+const err49 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -837,9 +832,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err50 = {instancePath:instancePath+"/tasks/" + i2+"/id",schemaPath:"#/properties/tasks/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key9 in data30){
+if(!((key9 === "days") || (key9 === "runs"))){
+const err50 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -852,9 +847,11 @@ return false;
 }
 }
 }
-if(data31.tool !== undefined){
-if(typeof data31.tool !== "string"){
-const err51 = {instancePath:instancePath+"/tasks/" + i2+"/tool",schemaPath:"#/properties/tasks/items/properties/tool/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data30.days !== undefined){
+let data31 = data30.days;
+if((typeof data31 == "number") && (isFinite(data31))){
+if(data31 > 3650 || isNaN(data31)){
+const err51 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3650},message:"must be <= 3650"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -866,11 +863,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data31.inputs !== undefined){
-let data34 = data31.inputs;
-if((!(data34 && typeof data34 == "object" && !Array.isArray(data34))) && (data34 !== null)){
-const err52 = {instancePath:instancePath+"/tasks/" + i2+"/inputs",schemaPath:"#/properties/tasks/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.inputs.type},message:"must be object,null"};
+if(data31 <= 0 || isNaN(data31)){
+const err52 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -882,19 +876,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-var props6 = {};
-for(const key10 in data34){
-if(pattern5.test(key10)){
-props6[key10] = true;
 }
-}
-}
-}
-if(data31.parallel_over !== undefined){
-let data35 = data31.parallel_over;
-if((typeof data35 !== "string") && (data35 !== null)){
-const err53 = {instancePath:instancePath+"/tasks/" + i2+"/parallel_over",schemaPath:"#/properties/tasks/items/properties/parallel_over/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.parallel_over.type},message:"must be string,null"};
+else {
+const err53 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -907,10 +891,10 @@ return false;
 }
 }
 }
-if(data31.fan_out_concurrency !== undefined){
-let data36 = data31.fan_out_concurrency;
-if((!(((typeof data36 == "number") && (!(data36 % 1) && !isNaN(data36))) && (isFinite(data36)))) && (data36 !== null)){
-const err54 = {instancePath:instancePath+"/tasks/" + i2+"/fan_out_concurrency",schemaPath:"#/properties/tasks/items/properties/fan_out_concurrency/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.fan_out_concurrency.type},message:"must be integer,null"};
+if(data30.runs !== undefined){
+let data32 = data30.runs;
+if(!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))){
+const err54 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -922,9 +906,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data36 == "number") && (isFinite(data36))){
-if(data36 < 1 || isNaN(data36)){
-const err55 = {instancePath:instancePath+"/tasks/" + i2+"/fan_out_concurrency",schemaPath:"#/properties/tasks/items/properties/fan_out_concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data32 == "number") && (isFinite(data32))){
+if(data32 > 1000000 || isNaN(data32)){
+const err55 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -936,12 +920,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data31.on_item_error !== undefined){
-let data37 = data31.on_item_error;
-if(!(((data37 === "fail") || (data37 === "collect")) || (data37 === null))){
-const err56 = {instancePath:instancePath+"/tasks/" + i2+"/on_item_error",schemaPath:"#/properties/tasks/items/properties/on_item_error/enum",keyword:"enum",params:{allowedValues: schema31.properties.tasks.items.properties.on_item_error.enum},message:"must be equal to one of the allowed values"};
+if(data32 < 0 || isNaN(data32)){
+const err56 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -954,10 +934,14 @@ return false;
 }
 }
 }
-if(data31.await !== undefined){
-let data38 = data31.await;
-if((!(Array.isArray(data38))) && (data38 !== null)){
-const err57 = {instancePath:instancePath+"/tasks/" + i2+"/await",schemaPath:"#/properties/tasks/items/properties/await/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.await.type},message:"must be array,null"};
+}
+}
+}
+if(data.tasks !== undefined){
+let data33 = data.tasks;
+if(Array.isArray(data33)){
+if(data33.length < 1){
+const err57 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -969,11 +953,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data38)){
-const len3 = data38.length;
-for(let i3=0; i3<len3; i3++){
-if(typeof data38[i3] !== "string"){
-const err58 = {instancePath:instancePath+"/tasks/" + i2+"/await/" + i3,schemaPath:"#/properties/tasks/items/properties/await/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len2 = data33.length;
+for(let i2=0; i2<len2; i2++){
+let data34 = data33[i2];
+if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
+if(data34.id === undefined){
+const err58 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -985,13 +970,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-if(data31.retry !== undefined){
-let data40 = data31.retry;
-if((!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))) && (data40 !== null)){
-const err59 = {instancePath:instancePath+"/tasks/" + i2+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry.type},message:"must be integer,null"};
+if(data34.tool === undefined){
+const err59 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "tool"},message:"must have required property '"+"tool"+"'"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -1003,9 +983,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data40 == "number") && (isFinite(data40))){
-if(data40 < 0 || isNaN(data40)){
-const err60 = {instancePath:instancePath+"/tasks/" + i2+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+for(const key10 in data34){
+if(!(func1.call(schema31.properties.tasks.items.properties, key10))){
+const err60 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -1018,11 +998,11 @@ return false;
 }
 }
 }
-}
-if(data31.retry_delay !== undefined){
-let data41 = data31.retry_delay;
-if(((!((typeof data41 == "number") && (isFinite(data41)))) && (typeof data41 !== "string")) && (data41 !== null)){
-const err61 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry_delay.type},message:"must be number,string,null"};
+if(data34.id !== undefined){
+let data35 = data34.id;
+if(typeof data35 === "string"){
+if(!pattern12.test(data35)){
+const err61 = {instancePath:instancePath+"/tasks/" + i2+"/id",schemaPath:"#/properties/tasks/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -1034,9 +1014,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data41 == "number") && (isFinite(data41))){
-if(data41 < 0 || isNaN(data41)){
-const err62 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+else {
+const err62 = {instancePath:instancePath+"/tasks/" + i2+"/id",schemaPath:"#/properties/tasks/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -1049,9 +1029,9 @@ return false;
 }
 }
 }
-if(typeof data41 === "string"){
-if(!pattern13.test(data41)){
-const err63 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?=.)(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?=.)(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(data34.tool !== undefined){
+if(typeof data34.tool !== "string"){
+const err63 = {instancePath:instancePath+"/tasks/" + i2+"/tool",schemaPath:"#/properties/tasks/items/properties/tool/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -1064,11 +1044,10 @@ return false;
 }
 }
 }
-}
-if(data31.max_retry_delay !== undefined){
-let data42 = data31.max_retry_delay;
-if(((!((typeof data42 == "number") && (isFinite(data42)))) && (typeof data42 !== "string")) && (data42 !== null)){
-const err64 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.max_retry_delay.type},message:"must be number,string,null"};
+if(data34.inputs !== undefined){
+let data37 = data34.inputs;
+if((!(data37 && typeof data37 == "object" && !Array.isArray(data37))) && (data37 !== null)){
+const err64 = {instancePath:instancePath+"/tasks/" + i2+"/inputs",schemaPath:"#/properties/tasks/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.inputs.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -1080,9 +1059,19 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data42 == "number") && (isFinite(data42))){
-if(data42 < 0 || isNaN(data42)){
-const err65 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
+var props6 = {};
+for(const key11 in data37){
+if(pattern5.test(key11)){
+props6[key11] = true;
+}
+}
+}
+}
+if(data34.parallel_over !== undefined){
+let data38 = data34.parallel_over;
+if((typeof data38 !== "string") && (data38 !== null)){
+const err65 = {instancePath:instancePath+"/tasks/" + i2+"/parallel_over",schemaPath:"#/properties/tasks/items/properties/parallel_over/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.parallel_over.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -1095,9 +1084,10 @@ return false;
 }
 }
 }
-if(typeof data42 === "string"){
-if(!pattern13.test(data42)){
-const err66 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?=.)(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?=.)(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(data34.fan_out_concurrency !== undefined){
+let data39 = data34.fan_out_concurrency;
+if((!(((typeof data39 == "number") && (!(data39 % 1) && !isNaN(data39))) && (isFinite(data39)))) && (data39 !== null)){
+const err66 = {instancePath:instancePath+"/tasks/" + i2+"/fan_out_concurrency",schemaPath:"#/properties/tasks/items/properties/fan_out_concurrency/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.fan_out_concurrency.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -1109,12 +1099,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data31.cache !== undefined){
-let data43 = data31.cache;
-if(((typeof data43 !== "boolean") && (!(data43 && typeof data43 == "object" && !Array.isArray(data43)))) && (data43 !== null)){
-const err67 = {instancePath:instancePath+"/tasks/" + i2+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.type},message:"must be boolean,object,null"};
+if((typeof data39 == "number") && (isFinite(data39))){
+if(data39 < 1 || isNaN(data39)){
+const err67 = {instancePath:instancePath+"/tasks/" + i2+"/fan_out_concurrency",schemaPath:"#/properties/tasks/items/properties/fan_out_concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -1126,10 +1113,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
-for(const key11 in data43){
-if(!(key11 === "ttl")){
-const err68 = {instancePath:instancePath+"/tasks/" + i2+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+}
+}
+if(data34.on_item_error !== undefined){
+let data40 = data34.on_item_error;
+if(!(((data40 === "fail") || (data40 === "collect")) || (data40 === null))){
+const err68 = {instancePath:instancePath+"/tasks/" + i2+"/on_item_error",schemaPath:"#/properties/tasks/items/properties/on_item_error/enum",keyword:"enum",params:{allowedValues: schema31.properties.tasks.items.properties.on_item_error.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -1142,10 +1131,10 @@ return false;
 }
 }
 }
-if(data43.ttl !== undefined){
-let data44 = data43.ttl;
-if((!((typeof data44 == "number") && (isFinite(data44)))) && (typeof data44 !== "string")){
-const err69 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.properties.ttl.type},message:"must be number,string"};
+if(data34.await !== undefined){
+let data41 = data34.await;
+if((!(Array.isArray(data41))) && (data41 !== null)){
+const err69 = {instancePath:instancePath+"/tasks/" + i2+"/await",schemaPath:"#/properties/tasks/items/properties/await/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.await.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -1157,9 +1146,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data44 == "number") && (isFinite(data44))){
-if(data44 <= 0 || isNaN(data44)){
-const err70 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(Array.isArray(data41)){
+const len3 = data41.length;
+for(let i3=0; i3<len3; i3++){
+if(typeof data41[i3] !== "string"){
+const err70 = {instancePath:instancePath+"/tasks/" + i2+"/await/" + i3,schemaPath:"#/properties/tasks/items/properties/await/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -1172,9 +1163,12 @@ return false;
 }
 }
 }
-if(typeof data44 === "string"){
-if(!pattern15.test(data44)){
-const err71 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/pattern",keyword:"pattern",params:{pattern: "^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+}
+}
+if(data34.retry !== undefined){
+let data43 = data34.retry;
+if((!(((typeof data43 == "number") && (!(data43 % 1) && !isNaN(data43))) && (isFinite(data43)))) && (data43 !== null)){
+const err71 = {instancePath:instancePath+"/tasks/" + i2+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1186,14 +1180,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-}
-if(data31.timeout !== undefined){
-let data45 = data31.timeout;
-if(((!((typeof data45 == "number") && (isFinite(data45)))) && (typeof data45 !== "string")) && (data45 !== null)){
-const err72 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.timeout.type},message:"must be number,string,null"};
+if((typeof data43 == "number") && (isFinite(data43))){
+if(data43 < 0 || isNaN(data43)){
+const err72 = {instancePath:instancePath+"/tasks/" + i2+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -1205,9 +1194,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data45 == "number") && (isFinite(data45))){
-if(data45 <= 0 || isNaN(data45)){
-const err73 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+}
+}
+if(data34.retry_delay !== undefined){
+let data44 = data34.retry_delay;
+if(((!((typeof data44 == "number") && (isFinite(data44)))) && (typeof data44 !== "string")) && (data44 !== null)){
+const err73 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry_delay.type},message:"must be number,string,null"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -1219,10 +1211,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(typeof data45 === "string"){
-if(!pattern15.test(data45)){
-const err74 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if((typeof data44 == "number") && (isFinite(data44))){
+if(data44 < 0 || isNaN(data44)){
+const err74 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -1235,10 +1226,9 @@ return false;
 }
 }
 }
-}
-}
-else {
-const err75 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(typeof data44 === "string"){
+if(!pattern14.test(data44)){
+const err75 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?=.)(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?=.)(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -1252,8 +1242,10 @@ return false;
 }
 }
 }
-else {
-const err76 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data34.max_retry_delay !== undefined){
+let data45 = data34.max_retry_delay;
+if(((!((typeof data45 == "number") && (isFinite(data45)))) && (typeof data45 !== "string")) && (data45 !== null)){
+const err76 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.max_retry_delay.type},message:"must be number,string,null"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1265,15 +1257,200 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err77 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data45 == "number") && (isFinite(data45))){
+if(data45 < 0 || isNaN(data45)){
+const err77 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err77];
 }
 else {
 vErrors.push(err77);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(typeof data45 === "string"){
+if(!pattern14.test(data45)){
+const err78 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?=.)(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?=.)(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data34.cache !== undefined){
+let data46 = data34.cache;
+if(((typeof data46 !== "boolean") && (!(data46 && typeof data46 == "object" && !Array.isArray(data46)))) && (data46 !== null)){
+const err79 = {instancePath:instancePath+"/tasks/" + i2+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.type},message:"must be boolean,object,null"};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
+for(const key12 in data46){
+if(!(key12 === "ttl")){
+const err80 = {instancePath:instancePath+"/tasks/" + i2+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(data46.ttl !== undefined){
+let data47 = data46.ttl;
+if((!((typeof data47 == "number") && (isFinite(data47)))) && (typeof data47 !== "string")){
+const err81 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.properties.ttl.type},message:"must be number,string"};
+if(vErrors === null){
+vErrors = [err81];
+}
+else {
+vErrors.push(err81);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data47 == "number") && (isFinite(data47))){
+if(data47 <= 0 || isNaN(data47)){
+const err82 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(vErrors === null){
+vErrors = [err82];
+}
+else {
+vErrors.push(err82);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(typeof data47 === "string"){
+if(!pattern11.test(data47)){
+const err83 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/pattern",keyword:"pattern",params:{pattern: "^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(vErrors === null){
+vErrors = [err83];
+}
+else {
+vErrors.push(err83);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+}
+if(data34.timeout !== undefined){
+let data48 = data34.timeout;
+if(((!((typeof data48 == "number") && (isFinite(data48)))) && (typeof data48 !== "string")) && (data48 !== null)){
+const err84 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.timeout.type},message:"must be number,string,null"};
+if(vErrors === null){
+vErrors = [err84];
+}
+else {
+vErrors.push(err84);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data48 == "number") && (isFinite(data48))){
+if(data48 <= 0 || isNaN(data48)){
+const err85 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(vErrors === null){
+vErrors = [err85];
+}
+else {
+vErrors.push(err85);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(typeof data48 === "string"){
+if(!pattern11.test(data48)){
+const err86 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(vErrors === null){
+vErrors = [err86];
+}
+else {
+vErrors.push(err86);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+else {
+const err87 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err87];
+}
+else {
+vErrors.push(err87);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err88 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err88];
+}
+else {
+vErrors.push(err88);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err89 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err89];
+}
+else {
+vErrors.push(err89);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;

@@ -2,11 +2,12 @@
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["id","sub_pipelines"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the plan."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, passed to the sub-pipelines that list them."},"plan_concurrency":{"type":["integer","null"],"minimum":1,"default":1,"description":"How many independent sub-pipelines may run together."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"sub_pipelines":{"type":"array","items":{"type":"object","required":["id"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the sub-pipeline."},"reads":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it reads. It runs after the sub-pipelines that store them."},"stores":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it stores. No other sub-pipeline stores them."},"inputs":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Inputs of the plan that are passed to it."},"file":{"type":["string","null"],"minLength":1,"description":"Its pipeline file, beside or below the plan file. Default: the sibling ID.yaml."},"pipeline":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Its pipeline, instead of a file."}},"additionalProperties":false,"description":"A pipeline within a plan."},"minItems":1,"maxItems":2000,"description":"The pipelines. The keys they read and store determine the order."}},"additionalProperties":false,"description":"A plan: pipelines that pass values through the blackboard."};
+const schema31 = {"type":"object","required":["id","sub_pipelines"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the plan."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, passed to the sub-pipelines that list them."},"plan_concurrency":{"type":["integer","null"],"minimum":1,"default":1,"description":"How many independent sub-pipelines may run together."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"pattern":"^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"minProperties":1,"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"sub_pipelines":{"type":"array","items":{"type":"object","required":["id"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the sub-pipeline."},"reads":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it reads. It runs after the sub-pipelines that store them."},"stores":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it stores. No other sub-pipeline stores them."},"inputs":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Inputs of the plan that are passed to it."},"file":{"type":["string","null"],"minLength":1,"description":"Its pipeline file, beside or below the plan file. Default: the sibling ID.yaml."},"pipeline":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Its pipeline, instead of a file."}},"additionalProperties":false,"description":"A pipeline within a plan."},"minItems":1,"maxItems":2000,"description":"The pipelines. The keys they read and store determine the order."}},"additionalProperties":false,"description":"A plan: pipelines that pass values through the blackboard."};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$", "u");
 const pattern5 = new RegExp("^.*$", "u");
-const pattern8 = new RegExp("^[A-Za-z_][A-Za-z0-9_-]{0,127}$", "u");
+const pattern8 = new RegExp("^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$", "u");
+const pattern9 = new RegExp("^[A-Za-z_][A-Za-z0-9_-]{0,127}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -530,11 +531,10 @@ return false;
 }
 }
 }
-if(data.sub_pipelines !== undefined){
-let data19 = data.sub_pipelines;
-if(Array.isArray(data19)){
-if(data19.length > 2000){
-const err32 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/maxItems",keyword:"maxItems",params:{limit: 2000},message:"must NOT have more than 2000 items"};
+if(data.keep !== undefined){
+let data19 = data.keep;
+if((((!((typeof data19 == "number") && (isFinite(data19)))) && (typeof data19 !== "string")) && (!(data19 && typeof data19 == "object" && !Array.isArray(data19)))) && (data19 !== null)){
+const err32 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/type",keyword:"type",params:{type: schema31.properties.keep.type},message:"must be number,string,object,null"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -546,8 +546,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data19.length < 1){
-const err33 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if((typeof data19 == "number") && (isFinite(data19))){
+if(data19 > 315360000 || isNaN(data19)){
+const err33 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315360000},message:"must be <= 315360000"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -559,12 +560,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-const len1 = data19.length;
-for(let i1=0; i1<len1; i1++){
-let data20 = data19[i1];
-if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
-if(data20.id === undefined){
-const err34 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(data19 <= 0 || isNaN(data19)){
+const err34 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -576,9 +573,10 @@ validate20.errors = vErrors;
 return false;
 }
 }
-for(const key5 in data20){
-if(!(((((((key5 === "id") || (key5 === "goal")) || (key5 === "reads")) || (key5 === "stores")) || (key5 === "inputs")) || (key5 === "file")) || (key5 === "pipeline"))){
-const err35 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+}
+if(typeof data19 === "string"){
+if(!pattern8.test(data19)){
+const err35 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/pattern",keyword:"pattern",params:{pattern: "^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?=.*[1-9])(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -591,11 +589,9 @@ return false;
 }
 }
 }
-if(data20.id !== undefined){
-let data21 = data20.id;
-if(typeof data21 === "string"){
-if(!pattern8.test(data21)){
-const err36 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+if(Object.keys(data19).length < 1){
+const err36 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -607,9 +603,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err37 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key5 in data19){
+if(!((key5 === "days") || (key5 === "runs"))){
+const err37 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -622,10 +618,11 @@ return false;
 }
 }
 }
-if(data20.goal !== undefined){
-let data22 = data20.goal;
-if((typeof data22 !== "string") && (data22 !== null)){
-const err38 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.goal.type},message:"must be string,null"};
+if(data19.days !== undefined){
+let data20 = data19.days;
+if((typeof data20 == "number") && (isFinite(data20))){
+if(data20 > 3650 || isNaN(data20)){
+const err38 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3650},message:"must be <= 3650"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -637,9 +634,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(typeof data22 === "string"){
-if(data22.length > 10000){
-const err39 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
+if(data20 <= 0 || isNaN(data20)){
+const err39 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -652,11 +648,8 @@ return false;
 }
 }
 }
-}
-if(data20.reads !== undefined){
-let data23 = data20.reads;
-if((!(Array.isArray(data23))) && (data23 !== null)){
-const err40 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads",schemaPath:"#/properties/sub_pipelines/items/properties/reads/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.reads.type},message:"must be array,null"};
+else {
+const err40 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -668,13 +661,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data23)){
-const len2 = data23.length;
-for(let i2=0; i2<len2; i2++){
-let data24 = data23[i2];
-if(typeof data24 === "string"){
-if(data24.length < 1){
-const err41 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads/" + i2,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data19.runs !== undefined){
+let data21 = data19.runs;
+if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
+const err41 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -686,9 +677,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err42 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads/" + i2,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data21 == "number") && (isFinite(data21))){
+if(data21 > 1000000 || isNaN(data21)){
+const err42 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -700,13 +691,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-if(data20.stores !== undefined){
-let data25 = data20.stores;
-if((!(Array.isArray(data25))) && (data25 !== null)){
-const err43 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores",schemaPath:"#/properties/sub_pipelines/items/properties/stores/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.stores.type},message:"must be array,null"};
+if(data21 < 0 || isNaN(data21)){
+const err43 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -718,13 +704,15 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data25)){
-const len3 = data25.length;
-for(let i3=0; i3<len3; i3++){
-let data26 = data25[i3];
-if(typeof data26 === "string"){
-if(data26.length < 1){
-const err44 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores/" + i3,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+}
+}
+}
+if(data.sub_pipelines !== undefined){
+let data22 = data.sub_pipelines;
+if(Array.isArray(data22)){
+if(data22.length > 2000){
+const err44 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/maxItems",keyword:"maxItems",params:{limit: 2000},message:"must NOT have more than 2000 items"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -736,9 +724,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err45 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores/" + i3,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data22.length < 1){
+const err45 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -750,13 +737,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-if(data20.inputs !== undefined){
-let data27 = data20.inputs;
-if((!(Array.isArray(data27))) && (data27 !== null)){
-const err46 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs",schemaPath:"#/properties/sub_pipelines/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.inputs.type},message:"must be array,null"};
+const len1 = data22.length;
+for(let i1=0; i1<len1; i1++){
+let data23 = data22[i1];
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.id === undefined){
+const err46 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -768,13 +754,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data27)){
-const len4 = data27.length;
-for(let i4=0; i4<len4; i4++){
-let data28 = data27[i4];
-if(typeof data28 === "string"){
-if(data28.length < 1){
-const err47 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+for(const key6 in data23){
+if(!(((((((key6 === "id") || (key6 === "goal")) || (key6 === "reads")) || (key6 === "stores")) || (key6 === "inputs")) || (key6 === "file")) || (key6 === "pipeline"))){
+const err47 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -787,8 +769,11 @@ return false;
 }
 }
 }
-else {
-const err48 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data23.id !== undefined){
+let data24 = data23.id;
+if(typeof data24 === "string"){
+if(!pattern9.test(data24)){
+const err48 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -801,12 +786,8 @@ return false;
 }
 }
 }
-}
-}
-if(data20.file !== undefined){
-let data29 = data20.file;
-if((typeof data29 !== "string") && (data29 !== null)){
-const err49 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.file.type},message:"must be string,null"};
+else {
+const err49 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -818,9 +799,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(typeof data29 === "string"){
-if(data29.length < 1){
-const err50 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data23.goal !== undefined){
+let data25 = data23.goal;
+if((typeof data25 !== "string") && (data25 !== null)){
+const err50 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.goal.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -832,12 +815,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data20.pipeline !== undefined){
-let data30 = data20.pipeline;
-if((!(data30 && typeof data30 == "object" && !Array.isArray(data30))) && (data30 !== null)){
-const err51 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/pipeline",schemaPath:"#/properties/sub_pipelines/items/properties/pipeline/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.pipeline.type},message:"must be object,null"};
+if(typeof data25 === "string"){
+if(data25.length > 10000){
+const err51 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -849,18 +829,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
-var props3 = {};
-for(const key6 in data30){
-if(pattern5.test(key6)){
-props3[key6] = true;
 }
 }
-}
-}
-}
-else {
-const err52 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data23.reads !== undefined){
+let data26 = data23.reads;
+if((!(Array.isArray(data26))) && (data26 !== null)){
+const err52 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads",schemaPath:"#/properties/sub_pipelines/items/properties/reads/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.reads.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -872,10 +846,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err53 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(Array.isArray(data26)){
+const len2 = data26.length;
+for(let i2=0; i2<len2; i2++){
+let data27 = data26[i2];
+if(typeof data27 === "string"){
+if(data27.length < 1){
+const err53 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads/" + i2,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -888,14 +865,215 @@ return false;
 }
 }
 }
-}
 else {
-const err54 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err54 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads/" + i2,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err54];
 }
 else {
 vErrors.push(err54);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+if(data23.stores !== undefined){
+let data28 = data23.stores;
+if((!(Array.isArray(data28))) && (data28 !== null)){
+const err55 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores",schemaPath:"#/properties/sub_pipelines/items/properties/stores/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.stores.type},message:"must be array,null"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(Array.isArray(data28)){
+const len3 = data28.length;
+for(let i3=0; i3<len3; i3++){
+let data29 = data28[i3];
+if(typeof data29 === "string"){
+if(data29.length < 1){
+const err56 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores/" + i3,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+else {
+const err57 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores/" + i3,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+if(data23.inputs !== undefined){
+let data30 = data23.inputs;
+if((!(Array.isArray(data30))) && (data30 !== null)){
+const err58 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs",schemaPath:"#/properties/sub_pipelines/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.inputs.type},message:"must be array,null"};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(Array.isArray(data30)){
+const len4 = data30.length;
+for(let i4=0; i4<len4; i4++){
+let data31 = data30[i4];
+if(typeof data31 === "string"){
+if(data31.length < 1){
+const err59 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+else {
+const err60 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+if(data23.file !== undefined){
+let data32 = data23.file;
+if((typeof data32 !== "string") && (data32 !== null)){
+const err61 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.file.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(typeof data32 === "string"){
+if(data32.length < 1){
+const err62 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data23.pipeline !== undefined){
+let data33 = data23.pipeline;
+if((!(data33 && typeof data33 == "object" && !Array.isArray(data33))) && (data33 !== null)){
+const err63 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/pipeline",schemaPath:"#/properties/sub_pipelines/items/properties/pipeline/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.pipeline.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
+var props3 = {};
+for(const key7 in data33){
+if(pattern5.test(key7)){
+props3[key7] = true;
+}
+}
+}
+}
+}
+else {
+const err64 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err65 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err66 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;

@@ -12,7 +12,17 @@ const COMMON_FIELDS = ['id', 'goal', 'description', 'version'];
 
 export const WEBHOOK_FIELDS = split('secret params inputs replay');
 
-export const PIPELINE_FIELDS = [...COMMON_FIELDS, 'params', 'inputs', 'reads', ...START_FIELDS, 'tasks'];
+export const KEEP_FIELDS = split('days runs');
+
+export const PIPELINE_FIELDS = [
+  ...COMMON_FIELDS,
+  'params',
+  'inputs',
+  'reads',
+  ...START_FIELDS,
+  'keep',
+  'tasks',
+];
 
 export const TASK_FIELDS = split(
   'id tool inputs parallel_over fan_out_concurrency on_item_error await retry retry_delay max_retry_delay cache timeout',
@@ -20,7 +30,14 @@ export const TASK_FIELDS = split(
 
 export const PARAM_FIELDS = split('type description default enum minimum maximum pattern items properties');
 
-export const PLAN_FIELDS = [...COMMON_FIELDS, 'inputs', 'plan_concurrency', ...START_FIELDS, 'sub_pipelines'];
+export const PLAN_FIELDS = [
+  ...COMMON_FIELDS,
+  'inputs',
+  'plan_concurrency',
+  ...START_FIELDS,
+  'keep',
+  'sub_pipelines',
+];
 
 export const SUB_PIPELINE_FIELDS = split('id goal reads stores inputs file pipeline');
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { MAX_GOAL_LENGTH, MAX_SUB_PIPELINES } from '../../common/limits.js';
-import { optionalField, PIPELINE_ID, startFields, TASK_ID } from './schema.js';
+import { keepField, optionalField, PIPELINE_ID, startFields, TASK_ID } from './schema.js';
 
 /** The single source of the plan definition: types, validators and JSON Schema derive from it (Plan, D44). */
 
@@ -49,6 +49,7 @@ export const PlanDefinition = Type.Object(
       }),
     ),
     ...startFields,
+    keep: keepField,
     sub_pipelines: Type.Array(SubPipelineDefinition, {
       minItems: 1,
       maxItems: MAX_SUB_PIPELINES,

@@ -1,6 +1,11 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { DURATION_PATTERN, type Duration, POSITIVE_DURATION_PATTERN } from '../../common/duration.js';
-import { MAX_GOAL_LENGTH } from '../../common/limits.js';
+import {
+  DURATION_PATTERN,
+  type Duration,
+  POSITIVE_DURATION_PATTERN,
+  UNIT_MS,
+} from '../../common/duration.js';
+import { KEEP_LIMITS, MAX_GOAL_LENGTH } from '../../common/limits.js';
 
 /**
  * The single source of the pipeline definition: TypeScript types, validators, the JSON Schema for editors and the
@@ -203,6 +208,36 @@ export const startFields = {
   ),
 };
 
+export type KeepDefinition = Duration | { readonly days?: number; readonly runs?: number };
+
+/** How long a server with a store keeps settled runs of a definition (D74); anything else ignores it. */
+export const keepField = Type.Optional(
+  Type.Unsafe<KeepDefinition>({
+    type: ['number', 'string', 'object', 'null'],
+    exclusiveMinimum: 0,
+    maximum: (KEEP_LIMITS.days * UNIT_MS.d) / 1000,
+    pattern: POSITIVE_DURATION_PATTERN,
+    properties: {
+      days: {
+        type: 'number',
+        exclusiveMinimum: 0,
+        maximum: KEEP_LIMITS.days,
+        description: 'Days for which a settled run is kept.',
+      },
+      runs: {
+        type: 'integer',
+        minimum: 0,
+        maximum: KEEP_LIMITS.runs,
+        description: 'How many settled runs are kept, the newest.',
+      },
+    },
+    minProperties: 1,
+    additionalProperties: false,
+    description:
+      'How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}.',
+  }),
+);
+
 export const PipelineDefinition = Type.Object(
   {
     id: Type.String({ pattern: PIPELINE_ID, description: 'Names the pipeline.' }),
@@ -226,6 +261,7 @@ export const PipelineDefinition = Type.Object(
       Type.Array(Type.String(), { description: 'Blackboard keys that the session is limited to.' }),
     ),
     ...startFields,
+    keep: keepField,
     tasks: Type.Array(TaskDefinition, { minItems: 1, description: 'The tasks, in any order.' }),
   },
   { additionalProperties: false, description: 'A pipeline.' },

@@ -50,7 +50,8 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
       return missingField(wantedName, violation, shape, fields);
     case 'type': {
       const isDuration = wantedName === 'number' && Array.isArray(wanted) && wanted.includes('string');
-      const wantedType = isDuration ? 'a duration' : (TYPE_NAMES[wantedName] ?? wantedName);
+      const orMap = isDuration && wanted.includes('object') ? ' or a map' : '';
+      const wantedType = isDuration ? `a duration${orMap}` : (TYPE_NAMES[wantedName] ?? wantedName);
       const problem = `${name} must be ${wantedType}, not ${describeValue(value)}`;
       const hint = hintForWrongType({ path, wanted: wantedName, value }, shape.keyLists);
       return { code: 'wrong_type', path, message: problem, hint };
@@ -78,6 +79,7 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
     case 'maxLength':
       return invalid(`${name} must have at most ${JSON.stringify(wanted)} characters`);
     case 'minItems':
+    case 'minProperties':
     case 'minLength':
       return invalid(`${name} must not be empty`);
     default:

@@ -1,3 +1,4 @@
+import type { Keep } from '../../definition/keep.js';
 import type { ActorRef, AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate';
 import { createEndedActor, detachSnapshot } from '../../../machines/xstate/ended.js';
 import type { PortBinding } from '../../../machines/ports.js';
@@ -55,6 +56,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   abstract readonly journal: Journal;
   /** Id of the pipeline or the plan. */
   abstract readonly definitionId: string;
+  /** How long a store keeps the run; undefined when the definition does not say it. */
+  abstract readonly keep: Keep | undefined;
   /** The rendered goal. */
   abstract readonly goal: string;
   /** The error of a failed run: that of the task that failed first (D16); null otherwise. */

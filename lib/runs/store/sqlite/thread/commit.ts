@@ -2,6 +2,7 @@ import type Database from 'libsql';
 import { LISTING_LIMITS } from '../../../../common/limits.js';
 import type { Batch } from '../../commit-queue.js';
 import type { RunEnd } from '../../run-archive.js';
+import { countInQuota, setQuota } from './run-quotas.js';
 import { STATES, toColumns } from './run-columns.js';
 import { inTransaction, prepare, selectOne } from './statements.js';
 
@@ -58,6 +59,7 @@ function addEnd(database: Database.Database, end: RunEnd): void {
     toSearchedText(end),
   );
   countRun(database, tenantId, state, 1);
+  setQuota(database, end, number);
 }
 
 /** The text that searches look at, in small letters, as `RunFilter` does. */
@@ -102,6 +104,7 @@ export function markRemoved(
   database: Database.Database,
   { number, tenantId, state, bytes }: RemovableRow,
 ): void {
+  if (state > 0) countInQuota(database, tenantId, number, -1);
   prepare(database, 'UPDATE run SET removed = 1, state = 0 WHERE number = ?').run(number);
   prepare(database, 'DELETE FROM run_text WHERE tenant = ? AND number = ?').run(tenantId, number);
   if (state > 0) countRun(database, tenantId, state, -1, -(bytes ?? 0));
