@@ -52,7 +52,7 @@ describe('wavetrain', () => {
     const { stdout } = await invoke(['run', '--help']);
     const flags = ['--inputs', '--params', '--json', '--timeout', '--concurrency', '--jitter'];
     for (const flag of flags)
-      expect(stdout).to.match(new RegExp(`^  ${flag} *(JSON|SECONDS|N|FRACTION)?  `, 'm'));
+      expect(stdout).to.match(new RegExp(`^  ${flag} *(JSON|DURATION|N|FRACTION)?  `, 'm'));
   });
 
   it('help has descriptions below the names where fewer than 20 columns remain beside them, and loses no word', async () => {

@@ -1,6 +1,7 @@
 import type { RunStore } from '../../../../lib/runs/store/run-store.js';
 import { createDisk, type Disk, MemoryStore } from './memory-store.js';
 import { archiveSuite } from '../archive-suite.js';
+import { keepSuite } from '../keep-suite.js';
 import { type StorePlace, storeSuite } from '../store-suite.js';
 
 class MemoryPlace implements StorePlace {
@@ -31,3 +32,4 @@ class MemoryPlace implements StorePlace {
 
 storeSuite('the memory store of the specs', () => new MemoryPlace());
 archiveSuite('the memory store of the specs', () => new MemoryPlace());
+keepSuite('the memory store of the specs', () => new MemoryPlace());

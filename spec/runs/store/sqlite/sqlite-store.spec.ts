@@ -13,6 +13,7 @@ import { requireBuild, ROOT } from '../../../project/files.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { archiveSuite, summaryOf } from '../archive-suite.js';
+import { keepSuite } from '../keep-suite.js';
 import { cancelFact, listRuns, storedRun, type StorePlace, storeSuite } from '../store-suite.js';
 
 const Driver = createRequire(import.meta.url)('libsql') as typeof Database;
@@ -73,6 +74,7 @@ class SqlitePlace implements StorePlace {
 storeSuite('SqliteStore', () => new SqlitePlace());
 
 archiveSuite('SqliteStore', () => new SqlitePlace());
+keepSuite('SqliteStore', () => new SqlitePlace());
 
 describe('SqliteStore (D68)', () => {
   let place: SqlitePlace;
