@@ -14,17 +14,17 @@ const PARTS = Object.keys(UNIT_MS)
   .map((unit) => `(?:${COUNT}${unit})?`)
   .join('');
 
-/** The texts that are durations, as a pattern of JSON Schema. */
-export const DURATION_PATTERN = `^(?=.)${PARTS}$`;
+/** The texts that are durations, and the empty one, as a pattern that every dialect of regular expressions has. */
+export const DURATION_PATTERN = `^${PARTS}$`;
 
-/** The durations that are longer than nothing. */
-export const POSITIVE_DURATION_PATTERN = `^(?=.*[1-9])${PARTS}$`;
+/** The keywords of JSON Schema for a text that is a duration. */
+export const DURATION_TEXT = { minLength: 1, pattern: DURATION_PATTERN } as const;
 
 const DURATION = new RegExp(DURATION_PATTERN);
 
 /** Reads a text as milliseconds; undefined when it is no duration, such as `5 minutes` or `30`. */
 export function parseDuration(text: string): number | undefined {
-  if (!DURATION.test(text)) return undefined;
+  if (text === '' || !DURATION.test(text)) return undefined;
   let sum = 0;
   for (const [, count, unit] of text.matchAll(/([\d.]+)([a-z]+)/g))
     sum += Number(count) * UNIT_MS[unit as Unit];

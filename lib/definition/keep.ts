@@ -24,11 +24,21 @@ function toWholeMs(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.ceil(ms);
 }
 
-/** Checks the longest time that `keep` may be, which the schema cannot say of a text. */
+/** Checks `keep` beyond what its schema says. */
 export function* checkKeep(definition: unknown): Findings {
   const keep = isObject(definition) ? definition['keep'] : undefined;
-  if (typeof keep !== 'string') return;
-  const ms = durationToMs(keep);
-  if (ms === undefined || ms <= KEEP_LIMITS.days * UNIT_MS.d) return;
-  yield { code: 'invalid_value', path: ['keep'], message: `"keep" must be <= ${KEEP_LIMITS.days}d` };
+  const problem = isObject(keep) ? findProblemOfMap(keep) : findProblemOfText(keep);
+  if (problem !== undefined)
+    yield { code: 'invalid_value', path: ['keep'], message: `"keep" must ${problem}` };
+}
+
+function findProblemOfMap(keep: object): string | undefined {
+  return Object.keys(keep).length === 0 ? 'not be empty' : undefined;
+}
+
+function findProblemOfText(keep: unknown): string | undefined {
+  const ms = typeof keep === 'string' ? durationToMs(keep) : undefined;
+  if (ms === undefined) return undefined;
+  if (ms === 0) return 'be > 0';
+  return ms > KEEP_LIMITS.days * UNIT_MS.d ? `be <= ${KEEP_LIMITS.days}d` : undefined;
 }

@@ -1,10 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import {
-  DURATION_PATTERN,
-  type Duration,
-  POSITIVE_DURATION_PATTERN,
-  UNIT_MS,
-} from '../../common/duration.js';
+import { DURATION_TEXT, type Duration, UNIT_MS } from '../../common/duration.js';
 import { KEEP_LIMITS, MAX_GOAL_LENGTH } from '../../common/limits.js';
 
 /**
@@ -23,11 +18,13 @@ export function optionalField<S extends TSchema>(schema: S) {
 
 /** A number of seconds, or a text such as `5m` (D82). What a definition says is kept as it was written. */
 function durationSchema(description: string, least: 'zero' | 'above zero') {
-  const bounds =
-    least === 'zero'
-      ? { minimum: 0, pattern: DURATION_PATTERN }
-      : { exclusiveMinimum: 0, pattern: POSITIVE_DURATION_PATTERN };
-  return Type.Unsafe<Duration>({ type: ['number', 'string', 'null'], ...bounds, description });
+  const bounds = least === 'zero' ? { minimum: 0 } : { exclusiveMinimum: 0 };
+  return Type.Unsafe<Duration>({
+    type: ['number', 'string', 'null'],
+    ...bounds,
+    ...DURATION_TEXT,
+    description,
+  });
 }
 
 /** Task ids contain no dots, because templates reference them (D1). */
@@ -119,7 +116,7 @@ export const TaskDefinition = Type.Object(
           ttl: {
             type: ['number', 'string'],
             exclusiveMinimum: 0,
-            pattern: POSITIVE_DURATION_PATTERN,
+            ...DURATION_TEXT,
             description: 'How long an output is reused, in seconds or as in 12h.',
           },
         },
@@ -216,7 +213,7 @@ export const keepField = Type.Optional(
     type: ['number', 'string', 'object', 'null'],
     exclusiveMinimum: 0,
     maximum: (KEEP_LIMITS.days * UNIT_MS.d) / 1000,
-    pattern: POSITIVE_DURATION_PATTERN,
+    ...DURATION_TEXT,
     properties: {
       days: {
         type: 'number',
@@ -231,7 +228,6 @@ export const keepField = Type.Optional(
         description: 'How many settled runs are kept, the newest.',
       },
     },
-    minProperties: 1,
     additionalProperties: false,
     description:
       'How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}.',

@@ -1,10 +1,5 @@
 import type { ValidateFunction } from 'ajv';
-import {
-  DURATION_FORMS,
-  DURATION_PATTERN,
-  parseDuration,
-  POSITIVE_DURATION_PATTERN,
-} from '../../common/duration.js';
+import { DURATION_FORMS, DURATION_PATTERN } from '../../common/duration.js';
 import { takeViolations, type Violation } from '../../common/json-schema/violation.js';
 import { isObject, kindOf } from '../../common/json/json.js';
 import { ellipsize } from '../../common/text.js';
@@ -61,14 +56,10 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
       return invalid(`${name} must be one of ${allowed.join(', ')}`, hintForChoice(path, value, allowed));
     }
     case 'pattern':
-      if (wanted === DURATION_PATTERN || wanted === POSITIVE_DURATION_PATTERN) {
+      if (wanted === DURATION_PATTERN) {
         const text = String(value);
-        return parseDuration(text) === undefined
-          ? invalid(
-              `"${ellipsize(text, MAX_SHOWN)}" is no duration: ${DURATION_FORMS}`,
-              hintForDuration(path, text),
-            )
-          : invalid(`${name} must be > 0`);
+        const problem = `"${ellipsize(text, MAX_SHOWN)}" is no duration: ${DURATION_FORMS}`;
+        return invalid(problem, hintForDuration(path, text));
       }
       return invalid(
         `"${String(value)}" is not a valid id`,
@@ -79,7 +70,6 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
     case 'maxLength':
       return invalid(`${name} must have at most ${JSON.stringify(wanted)} characters`);
     case 'minItems':
-    case 'minProperties':
     case 'minLength':
       return invalid(`${name} must not be empty`);
     default:

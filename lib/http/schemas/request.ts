@@ -1,5 +1,5 @@
 import Type, { type TProperties } from 'typebox';
-import { DURATION_PATTERN, type Duration, POSITIVE_DURATION_PATTERN } from '../../common/duration.js';
+import { DURATION_TEXT, type Duration } from '../../common/duration.js';
 import { PlanDefinition, SubPipelineDefinition } from '../../definition/schema/plan-schema.js';
 import { optionalField } from '../../definition/schema/schema.js';
 import type { ExecutionOptions } from '../../execution/prepare/run-inputs.js';
@@ -27,7 +27,7 @@ export const PipelineSchema = Type.Unsafe<unknown>({ title: 'Pipeline' });
 const ExecutionOptionsSchema = Type.Unsafe<ExecutionOptions>({ type: 'object', title: 'ExecutionOptions' });
 
 function optionalDelay(seconds: number, description: string) {
-  const bounds = { minimum: 0, pattern: DURATION_PATTERN };
+  const bounds = { minimum: 0, ...DURATION_TEXT };
   return Type.Optional(
     Type.Unsafe<Duration>({ type: ['number', 'string'], ...bounds, default: seconds, description }),
   );
@@ -40,7 +40,7 @@ export const ExecutionOptionsDocument = closedObject(
       Type.Unsafe<Duration | null>({
         type: ['number', 'string', 'null'],
         exclusiveMinimum: 0,
-        pattern: POSITIVE_DURATION_PATTERN,
+        ...DURATION_TEXT,
         default: null,
         description: 'Time limit of one attempt, in seconds or as in 1m30s; null for no limit.',
       }),

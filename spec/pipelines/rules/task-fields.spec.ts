@@ -52,6 +52,14 @@ describe('Fields of a task that depend on each other (D9, D66, D67)', () => {
     });
   });
 
+  it('of texts are compared as durations are, and named as they were written (D82)', () => {
+    expect(onlyProblem(check('tool: mock, retry: 2, retry_delay: 90, max_retry_delay: 1m'))).to.deep.include({
+      code: 'no_effect',
+      message: '"retry_delay" is longer than "max_retry_delay": every retry waits 1m',
+      hint: 'write max_retry_delay: 90, or more',
+    });
+  });
+
   it('cause no warning when all have an effect, when retries are switched off, or when there is nothing behind them (D53)', () => {
     for (const fields of [
       `${FAN_OUT}, retry: 2, retry_delay: 0.5, max_retry_delay: 3, fan_out_concurrency: 2, on_item_error: collect`,
