@@ -98,7 +98,7 @@ describe('doctor', () => {
       await store.close();
       const found = await at('runs.db');
       expect(found?.state).to.equal('ok');
-      expect(found?.found).to.match(/^runs\.db: \d\d KiB, 1 run$/);
+      expect(found?.found).to.match(/^runs\.db: \d+ KiB, 1 run$/);
       expect(readdirSync(folder.path)).to.not.include('runs.db-shm');
     });
 

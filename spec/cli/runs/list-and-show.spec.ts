@@ -344,7 +344,7 @@ describe('The help of wavetrain runs', () => {
     const { status, stderr } = await invoke(['runs']);
     expect(status).to.equal(2);
     expect(stderr).to.contain(
-      'write wavetrain runs submit or list or show or snapshot or report or recording or artifacts or watch',
+      'write wavetrain runs submit or list or stats or show or snapshot or report or recording or artifacts or watch',
     );
   });
 });

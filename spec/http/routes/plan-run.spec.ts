@@ -100,7 +100,7 @@ describe('POST /plans/run', () => {
       expect(message).to.include('plan_concurrency');
     }
     expect((await refusal({ ...plan, tenant_id: 'acme' }, 'invalid_request')).message).to.equal(
-      'there is no field "tenant_id" (there are plan, yaml, pipelines, beside, inputs, session, options, breakpoints, collect_events, plan_concurrency)',
+      'there is no field "tenant_id" (there are plan, yaml, pipelines, beside, inputs, session, options, breakpoints, labels, collect_events, plan_concurrency)',
     );
     expect((await refusal({ ...plan, params: { a: 1 } }, 'invalid_request')).message).to.include('no params');
     expect((await run({ ...plan, plan_concurrency: 2 })).status).to.equal(200);

@@ -144,7 +144,7 @@ describe('POST /pipelines/run', () => {
       [{}, 'the definition is missing: send it in field "pipeline", or as text in field "yaml"'],
       [
         { pipeline: ONE_MOCK, tenant_id: 'acme' },
-        'there is no field "tenant_id" (there are pipeline, yaml, params, inputs, session, options, breakpoints, collect_events)',
+        'there is no field "tenant_id" (there are pipeline, yaml, params, inputs, session, options, breakpoints, labels, collect_events)',
       ],
       [{ pipeline: ONE_MOCK, options: [] }, 'field "options" must be an object or null, not a list'],
       [{ pipeline: ONE_MOCK, params: 1 }, 'field "params" must be an object or null, not a number'],

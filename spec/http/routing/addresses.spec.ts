@@ -48,7 +48,7 @@ describe('HTTP paths and methods (D32)', () => {
       ['PATCH', `/pipelines/runs/${NOBODY}`, 'GET, HEAD, DELETE'],
       ['OPTIONS', `/pipelines/runs/${NOBODY}`, 'GET, HEAD, DELETE'],
       ['OPTIONS', '/pipelines/run', 'POST'],
-      ['DELETE', '/pipelines/runs', 'GET, HEAD'],
+      ['PATCH', '/pipelines/runs', 'GET, HEAD, DELETE'],
       ['GET', `/pipelines/runs/${NOBODY}/cancel`, 'POST'],
     ];
     for (const [method, path, allow] of wrong) {
