@@ -16,6 +16,10 @@ const CLEANING_DELAY_MS = 10;
 /** Runs are packed for so long at once, in milliseconds. */
 const PACKING_MS = 3;
 
+/** Packing waits until nothing was committed for so long, unless too many runs wait for it: commits come first. */
+const QUIET_MS = 20;
+const MAX_UNPACKED = 20_000;
+
 /** So many free pages are given back with one commit: more would let others wait. */
 const PAGES_PER_COMMIT = 64;
 
@@ -39,6 +43,9 @@ export class Cleaner {
   readonly #clock = completeClock();
   readonly #removals = new Set<Promise<void>>();
   #isAtWork = false;
+  /** About how many settled runs are to be packed. */
+  #unpacked = 0;
+  #committedAt = Number.NEGATIVE_INFINITY;
 
   constructor(database: Database.Database, removeFiles: RemoveFiles) {
     this.#database = database;
@@ -52,6 +59,13 @@ export class Cleaner {
     this.wake();
   }
 
+  /** Call after each commit. @param ends of runs that have settled */
+  onCommit(ends: number): void {
+    this.#committedAt = this.#clock.monotonicNow();
+    this.#unpacked += ends;
+    if (ends > 0) this.wake();
+  }
+
   wake(): void {
     if (this.#isAtWork) return;
     this.#isAtWork = true;
@@ -63,6 +77,7 @@ export class Cleaner {
 
   /** Deletes as much as the end of the process has time for. */
   async finish(): Promise<void> {
+    this.#committedAt = Number.NEGATIVE_INFINITY;
     for (let slices = 0; slices < SLICES_AT_CLOSE && this.#cleanSlice(); slices++);
     await Promise.all(this.#removals);
   }
@@ -88,9 +103,13 @@ export class Cleaner {
   /** Returns false when every settled run is packed. */
   #packSlice(): boolean {
     const startedAt = this.#clock.monotonicNow();
+    const isBusy = startedAt - this.#committedAt < QUIET_MS;
+    if (isBusy && this.#unpacked < MAX_UNPACKED) return this.#unpacked > 0;
     while (packNext(this.#database)) {
+      this.#unpacked = Math.max(0, this.#unpacked - 1);
       if (this.#clock.monotonicNow() - startedAt > PACKING_MS) return true;
     }
+    this.#unpacked = 0;
     return false;
   }
 

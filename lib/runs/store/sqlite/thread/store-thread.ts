@@ -125,7 +125,8 @@ class Writer implements Connection {
     switch (request.kind) {
       case 'keep':
         commit(database, request.batch);
-        if (request.batch.removed.length > 0 || request.batch.ends.length > 0) this.#cleaner.wake();
+        this.#cleaner.onCommit(request.batch.ends.length);
+        if (request.batch.removed.length > 0) this.#cleaner.wake();
         return undefined;
       case 'prune':
         // Of the runs that were taken out before, nothing may count any more.
