@@ -271,9 +271,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 export const RUN_ENTRY_POINTS: readonly string[] = [
   'lib/runs/registry.ts',
   'lib/runs/inspection/recording.ts',
-  ...['folders/folder-store', 'folders/run-folders', 'sqlite/inspect-store', 'sqlite/sqlite-store'].map(
+  ...['shell/history-writer', 'shell/kept-runs', 'shell/shell-folder', 'shell/shell-store'].map(
     (store) => `lib/runs/store/${store}.ts`,
   ),
+  ...['inspect-store', 'sqlite-store'].map((store) => `lib/runs/store/sqlite/${store}.ts`),
 ];
 
 interface Home {

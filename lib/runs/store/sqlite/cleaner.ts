@@ -1,4 +1,7 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type Database from 'libsql';
+import { isInOwnFolders } from '../../../execution/invocation/files/own-folder.js';
 import { inTransaction, prepare, selectAll, selectOne } from './statements.js';
 
 /** So much of removed runs is deleted with one commit, in rows and in bytes: others wait for it. */
@@ -41,15 +44,26 @@ export class Cleaner {
 
   /** Goes on with what the last process has left. */
   start(): void {
+    this.#resume();
+    this.wake();
+  }
+
+  #resume(): void {
     const sql = `SELECT id FROM run INDEXED BY run_without_users WHERE removed = ${WITHOUT_USERS}`;
     for (const { id } of selectAll<{ id: string }>(this.#database, sql)) this.#removeFilesOf(id);
-    this.wake();
   }
 
   wake(): void {
     if (this.#isAtWork) return;
     this.#isAtWork = true;
     setTimeout(() => this.#clean(), CLEANING_DELAY_MS);
+  }
+
+  /** Does the work of `start` and `finish` at once, and nothing later: somebody else may write the file then. */
+  async cleanOnce(): Promise<void> {
+    this.#isAtWork = true;
+    this.#resume();
+    await this.finish();
   }
 
   /** Deletes as much as the end of the process has time for. */
@@ -191,4 +205,10 @@ function giveBack(database: Database.Database): boolean {
 export function readPragma(database: Database.Database, name: string): number {
   const row = database.prepare(`PRAGMA ${name}`).all()[0] as object;
   return Number(Object.values(row)[0]);
+}
+
+/** Removes the files of a run, but nothing that somebody else has put in the place of a folder. */
+export async function removeFiles(folder: string, runId: string): Promise<void> {
+  const path = join(folder, runId);
+  if (await isInOwnFolders(folder, path)) await rm(path, { recursive: true, force: true });
 }

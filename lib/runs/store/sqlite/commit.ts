@@ -7,14 +7,20 @@ import { inTransaction, prepare, selectOne } from './statements.js';
 
 /** Keeps everything of a batch, or nothing. */
 export function commit(database: Database.Database, batch: Batch): void {
-  inTransaction(database, () => {
-    addRuns(database, batch);
-    addPieces(database, batch);
-    for (const end of batch.ends) addEnd(database, end);
-    removeRuns(database, batch);
-    keepKeys(database, batch);
-  });
+  inTransaction(database, () => keep(database, batch));
 }
+
+/** Keeps a batch, as a part of a transaction. */
+export function keep(database: Database.Database, batch: Batch): void {
+  addRuns(database, batch);
+  addPieces(database, batch);
+  for (const end of batch.ends) addEnd(database, end);
+  removeRuns(database, batch);
+  keepKeys(database, batch);
+}
+
+/** Of a run that gets the next number of the file when it is kept. */
+export const NEXT_NUMBER = 0;
 
 function addRuns(database: Database.Database, { added }: Batch): void {
   const add = prepare(
@@ -23,7 +29,7 @@ function addRuns(database: Database.Database, { added }: Batch): void {
   );
   for (const { number, id, createdAt, tenantId, idempotency, rerunOf = null } of added) {
     const key = idempotency === undefined ? null : JSON.stringify(idempotency);
-    add.run(number, id, createdAt, tenantId, key, rerunOf);
+    add.run(number === NEXT_NUMBER ? null : number, id, createdAt, tenantId, key, rerunOf);
   }
 }
 

@@ -1,4 +1,5 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import type Database from 'libsql';
 import { errorCode } from '../../../common/errors.js';
 import { assertOurs, migrate } from './schema.js';
@@ -13,6 +14,8 @@ const READER_CACHE_KIB = 32 * 1024;
 export interface WritableFile {
   readonly database: Database.Database;
   close(): void;
+  /** Lets other processes have the file. The connection, which must not be used any more, closes with the process. */
+  release(): void;
 }
 
 /**
@@ -23,6 +26,8 @@ export function openWriter(file: string, open: OpenFile): WritableFile {
   createForUser(`${file}.lock`);
   const lock = open(`${file}.lock`);
   try {
+    // Nothing is written to this file: a journal of it would wait for the disk.
+    lock.exec('PRAGMA journal_mode = OFF');
     // Kept until the process ends or the connection is closed. A second process is refused at once.
     lock.exec('PRAGMA locking_mode = EXCLUSIVE');
     lock.exec('BEGIN EXCLUSIVE');
@@ -34,6 +39,7 @@ export function openWriter(file: string, open: OpenFile): WritableFile {
         database.close();
         lock.close();
       },
+      release: () => lock.close(),
     };
   } catch (error) {
     lock.close();
@@ -57,8 +63,9 @@ function createForUser(file: string): void {
 function openDatabase(database: Database.Database): Database.Database {
   // Before anything of the file is changed.
   assertOurs(database);
-  // Before anything is written, for a file that is new.
-  database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  // Before anything is written; for a file that is there, it would wait for the disk and change nothing.
+  const [{ page_count: pages }] = database.prepare('PRAGMA page_count').all() as [{ page_count: number }];
+  if (pages === 0) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   database.exec('PRAGMA journal_mode = WAL');
   database.exec('PRAGMA synchronous = FULL');
   database.exec('PRAGMA journal_size_limit = 67108864');
@@ -72,7 +79,27 @@ function openDatabase(database: Database.Database): Database.Database {
  * when two connections do (https://sqlite.org/wal.html#the_wal_reset_bug). Close it before the one that writes.
  */
 export function openReader(file: string, open: OpenFile): Database.Database {
-  const database = open(file);
+  return prepareReader(open(file));
+}
+
+/**
+ * Opens a file that other processes may write, without changing it; undefined when it is gone. In a folder that cannot be
+ * written, it is read as nobody is writing it.
+ */
+export function openReadOnly(file: string, open: OpenFile): Database.Database | undefined {
+  const { href } = pathToFileURL(file);
+  try {
+    const database = prepareReader(open(`${href}?mode=ro`));
+    database.prepare('PRAGMA schema_version').all();
+    return database;
+  } catch (error) {
+    if (!existsSync(file)) return undefined;
+    if (existsSync(`${file}-wal`)) throw error;
+    return prepareReader(open(`${href}?immutable=1`));
+  }
+}
+
+function prepareReader(database: Database.Database): Database.Database {
   database.exec('PRAGMA query_only = 1');
   database.exec('PRAGMA wal_autocheckpoint = 0');
   database.exec(`PRAGMA cache_size = -${READER_CACHE_KIB}`);

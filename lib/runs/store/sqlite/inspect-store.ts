@@ -53,7 +53,7 @@ async function measure(file: string): Promise<number | undefined> {
 }
 
 /** Looks whether a process has the lock of the file, without waiting for it. */
-function isLockedBySomebody(file: string, open: OpenFile): boolean {
+export function isLockedBySomebody(file: string, open: OpenFile): boolean {
   if (!existsSync(`${file}.lock`)) return false;
   const lock = open(`${file}.lock`);
   try {

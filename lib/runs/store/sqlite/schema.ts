@@ -101,8 +101,14 @@ export function assertOurs(database: Database.Database): void {
   }
 }
 
+/** True for a file of an earlier version. */
+export function isOutdated(database: Database.Database): boolean {
+  return readVersion(database) < MIGRATIONS.length;
+}
+
 export function migrate(database: Database.Database): void {
   const version = readVersion(database);
+  if (version === MIGRATIONS.length) return;
   database.exec('BEGIN IMMEDIATE');
   for (const sql of MIGRATIONS.slice(version)) database.exec(sql);
   database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);

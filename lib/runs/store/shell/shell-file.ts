@@ -1,0 +1,149 @@
+import { createRequire } from 'node:module';
+import type Database from 'libsql';
+import { errorCode } from '../../../common/errors.js';
+import { openWriter, type OpenFile, type WritableFile } from '../sqlite/connection.js';
+import { findDriver, isLocked } from '../sqlite/open-errors.js';
+import { completeRows, removeUnfinished } from '../sqlite/pieces.js';
+import { inTransaction, prepare, selectAll } from '../sqlite/statements.js';
+import type { ShellFolder } from './shell-folder.js';
+
+/** A reader that leaves may checkpoint, and has the file for a moment. */
+const WAIT_MS = 5000;
+
+/** A file of the folder that this process writes. */
+export interface OwnedFile extends WritableFile {
+  readonly path: string;
+  /** 1 for `runs.db`. */
+  readonly number: number;
+}
+
+/** Loads the package `libsql`. @throws WavetrainError `bad_usage` that says how to install it */
+export function loadDriver(): OpenFile {
+  const require = createRequire(import.meta.url);
+  let Driver: typeof Database;
+  try {
+    Driver = require('libsql') as typeof Database;
+  } catch (error) {
+    // To look for it first would take time at each run.
+    if (errorCode(error) === 'MODULE_NOT_FOUND') findDriver('the history of the shell');
+    throw error;
+  }
+  return (path) => new Driver(path);
+}
+
+/** Opens the first file that no other shell writes, or creates one. @param now milliseconds since 1970 */
+export function openFirstFree(folder: ShellFolder, open: OpenFile, now: number): OwnedFile {
+  folder.make();
+  for (let number = 1; ; number++) {
+    const owned = tryOpen(folder, number, open);
+    if (owned === undefined) continue;
+    endInterrupted(owned.database, now);
+    return owned;
+  }
+}
+
+/** Opens a file to write it; undefined when another shell does. */
+export function tryOpen(folder: ShellFolder, number: number, open: OpenFile): OwnedFile | undefined {
+  const path = folder.file(number);
+  const openPatiently: OpenFile = (file) => {
+    const database = open(file);
+    if (file === path) database.exec(`PRAGMA busy_timeout = ${WAIT_MS}`);
+    return database;
+  };
+  try {
+    const file = openWriter(path, openPatiently);
+    // The shell promises nothing to others: the disk is waited for once, at the end.
+    file.database.exec('PRAGMA synchronous = NORMAL');
+    file.database.exec('PRAGMA wal_autocheckpoint = 0');
+    return { ...file, path, number };
+  } catch (error) {
+    if (isLocked(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Writes the log into the file itself, and waits for the disk. While somebody reads the log, it stays. */
+export function checkpoint(database: Database.Database): void {
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+}
+
+/** Writes everything to the file itself, waits for the disk, and lets others have the file. */
+export function closeFile(file: OwnedFile): void {
+  checkpoint(file.database);
+  file.close();
+}
+
+/** The runs that have not settled are at work no more: this process has their file. @param now milliseconds since 1970 */
+export function endInterrupted(database: Database.Database, now: number): void {
+  removeUnfinished(database);
+  completeRows(database);
+  const sql = 'UPDATE run SET finished_at = ? WHERE state = 0 AND removed = 0 AND finished_at IS NULL';
+  prepare(database, sql).run(now);
+}
+
+/** Numbers the runs by the times at which they were accepted, from the first one that is not in its place. */
+export function sortByTime(database: Database.Database): void {
+  const rows = selectAll<{ readonly number: number }>(
+    database,
+    'SELECT number FROM run ORDER BY created_at, id',
+  );
+  const numbers = rows.map(({ number }) => number);
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const moved = numbers.flatMap((from, index) => {
+    const to = sorted[index] ?? 0;
+    return to === from ? [] : [{ from, to }];
+  });
+  // No two runs have one number meanwhile.
+  for (const { from } of moved) renumber(database, from, -from);
+  for (const { from, to } of moved) renumber(database, -from, to);
+}
+
+function renumber(database: Database.Database, from: number, to: number): void {
+  prepare(database, 'UPDATE piece SET run = ? WHERE run = ?').run(to, from);
+  prepare(database, 'UPDATE run_text SET number = ? WHERE number = ?').run(to, from);
+  prepare(database, 'UPDATE run SET number = ? WHERE number = ?').run(to, from);
+}
+
+/** Copies the runs of a file that another shell has left, unless an earlier attempt has. */
+export function copyRuns(from: Database.Database, to: Database.Database): void {
+  inTransaction(to, () => {
+    const known = new Set(selectAll<{ readonly id: string }>(to, 'SELECT id FROM run').map(({ id }) => id));
+    for (const row of selectAll<Row>(from, 'SELECT * FROM run WHERE removed = 0 ORDER BY number')) {
+      if (!known.has(String(row['id']))) copyRun(from, to, row);
+    }
+    sortByTime(to);
+    countUsage(to);
+  });
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+function copyRun(from: Database.Database, to: Database.Database, row: Row): void {
+  const { number, ...others } = row;
+  const added = insert(to, 'run', others);
+  for (const text of selectAll<Row>(from, 'SELECT * FROM run_text WHERE number = ?', number)) {
+    insert(to, 'run_text', { ...text, number: added });
+  }
+  const sql = 'SELECT * FROM piece WHERE run = ? AND n > ? ORDER BY n LIMIT 100';
+  for (let n = 0, pieces: readonly Row[] = []; ; n = Number(pieces.at(-1)?.['n'])) {
+    pieces = selectAll<Row>(from, sql, number, n);
+    if (pieces.length === 0) return;
+    for (const { n: _, ...piece } of pieces) insert(to, 'piece', { ...piece, run: added });
+  }
+}
+
+/** Returns the number of the row. */
+function insert(database: Database.Database, table: string, row: Row): number | bigint {
+  const names = Object.keys(row);
+  const marks = names.map(() => '?').join(', ');
+  const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`;
+  return prepare(database, sql).run(...Object.values(row)).lastInsertRowid;
+}
+
+/** Counts the settled runs anew. */
+function countUsage(database: Database.Database): void {
+  database.exec(`DELETE FROM usage;
+    INSERT INTO usage (tenant, succeeded, failed, cancelled, bytes)
+    SELECT tenant, sum(state = 2), sum(state = 3), sum(state = 4), total(bytes) FROM run WHERE state > 0 AND removed = 0
+    GROUP BY tenant;`);
+}
